@@ -1,0 +1,1 @@
+"""The cluster as plain frozen values, and the questions it can answer. Pure and exact: no YAML, no I/O, no floats."""

@@ -1,0 +1,36 @@
+"""Quantities: the values, canonical forms and refusals of the API server."""
+
+import pytest
+
+from qcheck.model.quantity import NANO, QuantityError, amount, parse_quantity
+
+VALUES = {
+    "1": (NANO, "1"), "8": (8 * NANO, "8"), "100m": (NANO // 10, "100m"),
+    "1000m": (NANO, "1"), "1.5": (3 * NANO // 2, "1500m"),
+    "1.5Gi": (1536 * 2**20 * NANO, "1536Mi"), "1024Mi": (2**30 * NANO, "1Gi"), "0.5Mi": (2**19 * NANO, "512Ki"),
+    "1000": (1000 * NANO, "1k"), "12000m": (12 * NANO, "12"), "1E6": (10**6 * NANO, "1e6"), "1e3": (1000 * NANO, "1e3"),
+    "1E": (10**18 * NANO, "1E"), "12E": (12 * 10**18 * NANO, "12E"), ".5": (NANO // 2, "500m"), "1.": (NANO, "1"),
+    "0": (0, "0"), "-1": (-NANO, "-1"), "512": (512 * NANO, "512"), "8Ei": ((2**63 - 1) * NANO, str(2**63 - 1)),
+    "0.000000000001Ki": (2, "2n"), "64m": (64 * 10**6, "64m"), "1n": (1, "1n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", VALUES)
+def test_value_and_canonical_form(text: str) -> None:
+    quantity = parse_quantity(text)
+    assert (quantity.nanos, quantity.canonical) == VALUES[text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "K", "1K", "1ki", "1KB", "8 Gi", "1_000", "1,000", "0x10", "Inf", "1e", "+", ".", "1GiB", "1e999999999"],
+)
+def test_refused(text: str) -> None:
+    with pytest.raises(QuantityError):
+        parse_quantity(text)
+
+
+def test_amounts_round_up_to_base_units() -> None:
+    assert amount("cpu", parse_quantity("0.0001")) == 1
+    assert amount("nvidia.com/gpu", parse_quantity("500m")) == 1
+    assert amount("memory", parse_quantity("400m")) == 1
