@@ -1,0 +1,64 @@
+"""The rule catalogue: what `rules/` says of each rule.
+
+`rules/index.json` is compiled from the YAML files by `make docs` (a test holds it current), so that a run reads one
+file; `explain` and the documentation read the YAML itself.
+"""
+
+from __future__ import annotations
+
+from qcheck.model.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    Params = dict[str, str | int | list[str]]
+
+
+class Rule(Value):
+    """One rule. `needs` are the facts without which it is skipped; `kueue` the releases where its behaviour holds."""
+
+    id: str
+    name: str
+    family: str
+    severity: str
+    summary: str
+    fix: str
+    needs: tuple[str, ...] = ()
+    kueue: str = ""
+    since: str = "0.1.0"
+    params: Params = {}
+
+    @property
+    def url(self) -> str:
+        return f"https://github.com/qcheck-dev/qcheck/blob/main/docs/rules/{self.id}.md"
+
+
+def rules_folder() -> Path:
+    """`rules/` inside the installed package, or beside it in a checkout and an editable install."""
+    from pathlib import Path
+
+    package = Path(__file__).resolve().parent.parent
+    inside = package / "rules"
+    return inside if inside.is_dir() else package.parent / "rules"
+
+
+def load_catalogue() -> dict[str, Rule]:
+    """All rules by id, in order of id."""
+    import json
+
+    entries = json.loads((rules_folder() / "index.json").read_text(encoding="utf-8"))
+    return {e["id"]: Rule(**{**e, "needs": tuple(e["needs"])}) for e in entries}
+
+
+def choose(catalogue: Iterable[Rule], wanted: Iterable[str]) -> tuple[set[str], list[str]]:
+    """The ids that `wanted` names (ids, kebab-case names, or prefixes such as `QC1`), and what names nothing."""
+    rules = list(catalogue)
+    chosen: set[str] = set()
+    unknown: list[str] = []
+    for word in wanted:
+        hits = {r.id for r in rules if word in (r.id, r.name) or (word.startswith("QC") and r.id.startswith(word))}
+        chosen |= hits
+        if not hits:
+            unknown.append(word)
+    return chosen, unknown

@@ -1,0 +1,69 @@
+"""A finding: one primary place that the user should edit, captioned related places, and the arithmetic as data."""
+
+from __future__ import annotations
+
+from qcheck.model.objects import ObjectId
+from qcheck.model.place import Place
+from qcheck.model.value import TYPE_CHECKING, Value, replace
+
+if TYPE_CHECKING:
+    from qcheck.findings.catalogue import Rule
+
+    Scalar = str | int | bool | None
+    Data = dict[str, Scalar | list[Scalar] | dict[str, Scalar]]
+
+SEVERITIES = ("note", "warning", "error")
+
+
+class Finding(Value):
+    """What one rule found once. Built by `finding(place, message)`; every step returns a new one.
+
+    `certain` is False where a needed fact is estimated or may live elsewhere: an error then becomes a warning.
+    `rule`, `severity` and `cluster` are filled in by the runner.
+    """
+
+    primary: Place
+    message: str
+    related: tuple[Place, ...] = ()
+    object: ObjectId | None = None
+    data: Data = {}
+    help: str | None = None
+    certain: bool = True
+    ceiling: str = "error"
+    rule: Rule | None = None
+    severity: str = "error"
+    cluster: str = "default"
+
+    def near(self, place: Place | None, caption: str) -> Finding:
+        """Adds a related place; None is skipped, so that optional places need no branch."""
+        return self if place is None else replace(self, related=(*self.related, place.named(caption)))
+
+    def about(self, subject: ObjectId) -> Finding:
+        """Names the object that the finding is about."""
+        return replace(self, object=subject)
+
+    def likely(self, when: bool = True) -> Finding:
+        """Marks it as resting on an estimate or on the completeness of the repository: at most a warning."""
+        return replace(self, certain=self.certain and not when)
+
+    def at_most(self, severity: str) -> Finding:
+        """Caps the severity, for rules that state a milder case (`error; warning when ...`)."""
+        lower = min(severity, self.ceiling, key=SEVERITIES.index)
+        return replace(self, ceiling=lower)
+
+    def with_data(self, **data: Scalar | list[Scalar] | dict[str, Scalar]) -> Finding:
+        return replace(self, data={**self.data, **data})
+
+    def fixed_by(self, text: str) -> Finding:
+        """A fix for this very case; without it the rule's general fix is shown."""
+        return replace(self, help=text)
+
+
+def finding(place: Place, message: str, caption: str = "") -> Finding:
+    """A finding at `place`; `caption` labels the primary place in snippets."""
+    return Finding(place.named(caption), message)
+
+
+def worst(severities: list[str]) -> str | None:
+    """The highest of some severities, or None."""
+    return max(severities, key=SEVERITIES.index, default=None)

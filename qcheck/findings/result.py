@@ -1,0 +1,65 @@
+"""What a run came to: the settled findings, what was read and what was not, and the exit code."""
+
+from __future__ import annotations
+
+from qcheck.findings.finding import SEVERITIES, Finding
+from qcheck.model.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from qcheck.findings.catalogue import Rule
+    from qcheck.model.cluster import Cluster
+
+
+class NotRead(Value):
+    """A file that was not read, or only in part, and why."""
+
+    path: str
+    why: str
+
+
+class Skipped(Value):
+    """A rule that could not be judged in a cluster, and which facts were missing."""
+
+    rule: Rule
+    why: str
+    cluster: str = "default"
+
+
+class Inputs(Value):
+    """What the run looked at. `unjudged` says why the whole run counts as not judged (exit code 2); empty otherwise."""
+
+    files: int = 0
+    documents: int = 0
+    objects: int = 0
+    not_read: tuple[NotRead, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    unjudged: tuple[str, ...] = ()
+
+
+class Result(Value):
+    """The settled outcome. `findings` are the ones shown, sorted by file, line and rule; all three piles are counted."""
+
+    findings: tuple[Finding, ...]
+    suppressed: tuple[Finding, ...]
+    baselined: tuple[Finding, ...]
+    inputs: Inputs
+    rules: tuple[Rule, ...] = ()
+    clusters: tuple[Cluster, ...] = ()
+    fail_on: str = "error"
+    strict: bool = False
+
+    def count(self, severity: str) -> int:
+        return sum(f.severity == severity for f in self.findings)
+
+    @property
+    def failing(self) -> tuple[Finding, ...]:
+        """The findings at or above the threshold."""
+        bar = SEVERITIES.index(self.fail_on)
+        return tuple(f for f in self.findings if SEVERITIES.index(f.severity) >= bar)
+
+    @property
+    def exit_code(self) -> int:
+        """0: nothing at or above the threshold; 1: findings; 2: could not judge. 2 wins over 1."""
+        if self.inputs.unjudged:
+            return 2
+        return 1 if self.failing or (self.strict and self.inputs.skipped) else 0
