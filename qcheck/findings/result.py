@@ -37,7 +37,7 @@ class Inputs(Value):
 
 
 class Result(Value):
-    """The settled outcome. `findings` are the ones shown, sorted by file, line and rule; all three piles are counted."""
+    """The settled outcome. `findings` are the ones shown, sorted by file, line, rule; all three piles are counted."""
 
     findings: tuple[Finding, ...]
     suppressed: tuple[Finding, ...]

@@ -1,0 +1,147 @@
+"""The cluster: every fact that was read, who refers to whom, and the views that answer questions."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from qcheck.model.policy import Policy
+from qcheck.model.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from qcheck.model.configuration import Configuration
+    from qcheck.model.nodes import Node, NodePool
+    from qcheck.model.objects import Namespace, Object, ObjectId, Other
+    from qcheck.model.problems import Problem
+    from qcheck.model.queues import (
+        AdmissionCheck,
+        ClusterQueue,
+        Cohort,
+        LocalQueue,
+        MultiKueueCluster,
+        MultiKueueConfig,
+        PriorityClass,
+        ProvisioningRequestConfig,
+        ResourceFlavor,
+        Topology,
+        WorkloadPriorityClass,
+    )
+    from qcheck.model.quota_tree import QuotaTree
+    from qcheck.model.supply import Supply
+    from qcheck.model.workloads import DaemonSet, LimitRange, ResourceQuota, RuntimeClass, Workload
+
+
+class Cluster(Value, cached=True):
+    """Everything known of one cluster. Tuples are in the order of the files; lookups go by name.
+
+    `unread` names the inputs that might define more objects but could not be read.
+    """
+
+    name: str = "default"
+    policy: Policy = Policy()
+    pools: tuple[NodePool, ...] = ()
+    nodes: tuple[Node, ...] = ()
+    flavors: tuple[ResourceFlavor, ...] = ()
+    queues: tuple[ClusterQueue, ...] = ()
+    cohorts: tuple[Cohort, ...] = ()
+    local_queues: tuple[LocalQueue, ...] = ()
+    topologies: tuple[Topology, ...] = ()
+    admission_checks: tuple[AdmissionCheck, ...] = ()
+    provisioning_configs: tuple[ProvisioningRequestConfig, ...] = ()
+    multikueue_configs: tuple[MultiKueueConfig, ...] = ()
+    multikueue_clusters: tuple[MultiKueueCluster, ...] = ()
+    workload_priority_classes: tuple[WorkloadPriorityClass, ...] = ()
+    priority_classes: tuple[PriorityClass, ...] = ()
+    daemon_sets: tuple[DaemonSet, ...] = ()
+    workloads: tuple[Workload, ...] = ()
+    namespaces: tuple[Namespace, ...] = ()
+    limit_ranges: tuple[LimitRange, ...] = ()
+    resource_quotas: tuple[ResourceQuota, ...] = ()
+    runtime_classes: tuple[RuntimeClass, ...] = ()
+    configuration: Configuration | None = None
+    others: tuple[Other, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    unread: tuple[str, ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether an object that is not here does not exist."""
+        return self.policy.complete and not self.unread
+
+    @property
+    def has_nodes(self) -> bool:
+        return bool(self.pools or self.nodes)
+
+    @cached_property
+    def flavor(self) -> dict[str, ResourceFlavor]:
+        return {f.name: f for f in self.flavors}
+
+    @cached_property
+    def queue(self) -> dict[str, ClusterQueue]:
+        return {q.name: q for q in self.queues}
+
+    @cached_property
+    def cohort(self) -> dict[str, Cohort]:
+        return {c.name: c for c in self.cohorts}
+
+    @cached_property
+    def topology(self) -> dict[str, Topology]:
+        return {t.name: t for t in self.topologies}
+
+    @cached_property
+    def admission_check(self) -> dict[str, AdmissionCheck]:
+        return {c.name: c for c in self.admission_checks}
+
+    @cached_property
+    def local_queue(self) -> dict[tuple[str, str], LocalQueue]:
+        """By namespace and name."""
+        return {(q.namespace, q.name): q for q in self.local_queues}
+
+    @cached_property
+    def namespace(self) -> dict[str, Namespace]:
+        return {n.name: n for n in self.namespaces}
+
+    @cached_property
+    def workload_priority_class(self) -> dict[str, WorkloadPriorityClass]:
+        return {c.name: c for c in self.workload_priority_classes}
+
+    @cached_property
+    def priority_class(self) -> dict[str, PriorityClass]:
+        return {c.name: c for c in self.priority_classes}
+
+    @cached_property
+    def local_queues_of(self) -> dict[str, list[LocalQueue]]:
+        """Local queues by the cluster queue that they name."""
+        found: dict[str, list[LocalQueue]] = {}
+        for local in self.local_queues:
+            if local.cluster_queue:
+                found.setdefault(local.cluster_queue, []).append(local)
+        return found
+
+    @cached_property
+    def objects(self) -> dict[tuple[str, str, str | None, str], ObjectId]:
+        """Every object by group, kind, namespace and name."""
+        return {(o.id.group, o.id.kind, o.id.namespace, o.id.name): o.id for o in self.all_objects()}
+
+    def all_objects(self) -> list[Object]:
+        """Every object of the cluster, node pools excepted."""
+        kinds = (
+            self.nodes, self.flavors, self.queues, self.cohorts, self.local_queues, self.topologies,
+            self.admission_checks, self.provisioning_configs, self.multikueue_configs, self.multikueue_clusters,
+            self.workload_priority_classes, self.priority_classes, self.daemon_sets, self.workloads, self.namespaces,
+            self.limit_ranges, self.resource_quotas, self.runtime_classes, self.others,
+        )  # fmt: skip
+        return [o for objects in kinds for o in objects]
+
+    @cached_property
+    def tree(self) -> QuotaTree:
+        """Cohorts and queues with Kueue's quota arithmetic."""
+        from qcheck.model.quota_tree import QuotaTree
+
+        return QuotaTree(self.queues, self.cohorts)
+
+    @cached_property
+    def supply(self) -> Supply:
+        """What the nodes can give to the flavors."""
+        from qcheck.model.supply import Supply
+
+        return Supply(self)

@@ -1,0 +1,87 @@
+"""What runs: queued workloads, other pods, and the namespace rules that change what they ask for."""
+
+from __future__ import annotations
+
+from qcheck.model.objects import Object
+from qcheck.model.place import Place
+from qcheck.model.pods import PodTemplate, Quantities
+from qcheck.model.value import Value
+
+QUEUE_NAME = "kueue.x-k8s.io/queue-name"
+PRIORITY_CLASS = "kueue.x-k8s.io/priority-class"
+
+
+class TopologyRequest(Value):
+    """The `podset-*-topology` annotations of a pod template."""
+
+    place: Place
+    required: str | None = None
+    preferred: str | None = None
+    unconstrained: bool = False
+    slice_level: str | None = None
+    slice_size: int | None = None
+    group: str | None = None
+
+
+class PodSet(Value):
+    """Pods of one template. `minimum` is set where partial admission allows fewer; `maximum` where it may grow."""
+
+    name: str
+    template: PodTemplate
+    count: int
+    count_place: Place
+    minimum: int | None = None
+    maximum: int | None = None
+    topology: TopologyRequest | None = None
+
+
+class Workload(Object):
+    """A top-level object with pods: one that Kueue may queue, or one that runs outside of it.
+
+    `framework` is the integration's name in Kueue's Configuration (`batch/job`, `ray.io/rayjob`, `pod` ...), None for
+    kinds that Kueue does not manage. `each_pod_alone`: each pod is a workload of its own (Deployment); `groups`: that
+    many equal workloads (LeaderWorkerSet). `not_read` says why pod sets could not be told (a TrainJob whose runtime is
+    elsewhere).
+    """
+
+    framework: str | None
+    queue: str | None
+    queue_place: Place
+    priority_class: str | None
+    priority_class_place: Place
+    pod_sets: tuple[PodSet, ...]
+    groups: int = 1
+    each_pod_alone: bool = False
+    elastic: bool = False
+    suspended: bool | None = None
+    job_pod_priority_class: str | None = None
+    retries: int | None = None
+    not_read: str | None = None
+
+
+class DaemonSet(Object):
+    template: PodTemplate
+    max_surge: int | str | None = None
+
+
+class LimitRange(Object):
+    """Defaults and bounds of type Container (`container_*`) and Pod, as quantities by resource."""
+
+    default_requests: Quantities
+    default_limits: Quantities
+    container_max: Quantities
+    container_min: Quantities
+    pod_max: Quantities
+    pod_min: Quantities
+    pod_default_requests: Quantities = {}
+    pod_default_limits: Quantities = {}
+
+
+class ResourceQuota(Object):
+    """`hard` by the names it uses: `requests.nvidia.com/gpu`, `cpu`, `pods` ..."""
+
+    hard: Quantities
+
+
+class RuntimeClass(Object):
+    overhead: Quantities
