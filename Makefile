@@ -1,0 +1,58 @@
+# Every target works as the only command on a machine that has Python 3.11 or newer and make.
+# Choose an interpreter with `make PYTHON=python3.13 test`, another environment with `make VENV=...`.
+
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$python; break; }; done)
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+EXAMPLE ?= fixtures/clusters/research-fleet
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format docs bench fuzz clean
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+demo: $(VENV)/.installed ## check the example cluster, which is wrong on purpose
+	@$(BIN)/qcheck check $(EXAMPLE) || test $$? -eq 1
+
+test: $(VENV)/.installed-dev ## all tests, the slow ones too
+	$(BIN)/python -m pytest -n auto
+
+lint: $(VENV)/.installed-dev ## style, types and who may import whom
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.installed-dev ## rewrite the code in the house style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.installed-dev ## rebuild rules/index.json and docs/ from rules/ and fixtures/
+	$(BIN)/python docs/build.py
+
+bench: $(VENV)/.installed-dev ## measure speed, as ratios to known programs
+	$(BIN)/python tests/bench.py
+
+fuzz: $(VENV)/.installed-dev ## feed qcheck broken input; FUZZ=100000 for more of it
+	$(BIN)/python tests/fuzz.py $(FUZZ)
+
+clean: ## remove the environment and what the tools leave behind
+	rm -rf $(VENV) dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+
+$(VENV)/.created:
+	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer found: install one, or name it with make PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "$(PYTHON) cannot create environments: on Debian and Ubuntu, apt install python3-venv" >&2; exit 1; }
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.created pyproject.toml
+	$(PIP) install --editable .
+	@touch $@
+
+# Dependency groups need pip 25.1, which older interpreters do not bring along.
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(PIP) install --upgrade 'pip>=25.1'
+	$(PIP) install --group dev
+	@touch $@
