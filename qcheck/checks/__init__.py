@@ -1,0 +1,18 @@
+"""What is wrong: one module per family (split where a family is large), one function per rule.
+
+A check reads the model and yields findings; it knows nothing of documents, files or reports.
+"""
+
+from __future__ import annotations
+
+MODULES: dict[str, tuple[str, ...]] = {
+    "input": ("input",),
+    "capacity": ("capacity",),
+    "placement": ("placement",),
+    "priority": ("priority",),
+    "queues": ("queues",),
+    "topology": ("topology",),
+    "workloads": ("workloads",),
+    "configuration": ("configuration",),
+}
+"""The modules of `qcheck.checks` that hold the rules of each family."""

@@ -1,0 +1,102 @@
+"""QC0: what reading and decoding met. The facts are problems already; here they become findings."""
+
+from __future__ import annotations
+
+from qcheck.checks.registry import rule
+from qcheck.findings.finding import Finding, finding
+from qcheck.model.value import TYPE_CHECKING, replace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.model.cluster import Cluster
+    from qcheck.model.problems import Problem
+
+
+@rule("QC001")
+def yaml_syntax(cluster: Cluster) -> Iterator[Finding]:
+    """A document that does not parse; the file's other documents are still read."""
+    return _all(cluster, "yaml-syntax")
+
+
+@rule("QC002")
+def duplicate_key(cluster: Cluster) -> Iterator[Finding]:
+    """A mapping that repeats a key, of which the API server keeps the last or refuses all."""
+    return _all(cluster, "duplicate-key")
+
+
+@rule("QC003")
+def api_rejected(cluster: Cluster) -> Iterator[Finding]:
+    """What the API server or a webhook of Kueue refuses."""
+    return _all(cluster, "api-rejected")
+
+
+@rule("QC004")
+def unknown_field(cluster: Cluster) -> Iterator[Finding]:
+    """A field that the object's version does not have."""
+    return _all(cluster, "unknown-field")
+
+
+@rule("QC005")
+def api_version_gone(cluster: Cluster) -> Iterator[Finding]:
+    """An apiVersion that the target release of Kueue does not serve."""
+    return _all(cluster, "api-version-gone")
+
+
+@rule("QC006")
+def api_version_deprecated(cluster: Cluster) -> Iterator[Finding]:
+    """An apiVersion that is served with a deprecation."""
+    return _all(cluster, "api-version-deprecated")
+
+
+@rule("QC009")
+def template_not_rendered(cluster: Cluster) -> Iterator[Finding]:
+    """A file with placeholders that was therefore not read."""
+    return _all(cluster, "template-not-rendered")
+
+
+@rule("QC010")
+def capacity_unknown(cluster: Cluster) -> Iterator[Finding]:
+    """Quota that no node pool can be compared with, and pools whose size or machines are not known."""
+    yield from _all(cluster, "capacity-unknown")
+    for pool in cluster.pools:
+        if pool.why_unknown:
+            message = f"the capacity of pool {pool.name} is not known: {pool.why_unknown}"
+            yield finding(pool.unknown_place or pool.place, message)
+    if not cluster.has_nodes:
+        yield from _nothing_to_compare(cluster)
+
+
+def _nothing_to_compare(cluster: Cluster) -> Iterator[Finding]:
+    held = [
+        q for queue in cluster.queues for q in queue.quotas() if q.nominal and not cluster.supply.is_virtual(q.resource)
+    ]
+    if held:
+        many = len(cluster.queues)
+        yield finding(
+            held[0].nominal_place,
+            f"the quota of {many} queue{'s' * (many > 1)} was compared with nothing: no node pool and no Node was read",
+        ).fixed_by(
+            "Add node definitions or the output of `kubectl get nodes -o yaml` to the paths; see docs/node-pools.md."
+        )
+
+
+@rule("QC011")
+def duplicate_object(cluster: Cluster) -> Iterator[Finding]:
+    """The same object twice in one cluster."""
+    return _all(cluster, "duplicate-object")
+
+
+def _all(cluster: Cluster, code: str) -> Iterator[Finding]:
+    return (_of(p) for p in cluster.problems if p.code == code)
+
+
+def _of(problem: Problem) -> Finding:
+    found = finding(problem.place, problem.message, problem.place.caption)
+    return replace(
+        found,
+        related=problem.related,
+        object=problem.object,
+        data=dict(problem.data),
+        help=problem.help or None,
+    )

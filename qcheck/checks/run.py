@@ -1,0 +1,75 @@
+"""Runs rules over a cluster. A rule that raises becomes a finding (QC000); a rule that lacks facts is skipped, aloud."""
+
+from __future__ import annotations
+
+from qcheck.checks.registry import check_of
+from qcheck.findings.finding import Finding
+from qcheck.findings.result import Skipped
+from qcheck.model.value import TYPE_CHECKING, Value, replace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from qcheck.findings.catalogue import Params, Rule
+    from qcheck.model.cluster import Cluster
+    from qcheck.model.place import Place
+
+CRASHED = "QC000"
+
+FACTS: dict[str, tuple[Callable[[Cluster], bool], str]] = {
+    "node pools": (lambda c: c.has_nodes or not c.queues, "no node pool or Node was read"),
+    "complete repository": (
+        lambda c: c.is_complete,
+        "an object that is not here may be defined elsewhere (a file could not be read, or settings say `complete: false`)",
+    ),
+}
+"""What a rule may need, whether a cluster has it, and what to say if not."""
+
+
+class Outcome(Value):
+    """What the rules said of one cluster."""
+
+    findings: tuple[Finding, ...]
+    skipped: tuple[Skipped, ...]
+    crashed: tuple[str, ...]
+
+
+def run(
+    cluster: Cluster, rules: Iterable[Rule], params: Mapping[str, Params], catalogue: Mapping[str, Rule]
+) -> Outcome:
+    """Applies `rules` in order. `params` holds settings by rule id; defaults come from the rule."""
+    findings: list[Finding] = []
+    skipped: list[Skipped] = []
+    crashed: list[str] = []
+    for each in rules:
+        missing = next((text for need in each.needs for has, text in [FACTS[need]] if not has(cluster)), None)
+        if missing is not None:
+            skipped.append(Skipped(each, missing, cluster.name))
+            continue
+        check = check_of(each.id, each.family)
+        if check is None:
+            continue
+        try:
+            found = list(check(cluster, **{**each.params, **params.get(each.id, {})}))
+        except Exception as error:  # noqa: BLE001  (a crash is a finding, never a traceback)
+            crashed.append(f"{each.id} {each.name} crashed: {type(error).__name__}: {error}")
+            found, each = [_crash(cluster, each, error)], catalogue[CRASHED]
+        findings.extend(replace(f, rule=each, cluster=cluster.name) for f in found)
+    return Outcome(tuple(findings), tuple(skipped), tuple(crashed))
+
+
+def _crash(cluster: Cluster, rule: Rule, error: Exception) -> Finding:
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    where = f" ({frame.tb_frame.f_code.co_name}, line {frame.tb_lineno})" if frame is not None else ""
+    message = f"the rule {rule.id} {rule.name} stopped with {type(error).__name__}: {error}{where}"
+    return Finding(_some_place(cluster), message)
+
+
+def _some_place(cluster: Cluster) -> Place:
+    """Somewhere to show a crash: the first thing that was read."""
+    for things in (cluster.queues, cluster.all_objects(), cluster.pools, cluster.problems):
+        for thing in things:
+            return thing.place
+    raise ValueError("an empty cluster has nothing to check")

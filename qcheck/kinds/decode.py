@@ -1,0 +1,32 @@
+"""Documents to manifests: which decoder reads which group and kind."""
+
+from __future__ import annotations
+
+from qcheck.kinds import core, kueue
+from qcheck.kinds.read import metadata, object_id, place
+from qcheck.model.objects import Other
+from qcheck.model.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.model.objects import Object
+
+
+def decoder(group: str, kind: str) -> Callable[[Cursor], Object] | None:
+    """The decoder of a kind; None for kinds that the model does not look into. The group counts, not only the kind."""
+    if group == kueue.GROUP:
+        return kueue.DECODERS.get(kind)
+    return core.DECODERS.get((group, kind))
+
+
+def decode(root: Cursor) -> Object | None:
+    """The object of a document, an `Other` for a kind that is not looked into, None for what is no object."""
+    identity = object_id(root)
+    if not identity.kind or not identity.version:
+        return None
+    read = decoder(identity.group, identity.kind)
+    if read is None:
+        return Other(identity, place(root), *metadata(root))
+    return read(root)

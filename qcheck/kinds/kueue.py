@@ -1,0 +1,244 @@
+"""Group `kueue.x-k8s.io`: ClusterQueue and everything around it, in v1beta1 and v1beta2."""
+
+from __future__ import annotations
+
+from qcheck.kinds.pods import pod_template, topology_request
+from qcheck.kinds.read import (
+    label_selector,
+    metadata,
+    object_id,
+    place,
+    quantity,
+    taints,
+    text_list,
+    texts,
+    tolerations,
+)
+from qcheck.model import queues
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.model.workloads import PRIORITY_CLASS, PodSet, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.model.objects import Object
+
+GROUP = "kueue.x-k8s.io"
+_LEGACY_FUNGIBILITY = {"Borrow": "MayStopSearch", "Preempt": "MayStopSearch"}
+
+
+def resource_flavor(root: Cursor) -> Object:
+    spec = root["spec"]
+    return queues.ResourceFlavor(
+        object_id(root),
+        place(root),
+        *metadata(root),
+        node_labels=texts(spec["nodeLabels"]),
+        node_taints=taints(spec["nodeTaints"]),
+        tolerations=tolerations(spec["tolerations"]),
+        topology=spec["topologyName"].text(),
+    )
+
+
+def cluster_queue(root: Cursor) -> Object:
+    spec = root["spec"]
+    parent = spec["cohortName" if _is_current(root) else "cohort"]
+    return queues.ClusterQueue(
+        object_id(root),
+        place(root),
+        *metadata(root),
+        parent=parent.text() or None,
+        parent_place=place(parent),
+        groups=_groups(spec["resourceGroups"]),
+        weight=quantity(spec["fairSharing"]["weight"]),
+        strategy=spec["queueingStrategy"].text() or "BestEffortFIFO",
+        namespace_selector=label_selector(spec["namespaceSelector"]),
+        preemption=_preemption(spec["preemption"]),
+        fungibility=_fungibility(spec["flavorFungibility"]),
+        checks=_checks(spec, _is_current(root)),
+        stop_policy=spec["stopPolicy"].text() or "None",
+        admission_mode=spec["admissionScope"]["admissionMode"].text(),
+    )
+
+
+def _is_current(root: Cursor) -> bool:
+    return (root["apiVersion"].text() or "") != f"{GROUP}/v1beta1"
+
+
+def _groups(at: Cursor) -> tuple[queues.ResourceGroup, ...]:
+    return tuple(
+        queues.ResourceGroup(
+            covered=text_list(g["coveredResources"]),
+            flavors=tuple(_flavor_quotas(f) for f in g["flavors"].items()),
+            place=place(g),
+        )
+        for g in at.items()
+    )
+
+
+def _flavor_quotas(at: Cursor) -> queues.FlavorQuotas:
+    name = at["name"].text() or ""
+    cells = (_quota(name, r) for r in at["resources"].items())
+    return queues.FlavorQuotas(name, place(at), tuple(c for c in cells if c is not None))
+
+
+def _quota(flavor: str, at: Cursor) -> queues.Quota | None:
+    nominal, resource = quantity(at["nominalQuota"]), at["name"].text()
+    if nominal is None or not resource:
+        return None
+    return queues.Quota(
+        flavor, resource, nominal, place(at), quantity(at["borrowingLimit"]), quantity(at["lendingLimit"])
+    )
+
+
+def _preemption(at: Cursor) -> queues.Preemption:
+    borrow = at["borrowWithinCohort"]
+    return queues.Preemption(
+        within_queue=at["withinClusterQueue"].text() or "Never",
+        reclaim=at["reclaimWithinCohort"].text() or "Never",
+        borrow=borrow["policy"].text() or "Never",
+        borrow_threshold=borrow["maxPriorityThreshold"].integer(),
+        place=place(at),
+    )
+
+
+def _fungibility(at: Cursor) -> queues.Fungibility:
+    borrow = at["whenCanBorrow"].text() or "MayStopSearch"
+    preempt = at["whenCanPreempt"].text() or "TryNextFlavor"
+    return queues.Fungibility(
+        _LEGACY_FUNGIBILITY.get(borrow, borrow),
+        _LEGACY_FUNGIBILITY.get(preempt, preempt),
+        at["preference"].text(),
+        place(at),
+    )
+
+
+def _checks(spec: Cursor, is_current: bool) -> tuple[queues.CheckUse, ...]:
+    """The checks in force: in v1beta1 the plain list silently overwrites the strategy."""
+    plain = [] if is_current else spec["admissionChecks"].items()
+    if plain:
+        return tuple(queues.CheckUse(c.text() or "", (), place(c), place(c)) for c in plain)
+    return tuple(
+        queues.CheckUse(c["name"].text() or "", text_list(c["onFlavors"]), place(c["name"]), place(c["onFlavors"]))
+        for c in spec["admissionChecksStrategy"]["admissionChecks"].items()
+    )
+
+
+def cohort(root: Cursor) -> Object:
+    spec = root["spec"]
+    parent = spec["parent" if (root["apiVersion"].text() or "").endswith("/v1alpha1") else "parentName"]
+    return queues.Cohort(
+        object_id(root),
+        place(root),
+        *metadata(root),
+        parent=parent.text() or None,
+        parent_place=place(parent),
+        groups=_groups(spec["resourceGroups"]),
+        weight=quantity(spec["fairSharing"]["weight"]),
+    )
+
+
+def local_queue(root: Cursor) -> Object:
+    spec = root["spec"]
+    return queues.LocalQueue(
+        object_id(root),
+        place(root),
+        *metadata(root),
+        cluster_queue=spec["clusterQueue"].text() or None,
+        stop_policy=spec["stopPolicy"].text() or "None",
+        weight=quantity(spec["fairSharing"]["weight"]),
+    )
+
+
+def topology(root: Cursor) -> Object:
+    levels = tuple(lv["nodeLabel"].text() or "" for lv in root["spec"]["levels"].items())
+    return queues.Topology(object_id(root), place(root), *metadata(root), levels=levels)
+
+
+def admission_check(root: Cursor) -> Object:
+    spec, parameters = root["spec"], root["spec"]["parameters"]
+    return queues.AdmissionCheck(
+        object_id(root),
+        place(root),
+        *metadata(root),
+        controller=spec["controllerName"].text() or "",
+        parameters_kind=parameters["kind"].text(),
+        parameters_group=parameters["apiGroup"].text(),
+        parameters_name=parameters["name"].text(),
+    )
+
+
+def provisioning_request_config(root: Cursor) -> Object:
+    spec = root["spec"]
+    return queues.ProvisioningRequestConfig(
+        object_id(root),
+        place(root),
+        *metadata(root),
+        provisioning_class=spec["provisioningClassName"].text() or "",
+        managed_resources=text_list(spec["managedResources"]),
+    )
+
+
+def multikueue_config(root: Cursor) -> Object:
+    clusters = text_list(root["spec"]["clusters"])
+    return queues.MultiKueueConfig(object_id(root), place(root), *metadata(root), clusters=clusters)
+
+
+def multikueue_cluster(root: Cursor) -> Object:
+    spec = root["spec"]
+    config = spec["clusterSource"]["kubeConfig"] if _is_current(root) else spec["kubeConfig"]
+    location = config["location"].text()
+    return queues.MultiKueueCluster(object_id(root), place(root), *metadata(root), location=location)
+
+
+def workload_priority_class(root: Cursor) -> Object:
+    value = root["value"].integer() or 0
+    return queues.WorkloadPriorityClass(object_id(root), place(root), *metadata(root), value=value)
+
+
+def workload(root: Cursor) -> Object:
+    """A Workload that somebody wrote by hand (prebuilt); controllers make the others."""
+    spec = root["spec"]
+    labels, annotations = metadata(root)
+    priority_class = spec["priorityClassRef"]["name"] if _is_current(root) else spec["priorityClassName"]
+    return Workload(
+        object_id(root),
+        place(root),
+        labels,
+        annotations,
+        framework=None,
+        queue=spec["queueName"].text() or None,
+        queue_place=place(spec["queueName"]),
+        priority_class=priority_class.text() or labels.get(PRIORITY_CLASS),
+        priority_class_place=place(priority_class),
+        pod_sets=tuple(_pod_set(p) for p in spec["podSets"].items()),
+    )
+
+
+def _pod_set(at: Cursor) -> PodSet:
+    template = pod_template(at["template"])
+    count = at["count"].integer()
+    return PodSet(
+        name=at["name"].text() or "main",
+        template=template,
+        count=1 if count is None else count,
+        count_place=place(at["count"]),
+        minimum=at["minCount"].integer(),
+        topology=topology_request(template),
+    )
+
+
+DECODERS: dict[str, Callable[[Cursor], Object]] = {
+    "ResourceFlavor": resource_flavor,
+    "ClusterQueue": cluster_queue,
+    "Cohort": cohort,
+    "LocalQueue": local_queue,
+    "Topology": topology,
+    "AdmissionCheck": admission_check,
+    "ProvisioningRequestConfig": provisioning_request_config,
+    "MultiKueueConfig": multikueue_config,
+    "MultiKueueCluster": multikueue_cluster,
+    "WorkloadPriorityClass": workload_priority_class,
+    "Workload": workload,
+}

@@ -1,0 +1,83 @@
+"""Pod templates, wherever they stand."""
+
+from __future__ import annotations
+
+from qcheck.kinds.read import metadata, node_selection, place, quantities, tolerations
+from qcheck.model.pods import Container, PodTemplate
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.model.workloads import TopologyRequest
+
+if TYPE_CHECKING:
+    from qcheck.documents.cursor import Cursor
+
+_PREFIX = "kueue.x-k8s.io/podset-"
+
+
+def pod_template(template: Cursor) -> PodTemplate:
+    """A PodTemplateSpec (`metadata` and `spec`), or a Pod."""
+    spec = template["spec"]
+    labels, annotations = metadata(template)
+    return PodTemplate(
+        place=place(spec),
+        labels=labels,
+        annotations=annotations,
+        metadata_place=place(template["metadata"]),
+        selection=node_selection(spec),
+        tolerations=tolerations(spec["tolerations"]),
+        containers=tuple(_container(c) for c in spec["containers"].items()),
+        init_containers=tuple(_container(c) for c in spec["initContainers"].items()),
+        overhead=quantities(spec["overhead"]),
+        pod_requests=quantities(spec["resources"]["requests"]),
+        pod_limits=quantities(spec["resources"]["limits"]),
+        has_pod_resources=isinstance(spec["resources"].data, dict),
+        runtime_class=spec["runtimeClassName"].text(),
+        priority_class=spec["priorityClassName"].text() or None,
+        priority=spec["priority"].integer(),
+        preemption_policy=spec["preemptionPolicy"].text(),
+        termination_grace_seconds=spec["terminationGracePeriodSeconds"].integer(),
+        restart_policy=spec["restartPolicy"].text(),
+        node_name=spec["nodeName"].text() or None,
+        host_network=spec["hostNetwork"].boolean() or False,
+        scheduling_gates=tuple(g["name"].text() or "" for g in spec["schedulingGates"].items()),
+        claim_templates=_claims(spec, "resourceClaimTemplateName"),
+        claims=_claims(spec, "resourceClaimName"),
+        one_per_node=_one_per_node(spec),
+        has_pod_affinity=spec["affinity"]["podAffinity"].exists or spec["affinity"]["podAntiAffinity"].exists,
+    )
+
+
+def _container(at: Cursor) -> Container:
+    return Container(
+        name=at["name"].text() or "",
+        place=place(at),
+        requests=quantities(at["resources"]["requests"]),
+        limits=quantities(at["resources"]["limits"]),
+        is_sidecar=at["restartPolicy"].text() == "Always",
+    )
+
+
+def _claims(spec: Cursor, field: str) -> tuple[str, ...]:
+    return tuple(t for c in spec["resourceClaims"].items() if (t := c[field].text()))
+
+
+def _one_per_node(spec: Cursor) -> bool:
+    """Whether required anti-affinity on the hostname keeps pods of the template apart."""
+    terms = spec["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"].items()
+    return any(t["topologyKey"].text() == "kubernetes.io/hostname" for t in terms)
+
+
+def topology_request(template: PodTemplate) -> TopologyRequest | None:
+    """The topology annotations of a template; None if it has none."""
+    asked = {k.removeprefix(_PREFIX): v for k, v in template.annotations.items() if k.startswith(_PREFIX)}
+    if not asked:
+        return None
+    size = asked.get("slice-size", "")
+    return TopologyRequest(
+        place=template.metadata_place.at("annotations"),
+        required=asked.get("required-topology"),
+        preferred=asked.get("preferred-topology"),
+        unconstrained=asked.get("unconstrained-topology", "").lower() in ("true", "1", "t"),
+        slice_level=asked.get("slice-required-topology"),
+        slice_size=int(size) if size.isascii() and size.isdigit() else None,
+        group=asked.get("group-name"),
+    )

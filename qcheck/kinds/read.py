@@ -1,0 +1,111 @@
+"""Reading the parts that many kinds share, from cursors into the model's values.
+
+Tolerant: what has the wrong type reads as absent, because the validator already says so.
+"""
+
+from __future__ import annotations
+
+from qcheck.model.labels import LabelSelector, NodeSelection, NodeSelectorTerm, Requirement, Taint, Toleration
+from qcheck.model.objects import ObjectId
+from qcheck.model.place import Place
+from qcheck.model.quantity import Quantity, QuantityError, parse_quantity
+from qcheck.model.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from qcheck.documents.cursor import Cursor
+    from qcheck.model.labels import Labels
+    from qcheck.model.pods import Quantities
+
+CLUSTER_SCOPED = frozenset(
+    {
+        "ClusterQueue", "Cohort", "ResourceFlavor", "Topology", "AdmissionCheck", "ProvisioningRequestConfig",
+        "WorkloadPriorityClass", "MultiKueueConfig", "MultiKueueCluster", "Node", "Namespace", "PriorityClass",
+        "RuntimeClass", "CustomResourceDefinition",
+    }
+)  # fmt: skip
+
+
+def place(at: Cursor) -> Place:
+    return Place(at.document, at.route)
+
+
+def object_id(root: Cursor) -> ObjectId:
+    """The identity of a document. `generateName` stands in for a name, with a `*` for what the server appends."""
+    group, _, version = (root["apiVersion"].text() or "").rpartition("/")
+    kind = root["kind"].text() or ""
+    metadata = root["metadata"]
+    generated = metadata["generateName"].text()
+    name = metadata["name"].text() or (f"{generated}*" if generated else "")
+    namespace = None if kind in CLUSTER_SCOPED else metadata["namespace"].text() or "default"
+    return ObjectId(group, version, kind, name, namespace)
+
+
+def texts(at: Cursor) -> dict[str, str]:
+    """A map of strings. Unquoted booleans and numbers, which the API server refuses, read as what they were meant to be."""
+    return {k: t for k, c in at.mapping() if (t := _meant(c)) is not None}
+
+
+def _meant(at: Cursor) -> str | None:
+    if isinstance(at.data, bool):
+        return "true" if at.data else "false"
+    return at.amount()
+
+
+def text_list(at: Cursor) -> tuple[str, ...]:
+    return tuple(t for c in at.items() if (t := c.text()) is not None)
+
+
+def quantity(at: Cursor) -> Quantity | None:
+    try:
+        return parse_quantity(at.data)
+    except QuantityError:
+        return None
+
+
+def quantities(at: Cursor) -> Quantities:
+    """Quantities by resource name; what does not parse is left out."""
+    return {k: q for k, c in at.mapping() if (q := quantity(c)) is not None}
+
+
+def requirements(at: Cursor) -> tuple[Requirement, ...]:
+    """`matchExpressions`, `matchFields` or Karpenter's `requirements`."""
+    return tuple(
+        Requirement(e["key"].text() or "", e["operator"].text() or "", text_list(e["values"])) for e in at.items()
+    )
+
+
+def label_selector(at: Cursor) -> LabelSelector | None:
+    """None where it is absent, which is not the same as an empty selector."""
+    if not isinstance(at.data, dict):
+        return None
+    return LabelSelector(texts(at["matchLabels"]), requirements(at["matchExpressions"]))
+
+
+def node_selection(spec: Cursor) -> NodeSelection:
+    """nodeSelector and required node affinity of a pod spec."""
+    required = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    terms: tuple[NodeSelectorTerm, ...] | None = None
+    if isinstance(required.data, dict):
+        terms = tuple(
+            NodeSelectorTerm(requirements(t["matchExpressions"]), requirements(t["matchFields"]))
+            for t in required["nodeSelectorTerms"].items()
+        )
+    return NodeSelection(texts(spec["nodeSelector"]), terms)
+
+
+def taints(at: Cursor) -> tuple[Taint, ...]:
+    return tuple(Taint(t["key"].text() or "", t["value"].text() or "", t["effect"].text() or "") for t in at.items())
+
+
+def tolerations(at: Cursor) -> tuple[Toleration, ...]:
+    return tuple(
+        Toleration(
+            t["key"].text() or "", t["operator"].text() or "Equal", t["value"].text() or "", t["effect"].text() or ""
+        )
+        for t in at.items()
+    )
+
+
+def metadata(root: Cursor) -> tuple[Labels, Labels]:
+    """Labels and annotations of an object or template."""
+    return texts(root["metadata"]["labels"]), texts(root["metadata"]["annotations"])
