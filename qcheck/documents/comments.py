@@ -1,0 +1,74 @@
+"""Comments that speak to qcheck. libyaml drops comments, so the few files that hold a marker are looked at twice."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+from yaml import YAMLError
+from yaml.events import ScalarEvent
+
+from qcheck.documents.events import parser_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from qcheck.documents.text import Text
+
+
+class Comment:
+    """A comment: its line (1-based), its text from the marker on, and whether it has the line to itself."""
+
+    __slots__ = ("line", "spot", "stands_alone", "text")
+
+    def __init__(self, source: Text, start: int, end: int, text: str) -> None:
+        self.line = source.position(start)[0]
+        self.spot = source.spot(start, end)
+        self.text = text
+        self.stands_alone = not source.text[source.text.rfind("\n", 0, start) + 1 : start].strip()
+
+    def __repr__(self) -> str:
+        return f"Comment({self.line}, {self.text!r})"
+
+
+def comments(source: Text, chunks: list[tuple[int, int]], marker: str) -> list[Comment]:
+    """The comments that begin with `marker` (`#` and spaces before it aside), but none inside strings or block scalars.
+
+    `chunks` are the start and end offsets of the documents. In HCL, which has no chunks, every candidate counts.
+    """
+    if marker not in source.text:
+        return []
+    pattern = re.compile(rf"(?:(?<=[\s])|^)#[ \t]*({re.escape(marker)}[^\r\n]*)")
+    found = list(pattern.finditer(source.text))
+    for start, end in chunks:
+        if any(start <= match.start() < end for match in found):
+            inside = list(_strings(source.text[start:end], start))
+            found = [match for match in found if not _within(match.start(), inside)]
+    return [Comment(source, match.start(), match.end(), match[1].rstrip()) for match in found]
+
+
+def _within(offset: int, spans: list[tuple[int, int]]) -> bool:
+    at = bisect_right(spans, (offset, offset)) - 1
+    return at >= 0 and spans[at][0] <= offset < spans[at][1]
+
+
+def _strings(text: str, base: int) -> Iterator[tuple[int, int]]:
+    """Offsets of the scalars that can hold a `#`: quoted ones, and block scalars after their header line."""
+    parser = parser_of(text)
+    try:
+        while (event := parser.get_event()) is not None:
+            if event.__class__ is ScalarEvent and event.style:
+                yield _string(text, base, event)
+    except YAMLError:
+        return
+    finally:
+        parser.dispose()
+
+
+def _string(text: str, base: int, event: Any) -> tuple[int, int]:
+    start, end = event.start_mark.index, event.end_mark.index
+    if event.style in "|>" and (line_end := text.find("\n", start, end)) >= 0:
+        start = line_end
+    return base + start, base + end

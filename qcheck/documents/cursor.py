@@ -1,0 +1,79 @@
+"""Walking a document without fear: what is absent, or of another type than asked for, reads as absent."""
+
+from __future__ import annotations
+
+from qcheck.documents.scalars import show_number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.documents.document import Document
+    from qcheck.documents.text import Route
+
+
+class Cursor:
+    """A value in a document and the route to it: `cursor["spec"]["template"]`, `cursor[0]`.
+
+    A step to something absent gives a cursor whose `data` is None, and so on for ever; the route stays what was asked.
+    That a value has the right type is the validator's business, not the decoder's.
+    """
+
+    __slots__ = ("data", "document", "route")
+
+    def __init__(self, document: Document, route: Route = (), data: object = None) -> None:
+        self.document = document
+        self.route = route
+        self.data = data
+
+    def __getitem__(self, step: str | int) -> Cursor:
+        data = self.data
+        inner: object = None
+        if isinstance(data, dict):
+            inner = data.get(step)
+        elif isinstance(data, list) and isinstance(step, int) and 0 <= step < len(data):
+            inner = data[step]
+        return Cursor(self.document, (*self.route, step), inner)
+
+    __iter__ = None
+    """Not iterable: say `items()` or `mapping()`. (Python would otherwise count through `__getitem__` without end.)"""
+
+    @property
+    def exists(self) -> bool:
+        """False where nothing, or null, is written: the API server makes no difference between the two."""
+        return self.data is not None
+
+    def mapping(self) -> Iterator[tuple[str, Cursor]]:
+        """Key and cursor of each entry of a mapping."""
+        if isinstance(self.data, dict):
+            for key, inner in self.data.items():
+                yield key, Cursor(self.document, (*self.route, key), inner)
+
+    def items(self) -> list[Cursor]:
+        """The items of a list."""
+        if not isinstance(self.data, list):
+            return []
+        return [Cursor(self.document, (*self.route, at), inner) for at, inner in enumerate(self.data)]
+
+    def text(self) -> str | None:
+        return self.data if isinstance(self.data, str) else None
+
+    def integer(self) -> int | None:
+        return self.data if isinstance(self.data, int) and not isinstance(self.data, bool) else None
+
+    def boolean(self) -> bool | None:
+        return self.data if isinstance(self.data, bool) else None
+
+    def amount(self) -> str | None:
+        """A quantity, which may be written as a string or as a number, in the spelling that the API server gets."""
+        if isinstance(self.data, (int, float)) and not isinstance(self.data, bool):
+            return show_number(self.data)
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"Cursor({self.document.path}, {self.route}, {self.data!r})"
+
+
+def root(document: Document) -> Cursor:
+    """A cursor on the whole document."""
+    return Cursor(document, (), document.data)

@@ -1,0 +1,97 @@
+"""One document of a file: its plain data, and where each part of it is written."""
+
+from __future__ import annotations
+
+from qcheck.documents import extent
+from qcheck.documents.events import KEY_SHIFT, VALUE_MASK
+from qcheck.documents.scalars import show_number
+from qcheck.documents.text import Spot, Text
+
+__all__ = ["Document", "Spot"]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from qcheck.documents.events import Where
+    from qcheck.documents.text import Route, Span
+
+
+class Document:
+    """A YAML or JSON document.
+
+    `data` is made of dict (string keys), list, str, int, float, bool and None, and is never changed; values that
+    aliases share are the same object. `index` counts the documents of the file from 0. `rendered_from` is the file that
+    a renderer names as the source of this document, if any.
+    """
+
+    __slots__ = ("_start", "_text", "_where", "data", "index", "rendered_from")
+
+    def __init__(
+        self, text: Text, index: int, data: object, start: int, where: Where, rendered_from: str | None = None
+    ) -> None:
+        self._text = text
+        self._start = start
+        self._where = where
+        self.index = index
+        self.data = data
+        self.rendered_from = rendered_from
+
+    @property
+    def path(self) -> str:
+        return self._text.path
+
+    def span(self, route: Route, on_key: bool = False) -> Span:
+        """The span of the value at `route`, or of its key; of the deepest ancestor that is written if it is absent."""
+        return self._text.span(*self._extent(route, on_key))
+
+    def has(self, route: Route) -> bool:
+        return self._follow(route)[0] == len(route)
+
+    def line(self, number: int) -> str:
+        return self._text.line(number)
+
+    def spot(self, route: Route = (), on_key: bool = False) -> Spot:
+        """The same as `span`, as something to point with."""
+        return self._text.spot(*self._extent(route, on_key))
+
+    def source_text(self, route: Route) -> str:
+        """How a scalar is written, quotes included: `1e3`, `0.10`, `1_000`, `"8"`; where it came by an alias, its value."""
+        found, value, _, start = self._follow(route)
+        if found < len(route):
+            return ""
+        written = self._text.text[extent.after_properties(self._text.text, start) : self._extent(route)[1]]
+        return _shown(value) if written.startswith("*") else written
+
+    def _extent(self, route: Route, on_key: bool = False) -> tuple[int, int]:
+        """Start and end offset of what `span` describes."""
+        found, value, key, start = self._follow(route)
+        text = self._text.text
+        if found and (key is not None) and (on_key or found < len(route)):
+            return key, extent.key_end(text, key, str(route[found - 1]))
+        return start, extent.value_end(text, start, value, self._where)
+
+    def _follow(self, route: Route) -> tuple[int, object, int | None, int]:
+        """How many steps of `route` are written, the value they lead to, the offsets of its key (if any) and itself."""
+        value, key, start = self.data, None, self._start
+        for found, step in enumerate(route):
+            place = self._where.get(id(value))
+            if isinstance(value, dict) and isinstance(place, dict) and step in value:
+                assert isinstance(step, str)
+                key, start = place[step] >> KEY_SHIFT, place[step] & VALUE_MASK
+                value = value[step]
+            elif (
+                isinstance(value, list) and isinstance(place, list) and isinstance(step, int) and 0 <= step < len(value)
+            ):
+                key, start = None, place[step]
+                value = value[step]
+            else:
+                return found, value, key, start
+        return len(route), value, key, start
+
+    def __repr__(self) -> str:
+        return f"Document({self.path}#{self.index})"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return show_number(value) if isinstance(value, (int, float)) else str(value)

@@ -1,0 +1,247 @@
+"""One YAML document into plain data and an index of positions: the hot path of every command.
+
+libyaml's events, as PyYAML's C parser hands them over, go straight into dicts and lists: no node objects, no marks
+kept. For each container the index holds where its keys and values start; lines and ends are worked out when somebody
+asks (`document.py`). It is written for speed, and only here; `tests/slow_loader.py` does the same slowly, and the tests
+compare the two.
+"""
+
+from __future__ import annotations
+
+from yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, StreamEndEvent
+
+from qcheck.documents import scalars
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from qcheck.documents.limits import Limits
+
+    Where = dict[int, dict[str, int] | list[int]]
+
+KEY_SHIFT = 32
+"""A mapping's entry in the index is `offset of the key << KEY_SHIFT | offset of the value`."""
+VALUE_MASK = (1 << KEY_SHIFT) - 1
+LONGEST_REMEMBERED = 64
+MEMORY = 100_000
+
+_known: dict[str, Any] = {}
+"""Plain scalars already resolved, for all documents; at most `MEMORY` of them, of `LONGEST_REMEMBERED` characters."""
+
+
+def parser_of(text: str) -> Any:
+    """A source of events. PyYAML built without libyaml gives the same ones, some forty times slower."""
+    try:
+        from yaml._yaml import CParser
+    except ImportError:
+        from yaml import Loader
+
+        return Loader(text)
+    return CParser(text)
+
+
+class Refused(Exception):
+    """Parsable YAML that the API server's reader, or a limit, refuses; `start` and `end` are offsets in the file."""
+
+    def __init__(self, code: str, message: str, start: int, end: int) -> None:
+        super().__init__(message)
+        self.code = code
+        self.start = start
+        self.end = end
+
+
+class Composed:
+    """A document's data, where it starts, its index (by `id` of each container), and the keys written twice as
+    (key, first offset, second offset)."""
+
+    __slots__ = ("data", "repeated", "start", "where")
+
+    def __init__(self, data: object, start: int, where: Where, repeated: list[tuple[str, int, int]]) -> None:
+        self.data = data
+        self.start = start
+        self.where = where
+        self.repeated = repeated
+
+
+def compose(text: str, base: int, limits: Limits) -> Composed:
+    """The first document of `text`, which is at offset `base` of its file. Raises `yaml.YAMLError` and `Refused`."""
+    parser = parser_of(text)
+    try:
+        parser.get_event()
+        if parser.get_event().__class__ is StreamEndEvent:
+            return Composed(None, base, {}, [])
+        composer = _Composer(parser.get_event, base, limits)
+        root = parser.get_event()
+        data = composer.node(root, 1)
+        parser.get_event()
+    finally:
+        parser.dispose()
+    return Composed(data, base + root.start_mark.index, composer.where, composer.repeated)
+
+
+class _Composer:
+    __slots__ = ("anchors", "base", "budget", "deepest", "next", "repeated", "sizes", "where")
+
+    def __init__(self, next_event: Callable[[], Any], base: int, limits: Limits) -> None:
+        self.next = next_event
+        self.base = base
+        self.deepest = limits.depth
+        self.budget = limits.aliases
+        self.where: Where = {}
+        self.anchors: dict[str, Any] = {}
+        self.sizes: dict[int, int] = {}
+        self.repeated: list[tuple[str, int, int]] = []
+
+    def node(self, event: Any, depth: int) -> Any:
+        kind = event.__class__
+        if kind is ScalarEvent:
+            value = self.scalar(event)
+        elif kind is AliasEvent:
+            return self.alias(event)
+        elif depth > self.deepest:
+            raise self.refused(event, f"nested deeper than {self.deepest} levels", "limit")
+        elif kind is MappingStartEvent:
+            value = self.mapping(event.anchor, depth)
+        else:
+            value = self.sequence(event.anchor, depth)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = value
+        return value
+
+    def scalar(self, event: Any) -> Any:
+        text = event.value
+        if event.tag is not None or event.style:
+            return text if event.tag is None else self.tagged(event)
+        if text in _known:
+            return _known[text]
+        try:
+            value = scalars.resolve(text)
+        except scalars.Unreadable as error:
+            raise self.refused(event, str(error)) from None
+        if len(text) <= LONGEST_REMEMBERED and len(_known) < MEMORY:
+            _known[text] = value
+        return value
+
+    def tagged(self, event: Any) -> Any:
+        if event.tag == "!":
+            return event.value
+        try:
+            return scalars.tagged(event.tag, event.value)
+        except scalars.Unreadable as error:
+            raise self.refused(event, str(error)) from None
+
+    def sequence(self, anchor: str | None, depth: int) -> list[Any]:
+        data: list[Any] = []
+        where: list[int] = []
+        self.where[id(data)] = where
+        if anchor is not None:
+            self.anchors[anchor] = _OPEN
+        following, base, scalar = self.next, self.base, self.scalar
+        while (kind := (event := following()).__class__) is not SequenceEndEvent:
+            where.append(base + event.start_mark.index)
+            if kind is ScalarEvent and event.anchor is None:
+                data.append(scalar(event))
+            else:
+                data.append(self.node(event, depth + 1))
+        return data
+
+    def mapping(self, anchor: str | None, depth: int) -> dict[str, Any]:
+        data: dict[str, Any] = {}
+        where: dict[str, int] = {}
+        self.where[id(data)] = where
+        if anchor is not None:
+            self.anchors[anchor] = _OPEN
+        merged: set[str] | None = None
+        following, base, scalar = self.next, self.base, self.scalar
+        while (event := following()).__class__ is not MappingEndEvent:
+            at = base + event.start_mark.index
+            if (
+                event.__class__ is ScalarEvent
+                and event.value in _plain_keys
+                and event.tag is None
+                and event.anchor is None
+            ):
+                key = event.value
+            elif _merges(event):
+                merged = merged or set()
+                self.merge(data, where, merged, depth)
+                continue
+            else:
+                key = self.key(event)
+            event = following()
+            start = base + event.start_mark.index
+            plain = event.__class__ is ScalarEvent and event.anchor is None
+            value = scalar(event) if plain else self.node(event, depth + 1)
+            if key in where and not (merged and key in merged):
+                self.repeated.append((key, where[key] >> KEY_SHIFT, at))
+            if merged:
+                merged.discard(key)
+            data[key] = value
+            where[key] = at << KEY_SHIFT | start
+        return data
+
+    def key(self, event: Any) -> str:
+        if event.__class__ is MappingStartEvent or event.__class__ not in (ScalarEvent, AliasEvent):
+            raise self.refused(event, "a mapping or list cannot be a key")
+        value = self.node(event, 1)
+        if isinstance(value, (dict, list)):
+            raise self.refused(event, "a mapping or list cannot be a key")
+        try:
+            key = scalars.key(value)
+        except scalars.Unreadable as error:
+            raise self.refused(event, str(error)) from None
+        if key == getattr(event, "value", None) and len(key) <= LONGEST_REMEMBERED and len(_plain_keys) < MEMORY:
+            _plain_keys.add(key)
+        return key
+
+    def alias(self, event: Any) -> Any:
+        name = event.anchor
+        if name not in self.anchors:
+            raise self.refused(event, f"no anchor named {name} stands before this alias")
+        value = self.anchors[name]
+        if value is _OPEN:
+            raise self.refused(event, f"the value anchored as {name} contains itself")
+        self.budget -= self.size(value)
+        if self.budget < 0:
+            raise self.refused(event, "aliases stand for more values than the limit allows", "limit")
+        return value
+
+    def size(self, value: Any) -> int:
+        """Values inside `value`, aliases expanded: each container is counted once and remembered."""
+        if not isinstance(value, (dict, list)):
+            return 1
+        if id(value) not in self.sizes:
+            inner = value.values() if isinstance(value, dict) else value
+            self.sizes[id(value)] = 1 + sum(self.size(item) for item in inner)
+        return self.sizes[id(value)]
+
+    def merge(self, data: dict[str, Any], where: dict[str, int], merged: set[str], depth: int) -> None:
+        """`<<: *base`. The later entry of a mapping wins, be it merged or written; of several bases the first."""
+        event = self.next()
+        value = self.node(event, depth + 1)
+        sources = value[::-1] if isinstance(value, list) else [value]
+        for source in sources:
+            if not isinstance(source, dict):
+                raise self.refused(event, "<< merges a mapping or a list of mappings, and this is neither")
+            data.update(source)
+            where.update(self.where[id(source)])  # type: ignore[arg-type]
+            merged.update(source)
+
+    def refused(self, event: Any, message: str, code: str = "yaml-syntax") -> Refused:
+        return Refused(code, message, self.base + event.start_mark.index, self.base + event.end_mark.index)
+
+
+_OPEN = object()
+"""What an anchor stands for while its own value is being read."""
+_plain_keys: set[str] = set()
+"""Keys that mean themselves whether quoted or not, as already found out; bounded like `_known`."""
+
+
+def _merges(event: Any) -> bool:
+    return (
+        event.__class__ is ScalarEvent
+        and event.value == "<<"
+        and (event.implicit[0] or event.tag == "tag:yaml.org,2002:merge")
+    )

@@ -1,0 +1,111 @@
+"""Where a value or key that starts at a known offset ends, worked out from the text only when somebody asks."""
+
+from __future__ import annotations
+
+import re
+
+from qcheck.documents.events import KEY_SHIFT, VALUE_MASK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from qcheck.documents.events import Where
+
+PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*(?:[ \t]+|(?:[ \t]*(?:#[^\r\n]*)?\r?\n)+[ \t]*))*")
+DOUBLE = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+SINGLE = re.compile(r"'(?:[^']++|'')*+'")
+ALIAS = re.compile(r"\*[^\s,\[\]{}]+")
+WORD = re.compile(r"[^\s,\[\]{}]*")
+KEY = re.compile(r"[^\s:,\[\]{}]+")
+LINE = re.compile(r"[^\r\n]*")
+FLOW = re.compile(
+    r"""[\[{]|[\]}]|(?<![^\s,\[\]{}:])(?:"(?:[^"\\]++|\\.)*+"|'(?:[^']++|'')*+')|(?<!\S)\#[^\r\n]*""", re.DOTALL
+)
+"""What matters for the end of a flow collection: brackets, and quoted strings and comments that may hold brackets."""
+
+
+def after_properties(text: str, start: int) -> int:
+    """The offset behind an anchor and a tag, if they stand at `start`."""
+    match = PROPERTIES.match(text, start)
+    return match.end() if match else start
+
+
+def key_end(text: str, start: int, key: str) -> int:
+    start = after_properties(text, start)
+    if text.startswith(key, start):
+        return start + len(key)
+    return _quoted_end(text, start) or _match_end(ALIAS, text, start) or _match_end(KEY, text, start) or start
+
+
+def value_end(text: str, start: int, value: object, where: Where) -> int:
+    """The end (exclusive) of `value`, which is written at `start`."""
+    start = after_properties(text, start)
+    head = text[start : start + 1]
+    if head == "*":
+        return _match_end(ALIAS, text, start) or start
+    if isinstance(value, (dict, list)):
+        return _flow_end(text, start) if head in "[{" else _block_end(text, start, value, where)
+    if head in ("|", ">") and isinstance(value, str):
+        return _block_scalar_end(text, start, value)
+    return _quoted_end(text, start) or _plain_end(text, start, value)
+
+
+def _match_end(pattern: re.Pattern[str], text: str, start: int) -> int | None:
+    match = pattern.match(text, start)
+    return match.end() if match else None
+
+
+def _quoted_end(text: str, start: int) -> int | None:
+    return _match_end(DOUBLE, text, start) or _match_end(SINGLE, text, start)
+
+
+def _plain_end(text: str, start: int, value: object) -> int:
+    """A plain scalar holds its own words, perhaps on several lines; anything else that is plain is one word."""
+    if isinstance(value, str) and (words := value.split()):
+        match = re.compile(r"\s+".join(map(re.escape, words))).match(text, start)
+        if match:
+            return match.end()
+    return start if value is None and text[start : start + 1] in " \t\r\n#" else _match_end(WORD, text, start) or start
+
+
+def _flow_end(text: str, start: int) -> int:
+    depth = 0
+    for match in FLOW.finditer(text, start):
+        if match[0] in ("[", "{"):
+            depth += 1
+        elif match[0] in ("]", "}"):
+            depth -= 1
+            if depth == 0:
+                return match.end()
+    return len(text)
+
+
+def _block_end(text: str, start: int, value: dict[str, object] | list[object], where: Where) -> int:
+    """The end of the entry that is written last; what was merged in stands elsewhere and does not count."""
+    place = where[id(value)]
+    if isinstance(value, dict) and isinstance(place, dict):
+        entries = [(at & VALUE_MASK, value[key]) for key, at in place.items() if at >> KEY_SHIFT >= start]
+    elif isinstance(value, list) and isinstance(place, list):
+        entries = list(zip(place, value, strict=True))
+    else:
+        entries = []
+    if not entries:
+        return _match_end(LINE, text, start) or start
+    offset, last = max(entries, key=lambda entry: entry[0])
+    return value_end(text, offset, last, where)
+
+
+def _block_scalar_end(text: str, start: int, value: str) -> int:
+    """The end of its last line that is not blank."""
+    end = _match_end(LINE, text, start) or start
+    if not value.strip():
+        return end
+    indent: int | None = None
+    for match in re.compile(r"(?:\r\n|\r|\n)([ ]*)([^\r\n]*)").finditer(text, end):
+        if not match[2].strip():
+            continue
+        if indent is None:
+            indent = len(match[1])
+        elif len(match[1]) < indent:
+            break
+        end = match.end()
+    return end

@@ -1,0 +1,95 @@
+"""What can be wrong with a file before anybody asks what it means."""
+
+from __future__ import annotations
+
+from qcheck.documents import templates
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qcheck.documents.events import Refused
+    from qcheck.documents.text import Spot, Text
+
+
+class Fault:
+    """Something in a file that could not be read as it stands.
+
+    `code` is one of `yaml-syntax`, `duplicate-key`, `template-not-rendered`, `limit`, `not-text`; `related` are further
+    spots, each with a caption; `data` holds facts for reports, such as the name of the limit.
+    """
+
+    __slots__ = ("code", "data", "help", "message", "related", "spot")
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        spot: Spot,
+        help: str = "",
+        related: tuple[tuple[str, Spot], ...] = (),
+        data: dict[str, str | int] | None = None,
+    ) -> None:
+        self.code = code
+        self.message = message
+        self.spot = spot
+        self.help = help
+        self.related = related
+        self.data = data or {}
+
+    def __repr__(self) -> str:
+        return f"Fault({self.code}, {self.message!r}, {self.spot})"
+
+
+def over_limit(name: str, message: str, spot: Spot) -> Fault:
+    return Fault(
+        "limit", message, spot, f"raise the limit `{name}` in the settings if this is meant", data={"limit": name}
+    )
+
+
+def refused(text: Text, refusal: Refused) -> Fault:
+    spot = text.spot(refusal.start, refusal.end)
+    if refusal.code == "limit":
+        return over_limit("aliases" if "aliases" in str(refusal) else "depth", str(refusal), spot)
+    return Fault(refusal.code, str(refusal), spot)
+
+
+def duplicate_key(text: Text, key: str, first: int, second: int) -> Fault:
+    return Fault(
+        "duplicate-key",
+        f"the key {key!r} is written twice in one mapping; the API server refuses that, or drops one of the two",
+        text.spot(second, second + len(key)),
+        "keep one of the two",
+        (("first written here", text.spot(first, first + len(key))),),
+        {"key": key},
+    )
+
+
+def syntax_error(text: Text, error: Any, chunk: str, base: int) -> Fault:
+    """libyaml's complaint about `chunk`, which is at offset `base`, in its own words with places in the whole file."""
+    mark, before = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
+    if mark is None:
+        at = base + len(chunk.encode()[: getattr(error, "position", 0)].decode("utf-8", "ignore"))
+        return Fault("yaml-syntax", f"not valid YAML: {getattr(error, 'reason', error)}", text.spot(at, at + 1))
+    at = min(base + mark.index, max(len(text.text) - 1, 0))
+    related = ((str(error.context), text.spot(base + before.index, base + before.index + 1)),) if before else ()
+    message = f"not valid YAML: {error.problem}" + (f", {error.context}" if error.context else "")
+    return Fault("yaml-syntax", message, text.spot(at, at + 1), _hint(text.text, at), related)
+
+
+def _hint(text: str, at: int) -> str:
+    return "indent with spaces: YAML allows no tabs there" if text[at : at + 1] == "\t" else ""
+
+
+def template(text: Text) -> Fault:
+    engine = templates.engine(text.text, text.path)
+    mark = templates.first_mark(text.text)
+    spot = text.spot(*mark.span()) if mark else text.spot(0, 0)
+    shown = text.text[spot.start : spot.end][:60]
+    return Fault(
+        "template-not-rendered",
+        f"this file is a template ({shown}) and was not read: what it would become is not known",
+        spot,
+        templates.HOW[engine],
+        data={"engine": engine},
+    )

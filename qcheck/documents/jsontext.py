@@ -1,0 +1,149 @@
+"""JSON through the standard library's C parser; positions are searched for only when somebody asks for one."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from qcheck.documents.document import Document
+from qcheck.documents.events import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from qcheck.documents.limits import Limits
+    from qcheck.documents.text import Route, Text
+
+SPACE = re.compile(r"[ \t\r\n]*")
+TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}]', re.DOTALL)
+ATOM = re.compile(r"[^\s,\]}]*")
+STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+
+
+class JsonDocument(Document):
+    """A document whose index is built while routes are followed: for each container the offsets of what is inside."""
+
+    __slots__ = ("_inside",)
+
+    def __init__(self, text: Text, index: int, data: object, start: int) -> None:
+        super().__init__(text, index, data, start, {})
+        self._inside: dict[int, list[tuple[int, int]]] = {}
+
+    def _follow(self, route: Route) -> tuple[int, object, int | None, int]:
+        value: Any = self.data
+        key, start = None, self._start
+        for found, step in enumerate(route):
+            if isinstance(value, dict) and step in value:
+                key, start = self._member(start, str(step))
+            elif isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):
+                key, start = None, self._entries(start)[step][1]
+            else:
+                return found, value, key, start
+            value = value[step]
+        return len(route), value, key, start
+
+    def _member(self, start: int, name: str) -> tuple[int, int]:
+        """Offsets of a key and its value; the last of that name counts."""
+        return max(entry for entry in self._entries(start) if _key(self._text.text, entry[0]) == name)
+
+    def _entries(self, start: int) -> list[tuple[int, int]]:
+        if start not in self._inside:
+            self._inside[start] = list(entries(self._text.text, start))
+        return self._inside[start]
+
+
+def entries(text: str, start: int) -> Iterator[tuple[int, int]]:
+    """Offsets of key and value for each member of the object at `start`, of the item twice for each item of a list."""
+    is_object = text[start] == "{"
+    at = skip_space(text, start + 1)
+    while text[at] not in "]}":
+        key = value = at
+        if is_object:
+            value = skip_space(text, skip_space(text, _end(text, at)) + 1)
+        yield key, value
+        at = skip_space(text, _end(text, value))
+        if text[at] == ",":
+            at = skip_space(text, at + 1)
+
+
+def skip_space(text: str, at: int) -> int:
+    match = SPACE.match(text, at)
+    return match.end() if match else at
+
+
+def _key(text: str, at: int) -> str:
+    return str(json.JSONDecoder().raw_decode(text, at)[0])
+
+
+def _end(text: str, at: int) -> int:
+    """The end of the valid JSON value at `at`."""
+    pattern = STRING if text[at] == '"' else ATOM
+    if text[at] not in "[{":
+        match = pattern.match(text, at)
+        return match.end() if match else at
+    depth = 0
+    for match in TOKEN.finditer(text, at):
+        if match[0] in ("[", "{"):
+            depth += 1
+        elif match[0] in ("]", "}"):
+            depth -= 1
+            if depth == 0:
+                return match.end()
+    return len(text)
+
+
+def read(text: str, at: int, limits: Limits) -> tuple[object, int, list[tuple[str, int, int]]]:
+    """The value at offset `at`, where it ends, and the keys written twice as (key, first offset, second offset).
+
+    Raises `Refused`.
+    """
+    repeats = False
+
+    def pairs(members: list[tuple[str, object]]) -> dict[str, object]:
+        nonlocal repeats
+        made = dict(members)
+        repeats = repeats or len(made) < len(members)
+        return made
+
+    try:
+        data, end = json.JSONDecoder(object_pairs_hook=pairs, parse_constant=_refuse_constant).raw_decode(text, at)
+    except json.JSONDecodeError as error:
+        raise Refused("yaml-syntax", f"not valid JSON: {error.msg}", error.pos, error.pos + 1) from None
+    except RecursionError:
+        raise Refused("limit", f"nested deeper than {limits.depth} levels", at, at + 1) from None
+    except ValueError as error:
+        raise Refused("yaml-syntax", f"not valid JSON: {error}", at, at + 1) from None
+    if _deeper(text[at:end], limits.depth):
+        raise Refused("limit", f"nested deeper than {limits.depth} levels", at, at + 1)
+    return data, end, list(_repeated(text, at)) if repeats else []
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(f"{name} is not a number in JSON")
+
+
+def _deeper(text: str, depth: int) -> bool:
+    """Whether valid JSON nests deeper than `depth`. Pairs of brackets cancel from the inside out, one level a pass."""
+    brackets = "".join(match for match in TOKEN.findall(text) if match[0] != '"')
+    for _ in range(depth):
+        if not brackets:
+            return False
+        brackets = brackets.replace("[]", "").replace("{}", "")
+    return bool(brackets)
+
+
+def _repeated(text: str, start: int) -> Iterator[tuple[str, int, int]]:
+    todo = [start]
+    while todo:
+        at = todo.pop()
+        first: dict[str, int] = {}
+        for key, value in entries(text, at):
+            if text[value] in "[{":
+                todo.append(value)
+            if text[at] == "{":
+                name = _key(text, key)
+                if name in first:
+                    yield name, first[name], key
+                first.setdefault(name, key)

@@ -1,0 +1,28 @@
+"""How much input is too much. Passing a limit is a fault that names it, never a hang or a crash."""
+
+from __future__ import annotations
+
+
+class Limits:
+    """Bounds on one file. The defaults keep memory under 1 GiB and are far above what repositories hold."""
+
+    __slots__ = ("aliases", "bytes", "depth", "documents")
+
+    def __init__(
+        self,
+        bytes: int = 50_000_000,
+        depth: int = 100,
+        aliases: int = 1_000_000,
+        documents: int = 100_000,
+    ) -> None:
+        self.bytes = bytes
+        """Size of a file."""
+        self.depth = depth
+        """Mappings and sequences inside each other."""
+        self.aliases = aliases
+        """Values reached through aliases, counted as often as they are reached."""
+        self.documents = documents
+        """Documents in a file."""
+
+
+DEFAULT = Limits()

@@ -1,0 +1,215 @@
+"""Text to documents: the only entrance. One broken document never hides the others of its file."""
+
+from __future__ import annotations
+
+import re
+
+from yaml import YAMLError
+
+from qcheck.documents import events, limits, templates
+from qcheck.documents.comments import Comment, comments
+from qcheck.documents.document import Document
+from qcheck.documents.fault import Fault, duplicate_key, over_limit, refused, syntax_error, template
+from qcheck.documents.text import NotText, Text, decode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Wanted = Callable[[str, str], bool]
+    """Whether documents of an apiVersion and kind are needed; two empty texts ask for documents that have neither."""
+
+MARKER = re.compile(r"(?:^|(?<=\r))---(?=[ \t\r\n]|\Z)", re.MULTILINE)
+"""Where a document begins. Nothing else can start a line with it, not even a block scalar."""
+NAMED = re.compile(r"""^[ \t]*["']?(?:apiVersion|kind)["']?[ \t]*:""", re.MULTILINE)
+SOURCE = re.compile(r"^# Source: (.+?)[ \t]*\r?$", re.MULTILINE)
+"""How helm says which template a document comes from."""
+DROPPED = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*[ \t]*(?:#[^\r\n]*)?\Z")
+"""Nothing but blank lines and comments."""
+
+
+class Loaded:
+    """What a file holds: its documents in order, what was wrong, and how many documents were passed over as not needed."""
+
+    __slots__ = ("_chunks", "documents", "faults", "passed_over", "text")
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+        self.documents: list[Document] = []
+        self.faults: list[Fault] = []
+        self.passed_over = 0
+        self._chunks: list[tuple[int, int]] = []
+
+    def comments(self, marker: str) -> list[Comment]:
+        """The file's comments that begin with `marker`, such as `qcheck:` for `# qcheck: ignore[QC205] because`."""
+        return comments(self.text, self._chunks, marker)
+
+
+def load(source: str | bytes, path: str, limit: limits.Limits = limits.DEFAULT, wanted: Wanted | None = None) -> Loaded:
+    """Everything that `source` holds; `path` is how users know it, and its ending says the language.
+
+    HCL (`.tf`, `.tfvars`, `.hcl`) is only decoded to text here. Never raises for bad input: that is a `Fault`.
+    """
+    size = len(source)
+    if size > limit.bytes:
+        loaded = Loaded(Text(path, ""))
+        message = f"the file has {size:,} bytes, more than the limit of {limit.bytes:,}"
+        loaded.faults.append(over_limit("bytes", message, loaded.text.spot(0, 0)))
+        return loaded
+    loaded, readable = _decoded(source, path)
+    if not readable or path.endswith((".tf", ".tfvars", ".hcl")):
+        return loaded
+    if path.endswith(".json"):
+        _load_json(loaded, limit, wanted)
+    else:
+        _load_yaml(loaded, limit, wanted)
+    return loaded
+
+
+def _decoded(source: str | bytes, path: str) -> tuple[Loaded, bool]:
+    if isinstance(source, str):
+        return Loaded(Text(path, source.removeprefix("\ufeff"))), True
+    try:
+        return Loaded(Text(path, decode(source))), True
+    except NotText as error:
+        text = source.decode("utf-8", "replace")
+        loaded = Loaded(Text(path, text))
+        if NAMED.search(text):
+            at = len(source[: error.offset].decode("utf-8", "replace"))
+            loaded.faults.append(
+                Fault("not-text", str(error), loaded.text.spot(at, at + 1), help="save the file as UTF-8")
+            )
+        return loaded, False
+
+
+def _load_json(loaded: Loaded, limit: limits.Limits, wanted: Wanted | None) -> None:
+    """One JSON value, or several one after the other as kubectl accepts them."""
+    from qcheck.documents import jsontext
+
+    text = loaded.text.text
+    if wanted and not wanted("", "") and not ('"apiVersion"' in text and '"kind"' in text):
+        loaded.passed_over += 1
+        return
+    at = jsontext.skip_space(text, 0)
+    while at < len(text):
+        try:
+            data, end, repeated = jsontext.read(text, at, limit)
+        except events.Refused as refusal:
+            loaded.faults.append(refused(loaded.text, refusal))
+            return
+        _keep(
+            loaded,
+            jsontext.JsonDocument(loaded.text, len(loaded.documents) + loaded.passed_over, data, at),
+            repeated,
+            wanted,
+        )
+        at = jsontext.skip_space(text, end)
+
+
+def _load_yaml(loaded: Loaded, limit: limits.Limits, wanted: Wanted | None) -> None:
+    text = loaded.text.text
+    loaded._chunks = chunks = _chunks(text)
+    if len(chunks) > limit.documents:
+        message = f"the file has {len(chunks):,} documents, more than the limit of {limit.documents:,}"
+        loaded.faults.append(over_limit("documents", message, loaded.text.spot(*chunks[limit.documents])))
+        loaded._chunks = chunks = chunks[: limit.documents]
+    suspicious = templates.looks_templated(text)
+    for index, (start, end) in enumerate(chunks):
+        if wanted and not _is_needed(text, start, end, wanted):
+            loaded.passed_over += 1
+            continue
+        _load_chunk(loaded, index, start, end, limit, wanted)
+    if suspicious and _is_template(loaded):
+        _refuse_template(loaded)
+
+
+def _chunks(text: str) -> list[tuple[int, int]]:
+    """Start and end of each document that holds more than comments. What stands before a `---` and holds nothing but
+    directives and comments belongs to the document after it."""
+    cuts = [match.start() for match in MARKER.finditer(text)]
+    found: list[tuple[int, int]] = []
+    start = 0
+    for cut in [*cuts, len(text)]:
+        head = text[start:cut] if cut - start < 4096 else ""
+        if cut > start and "%" in head and all(line[:1] in ("%", "#", "") for line in head.splitlines()):
+            continue
+        if cut > start:
+            found.append((start, cut))
+        start = cut
+    return [(a, b) for a, b in found if not DROPPED.match(text, a + 3 * text.startswith("---", a), b)]
+
+
+def _is_needed(text: str, start: int, end: int, wanted: Wanted) -> bool:
+    """Decided by the text alone where apiVersion and kind stand plainly at the start of lines; parsed if in doubt."""
+    version, kind = _field(text, start, end, "apiVersion:"), _field(text, start, end, "kind:")
+    if version and kind:
+        return kind.endswith("List") or wanted(version, kind)
+    if text.find("apiVersion", start, end) < 0 and text.find("kind", start, end) < 0:
+        return wanted("", "")
+    return True
+
+
+def _field(text: str, start: int, end: int, name: str) -> str:
+    at = start if text.startswith(name, start) else text.find("\n" + name, start, end) + 1
+    if not at and not text.startswith(name, start):
+        return ""
+    stop = text.find("\n", at, end)
+    value = text[at + len(name) : stop if stop >= 0 else end].partition(" #")[0].strip()
+    return value.strip("\"'")
+
+
+def _load_chunk(loaded: Loaded, index: int, start: int, end: int, limit: limits.Limits, wanted: Wanted | None) -> None:
+    chunk = loaded.text.text[start:end]
+    try:
+        composed = events.compose(chunk, start, limit)
+    except events.Refused as refusal:
+        fault = refused(loaded.text, refusal)
+    except YAMLError as error:
+        fault = syntax_error(loaded.text, error, chunk, start)
+    else:
+        if composed.data is not None:
+            source = SOURCE.search(chunk, 0, 400)
+            made = Document(loaded.text, index, composed.data, composed.start, composed.where, source and source[1])
+            _keep(loaded, made, composed.repeated, wanted)
+        return
+    if wanted is None or NAMED.search(chunk):
+        loaded.faults.append(fault)
+
+
+def _keep(loaded: Loaded, document: Document, repeated: list[tuple[str, int, int]], wanted: Wanted | None) -> None:
+    if wanted and not _wants(document.data, wanted):
+        loaded.passed_over += 1
+        return
+    loaded.documents.append(document)
+    loaded.faults += [duplicate_key(loaded.text, *found) for found in repeated]
+
+
+def _wants(data: object, wanted: Wanted) -> bool:
+    if not isinstance(data, dict):
+        return wanted("", "")
+    version, kind = str(data.get("apiVersion") or ""), str(data.get("kind") or "")
+    return kind.endswith("List") or wanted(version, kind) or (not (version and kind) and wanted("", ""))
+
+
+def _is_template(loaded: Loaded) -> bool:
+    """Whether the file must be rendered first; judged by what is needed of it, and as a whole."""
+    text = loaded.text.text
+    if not loaded.documents and not loaded.faults:
+        return templates.is_template_name(loaded.text.path) and bool(NAMED.search(text) and templates.first_mark(text))
+    if templates.is_template_name(loaded.text.path) or templates.first_statement(text):
+        return templates.first_mark(text) is not None
+    if any(fault.code == "yaml-syntax" and _near_mark(loaded, fault) for fault in loaded.faults):
+        return True
+    return any(templates.placeholders(document.data) for document in loaded.documents)
+
+
+def _near_mark(loaded: Loaded, fault: Fault) -> bool:
+    """Whether the broken document holds a placeholder."""
+    chunk = next(((a, b) for a, b in loaded._chunks if a <= fault.spot.start <= b), (0, len(loaded.text.text)))
+    return templates.first_mark(loaded.text.text, *chunk) is not None
+
+
+def _refuse_template(loaded: Loaded) -> None:
+    loaded.passed_over += len(loaded.documents)
+    loaded.documents = []
+    loaded.faults = [template(loaded.text)]

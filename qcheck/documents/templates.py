@@ -1,0 +1,127 @@
+"""Recognising files that are not manifests yet: Helm, Jinja, Terraform and `${...}` templates.
+
+They must not be half-read: a condition around a document, or a quota that is still `${num_gpus}`, would make every
+later answer wrong. Text that only looks like a template is common and must be read: shell scripts in block scalars,
+alert texts, policies of other controllers.
+"""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SUFFIXES = (".j2", ".jinja", ".jinja2", ".tftpl", ".tpl", ".tmpl", ".gotmpl", ".erb", ".mustache")
+"""File name endings that mean: somebody renders this first."""
+
+MARK = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\$\{[^}\n]*\}|%\{[^}\n]*\}|<%.*?%>")
+STATEMENT = re.compile(r"^[ \t]*(?:\{\{-?\s|\{\{-|\{%|%\{|<%)", re.MULTILINE)
+FIRST_COLUMN = re.compile(r"^(?:\{\{|\{%|%\{|<%)", re.MULTILINE)
+"""A template statement at the start of a line stands in no block scalar, so it steers whole documents."""
+COMMENT = re.compile(r"^[ \t]*#[^\n]*|(?<=[ \t])#[^\n]*", re.MULTILINE)
+
+FREE_TEXT = frozenset(
+    {
+        "annotations",
+        "args",
+        "binaryData",
+        "command",
+        "data",
+        "description",
+        "env",
+        "files",
+        "image",
+        "lifecycle",
+        "livenessProbe",
+        "readinessProbe",
+        "startupProbe",
+        "stringData",
+        "userData",
+    }
+)
+"""Fields in which `${NAME}` and `{{ }}` may well be meant as they stand, for a shell or for another program."""
+OWN_TEMPLATES = (
+    "argoproj.io/",
+    "kyverno.io/",
+    "tekton.dev/",
+    "templates.gatekeeper.sh/",
+    "kro.run/",
+    "triggers.tekton.dev/",
+)
+"""API groups whose objects carry placeholders for their own controllers."""
+
+HELM = re.compile(
+    r"\{\{-?\s*(?:\.Values|\.Release|\.Chart|\.Capabilities|include\b|template\b|define\b|toYaml\b|\$)|\.Values\."
+)
+
+
+def looks_templated(text: str) -> bool:
+    """Whether there is anything to look at more closely; cheap."""
+    return "{{" in text or "${" in text or "{%" in text or "%{" in text or "<%" in text
+
+
+def is_template_name(path: str) -> bool:
+    return path.endswith(SUFFIXES)
+
+
+def first_mark(text: str, start: int = 0, end: int | None = None) -> re.Match[str] | None:
+    """The first placeholder outside comments."""
+    stop = len(text) if end is None else end
+    for match in MARK.finditer(text, start, stop):
+        line = text.rfind("\n", 0, match.start()) + 1
+        if not COMMENT.search(text, line, match.start()):
+            return match
+    return None
+
+
+def first_statement(text: str) -> re.Match[str] | None:
+    """The first template statement in the first column, if any."""
+    return FIRST_COLUMN.search(text)
+
+
+def placeholders(data: object) -> bool:
+    """Whether a parsed Kubernetes object holds a placeholder where a value is meant."""
+    if isinstance(data, dict) and str(data.get("apiVersion", "")).startswith(OWN_TEMPLATES):
+        return False
+    return any(True for _ in _in_values(data))
+
+
+def _in_values(data: object) -> Iterator[str]:
+    if isinstance(data, dict):
+        for key, value in data.items():
+            if MARK.search(key):
+                yield key
+            if key not in FREE_TEXT:
+                yield from _in_values(value)
+    elif isinstance(data, list):
+        for item in data:
+            yield from _in_values(item)
+    elif isinstance(data, str) and "\n" not in data and MARK.search(data):
+        yield data
+
+
+def engine(text: str, path: str) -> str:
+    """Which program most likely renders it: helm, jinja, terraform, erb, or substitution (Flux, envsubst)."""
+    if path.endswith((".tftpl", ".tf")) or "%{" in text:
+        return "terraform"
+    if path.endswith((".j2", ".jinja", ".jinja2")) or "{%" in text:
+        return "jinja"
+    if "<%" in text:
+        return "erb"
+    if HELM.search(text):
+        return "helm"
+    return "go-template" if "{{" in text else "substitution"
+
+
+OWNER = "check what the template becomes: render it with the program that owns it, and give that file to qcheck"
+HOW = {
+    "helm": "check what the chart becomes: `helm template CHART -f values.yaml | qcheck check -`, or name the chart under "
+    "`render:` in qcheck.yaml",
+    "terraform": "check what templatefile() makes of it: write that to a file, and give the file to qcheck",
+    "substitution": "substitute the variables first (`flux build kustomization`, `envsubst`), and check the result",
+    "jinja": OWNER,
+    "erb": OWNER,
+    "go-template": OWNER,
+}

@@ -1,0 +1,111 @@
+"""The text of a file, and how an offset in it becomes a line and a column."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from bisect import bisect_right
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Route = tuple[str | int, ...]
+    Span = tuple[int, int, int, int]
+
+BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+class Text:
+    """A file's text under the path that users know it by (forward slashes). Offsets are 0-based code points."""
+
+    __slots__ = ("_starts", "path", "text")
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.text = text
+        self._starts: list[int] | None = None
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, both 1-based."""
+        starts = self._line_starts()
+        line = bisect_right(starts, offset)
+        return line, offset - starts[line - 1] + 1
+
+    def span(self, start: int, end: int) -> Span:
+        """Line, column, end line and end column (exclusive) of `text[start:end]`."""
+        return (*self.position(start), *self.position(end))
+
+    def line(self, number: int) -> str:
+        """The text of a line, 1-based, without its line end; empty outside the file."""
+        starts = self._line_starts()
+        if not 1 <= number <= len(starts):
+            return ""
+        end = starts[number] if number < len(starts) else len(self.text)
+        return self.text[starts[number - 1] : end].rstrip("\r\n")
+
+    def spot(self, start: int, end: int) -> Spot:
+        return Spot(self, start, end)
+
+    def _line_starts(self) -> list[int]:
+        if self._starts is None:
+            self._starts = [0, *(m.end() for m in LINE_END.finditer(self.text))]
+        return self._starts
+
+
+class Spot:
+    """A fixed span of a file, for what has no route: a syntax error, a comment. Same questions as a `Document`."""
+
+    __slots__ = ("end", "start", "text")
+
+    def __init__(self, text: Text, start: int, end: int) -> None:
+        self.text = text
+        self.start = start
+        self.end = end
+
+    @property
+    def path(self) -> str:
+        return self.text.path
+
+    def span(self, route: Route = (), on_key: bool = False) -> Span:  # noqa: ARG002 (a spot has no inside)
+        return self.text.span(self.start, self.end)
+
+    def line(self, number: int) -> str:
+        return self.text.line(number)
+
+    def has(self, route: Route) -> bool:
+        return not route
+
+    def __repr__(self) -> str:
+        line, column, _, _ = self.span()
+        return f"Spot({self.path}:{line}:{column})"
+
+
+class NotText(ValueError):
+    """Bytes that are no text; `offset` is the first wrong byte, `args[0]` says what is wrong with it."""
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(message)
+        self.offset = offset
+
+
+def decode(raw: bytes) -> str:
+    """UTF-8 or, by its byte order mark, UTF-16; without the mark. Raises `NotText`."""
+    encoding, skip = "utf-8", 0
+    for mark, name in (
+        (codecs.BOM_UTF8, "utf-8"),
+        (codecs.BOM_UTF16_LE, "utf-16-le"),
+        (codecs.BOM_UTF16_BE, "utf-16-be"),
+    ):
+        if raw.startswith(mark):
+            encoding, skip = name, len(mark)
+    try:
+        text = raw[skip:].decode(encoding)
+    except UnicodeDecodeError as error:
+        raise NotText(f"this is no {encoding.upper()} text: {error.reason}", skip + error.start) from None
+    if (nul := text.find("\0")) >= 0:
+        raise NotText("the file holds a NUL character; is it binary?", len(text[:nul].encode(encoding)) + skip)
+    return text
