@@ -1,0 +1,157 @@
+"""Reads a settings file: text to `Settings`, or an error that names each line and what to write instead."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from qcheck.documents.load import load
+from qcheck.settings import Settings, SettingsError
+from qcheck.settings.schema import SettingsPart, json_schema
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+    Route = tuple[str | int, ...]
+    Locate = Callable[[Route], str]
+    """A route in the settings to `file:line`."""
+
+HINT = "`qcheck schema config` prints what may be written, docs/settings.md explains it."
+LARGEST = 1_000_000
+
+
+def read_settings(path: str) -> Settings:
+    """The settings in the file `path`. Raises `SettingsError`."""
+    shown = os.path.relpath(path).replace(os.sep, "/")
+    data, locate = _plain_data(shown, _text(path, shown))
+    try:
+        part = SettingsPart.model_validate({} if data is None else data)
+    except ValidationError as error:
+        raise SettingsError(_explained(error.errors(), data, locate), HINT) from None
+    return part.value(shown, os.path.dirname(shown) or ".")
+
+
+def _text(path: str, shown: str) -> str:
+    try:
+        if os.path.getsize(path) > LARGEST:
+            raise SettingsError([f"{shown}: larger than {LARGEST:,} bytes, which is no settings file"])
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except OSError as error:
+        raise SettingsError([f"{shown}: {error.strerror or error}"], "Name another file with --config.") from None
+    except UnicodeDecodeError:
+        raise SettingsError([f"{shown}: not UTF-8 text"]) from None
+
+
+def _plain_data(shown: str, text: str) -> tuple[object, Locate]:
+    return _toml(shown, text) if shown.endswith(".toml") else _yaml(shown, text)
+
+
+def _yaml(shown: str, text: str) -> tuple[object, Locate]:
+    loaded = load(text, shown)
+    if loaded.faults:
+        raise SettingsError([f"{f.spot.path}:{f.spot.span()[0]}: {f.message}" for f in loaded.faults], HINT)
+    if len(loaded.documents) > 1:
+        second = loaded.documents[1].span(())[0]
+        raise SettingsError([f"{shown}:{second}: a second document; settings are one"], HINT)
+    if not loaded.documents:
+        return None, lambda _: shown
+    document = loaded.documents[0]
+    return document.data, lambda route: f"{shown}:{document.span(route, on_key=True)[0]}"
+
+
+def _toml(shown: str, text: str) -> tuple[object, Locate]:
+    import tomllib
+
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError([f"{shown}: {error}"]) from None
+    tool = data.get("tool")
+    table = tool.get("qcheck") if isinstance(tool, dict) else None
+    return table, lambda route: f"{shown}:{_toml_line(text, route)}"
+
+
+def _toml_line(text: str, route: Route) -> int:
+    """The line of the last key of `route` below `[tool.qcheck]`; tomllib keeps no positions, so it is looked for."""
+    lines = text.splitlines()
+    start = next((i for i, line in enumerate(lines) if line.lstrip().startswith("[tool.qcheck")), 0)
+    keys = [step for step in route if isinstance(step, str)]
+    for number, line in enumerate(lines[start:], start + 1):
+        if keys and keys[-1] in line.partition("=")[0].replace('"', "").replace("]", ".").replace(" ", ".").split("."):
+            return number
+    return start + 1
+
+
+def _explained(errors: list[ErrorDetails], data: object, locate: Locate) -> list[str]:
+    """One line per place; where a value may be of several types, what each would need is joined."""
+    messages: dict[tuple[str, str], list[str]] = {}
+    for error in errors:
+        route = _written(error["loc"], data)
+        place = messages.setdefault((locate(route), _dotted(route)), [])
+        text = _message(error, route)
+        if text not in place:
+            place.append(text)
+    return [f"{line}: {name}{' or '.join(texts)}" for (line, name), texts in messages.items()]
+
+
+def _written(location: Route, data: object) -> Route:
+    """The part of a location that stands in the file; what pydantic adds (the type it tried) does not."""
+    route: Route = ()
+    for step in location:
+        try:
+            data = data[step]  # type: ignore[index]
+        except (LookupError, TypeError):
+            break
+        route = (*route, step)
+    return route
+
+
+def _dotted(route: Route) -> str:
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in route).lstrip(".")
+    return f"{text}: " if text else ""
+
+
+def _message(error: ErrorDetails, route: Route) -> str:
+    match error["type"]:
+        case "extra_forbidden":
+            return f"unknown key{_nearest(route)}"
+        case "missing":
+            return f"{error['loc'][-1]!r} is required"
+        case "value_error":
+            return str(error["ctx"]["error"])
+        case "string_type" if isinstance(error["input"], (int, float)) and route[-1:] == ("kueue",):
+            return "write the release in quotes: YAML reads 0.20 as the number 0.2"
+        case "string_pattern_mismatch" if route[-1:] == ("kueue",):
+            return f'{error["input"]!r} is no release of Kueue; write it like "0.19"'
+    return error["msg"].replace("Input should be", "should be") + _given(error["input"])
+
+
+def _given(value: object) -> str:
+    return f", not {value!r}" if isinstance(value, (str, int, float, bool)) or value is None else ""
+
+
+def _nearest(route: Route) -> str:
+    known = _known_keys(route[:-1])
+    near = get_close_matches(str(route[-1]), known, n=1)
+    return f"; did you mean {near[0]!r}?" if near else f"; known here: {', '.join(known)}"
+
+
+def _known_keys(route: Route) -> list[str]:
+    """The keys that may stand at `route`, from the JSON Schema."""
+    schema: Any = json_schema()
+    definitions = schema["$defs"]
+    part = schema
+    for step in route:
+        part = (
+            part.get("items")
+            if isinstance(step, int)
+            else part.get("properties", {}).get(step, part.get("additionalProperties"))
+        )
+        if "$ref" in part:
+            part = definitions[part["$ref"].rsplit("/", 1)[-1]]
+    return sorted(part.get("properties", {}))

@@ -1,0 +1,247 @@
+"""What may stand in qcheck.yaml, and how it becomes `Settings`. The JSON Schema of `qcheck schema config` is made from it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic.alias_generators import to_camel
+
+from qcheck.documents.limits import DEFAULT as DEFAULT_LIMITS
+from qcheck.documents.limits import Limits
+from qcheck.model.nodes import DECLARED, Machine
+from qcheck.model.policy import Policy, Release, Reserve, Shape
+from qcheck.model.quantity import amount, parse_quantity
+from qcheck.settings import ClusterScope, Render, Settings
+
+
+def _below_root(path: str) -> str:
+    parts = path.replace("\\", "/").split("/")
+    if path.startswith(("/", "~")) or ":" in parts[0] or ".." in parts:
+        raise ValueError(f"{path!r} leaves the folder of the settings file; put the file further up instead")
+    return path
+
+
+def _known_resource_amount(value: str | int) -> str | int:
+    parse_quantity(value)
+    return value
+
+
+Path = Annotated[str, AfterValidator(_below_root)]
+Quantity = Annotated[str | int, AfterValidator(_known_resource_amount)]
+Amounts = dict[str, Quantity]
+Severity = Literal["error", "warning", "note"]
+ReleaseText = Annotated[str, Field(pattern=r"^v?\d+\.\d+(\.\d+)?$", description='Such as "0.19"; in quotes.')]
+
+
+class Part(BaseModel):
+    """Camel-case keys, unknown ones refused, no silent conversion of types."""
+
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", strict=True, populate_by_name=False)
+
+
+class RenderPart(Part):
+    """One kustomization or chart, rendered by the kustomize or helm that is installed."""
+
+    kustomize: Path | None = None
+    helm: Path | None = None
+    values: list[Path] = []
+    release: str | None = None
+    namespace: str | None = None
+
+    @model_validator(mode="after")
+    def one_tool(self) -> Self:
+        if (self.kustomize is None) == (self.helm is None):
+            raise ValueError("name either kustomize or helm")
+        if self.kustomize is not None and (self.values or self.release or self.namespace):
+            raise ValueError("values, release and namespace belong to helm")
+        return self
+
+    def value(self) -> Render:
+        tool = "helm" if self.kustomize is None else "kustomize"
+        return Render(tool, self.kustomize or self.helm or ".", tuple(self.values), self.release, self.namespace)
+
+
+class ReservePart(Part):
+    """Capacity that queues shall not promise: per node, or in total over the pools."""
+
+    pools: list[str] = ["*"]
+    per_node: Amounts = {}
+    total: Amounts = {}
+    reason: str
+
+    def value(self) -> Reserve:
+        return Reserve(tuple(self.pools), base_units(self.per_node), base_units(self.total), self.reason)
+
+
+class CapacityPart(Part):
+    """How nodes are counted."""
+
+    autoscaled: Literal["max", "min", "desired"] = Field(
+        default="max", description="What an autoscaled pool counts as."
+    )
+    reserves: list[ReservePart] = []
+    virtual_resources: list[str] = Field(
+        default=[], description="Resources without nodes behind them, as glob patterns."
+    )
+
+
+class ShapePart(Part):
+    """Pods that must be placeable, `pods` of them at once."""
+
+    name: str
+    requests: Amounts
+    flavors: list[str] = []
+    pods: Annotated[int, Field(ge=1)] | None = None
+    level: str | None = Field(default=None, description="The topology level within which all of them must fit.")
+
+    def value(self) -> Shape:
+        return Shape(self.name, base_units(self.requests), tuple(self.flavors), self.pods, self.level)
+
+
+class QueuesPart(Part):
+    """Which cluster queues are meant to keep their quota, and which to live on what is left; glob patterns."""
+
+    reserved: list[str] = []
+    shared: list[str] = []
+
+
+class RulesPart(Part):
+    """Which rules count; by id, name, or prefix such as QC1."""
+
+    select: list[str] = []
+    ignore: list[str] = []
+    severity: dict[str, Severity] = {}
+    params: dict[str, dict[str, str | int | list[str]]] = {}
+
+
+class AcceleratorPart(Part):
+    model: str | None = None
+    nvlink_domain: Annotated[int, Field(ge=1)] | None = None
+
+
+class InstanceTypePart(Part):
+    """A machine type that the catalogue does not know, or knows otherwise."""
+
+    allocatable: Amounts = Field(description="What the scheduler may hand out per node.")
+    accelerator: AcceleratorPart = AcceleratorPart()
+    labels: dict[str, str] = {}
+
+    def value(self, name: str, source: str) -> Machine:
+        allocatable = base_units(self.allocatable)
+        return Machine(
+            instance_type=name,
+            allocatable=allocatable,
+            sure=dict.fromkeys(allocatable, DECLARED),
+            unknown=frozenset({"cpu", "memory"} - set(allocatable)),
+            model=self.accelerator.model,
+            nvlink_domain=self.accelerator.nvlink_domain,
+            labels=self.labels,
+            source=source,
+        )
+
+
+class LimitsPart(Part):
+    """Bounds on what is read; passing one is a finding that names it."""
+
+    bytes: Annotated[int, Field(ge=1, description="Size of a file.")] = DEFAULT_LIMITS.bytes
+    depth: Annotated[int, Field(ge=1, le=500)] = DEFAULT_LIMITS.depth
+    aliases: Annotated[int, Field(ge=0)] = DEFAULT_LIMITS.aliases
+    documents: Annotated[int, Field(ge=1)] = DEFAULT_LIMITS.documents
+    render_seconds: Annotated[int, Field(ge=1)] = Settings().render_seconds
+
+    def value(self) -> Limits:
+        return Limits(self.bytes, self.depth, self.aliases, self.documents)
+
+
+class ClusterPart(Part):
+    """The files and renders of one cluster, and what differs from the settings above."""
+
+    include: list[Path] = []
+    exclude: list[Path] = []
+    render: list[RenderPart] = []
+    kueue: ReleaseText | None = None
+    complete: bool | None = None
+
+    @model_validator(mode="after")
+    def something(self) -> Self:
+        if not self.include and not self.render:
+            raise ValueError("a cluster needs include or render")
+        return self
+
+    def value(self, name: str, common: SettingsPart) -> ClusterScope:
+        policy = common.policy(self.kueue, self.complete)
+        renders = tuple(r.value() for r in self.render)
+        return ClusterScope(name, tuple(self.include), tuple(self.exclude), renders, policy)
+
+
+class SettingsPart(Part):
+    """qcheck.yaml"""
+
+    version: Literal[1] = 1
+    kueue: ReleaseText = str(Release())
+    complete: bool = Field(default=True, description="Everything is in this repository: a missing object is missing.")
+    profile: Literal["reserved-and-shared"] | None = None
+    clusters: dict[str, ClusterPart] = {}
+    exclude: list[Path] = []
+    render: list[RenderPart] = []
+    capacity: CapacityPart = CapacityPart()
+    shapes: list[ShapePart] = []
+    queues: QueuesPart = QueuesPart()
+    rules: RulesPart = RulesPart()
+    instance_types: dict[str, InstanceTypePart] = {}
+    limits: LimitsPart = LimitsPart()
+    baseline: Path | None = None
+
+    @model_validator(mode="after")
+    def clusters_or_all(self) -> Self:
+        if self.clusters and self.render:
+            raise ValueError("with clusters, each render belongs to one of them")
+        return self
+
+    def policy(self, kueue: str | None = None, complete: bool | None = None) -> Policy:
+        return Policy(
+            kueue=release(kueue or self.kueue),
+            complete=self.complete if complete is None else complete,
+            autoscaled=self.capacity.autoscaled,
+            reserves=tuple(r.value() for r in self.capacity.reserves),
+            virtual_resources=tuple(self.capacity.virtual_resources),
+            shapes=tuple(s.value() for s in self.shapes),
+            reserved_queues=tuple(self.queues.reserved),
+            shared_queues=tuple(self.queues.shared),
+            profile=self.profile,
+        )
+
+    def value(self, path: str, root: str) -> Settings:
+        return Settings(
+            path=path,
+            root=root,
+            policy=self.policy(),
+            clusters=tuple(part.value(name, self) for name, part in self.clusters.items()),
+            exclude=tuple(self.exclude),
+            render=tuple(r.value() for r in self.render),
+            select=tuple(self.rules.select),
+            ignore=tuple(self.rules.ignore),
+            severity=dict(self.rules.severity),
+            params=self.rules.params,
+            instance_types={name: part.value(name, path) for name, part in self.instance_types.items()},
+            limits=self.limits.value(),
+            render_seconds=self.limits.render_seconds,
+            baseline=self.baseline,
+        )
+
+
+def base_units(amounts: Amounts) -> dict[str, int]:
+    """Quantities as integers in base units: milli-cpu, bytes, devices."""
+    return {resource: amount(resource, parse_quantity(text)) for resource, text in amounts.items()}
+
+
+def release(text: str) -> Release:
+    major, minor = text.lstrip("v").split(".")[:2]
+    return Release(int(major), int(minor))
+
+
+def json_schema() -> dict[str, object]:
+    """The JSON Schema (2020-12) of a settings file."""
+    schema = SettingsPart.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "qcheck settings", **schema}

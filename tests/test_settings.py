@@ -1,0 +1,179 @@
+"""Settings: found in the right place, read as they are meant, and refused with the line and what to write instead."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from qcheck.model.policy import Release
+from qcheck.settings import Settings, SettingsError, load_settings
+
+WHOLE = """\
+version: 1
+kueue: "0.16"
+complete: false
+profile: reserved-and-shared
+clusters:
+  prod-a:
+    include: ["clusters/prod-a/**", "terraform/prod-a/*.tf"]
+    render: [{kustomize: clusters/prod-a}, {helm: charts/queues, values: [values/prod-a.yaml]}]
+    kueue: "0.18"
+capacity:
+  autoscaled: min
+  reserves:
+    - {pools: ["gpu-*"], perNode: {cpu: "2", memory: 1Gi}, reason: agents}
+    - {pools: [h100], total: {nvidia.com/gpu: 8}, reason: debug pods}
+  virtualResources: ["aws-ip", "tekton.dev/*"]
+shapes:
+  - {name: trainer, requests: {nvidia.com/gpu: 8, cpu: "90"}, flavors: [h100], pods: 16, level: rack}
+queues: {reserved: ["team-*"], shared: ["default"]}
+rules: {select: [QC1], ignore: [QC106], severity: {QC205: error}, params: {QC311: {budget: 300s}}}
+instanceTypes:
+  our.8x: {allocatable: {cpu: "100", nvidia.com/gpu: 8}, accelerator: {model: H100, nvlinkDomain: 8}}
+limits: {bytes: 1000, depth: 20, renderSeconds: 5}
+baseline: qcheck-baseline.json
+"""
+
+
+def written(folder: Path, text: str, name: str = "qcheck.yaml") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def refusal(folder: Path, text: str, name: str = "qcheck.yaml") -> str:
+    with pytest.raises(SettingsError) as caught:
+        load_settings(explicit=str(written(folder, text, name)))
+    return str(caught.value)
+
+
+def test_everything_that_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, WHOLE)
+    settings = load_settings()
+    assert (settings.path, settings.root) == ("qcheck.yaml", ".")
+    assert settings.policy.kueue == Release(0, 16)
+    assert not settings.policy.complete
+    assert settings.policy.reserves[0].per_node == {"cpu": 2000, "memory": 2**30}
+    assert settings.policy.reserves[1].total == {"nvidia.com/gpu": 8}
+    assert settings.policy.is_virtual("tekton.dev/pipelines")
+    assert settings.policy.shapes[0].requests == {"nvidia.com/gpu": 8, "cpu": 90_000}
+    assert settings.policy.is_reserved("team-a")
+    (prod,) = settings.clusters
+    assert prod.policy.kueue == Release(0, 18)
+    assert [(r.tool, r.path, r.values) for r in prod.render] == [
+        ("kustomize", "clusters/prod-a", ()),
+        ("helm", "charts/queues", ("values/prod-a.yaml",)),
+    ]
+    assert settings.severity == {"QC205": "error"}
+    assert settings.params == {"QC311": {"budget": "300s"}}
+    assert settings.instance_types["our.8x"].allocatable == {"cpu": 100_000, "nvidia.com/gpu": 8}
+    assert settings.instance_types["our.8x"].unknown == {"memory"}
+    assert (settings.limits.bytes, settings.limits.depth, settings.render_seconds) == (1000, 20, 5)
+
+
+def test_an_empty_file_and_no_file_mean_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    without = load_settings()
+    written(tmp_path, "# nothing yet\n")
+    empty = load_settings()
+    assert without == Settings()
+    assert (empty.policy, empty.clusters, empty.select) == (without.policy, (), ())
+    assert empty.limits.bytes == without.limits.bytes
+
+
+def test_pyproject_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(
+        tmp_path, '[tool.qcheck]\nkueue = "0.15"\n[tool.qcheck.capacity]\nautoscaled = "desired"\n', "pyproject.toml"
+    )
+    assert load_settings().policy.autoscaled == "desired"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("kueue: '0.19'\ncapcity: {}\n", "qcheck.yaml:2: capcity: unknown key; did you mean 'capacity'?"),
+        ("capacity:\n  autoscale: max\n", "qcheck.yaml:2: capacity.autoscale: unknown key; did you mean 'autoscaled'?"),
+        ("clusters:\n  a:\n    incldue: []\n", "did you mean 'include'?"),
+        ("kueue: 0.20\n", "qcheck.yaml:1: kueue: write the release in quotes"),
+        ("kueue: newest\n", "'newest' is no release of Kueue"),
+        ("complete: 'yes, all'\n", "qcheck.yaml:1: complete: should be a valid boolean, not 'yes, all'"),
+        ("capacity: {autoscaled: most}\n", "should be 'max', 'min' or 'desired', not 'most'"),
+        ("shapes:\n  - requests: {cpu: 1}\n", "qcheck.yaml:2: shapes[0]: 'name' is required"),
+        (
+            "shapes:\n  - name: a\n    requests: {cpu: 1KB}\n",
+            "qcheck.yaml:3: shapes[0].requests.cpu: '1KB' is no quantity",
+        ),
+        (
+            "clusters:\n  a:\n    include: ['../b/**']\n",
+            "qcheck.yaml:3: clusters.a.include[0]: '../b/**' leaves the folder",
+        ),
+        ("baseline: /etc/passwd\n", "leaves the folder"),
+        ("render: [{kustomize: a, helm: b}]\n", "name either kustomize or helm"),
+        ("clusters: {a: {}}\n", "a cluster needs include or render"),
+        ("version: 2\n", "qcheck.yaml:1: version: should be 1, not 2"),
+        ("rules: {severity: {QC101: fatal}}\n", "should be 'error', 'warning' or 'note', not 'fatal'"),
+        ("a: [\n", "qcheck.yaml:1"),
+        ("a: 1\n---\nb: 2\n", "a second document"),
+        ("- a\n", "should be a valid dictionary"),
+    ],
+)
+def test_refused_with_line_and_advice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, expected: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert expected in refusal(tmp_path, text)
+
+
+def test_every_mistake_is_named_at_once(tmp_path: Path) -> None:
+    assert refusal(tmp_path, "kueue: 1\ncapcity: {}\nshapes: 3\n").count("\n") == 2
+
+
+def test_pyproject_mistakes_name_their_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "[project]\nname = 'x'\n\n[tool.qcheck.capacity]\nautoscale = 'max'\n"
+    assert "pyproject.toml:5: capacity.autoscale" in refusal(tmp_path, text, "pyproject.toml")
+    assert "pyproject.toml" in refusal(tmp_path, "[tool.qcheck\n", "pyproject.toml")
+
+
+def test_found_upward_to_the_git_root_and_no_further(tmp_path: Path) -> None:
+    inner = tmp_path / "repo" / "clusters" / "a"
+    inner.mkdir(parents=True)
+    written(tmp_path, "complete: false\n")
+    (tmp_path / "repo" / ".git").mkdir()
+    assert load_settings(str(inner)).path is None
+    written(tmp_path / "repo", "complete: false\n")
+    found = load_settings(str(inner)).path
+    assert found is not None
+    assert Path(found).resolve() == tmp_path / "repo" / "qcheck.yaml"
+
+
+def test_without_a_repository_only_up_to_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = tmp_path / "here" / "sub"
+    inner.mkdir(parents=True)
+    written(tmp_path, "complete: false\n")
+    monkeypatch.chdir(tmp_path / "here")
+    assert load_settings("sub").path is None
+
+
+def test_the_schema_accepts_what_is_accepted() -> None:
+    import yaml
+
+    from qcheck.settings.schema import json_schema
+
+    schema = json_schema()
+    Draft202012Validator.check_schema(schema)
+    Draft202012Validator(schema).validate(yaml.safe_load(WHOLE))
+    assert json.loads(json.dumps(schema)) == schema
+
+
+def test_without_a_file_pydantic_stays_out() -> None:
+    script = (
+        "import sys; from qcheck.settings import load_settings; load_settings('/'); print('pydantic' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
