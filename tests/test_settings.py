@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from qcheck.model.policy import Release
-from qcheck.settings import Settings, SettingsError, load_settings
+from qcheck.settings import ClusterScope, Settings, SettingsError, load_settings
 
 WHOLE = """\
 version: 1
@@ -62,7 +62,7 @@ def test_everything_that_can_be_written(tmp_path: Path, monkeypatch: pytest.Monk
     assert settings.policy.is_virtual("tekton.dev/pipelines")
     assert settings.policy.shapes[0].requests == {"nvidia.com/gpu": 8, "cpu": 90_000}
     assert settings.policy.is_reserved("team-a")
-    (prod,) = settings.clusters
+    (prod,) = settings.scopes
     assert prod.policy.kueue == Release(0, 18)
     assert [(r.tool, r.path, r.values) for r in prod.render] == [
         ("kustomize", "clusters/prod-a", ()),
@@ -81,7 +81,7 @@ def test_an_empty_file_and_no_file_mean_the_same(tmp_path: Path, monkeypatch: py
     written(tmp_path, "# nothing yet\n")
     empty = load_settings()
     assert without == Settings()
-    assert (empty.policy, empty.clusters, empty.select) == (without.policy, (), ())
+    assert (empty.policy, empty.scopes, empty.select) == (without.policy, without.scopes, ())
     assert empty.limits.bytes == without.limits.bytes
 
 
@@ -158,6 +158,14 @@ def test_without_a_repository_only_up_to_the_working_directory(tmp_path: Path, m
     written(tmp_path, "complete: false\n")
     monkeypatch.chdir(tmp_path / "here")
     assert load_settings("sub").path is None
+
+
+def test_which_files_a_cluster_holds() -> None:
+    scope = ClusterScope("a", ("clusters/a", "tf/*.tf", "*.json"), ("**/skip/",), root="infra")
+    held = ["infra/clusters/a/x/q.yaml", "infra/tf/main.tf", "infra/any/where/nodes.json"]
+    others = ["infra/clusters/b/q.yaml", "infra/tf/sub/main.tf", "clusters/a/q.yaml", "infra/clusters/a/skip/q.yaml"]
+    assert [path for path in held + others if scope.holds(path)] == held
+    assert ClusterScope("default").holds("../elsewhere.yaml")
 
 
 def test_the_schema_accepts_what_is_accepted() -> None:

@@ -6,11 +6,16 @@ stand in it). Without a file `Settings()` is all there is, and pydantic stays un
 
 from __future__ import annotations
 
+import os
+from functools import cache
+
 from qcheck.documents.limits import DEFAULT as DEFAULT_LIMITS
 from qcheck.model.policy import Policy
 from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
     from qcheck.documents.limits import Limits
     from qcheck.model.nodes import Machine
 
@@ -37,28 +42,49 @@ class Render(Value):
 
 
 class ClusterScope(Value):
-    """Which files and renders make up one cluster (glob patterns below the root), and what holds for it."""
+    """Which files and renders make up one cluster, and what holds for it.
+
+    `include` and `exclude` are patterns as in a .gitignore, relative to `root`: `clusters/a` is that folder and all below.
+    """
 
     name: str
-    include: tuple[str, ...] = ()
+    include: tuple[str, ...] = ("**",)
     exclude: tuple[str, ...] = ()
     render: tuple[Render, ...] = ()
     policy: Policy = Policy()
+    root: str = "."
+
+    def holds(self, path: str) -> bool:
+        """Whether the file at `path` (relative to the working directory) belongs to the cluster."""
+        if self.include == ("**",) and not self.exclude:
+            return True
+        below = os.path.relpath(path, self.root).replace(os.sep, "/")
+        included = self.include == ("**",) or (not below.startswith("../") and _any(self.include, below))
+        return included and not _any(self.exclude, below)
+
+
+@cache
+def _patterns(lines: tuple[str, ...]) -> GitIgnoreSpec:
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(lines)
+
+
+def _any(lines: tuple[str, ...], path: str) -> bool:
+    return bool(lines) and _patterns(lines).match_file(path)
 
 
 class Settings(Value):
     """`path` is the file they came from, None without one; patterns and paths are relative to `root`.
 
-    `clusters` is empty where all inputs are one cluster named "default"; `exclude` and `render` then apply to it.
+    `scopes` are the clusters; without any in the file all inputs are one cluster named "default".
     `select`, `ignore` and the keys of `severity` and `params` name rules by id, name or prefix.
     """
 
     path: str | None = None
     root: str = "."
     policy: Policy = Policy()
-    clusters: tuple[ClusterScope, ...] = ()
-    exclude: tuple[str, ...] = ()
-    render: tuple[Render, ...] = ()
+    scopes: tuple[ClusterScope, ...] = (ClusterScope("default"),)
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     severity: dict[str, str] = {}

@@ -169,10 +169,9 @@ class ClusterPart(Part):
             raise ValueError("a cluster needs include or render")
         return self
 
-    def value(self, name: str, common: SettingsPart) -> ClusterScope:
+    def value(self, name: str, common: SettingsPart, root: str) -> ClusterScope:
         policy = common.policy(self.kueue, self.complete)
-        renders = tuple(r.value() for r in self.render)
-        return ClusterScope(name, tuple(self.include), tuple(self.exclude), renders, policy)
+        return scope(name, self.include, [*common.exclude, *self.exclude], self.render, policy, root)
 
 
 class SettingsPart(Part):
@@ -212,14 +211,17 @@ class SettingsPart(Part):
             profile=self.profile,
         )
 
+    def scopes(self, root: str) -> tuple[ClusterScope, ...]:
+        if not self.clusters:
+            return (scope("default", ["**"], self.exclude, self.render, self.policy(), root),)
+        return tuple(part.value(name, self, root) for name, part in self.clusters.items())
+
     def value(self, path: str, root: str) -> Settings:
         return Settings(
             path=path,
             root=root,
             policy=self.policy(),
-            clusters=tuple(part.value(name, self) for name, part in self.clusters.items()),
-            exclude=tuple(self.exclude),
-            render=tuple(r.value() for r in self.render),
+            scopes=self.scopes(root),
             select=tuple(self.rules.select),
             ignore=tuple(self.rules.ignore),
             severity=dict(self.rules.severity),
@@ -234,6 +236,12 @@ class SettingsPart(Part):
 def base_units(amounts: Amounts) -> dict[str, int]:
     """Quantities as integers in base units: milli-cpu, bytes, devices."""
     return {resource: amount(resource, parse_quantity(text)) for resource, text in amounts.items()}
+
+
+def scope(
+    name: str, include: list[str], exclude: list[str], render: list[RenderPart], policy: Policy, root: str
+) -> ClusterScope:
+    return ClusterScope(name, tuple(include), tuple(exclude), tuple(r.value() for r in render), policy, root)
 
 
 def release(text: str) -> Release:
