@@ -50,10 +50,9 @@ def load(source: str | bytes, path: str, limit: limits.Limits = limits.DEFAULT, 
 
     HCL (`.tf`, `.tfvars`, `.hcl`) is only decoded to text here. Never raises for bad input: that is a `Fault`.
     """
-    size = len(source)
-    if size > limit.bytes:
+    if len(source) > limit.bytes:
         loaded = Loaded(Text(path, ""))
-        message = f"the file has {size:,} bytes, more than the limit of {limit.bytes:,}"
+        message = f"the file has more than the limit of {limit.bytes:,} bytes"
         loaded.faults.append(over_limit("bytes", message, loaded.text.spot(0, 0)))
         return loaded
     loaded, readable = _decoded(source, path)

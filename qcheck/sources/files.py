@@ -1,0 +1,197 @@
+"""Which files of the given paths are looked at, in a fixed order, and why others are not.
+
+A tree is walked for YAML, JSON, Terraform and template files; a path that names a file is read whatever it is called.
+Nothing is read twice, and nothing outside the tree (or the git repository around it) unless a path says so.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from qcheck.sources.ignored import Ignored
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+SUFFIXES = (
+    ".yaml",
+    ".yml",
+    ".json",
+    ".tf",
+    ".tfvars",
+    ".j2",
+    ".jinja",
+    ".jinja2",
+    ".tftpl",
+    ".tpl",
+    ".tmpl",
+    ".gotmpl",
+)
+SKIPPED = frozenset(
+    {".git", ".hg", ".svn", ".terraform", ".terragrunt-cache", ".venv", "venv", ".tox", ".nox", "node_modules"}
+    | {"__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".pre-commit"}
+)
+"""Directories of tools, never of manifests."""
+STDIN = "-"
+
+
+class File:
+    """A file to read: `path` as users know it (forward slashes, relative to the working directory), `where` to open it."""
+
+    __slots__ = ("path", "where")
+
+    def __init__(self, path: str, where: str) -> None:
+        self.path = path
+        self.where = where
+
+    def read(self, limit: int) -> bytes:
+        """Its bytes, but no more than `limit` + 1 of them. Raises `OSError`."""
+        if self.where == STDIN:
+            return sys.stdin.buffer.read(limit + 1)
+        with open(self.where, "rb", buffering=0) as stream:
+            return _all(stream.read, limit + 1)
+
+    def __repr__(self) -> str:
+        return f"File({self.path})"
+
+
+class NotRead:
+    """A path that was left out. `failed`: it should have been read and could not be, so that nothing can be judged from
+    its absence; otherwise it was left out on purpose."""
+
+    __slots__ = ("failed", "path", "why")
+
+    def __init__(self, path: str, why: str, failed: bool = True) -> None:
+        self.path = path
+        self.why = why
+        self.failed = failed
+
+    def __repr__(self) -> str:
+        return f"NotRead({self.path}: {self.why})"
+
+
+class Found:
+    """The files to read, sorted by path, and what was left out."""
+
+    __slots__ = ("files", "not_read")
+
+    def __init__(self, files: list[File], not_read: list[NotRead]) -> None:
+        self.files = files
+        self.not_read = not_read
+
+
+def discover(paths: Iterable[str]) -> Found:
+    """The files under `paths`, each of which is a directory, a file, or `-` for standard input."""
+    search = _Search()
+    for path in paths:
+        if path == STDIN:
+            search.files.setdefault(STDIN, File("<stdin>", STDIN))
+        elif os.path.isdir(path):
+            search.tree(path)
+        elif os.path.lexists(path):
+            search.file(path)
+        else:
+            search.not_read.append(NotRead(shown(path), "there is no such file or directory"))
+    files = sorted(search.files.values(), key=lambda file: file.path)
+    return Found(files, sorted(search.not_read, key=lambda left: left.path))
+
+
+def shown(path: str) -> str:
+    """A path as users know it."""
+    path = os.path.normpath(path)
+    if os.path.isabs(path):
+        inside = os.path.relpath(path) if os.path.splitdrive(path)[0] == os.path.splitdrive(os.getcwd())[0] else path
+        path = path if inside.startswith("..") else inside
+    return path.replace(os.sep, "/")
+
+
+def _all(read: Callable[[int], bytes | None], size: int) -> bytes:
+    """Pipes hand out less than they are asked for."""
+    parts: list[bytes] = []
+    while size > 0 and (part := read(size)):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+class _Search:
+    def __init__(self) -> None:
+        self.files: dict[str, File] = {}
+        """By real path."""
+        self.not_read: list[NotRead] = []
+        self.walked: set[str] = set()
+        self.links: list[str] = []
+
+    def tree(self, top: str) -> None:
+        real = os.path.realpath(top)
+        border = repository(real) or real
+        self.links = []
+        self.walk(top, real, Ignored(border, real))
+        while self.links:
+            self.follow(self.links.pop(), border)
+
+    def walk(self, top: str, real: str, ignored: Ignored) -> None:
+        """Everything below `top`, whose real path is `real`; links are kept for later, so that originals come first."""
+        todo = [(top, real, ignored)]
+        while todo:
+            directory, real, ignored = todo.pop()
+            if real in self.walked:
+                continue
+            self.walked.add(real)
+            try:
+                entries = sorted(os.scandir(directory), key=lambda entry: entry.name)
+            except OSError as error:
+                self.not_read.append(NotRead(shown(directory), reason(error)))
+                continue
+            ignored = ignored.within(real, any(entry.name == ".gitignore" for entry in entries))
+            todo += reversed([found for entry in entries if (found := self.entry(entry, real, ignored))])
+
+    def entry(self, entry: os.DirEntry[str], real: str, ignored: Ignored) -> tuple[str, str, Ignored] | None:
+        """Takes note of a file; gives back a directory that is still to be walked."""
+        name, path = entry.name, os.path.join(real, entry.name)
+        if entry.is_symlink():
+            if name.endswith(SUFFIXES) or os.path.isdir(entry.path):
+                self.links.append(entry.path)
+        elif entry.is_dir():
+            if name not in SKIPPED and not ignored.matches(path + "/"):
+                return entry.path, path, ignored
+        elif name.endswith(SUFFIXES) and entry.is_file() and not ignored.matches(path):
+            self.files.setdefault(path, File(shown(entry.path), entry.path))
+        return None
+
+    def follow(self, link: str, border: str) -> None:
+        """A link may point to what is read already; it may not lead out of the repository."""
+        target = os.path.realpath(link)
+        if not os.path.exists(target):
+            self.not_read.append(NotRead(shown(link), "a link that points to nothing", failed=False))
+        elif os.path.commonpath([border, target]) != border:
+            self.not_read.append(NotRead(shown(link), "a link that leaves the tree", failed=False))
+        elif os.path.isdir(target):
+            self.walk(link, target, Ignored(border, target))
+        elif os.path.isfile(target):
+            self.files.setdefault(target, File(shown(link), link))
+
+    def file(self, path: str) -> None:
+        """A file that the user named."""
+        if not os.path.exists(path):
+            self.not_read.append(NotRead(shown(path), "a link that points to nothing"))
+        else:
+            self.files.setdefault(os.path.realpath(path), File(shown(path), path))
+
+
+def repository(real: str) -> str | None:
+    """The root of the git repository that a real path is in."""
+    while True:
+        if os.path.exists(os.path.join(real, ".git")):
+            return real
+        above = os.path.dirname(real)
+        if above == real:
+            return None
+        real = above
+
+
+def reason(error: OSError) -> str:
+    """Why something could not be read, for `NotRead.why`."""
+    return (error.strerror or type(error).__name__).lower()

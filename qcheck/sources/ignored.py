@@ -1,0 +1,52 @@
+"""What git ignores is not looked at: `.gitignore` files from the repository's root down to each directory."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+
+class Ignored:
+    """The patterns that hold in a directory, the nearest last."""
+
+    __slots__ = ("specs",)
+
+    def __init__(self, border: str, real: str) -> None:
+        """The patterns of `border`, the repository's root, and all directories between it and `real`, exclusive."""
+        self.specs: tuple[tuple[str, GitIgnoreSpec], ...] = ()
+        self._add(border, os.path.join(border, ".git", "info", "exclude"))
+        at = border
+        for step in os.path.relpath(real, border).split(os.sep) if real != border else []:
+            self._add(at, os.path.join(at, ".gitignore"))
+            at = os.path.join(at, step)
+
+    def within(self, real: str, has_file: bool) -> Ignored:
+        """The patterns inside the directory `real`, which may have a `.gitignore` of its own."""
+        if not has_file:
+            return self
+        inner = Ignored.__new__(Ignored)
+        inner.specs = self.specs
+        inner._add(real, os.path.join(real, ".gitignore"))
+        return inner
+
+    def matches(self, path: str) -> bool:
+        """Whether git ignores a real path (a directory ends in a slash); the nearest file with an opinion decides."""
+        for base, spec in reversed(self.specs):
+            decided = spec.check_file(path[len(base) + 1 :].replace(os.sep, "/")).include
+            if decided is not None:
+                return decided
+        return False
+
+    def _add(self, base: str, file: str) -> None:
+        try:
+            with open(file, encoding="utf-8", errors="replace") as stream:
+                lines = [line for line in stream.read().splitlines() if line.strip() and not line.startswith("#")]
+        except OSError:
+            return
+        if lines:
+            from pathspec import GitIgnoreSpec
+
+            self.specs = (*self.specs, (base, GitIgnoreSpec.from_lines(lines)))

@@ -1,0 +1,80 @@
+"""Which files are looked at."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from qcheck.sources.files import discover
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    top = tmp_path / "repo"
+    for name in (
+        "b.yaml",
+        "a/x.yml",
+        "a/deep/n.json",
+        "a/notes.txt",
+        ".git/config.yaml",
+        "node_modules/p.yaml",
+        "t.tf",
+    ):
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).write_text("kind: A\n")
+    monkeypatch.chdir(top)
+    return top
+
+
+def paths(*given: str) -> list[str]:
+    return [file.path for file in discover(given or (".",)).files]
+
+
+def test_the_order_is_fixed_and_other_files_are_left_out(tree: Path) -> None:
+    assert paths() == ["a/deep/n.json", "a/x.yml", "b.yaml", "t.tf"]
+    assert paths(str(tree)) == paths()
+    assert paths(".", "a", "./b.yaml") == paths()
+    assert paths("a/notes.txt") == ["a/notes.txt"]
+
+
+def test_git_ignored_files_are_left_out(tree: Path) -> None:
+    (tree / ".gitignore").write_text("*.json\n/a/x.yml\n!keep.json\n")
+    (tree / "a" / ".gitignore").write_text("!x.yml\n")
+    (tree / "a" / "keep.json").write_text("{}")
+    assert paths() == ["a/keep.json", "a/x.yml", "b.yaml", "t.tf"]
+    assert paths("a") == ["a/keep.json", "a/x.yml"]
+    assert paths("a/deep/n.json") == ["a/deep/n.json"]
+
+
+def test_links_are_read_once_and_do_not_leave_the_tree(tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "secret.yaml").write_text("kind: A\n")
+    os.symlink(tree, tree / "a" / "loop")
+    os.symlink(tree / "b.yaml", tree / "again.yaml")
+    os.symlink(tree / "a" / "notes.txt", tree / "notes.yaml")
+    os.symlink(tmp_path / "outside", tree / "out")
+    os.symlink(tmp_path / "outside" / "secret.yaml", tree / "out.yaml")
+    os.symlink("nowhere", tree / "dangling.yaml")
+    found = discover(["."])
+    assert [file.path for file in found.files] == ["a/deep/n.json", "a/x.yml", "b.yaml", "notes.yaml", "t.tf"]
+    assert [(left.path, left.failed) for left in found.not_read] == [
+        ("dangling.yaml", False),
+        ("out", False),
+        ("out.yaml", False),
+    ]
+
+
+def test_what_is_missing_or_unreadable_is_said(tree: Path) -> None:
+    (tree / "dir.yaml").mkdir()
+    (tree / "dir.yaml" / "in.yaml").write_text("kind: A\n")
+    found = discover(["nope", "dir.yaml"])
+    assert [file.path for file in found.files] == ["dir.yaml/in.yaml"]
+    assert [(left.path, left.failed) for left in found.not_read] == [("nope", True)]
+
+
+def test_reading_stops_at_the_limit(tree: Path) -> None:
+    [file] = discover(["b.yaml"]).files
+    assert file.read(3) == b"kind"
+    assert file.read(100) == b"kind: A\n"
