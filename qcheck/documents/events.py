@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 KEY_SHIFT = 32
 """A mapping's entry in the index is `offset of the key << KEY_SHIFT | offset of the value`."""
 VALUE_MASK = (1 << KEY_SHIFT) - 1
+MERGE = "<<"
 LONGEST_REMEMBERED = 64
 MEMORY = 100_000
 
@@ -70,9 +71,13 @@ def compose(text: str, base: int, limits: Limits) -> Composed:
     parser = parser_of(text)
     try:
         parser.get_event()
-        if parser.get_event().__class__ is StreamEndEvent:
+        if (event := parser.get_event()).__class__ is StreamEndEvent:
             return Composed(None, base, {}, [])
         composer = _Composer(parser.get_event, base, limits)
+        if event.version not in (None, (1, 1)):
+            raise composer.refused(
+                event, "the API server's reader takes YAML 1.1 and no other version; leave the line out"
+            )
         root = parser.get_event()
         data = composer.node(root, 1)
         parser.get_event()
@@ -192,7 +197,7 @@ class _Composer:
             key = scalars.key(value)
         except scalars.Unreadable as error:
             raise self.refused(event, str(error)) from None
-        if key == getattr(event, "value", None) and len(key) <= LONGEST_REMEMBERED and len(_plain_keys) < MEMORY:
+        if _means_itself(event, key) and len(_plain_keys) < MEMORY:
             _plain_keys.add(key)
         return key
 
@@ -239,9 +244,15 @@ _plain_keys: set[str] = set()
 """Keys that mean themselves whether quoted or not, as already found out; bounded like `_known`."""
 
 
+def _means_itself(event: Any, key: str) -> bool:
+    """Whether a plain scalar with the text of `key` is always the string `key`, so that it may be remembered."""
+    plain = event.__class__ is ScalarEvent and not event.style and event.tag is None
+    return plain and event.value == key and len(key) <= LONGEST_REMEMBERED
+
+
 def _merges(event: Any) -> bool:
     return (
         event.__class__ is ScalarEvent
-        and event.value == "<<"
+        and event.value == MERGE
         and (event.implicit[0] or event.tag == "tag:yaml.org,2002:merge")
     )

@@ -44,7 +44,7 @@ def value_end(text: str, start: int, value: object, where: Where) -> int:
         return _match_end(ALIAS, text, start) or start
     if isinstance(value, (dict, list)):
         return _flow_end(text, start) if head in "[{" else _block_end(text, start, value, where)
-    if head in ("|", ">") and isinstance(value, str):
+    if head in ("|", ">"):
         return _block_scalar_end(text, start, value)
     return _quoted_end(text, start) or _plain_end(text, start, value)
 
@@ -94,10 +94,10 @@ def _block_end(text: str, start: int, value: dict[str, object] | list[object], w
     return value_end(text, offset, last, where)
 
 
-def _block_scalar_end(text: str, start: int, value: str) -> int:
+def _block_scalar_end(text: str, start: int, value: object) -> int:
     """The end of its last line that is not blank."""
     end = _match_end(LINE, text, start) or start
-    if not value.strip():
+    if not str(value).strip():
         return end
     indent: int | None = None
     for match in re.compile(r"(?:\r\n|\r|\n)([ ]*)([^\r\n]*)").finditer(text, end):

@@ -74,7 +74,7 @@ def _float(text: str) -> int | float | None:
     value = float(text)
     if value in (float("inf"), float("-inf")):
         return None
-    return int(value) if value.is_integer() and abs(value) < 1e21 else value
+    return int(show_number(value)) if value.is_integer() and abs(value) < 1e21 else value
 
 
 def tagged(tag: str, text: str) -> Scalar:
@@ -96,7 +96,7 @@ def _binary(text: str) -> str:
     import binascii
 
     try:
-        return base64.b64decode(text, validate=False).decode("utf-8", "replace")
+        return base64.b64decode("".join(text.splitlines()), validate=True).decode("utf-8", "replace")
     except (binascii.Error, ValueError):
         raise Unreadable("!!binary holds no base64") from None
 

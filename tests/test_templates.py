@@ -1,0 +1,62 @@
+"""Files that must be rendered first are recognised, and files that only look like it are read."""
+
+from __future__ import annotations
+
+import pytest
+
+from qcheck.documents.load import load
+
+QUEUE = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata:\n  name: {}\n"
+
+TEMPLATES = [
+    ("q.yaml", QUEUE.format("{{ .Values.name }}"), "helm"),
+    ("q.yaml", QUEUE.format('"{{ .Values.name }}"'), "helm"),
+    ("q.yaml", QUEUE.format("x-{{ name }}"), "go-template"),
+    ("q.yaml", QUEUE.format("${NAME}"), "substitution"),
+    ("q.yaml", "{{- if .Values.on }}\n---\n" + QUEUE.format("a") + "---\n{{- end }}\n", "helm"),
+    ("q.yaml", QUEUE.format("a") + "---\n{% for x in y %}\n" + QUEUE.format("{{ x }}") + "{% endfor %}\n", "jinja"),
+    ("q.yaml", QUEUE.format("a") + "spec:\n  quota: ${ n > 0 ? n : 1000 }\n", "substitution"),
+    ("q.yaml.tftpl", QUEUE.format("a") + "spec:\n  quota: ${n}\n", "terraform"),
+    ("q.yaml.j2", QUEUE.format("a") + "spec: {{ spec }}\n", "jinja"),
+    ("q.tpl", QUEUE.format("a") + 'spec:\n  # {{ no }}\n  script: |\n    {{ template "x" }}\n', "helm"),
+]
+
+READABLE = [
+    ("q.yaml", QUEUE.format("a") + "# name: {{ .Values.name }}\n"),
+    ("q.yaml", "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - args: ['${HOME}', \"{{ x }}\"]\n"),
+    ("q.yaml", "apiVersion: v1\nkind: ConfigMap\ndata:\n  run: |\n    echo ${NAME}\n    {{ if x }}\n"),
+    ("q.yaml", "apiVersion: kyverno.io/v1\nkind: ClusterPolicy\nspec:\n  name: '{{request.object.metadata.name}}'\n"),
+    ("q.yaml", "apiVersion: v1\nkind: Pod\nspec:\n  x: $(NODE_NAME)\n"),
+    ("q.yaml.tftpl", QUEUE.format("a")),
+    ("q.json", '{"apiVersion": "v1", "kind": "Pod", "x": "${y}"}'),
+]
+
+
+@pytest.mark.parametrize(("path", "text", "engine"), TEMPLATES)
+def test_templates_are_not_read(path: str, text: str, engine: str) -> None:
+    loaded = load(text, path)
+    assert not loaded.documents
+    assert [(fault.code, fault.data["engine"]) for fault in loaded.faults] == [("template-not-rendered", engine)]
+    assert loaded.faults[0].help
+
+
+@pytest.mark.parametrize(("path", "text"), READABLE)
+def test_other_programs_placeholders_are_read(path: str, text: str) -> None:
+    loaded = load(text, path)
+    assert not loaded.faults
+    assert loaded.documents
+
+
+def test_only_what_is_needed_is_judged() -> None:
+    def wanted(version: str, kind: str) -> bool:
+        return kind == "ClusterQueue"
+
+    workflow = "on: push\njobs:\n  a:\n    name: ${{ x }}\n    run: |\n      kind: [\n"
+    service = "apiVersion: v1\nkind: Service\nmetadata:\n  name: ${NAME}\n"
+    broken_service = "apiVersion: v1\nkind: Service\n  x: [\n"
+    for text in (workflow, service, broken_service, "a: [\n", "kindness: {{ x }}\n"):
+        loaded = load(text, "x.yaml", wanted=wanted)
+        assert not loaded.faults
+        assert not loaded.documents
+    assert [fault.code for fault in load(QUEUE.format("["), "x.yaml", wanted=wanted).faults] == ["yaml-syntax"]
+    assert len(load(service + "---\n" + QUEUE.format("a"), "x.yaml", wanted=wanted).documents) == 1
