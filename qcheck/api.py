@@ -6,27 +6,30 @@ result = audit(["clusters/prod"])
 
 from __future__ import annotations
 
+from qcheck import nodepools
 from qcheck.checks.run import run
 from qcheck.documents.load import load
 from qcheck.findings.catalogue import choose, load_catalogue
 from qcheck.findings.result import Inputs, NotRead
-from qcheck.findings.settle import settle
-from qcheck.kinds.decode import decode, is_wanted, roots
+from qcheck.findings.settle import Terms, settle
+from qcheck.kinds.decode import decode, recognises, roots
 from qcheck.model.assemble import assemble
 from qcheck.model.place import Place
 from qcheck.model.problems import Problem
 from qcheck.model.value import TYPE_CHECKING
-from qcheck.nodepools import read as read_pools
-from qcheck.settings import ClusterScope, Settings
-from qcheck.sources.files import discover
+from qcheck.settings import Settings
+from qcheck.sources import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from qcheck.documents.load import Fault, Loaded
+    from qcheck.documents.fault import Fault
+    from qcheck.documents.limits import Limits
+    from qcheck.documents.load import Loaded
     from qcheck.findings.catalogue import Rule
     from qcheck.findings.result import Result
     from qcheck.model.cluster import Cluster
+    from qcheck.settings import ClusterScope
 
 
 def audit(paths: Sequence[str], settings: Settings | None = None) -> Result:
@@ -34,23 +37,23 @@ def audit(paths: Sequence[str], settings: Settings | None = None) -> Result:
     settings = settings or Settings()
     catalogue = load_catalogue()
     rules = chosen_rules(catalogue, settings)
-    files, not_read = read(paths)
-    clusters = [model(scope, files, settings) for scope in settings.clusters or (ClusterScope("default"),)]
+    loaded, not_read = read(paths, settings.limits)
+    clusters = [model(scope, loaded) for scope in settings.scopes]
     outcomes = [run(cluster, rules, settings.params, catalogue) for cluster in clusters]
     objects = sum(len(c.all_objects()) + len(c.pools) for c in clusters)
-    unjudged = [f"{n.path}: {n.why}" for n in not_read] + [c for o in outcomes for c in o.crashed]
+    unjudged = [f"{n.path}: {n.why}" for n in not_read if n.failed] + [c for o in outcomes for c in o.crashed]
     if not objects and not any(c.problems for c in clusters):
         unjudged.append("nothing relevant was found: no Kueue object, node pool or workload")
     inputs = Inputs(
-        files=len(files),
-        documents=sum(len(f.documents) + f.passed_over for f in files),
+        files=len(loaded),
+        documents=sum(len(f.documents) + f.passed_over for f in loaded),
         objects=objects,
-        not_read=(*not_read, *_left_out(files)),
+        not_read=(*(NotRead(n.path, n.why) for n in not_read), *_left_out(loaded)),
         skipped=tuple(s for o in outcomes for s in o.skipped),
         unjudged=tuple(unjudged),
     )
     findings = [f for o in outcomes for f in o.findings]
-    return settle(findings, files, inputs, rules, clusters, settings)
+    return settle(findings, inputs, rules, clusters, Terms(catalogue, settings.severity))
 
 
 def chosen_rules(catalogue: dict[str, Rule], settings: Settings) -> tuple[Rule, ...]:
@@ -60,23 +63,33 @@ def chosen_rules(catalogue: dict[str, Rule], settings: Settings) -> tuple[Rule, 
     return tuple(r for r in catalogue.values() if r.id in selected - ignored)
 
 
-def read(paths: Sequence[str]) -> tuple[list[Loaded], tuple[NotRead, ...]]:
-    """Discover and load: every file once, in order."""
-    found = discover(paths)
-    files = [load(f.read(), f.path, wanted=is_wanted) for f in found.files]
-    return files, tuple(NotRead(path, why) for path, why in found.not_read)
+def read(paths: Sequence[str], limits: Limits) -> tuple[list[Loaded], list[files.NotRead]]:
+    """Discover and load: every file once, in order, and the paths that were left out."""
+    found = files.discover(paths)
+    loaded: list[Loaded] = []
+    not_read = list(found.not_read)
+    for file in found.files:
+        try:
+            loaded.append(load(file.read(limits.bytes), file.path, limits, _is_wanted))
+        except OSError as error:
+            not_read.append(files.NotRead(file.path, files.reason(error)))
+    return loaded, not_read
 
 
-def model(scope: ClusterScope, files: Iterable[Loaded], settings: Settings) -> Cluster:
+def _is_wanted(api_version: str, kind: str) -> bool:
+    return recognises(api_version, kind) or nodepools.recognises(api_version, kind)
+
+
+def model(scope: ClusterScope, loaded: Iterable[Loaded]) -> Cluster:
     """Decode and assemble the files that belong to one cluster."""
-    mine = [f for f in files if scope.holds(f.text.path)]
+    mine = [f for f in loaded if scope.holds(f.text.path)]
     documents = [d for f in mine for d in f.documents]
     objects = [o for d in documents for r in roots(d) if (o := decode(r)) is not None]
-    pools, nodes, pool_problems = read_pools(documents)
+    pools, nodes, pool_problems = nodepools.read(documents)
     problems = [_problem(fault) for f in mine for fault in f.faults]
     return assemble(
         scope.name,
-        settings.policy,
+        scope.policy,
         [*objects, *nodes],
         pools,
         problems=[*problems, *pool_problems],
@@ -95,7 +108,7 @@ def _problem(fault: Fault) -> Problem:
     )
 
 
-def _left_out(files: Iterable[Loaded]) -> list[NotRead]:
+def _left_out(loaded: Iterable[Loaded]) -> list[NotRead]:
     """Files of which something could not be read."""
     unread = ("yaml-syntax", "template-not-rendered", "limit", "not-text")
-    return [NotRead(f.text.path, fault.message) for f in files for fault in f.faults if fault.code in unread]
+    return [NotRead(f.text.path, fault.message) for f in loaded for fault in f.faults if fault.code in unread]

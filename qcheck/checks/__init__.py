@@ -8,7 +8,7 @@ from __future__ import annotations
 MODULES: dict[str, tuple[str, ...]] = {
     "input": ("input",),
     "capacity": ("capacity",),
-    "placement": ("placement",),
+    "placement": ("placement", "taints"),
     "priority": ("priority",),
     "queues": ("queues",),
     "topology": ("topology",),

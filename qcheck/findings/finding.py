@@ -7,10 +7,13 @@ from qcheck.model.place import Place
 from qcheck.model.value import TYPE_CHECKING, Value, replace
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from qcheck.findings.catalogue import Rule
 
     Scalar = str | int | bool | None
-    Data = dict[str, Scalar | list[Scalar] | dict[str, Scalar]]
+    Datum = Scalar | Sequence[Scalar] | Mapping[str, Scalar]
+    Data = dict[str, Datum]
 
 SEVERITIES = ("note", "warning", "error")
 
@@ -51,7 +54,7 @@ class Finding(Value):
         lower = min(severity, self.ceiling, key=SEVERITIES.index)
         return replace(self, ceiling=lower)
 
-    def with_data(self, **data: Scalar | list[Scalar] | dict[str, Scalar]) -> Finding:
+    def with_data(self, **data: Datum) -> Finding:
         return replace(self, data={**self.data, **data})
 
     def fixed_by(self, text: str) -> Finding:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from qcheck.documents.cursor import root
 from qcheck.kinds import core, kueue
 from qcheck.kinds.read import metadata, object_id, place
 from qcheck.model.objects import Other
 from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from qcheck.documents.cursor import Cursor
+    from qcheck.documents.document import Document
     from qcheck.model.objects import Object
 
 
@@ -19,6 +21,21 @@ def decoder(group: str, kind: str) -> Callable[[Cursor], Object] | None:
     if group == kueue.GROUP:
         return kueue.DECODERS.get(kind)
     return core.DECODERS.get((group, kind))
+
+
+def recognises(api_version: str, kind: str) -> bool:
+    """Whether documents of this apiVersion and kind are looked into; others need not even be parsed."""
+    return decoder(api_version.rpartition("/")[0], kind) is not None
+
+
+def roots(document: Document) -> Iterator[Cursor]:
+    """The objects of a document: itself, or the items of a List."""
+    whole = root(document)
+    kind = whole["kind"].text() or ""
+    if kind.endswith("List") and isinstance(whole["items"].data, list):
+        yield from whole["items"].items()
+    else:
+        yield whole
 
 
 def decode(root: Cursor) -> Object | None:

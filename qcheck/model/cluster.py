@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from qcheck.model.configuration import Configuration
     from qcheck.model.nodes import Node, NodePool
     from qcheck.model.objects import Namespace, Object, ObjectId, Other
+    from qcheck.model.pods import PodTemplate
     from qcheck.model.problems import Problem
     from qcheck.model.queues import (
         AdmissionCheck,
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from qcheck.model.quota_tree import QuotaTree
     from qcheck.model.supply import Supply
     from qcheck.model.workloads import DaemonSet, LimitRange, ResourceQuota, RuntimeClass, Workload
+
+SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+"""Classes that every cluster has."""
 
 
 class Cluster(Value, cached=True):
@@ -131,6 +135,19 @@ class Cluster(Value, cached=True):
             self.limit_ranges, self.resource_quotas, self.runtime_classes, self.others,
         )  # fmt: skip
         return [o for objects in kinds for o in objects]
+
+    def pod_priority(self, template: PodTemplate) -> int | None:
+        """kube-scheduler's priority of a pod; None where its class is not known here.
+
+        Without a class the globalDefault class counts (the lowest one if there are several), else 0.
+        """
+        if template.priority_class is None:
+            defaults = [c.value for c in self.priority_classes if c.is_global_default]
+            return min(defaults, default=0) if template.priority is None else template.priority
+        if template.priority_class in SYSTEM_PRIORITIES:
+            return SYSTEM_PRIORITIES[template.priority_class]
+        known = self.priority_class.get(template.priority_class)
+        return None if known is None else known.value
 
     @cached_property
     def tree(self) -> QuotaTree:

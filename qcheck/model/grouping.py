@@ -6,6 +6,7 @@ pool's nodes, and the pool itself stands only for those which may still come.
 
 from __future__ import annotations
 
+from qcheck.model.landing import is_discovered
 from qcheck.model.nodes import DECLARED, Machine, NodePool
 from qcheck.model.policy import matches_any
 from qcheck.model.supply import NodeClass, NodeGroup, takings
@@ -141,10 +142,15 @@ def _group_of_pool(cluster: Cluster, pool: NodePool, present: list[Node]) -> Nod
         pool = replace(pool, limits=_limits_left(pool, present))
         name = f"{pool.name} (further nodes)"
     static = 0 if present else pool.minimum
-    classes = tuple(
-        _node_class(cluster, pool.name, m, {**pool.labels, **m.labels}, pool.varying, pool.taints) for m in machines
-    )
+    classes = tuple(_pool_class(cluster, pool, m) for m in machines)
     return NodeGroup(name, pool.place, pool.count_place, static, ceiling, classes, pool)
+
+
+def _pool_class(cluster: Cluster, pool: NodePool, machine: Machine) -> NodeClass:
+    """A machine of a pool. Labels that only a running node shows may have any value."""
+    labels = {**pool.labels, **machine.labels}
+    unseen = {k: () for k in _telling_keys(cluster) if is_discovered(k) and k not in labels}
+    return _node_class(cluster, pool.name, machine, labels, {**unseen, **pool.varying}, pool.taints)
 
 
 def counted_ceiling(pool: NodePool, policy: Policy) -> int | None:

@@ -38,6 +38,20 @@ PASSING_TAINTS = (
 """Prefixes of taints that come and go with a node's health; no flavor needs to tolerate them."""
 
 
+DISCOVERED_LABELS = (
+    "nvidia.com/", "amd.com/", "beta.amd.com/", "gpu.intel.com/", "gpu.nvidia.com/", "feature.node.kubernetes.io/",
+    "node.coreweave.cloud/", "backend.coreweave.cloud/", "ib.coreweave.cloud/", "ds.coreweave.com/",
+    "oci.oraclecloud.com/", "topology.k8s.aws/", "cloud.google.com/gce-topology", "network.topology.nvidia.com/",
+    "fabric.topograph.run/", "accelerator.topograph.run/", "topology.kubernetes.io/", "failure-domain.beta.kubernetes.io/",
+    "sagemaker.amazonaws.com/",
+)  # fmt: skip
+"""Prefixes of labels that agents and clouds put on running nodes, with values that no definition of a pool shows."""
+
+
+def is_discovered(key: str) -> bool:
+    return key.startswith(DISCOVERED_LABELS)
+
+
 def lasting(taints: tuple[Taint, ...]) -> tuple[Taint, ...]:
     """Taints that are part of a node's purpose, not of its health."""
     return tuple(t for t in taints if not t.key.startswith(PASSING_TAINTS))
