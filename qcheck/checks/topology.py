@@ -145,7 +145,7 @@ def _asking(cluster: Cluster, flavor: str, resource: str, whole: int) -> list[Wh
 
 
 def _may_evict(cluster: Cluster, asking: WholeNode, daemon_sets: list[DaemonSet]) -> bool:
-    """Whether kube-scheduler may make room by evicting every DaemonSet pod in the way: it takes a strictly higher priority."""
+    """Whether kube-scheduler may evict every DaemonSet pod in the way: that takes a strictly higher priority."""
     if asking.priority is None or not daemon_sets:
         return False
     return all((p := cluster.pod_priority(d.template)) is not None and p < asking.priority for d in daemon_sets)
