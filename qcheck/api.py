@@ -6,12 +6,14 @@ result = audit(["clusters/prod"])
 
 from __future__ import annotations
 
+import os
+
 from qcheck import nodepools
 from qcheck.checks.run import run
 from qcheck.documents.load import load
 from qcheck.findings.catalogue import choose, load_catalogue
 from qcheck.findings.result import Inputs, NotRead
-from qcheck.findings.settle import Terms, settle
+from qcheck.findings.settle import Terms, overrides, settle
 from qcheck.kinds.decode import decode, recognises, roots
 from qcheck.model.assemble import assemble
 from qcheck.model.place import Place
@@ -33,7 +35,10 @@ if TYPE_CHECKING:
 
 
 def audit(paths: Sequence[str], settings: Settings | None = None) -> Result:
-    """Checks everything under `paths` and returns the settled result. Never raises for what the inputs hold."""
+    """Checks everything under `paths` and returns the settled result. Never raises for what the inputs hold.
+
+    Raises `BaselineError` where settings name a baseline that cannot be read.
+    """
     settings = settings or Settings()
     catalogue = load_catalogue()
     rules = chosen_rules(catalogue, settings)
@@ -51,9 +56,25 @@ def audit(paths: Sequence[str], settings: Settings | None = None) -> Result:
         not_read=(*(NotRead(n.path, n.why) for n in not_read), *_left_out(loaded)),
         skipped=tuple(s for o in outcomes for s in o.skipped),
         unjudged=tuple(unjudged),
+        paths=tuple(f.text.path for f in loaded),
     )
     findings = [f for o in outcomes for f in o.findings]
-    return settle(findings, inputs, rules, clusters, Terms(catalogue, settings.severity))
+    return settle(findings, inputs, rules, clusters, _terms(catalogue, settings, loaded))
+
+
+def _terms(catalogue: dict[str, Rule], settings: Settings, loaded: Iterable[Loaded]) -> Terms:
+    """What decides about findings: the settings, comments in the files, the baseline."""
+    baseline = None
+    if settings.baseline is not None:
+        from qcheck.findings.baseline import read_baseline
+
+        baseline = read_baseline(os.path.normpath(os.path.join(settings.root, settings.baseline)))
+    return Terms(
+        catalogue,
+        overrides(catalogue, settings.severity) if settings.severity else {},
+        markers=tuple((c.line, c.text, c.stands_alone, c.spot) for f in loaded for c in f.comments("qcheck:")),
+        baseline=baseline,
+    )
 
 
 def chosen_rules(catalogue: dict[str, Rule], settings: Settings) -> tuple[Rule, ...]:

@@ -70,6 +70,10 @@ class Spot:
     def path(self) -> str:
         return self.text.path
 
+    @property
+    def data(self) -> object:
+        return None
+
     def span(self, route: Route = (), on_key: bool = False) -> Span:  # noqa: ARG002 (a spot has no inside)
         return self.text.span(self.start, self.end)
 

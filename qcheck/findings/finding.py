@@ -22,7 +22,7 @@ class Finding(Value):
     """What one rule found once. Built by `finding(place, message)`; every step returns a new one.
 
     `certain` is False where a needed fact is estimated or may live elsewhere: an error then becomes a warning.
-    `rule`, `severity` and `cluster` are filled in by the runner.
+    `rule` and `cluster` are filled in by the runner, `severity` and `fingerprint` when findings are settled.
     """
 
     primary: Place
@@ -36,6 +36,7 @@ class Finding(Value):
     rule: Rule | None = None
     severity: str = "error"
     cluster: str = "default"
+    fingerprint: str = ""
 
     def near(self, place: Place | None, caption: str) -> Finding:
         """Adds a related place; None is skipped, so that optional places need no branch."""

@@ -26,7 +26,10 @@ class Skipped(Value):
 
 
 class Inputs(Value):
-    """What the run looked at. `unjudged` says why the whole run counts as not judged (exit code 2); empty otherwise."""
+    """What the run looked at. `unjudged` says why the whole run counts as not judged (exit code 2); empty otherwise.
+
+    `paths` are the files that were read.
+    """
 
     files: int = 0
     documents: int = 0
@@ -34,6 +37,7 @@ class Inputs(Value):
     not_read: tuple[NotRead, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     unjudged: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
 
 
 class Result(Value):

@@ -1,43 +1,122 @@
-"""Settles what was found: how severe it is and in which order it is shown."""
+"""Settles what was found: how severe it is, whether it is silenced or accepted, and in which order it is shown."""
 
 from __future__ import annotations
 
+from qcheck.findings.catalogue import choose
 from qcheck.findings.finding import SEVERITIES, Finding
+from qcheck.findings.fingerprint import fingerprints
 from qcheck.findings.result import Inputs, Result
 from qcheck.model.value import TYPE_CHECKING, Value, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from qcheck.findings.baseline import Baseline
     from qcheck.findings.catalogue import Rule
+    from qcheck.findings.suppressions import Marker
     from qcheck.model.cluster import Cluster
+
+SUPPRESSION_PROBLEM = "QC012"
+BASELINE_STALE = "QC013"
 
 
 class Terms(Value):
-    """What decides about findings."""
+    """What decides about findings: severities by rule id, the threshold, comments, the baseline, today's date (ISO)."""
 
     catalogue: Mapping[str, Rule] = {}
     severity: Mapping[str, str] = {}
     fail_on: str = "error"
     strict: bool = False
+    markers: tuple[Marker, ...] = ()
+    baseline: Baseline | None = None
+    today: str | None = None
+
+
+def overrides(catalogue: Mapping[str, Rule], severity: Mapping[str, str]) -> dict[str, str]:
+    """Severities by rule id, from settings that name rules by id, name or prefix; what names a rule exactly wins."""
+    exact = {word for r in catalogue.values() for word in (r.id, r.name)}
+    found: dict[str, str] = {}
+    for word in sorted(severity, key=lambda w: (w in exact, len(w))):
+        for identifier in choose(catalogue.values(), [word])[0]:
+            found[identifier] = severity[word]
+    return found
+
+
+def severity_of(found: Finding, severity: Mapping[str, str]) -> str:
+    """The rule's severity or the settings'; never above the finding's ceiling, no error where it is not certain."""
+    assert found.rule is not None
+    level = severity.get(found.rule.id, found.rule.severity)
+    cap = found.ceiling if found.certain else min(found.ceiling, "warning", key=SEVERITIES.index)
+    return min(level, cap, key=SEVERITIES.index)
 
 
 def settle(
     findings: Iterable[Finding], inputs: Inputs, rules: Sequence[Rule], clusters: Sequence[Cluster], terms: Terms
 ) -> Result:
-    """The result of a run, sorted by file, line and rule."""
-    graded = [replace(f, severity=_severity(f)) for f in findings]
-    return Result(
-        tuple(sorted(graded, key=_order)), (), (), inputs, tuple(rules), tuple(clusters), terms.fail_on, terms.strict
+    """The result of a run: three piles, each sorted by file, line and rule. `rules` are those that were asked for."""
+    graded = _graded(findings, terms)
+    shown, suppressed = _suppress(graded, inputs, rules, clusters, terms)
+    known = terms.baseline.entries if terms.baseline else {}
+    result = Result(
+        findings=tuple(f for f in shown if f.fingerprint not in known),
+        suppressed=suppressed,
+        baselined=tuple(f for f in shown if f.fingerprint in known),
+        inputs=inputs,
+        rules=tuple(rules),
+        clusters=tuple(clusters),
+        fail_on=terms.fail_on,
+        strict=terms.strict,
     )
+    return _with_stale(result, terms)
 
 
-def _severity(found: Finding) -> str:
-    assert found.rule is not None
-    cap = found.ceiling if found.certain else min(found.ceiling, "warning", key=SEVERITIES.index)
-    return min(found.rule.severity, cap, key=SEVERITIES.index)
+def _graded(findings: Iterable[Finding], terms: Terms) -> list[Finding]:
+    """With severity and fingerprint, in order."""
+    found = list(findings)
+    marks = fingerprints(found)
+    graded = [
+        replace(f, severity=severity_of(f, terms.severity), fingerprint=mark)
+        for f, mark in zip(found, marks, strict=True)
+    ]
+    return sorted(graded, key=reading_order)
 
 
-def _order(found: Finding) -> tuple[object, ...]:
+def reading_order(found: Finding) -> tuple[object, ...]:
+    """File, line, rule; then whatever else tells two findings apart."""
     line, column, _, _ = found.primary.span
-    return (found.primary.origin.path, line, found.rule.id if found.rule else "", column, found.message)
+    rule = found.rule.id if found.rule else ""
+    return (found.primary.origin.path, line, rule, column, found.cluster, found.message)
+
+
+def _suppress(
+    graded: list[Finding], inputs: Inputs, rules: Sequence[Rule], clusters: Sequence[Cluster], terms: Terms
+) -> tuple[list[Finding], tuple[Finding, ...]]:
+    """What stays (with QC012 of suppressions that are wrong), and what is suppressed."""
+    from qcheck.findings.suppressions import problems, read_suppressions
+
+    wishes = read_suppressions(terms.markers, clusters, terms.catalogue, terms.today)
+    if not wishes:
+        return graded, ()
+    covering = [[i for i, wish in enumerate(wishes) if wish.covers(f)] for f in graded]
+    used = {i for indexes in covering for i in indexes}
+    judged = {r.id for r in rules} - {s.rule.id for s in inputs.skipped}
+    faults = _own(SUPPRESSION_PROBLEM, problems(wishes, used, judged), rules, terms)
+    shown = [f for f, by in zip(graded, covering, strict=True) if not by]
+    silenced = tuple(f for f, by in zip(graded, covering, strict=True) if by)
+    return sorted([*shown, *faults], key=reading_order), silenced
+
+
+def _with_stale(result: Result, terms: Terms) -> Result:
+    """Adds QC013 for baseline entries that no longer occur."""
+    if terms.baseline is None:
+        return result
+    from qcheck.findings.baseline import stale_findings
+
+    faults = _own(BASELINE_STALE, stale_findings(terms.baseline, result), result.rules, terms)
+    return replace(result, findings=tuple(sorted([*result.findings, *faults], key=reading_order)))
+
+
+def _own(identifier: str, findings: Iterable[Finding], rules: Sequence[Rule], terms: Terms) -> list[Finding]:
+    """Findings of a rule that is judged here; none where it was not asked for."""
+    rule = next((r for r in rules if r.id == identifier), None)
+    return _graded((replace(f, rule=rule) for f in findings), terms) if rule else []

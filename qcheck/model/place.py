@@ -21,6 +21,11 @@ if TYPE_CHECKING:
         @property
         def path(self) -> str: ...
 
+        @property
+        def data(self) -> object:
+            """The plain data of the document; None for what is no document."""
+            ...
+
         def span(self, route: Route, on_key: bool = False) -> Span:
             """The span of the value at `route` (or of its key); of the deepest existing ancestor if it is absent."""
             ...

@@ -1,0 +1,124 @@
+"""The baseline: findings that were accepted on some day, so that only new ones count.
+
+The file is JSON, sorted by fingerprint, and holds no line numbers: a moved line changes nothing in it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from qcheck.documents.text import Text
+from qcheck.findings.finding import Finding, finding
+from qcheck.model.place import Place, show_route
+from qcheck.model.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from qcheck.findings.result import Result
+
+
+class BaselineError(Exception):
+    """The baseline cannot be used; the message names the file and what is wrong."""
+
+
+class Entry(Value):
+    """One accepted finding. Only `fingerprint` decides; the rest is for readers and for telling what was looked at."""
+
+    fingerprint: str
+    rule: str
+    cluster: str
+    file: str
+    object: str
+    field: str
+    message: str
+
+
+class Baseline(Value):
+    """The entries of a file by fingerprint, and the file's text for pointing into it."""
+
+    text: Text
+    entries: dict[str, Entry]
+
+    def place(self, entry: Entry) -> Place:
+        start = self.text.text.find(entry.fingerprint)
+        return Place(self.text.spot(start, start + len(entry.fingerprint)))
+
+
+def read_baseline(path: str) -> Baseline:
+    """Reads a baseline file. Raises `BaselineError` for one that is missing or no baseline."""
+    import json
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        data = json.loads(text)
+    except OSError as error:
+        raise BaselineError(f"{path}: {error.strerror}; `qcheck baseline write` makes one") from None
+    except ValueError as error:
+        raise BaselineError(f"{path}: not JSON: {error}") from None
+    if not isinstance(data, dict) or data.get("schema") != 1 or not isinstance(data.get("findings"), list):
+        raise BaselineError(
+            f'{path}: no baseline of this release: an object with "schema": 1 and "findings" is expected'
+        )
+    entries = [_entry(path, position, item) for position, item in enumerate(data["findings"])]
+    return Baseline(Text(path.replace(os.sep, "/"), text), {e.fingerprint: e for e in entries})
+
+
+def _entry(path: str, position: int, item: object) -> Entry:
+    if not isinstance(item, dict) or not all(isinstance(item.get(f), str) for f in Entry.__fields__):
+        raise BaselineError(f"{path}: findings[{position}] needs the texts {', '.join(Entry.__fields__)}")
+    return Entry(**{field: item[field] for field in Entry.__fields__})
+
+
+def write_text(result: Result, kept: Iterable[Entry] = ()) -> str:
+    """A baseline of everything shown or already accepted in `result`, and of `kept` entries."""
+    return _text([*map(entry_of, (*result.findings, *result.baselined)), *kept])
+
+
+def prune_text(baseline: Baseline, result: Result) -> str:
+    """The baseline without the entries that no longer occur; entries that this run did not judge stay."""
+    gone = {e.fingerprint for e in stale(baseline, result)}
+    return _text(e for e in baseline.entries.values() if e.fingerprint not in gone)
+
+
+def entry_of(found: Finding) -> Entry:
+    place = found.primary
+    rule = found.rule.id if found.rule else ""
+    about = str(found.object) if found.object else ""
+    return Entry(
+        found.fingerprint, rule, found.cluster, place.origin.path, about, show_route(place.route), found.message
+    )
+
+
+def _text(entries: Iterable[Entry]) -> str:
+    import json
+
+    unique = {e.fingerprint: {f: getattr(e, f) for f in Entry.__fields__} for e in entries}
+    findings = [unique[key] for key in sorted(unique)]
+    return json.dumps({"schema": 1, "findings": findings}, indent=1, ensure_ascii=False) + "\n"
+
+
+def stale(baseline: Baseline, result: Result) -> list[Entry]:
+    """Entries that no longer occur. One whose rule was not judged, or whose file exists but was not read, may still."""
+    alive = {f.fingerprint for f in (*result.findings, *result.suppressed, *result.baselined)}
+    skipped = {(s.rule.id, s.cluster) for s in result.inputs.skipped}
+    ran = {r.id for r in result.rules}
+    read = set(result.inputs.paths)
+    return [
+        e
+        for e in baseline.entries.values()
+        if e.fingerprint not in alive
+        and e.rule in ran
+        and (e.rule, e.cluster) not in skipped
+        and (e.file in read or not os.path.exists(e.file))
+    ]
+
+
+def stale_findings(baseline: Baseline, result: Result) -> Iterator[Finding]:
+    """QC013: one finding per stale entry, in the baseline file."""
+    for entry in stale(baseline, result):
+        what = f"{entry.rule} at {entry.object or entry.file}"
+        yield finding(baseline.place(entry), f"the baseline still accepts {what}, which no longer occurs").fixed_by(
+            "Run `qcheck baseline prune`."
+        )

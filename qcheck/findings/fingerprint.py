@@ -1,0 +1,90 @@
+"""Fingerprints: what makes a finding the same one tomorrow.
+
+They are made of the rule, the cluster, the object and the names of fields and list items, never of lines or numbers, so
+that moved lines, reordered documents and list items, and a quota that changed keep them.
+"""
+
+from __future__ import annotations
+
+from qcheck.model.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qcheck.findings.finding import Finding
+    from qcheck.model.place import Place
+
+TELLING = ("check", "reason", "cause", "flavor", "resource", "field", "key", "level")
+"""Entries of `data` that say which of several findings at one place is meant; they hold names, never amounts."""
+
+NAME_KEYS = ("name", "key", "topologyKey", "nodeLabel")
+"""Fields by which items of a list are told apart; the first that an item has counts."""
+
+_LENGTH = 32
+
+
+def fingerprints(findings: Sequence[Finding]) -> list[str]:
+    """One fingerprint per finding, in order, all different. Those of equal findings differ by a counter."""
+    from hashlib import sha256
+
+    order = sorted(range(len(findings)), key=lambda i: (findings[i].message, findings[i].primary.origin.path))
+    seen: dict[tuple[str, ...], int] = {}
+    made = [""] * len(findings)
+    for i in order:
+        parts = identity(findings[i])
+        seen[parts] = count = seen.get(parts, 0) + 1
+        made[i] = sha256("\0".join((*parts, str(count))).encode()).hexdigest()[:_LENGTH]
+    return made
+
+
+def identity(finding: Finding) -> tuple[str, ...]:
+    """The names that tell a finding from others."""
+    rule = finding.rule.id if finding.rule else ""
+    telling = (f"{key}={finding.data[key]}" for key in TELLING if isinstance(finding.data.get(key), str))
+    return (rule, finding.cluster, *_subject(finding), *named_route(finding.primary), *telling)
+
+
+def _subject(finding: Finding) -> tuple[str, ...]:
+    """The object it is about; else the object that is written at its place; else the file."""
+    if finding.object is not None:
+        found = finding.object
+        return (found.group, found.kind, found.namespace or "", found.name)
+    data = finding.primary.origin.data
+    if isinstance(data, dict) and isinstance(data.get("metadata"), dict):
+        group = str(data.get("apiVersion", "")).rpartition("/")[0]
+        metadata = data["metadata"]
+        return (group, str(data.get("kind", "")), str(metadata.get("namespace", "")), str(metadata.get("name", "")))
+    return (finding.primary.origin.path,)
+
+
+def named_route(place: Place) -> tuple[str, ...]:
+    """The route with list positions replaced by the names of the items, where they have one."""
+    value = place.origin.data
+    names = []
+    for step in place.route:
+        value = _inside(value, step)
+        names.append(f"[{_name_of(value, step)}]" if isinstance(step, int) else step)
+    return tuple(names)
+
+
+def _inside(value: object, step: str | int) -> object:
+    if isinstance(value, dict):
+        return value.get(step)
+    if isinstance(value, list) and isinstance(step, int) and step < len(value):
+        return value[step]
+    return None
+
+
+def _name_of(item: object, position: int) -> str:
+    if isinstance(item, str):
+        return item
+    if isinstance(item, dict):
+        if isinstance(item.get("metadata"), dict):
+            return f"{item.get('kind', '')} {item['metadata'].get('namespace', '')}/{item['metadata'].get('name', '')}"
+        name = next((item[k] for k in NAME_KEYS if isinstance(item.get(k), str)), None)
+        if name is not None:
+            return str(name)
+        covered = item.get("coveredResources")
+        if isinstance(covered, list):
+            return ",".join(sorted(map(str, covered)))
+    return str(position)

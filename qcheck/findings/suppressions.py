@@ -1,0 +1,143 @@
+"""Suppressions: `# qcheck: ignore[QC205] reason` in a file, `qcheck.dev/ignore.QC205: reason` on an object.
+
+A comment counts on any line of a finding's places, or alone on the line above one. A reason is required and a blanket
+form does not exist. One that is malformed, expired or of no use is a finding itself (QC012).
+"""
+
+from __future__ import annotations
+
+from qcheck.findings.finding import Finding, finding
+from qcheck.model.objects import ObjectId
+from qcheck.model.place import Place
+from qcheck.model.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from qcheck.findings.catalogue import Rule
+    from qcheck.model.cluster import Cluster
+    from qcheck.model.place import Origin
+
+    Marker = tuple[int, str, bool, Origin]
+    """A comment that speaks to qcheck: its line, its text from `qcheck:` on, whether it stands alone, and its spot."""
+
+ANNOTATION = "qcheck.dev/ignore."
+MEANT = "write `# qcheck: ignore[QC205] reason`, if needed with `until=2027-01-31` before the reason"
+
+
+class Suppression(Value):
+    """A wish to silence `rules` (ids) for a reason, from a comment (`lines` of `place`'s file) or on an object.
+
+    `until` is an ISO date or ""; `wrong` says why it does not count, "" if it does.
+    """
+
+    place: Place
+    rules: tuple[str, ...]
+    until: str = ""
+    wrong: str = ""
+    lines: tuple[int, ...] = ()
+    owner: ObjectId | None = None
+    inside: Place | None = None
+
+    def covers(self, found: Finding) -> bool:
+        """Whether it silences a finding."""
+        if self.wrong or found.rule is None or found.rule.id not in self.rules:
+            return False
+        if self.owner is not None and found.object == self.owner:
+            return True
+        return any(self._touches(place) for place in (found.primary, *found.related))
+
+    def _touches(self, place: Place) -> bool:
+        if self.inside is not None:
+            own = self.inside
+            return place.origin is own.origin and place.route[: len(own.route)] == own.route
+        if place.origin.path != self.place.origin.path:
+            return False
+        first, _, last, end_column = place.span
+        last -= last > first and end_column == 1
+        return any(first <= line <= last for line in self.lines)
+
+
+def read_suppressions(
+    markers: Iterable[Marker], clusters: Iterable[Cluster], catalogue: Mapping[str, Rule], today: str | None = None
+) -> list[Suppression]:
+    """All suppressions, wrong ones too. `today` is an ISO date; the calendar is asked where it is None and matters."""
+    names = {word: r.id for r in catalogue.values() for word in (r.id, r.name)}
+    found = [_of_comment(marker, names, today) for marker in markers]
+    for cluster in clusters:
+        found += _of_annotations(cluster, names, today)
+    return found
+
+
+def _of_comment(marker: Marker, names: Mapping[str, str], today: str | None) -> Suppression:
+    line, text, stands_alone, spot = marker
+    place = Place(spot)
+    head, bracket, rest = text.removeprefix("qcheck:").strip().partition("[")
+    inside, closing, reason = rest.partition("]")
+    words = [w.strip() for w in inside.split(",") if w.strip()]
+    if head.strip() != "ignore" or not bracket or not closing or not words:
+        return Suppression(place, (), wrong=f"`{text}` is no suppression: {MEANT}")
+    lines = (line, _line_below(spot, line)) if stands_alone else (line,)
+    return _judged(Suppression(place, (), lines=lines), words, reason, names, today)
+
+
+def _line_below(spot: Origin, line: int) -> int:
+    """The line that a comment of its own speaks about: the next one that is no comment."""
+    while spot.line(line + 1).lstrip().startswith("#"):
+        line += 1
+    return line + 1
+
+
+def _of_annotations(cluster: Cluster, names: Mapping[str, str], today: str | None) -> Iterator[Suppression]:
+    for thing in cluster.all_objects():
+        for key, reason in thing.annotations.items():
+            if key.startswith(ANNOTATION):
+                place = thing.place.at("metadata", "annotations", key).key()
+                whole = Suppression(place, (), owner=thing.id, inside=thing.place)
+                yield _judged(whole, [key.removeprefix(ANNOTATION)], reason, names, today)
+
+
+def _judged(
+    base: Suppression, words: list[str], reason: str, names: Mapping[str, str], today: str | None
+) -> Suppression:
+    unknown = [w for w in words if w not in names]
+    dates = [w for w in reason.split() if w.startswith("until=")]
+    until = dates[0].removeprefix("until=") if dates else ""
+    told = " ".join(w for w in reason.split() if w not in dates).strip(" -:#")
+    wrong = ""
+    if unknown:
+        wrong = f"no rule is called {unknown[0]}{_near(unknown[0], names)}"
+    elif not told:
+        wrong = f"the suppression of {', '.join(words)} gives no reason, so it does not count"
+    elif until:
+        wrong = _expired(until, today)
+    rules = tuple(names[w] for w in words if w in names)
+    return Suppression(base.place, rules, until, wrong, base.lines, base.owner, base.inside)
+
+
+def _near(word: str, names: Mapping[str, str]) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, names, 1)
+    return f"; {close[0]} is near" if close else ""
+
+
+def _expired(until: str, today: str | None) -> str:
+    from datetime import date
+
+    try:
+        last = date.fromisoformat(until)
+    except ValueError:
+        return f"until={until} is no date: write it as until=2027-01-31"
+    now = date.fromisoformat(today) if today else date.today()
+    return f"the suppression ended on {until}" if last < now else ""
+
+
+def problems(suppressions: Iterable[Suppression], used: set[int], judged: set[str]) -> Iterator[Finding]:
+    """QC012. `used` are positions of suppressions that silenced something; `judged` the rules that ran everywhere."""
+    for position, each in enumerate(suppressions):
+        if each.wrong:
+            yield finding(each.place, each.wrong)
+        elif position not in used and judged.issuperset(each.rules):
+            text = f"nothing to suppress: {', '.join(each.rules)} finds nothing here"
+            yield finding(each.place, text).fixed_by("Remove the suppression.")
