@@ -1,0 +1,149 @@
+"""Builds what is generated: `rules/index.json` and the pages of the rules. `make docs` runs it; a test holds it current.
+
+    python docs/build.py
+
+The examples on the pages are fixtures, and what qcheck says of them is what it said when the page was built.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from qcheck.api import audit  # noqa: E402
+from qcheck.findings.finding import Finding  # noqa: E402
+from qcheck.findings.rulebook import RuleText, read_rulebook  # noqa: E402
+from qcheck.model.place import Place  # noqa: E402
+from qcheck.settings import Settings, load_settings  # noqa: E402
+
+CASES = ROOT / "fixtures" / "rules"
+MARK = re.compile(r"[ \t]*#! QC.*$", re.MULTILINE)
+LANGUAGES = {".yaml": "yaml", ".yml": "yaml", ".json": "json", ".tf": "hcl", ".tfvars": "hcl"}
+FAMILIES = {
+    "input": "Can it be read, and would the API server take it?",
+    "capacity": "Does the quota exist as nodes?",
+    "placement": "Do selectors, labels and taints meet?",
+    "priority": "Do Kueue's priorities and kube-scheduler's agree?",
+    "queues": "Are queues, cohorts and checks wired?",
+    "topology": "Does it fit the machines' shape?",
+    "workloads": "Will this one run?",
+    "configuration": "Does the controller's configuration allow it?",
+    "change": "What does a change do? (`qcheck diff`)",
+}
+INTRODUCTION = """\
+# Rules
+
+Generated from `rules/` by `make docs`. Severities are defaults: settings may change them, and an error becomes a warning
+where it rests on an estimate.
+"""
+
+
+def main() -> None:
+    for path, text in generated().items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+            print(f"wrote {path.relative_to(ROOT)}")
+    for path in stale():
+        path.unlink()
+        print(f"removed {path.relative_to(ROOT)}")
+
+
+def generated() -> dict[Path, str]:
+    """Every generated file with its text."""
+    rules = list(read_rulebook().values())
+    files = {ROOT / "rules" / "index.json": index(rules), ROOT / "docs" / "rules.md": overview(rules)}
+    return files | {ROOT / "docs" / "rules" / f"{rule.id}.md": page(rule) for rule in rules}
+
+
+def stale() -> list[Path]:
+    """Pages of rules that are no more."""
+    known = set(read_rulebook())
+    return [path for path in (ROOT / "docs" / "rules").glob("*.md") if path.stem not in known]
+
+
+def index(rules: list[RuleText]) -> str:
+    """One rule a line, so that two changes seldom touch the same one."""
+    lines = (json.dumps(rule.index_entry(), ensure_ascii=False) for rule in rules)
+    return "[\n" + ",\n".join(lines) + "\n]\n" if rules else "[]\n"
+
+
+def overview(rules: list[RuleText]) -> str:
+    parts = [INTRODUCTION]
+    for family, question in FAMILIES.items():
+        mine = [rule for rule in rules if rule.family == family]
+        if mine:
+            rows = "".join(f"| [{r.id}](rules/{r.id}.md) | {r.name} | {r.severity} | {r.summary} |\n" for r in mine)
+            parts.append(
+                f"## {family.capitalize()}\n\n{question}\n\n| id | name | severity | what |\n|---|---|---|---|\n{rows}"
+            )
+    return "\n".join(parts)
+
+
+def page(rule: RuleText) -> str:
+    parts = [f"# {rule.id} {rule.name}", " · ".join(facts(rule)), rule.summary, "## Why it matters", rule.why]
+    parts += ["## What to do", rule.fix]
+    if rule.params:
+        rows = "\n".join(f"| `{n}` | `{json.dumps(p.default)}` | {p.meaning} |" for n, p in rule.params.items())
+        parts += ["## Parameters", f"| name | default | meaning |\n|---|---|---|\n{rows}"]
+    if rule.examples:
+        parts.append("## Examples")
+        parts += [part for case in rule.examples for part in example(rule, case)]
+    if rule.references:
+        parts += ["## Read more", "\n".join(f"* <{url}>" for url in rule.references)]
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def facts(rule: RuleText) -> Iterator[str]:
+    yield f"**{rule.severity}**"
+    yield f"[{rule.family}](../rules.md#{rule.family})"
+    if rule.needs:
+        yield f"needs {', '.join(rule.needs)}"
+    if rule.kueue:
+        yield f"Kueue {rule.kueue}"
+    yield f"since {rule.since}"
+
+
+def example(rule: RuleText, case: str) -> Iterator[str]:
+    """The files of a fixture case, without their marks, and what the rule says of them."""
+    folder = CASES / rule.slug / case
+    kind, _, title = case.partition("-")
+    yield f"### {title.replace('-', ' ')} ({'found' if kind == 'fail' else 'fine'})"
+    for path in sorted(p for p in folder.rglob("*") if p.suffix in LANGUAGES):
+        text = MARK.sub("", path.read_text(encoding="utf-8")).strip()
+        yield f"`{path.relative_to(folder).as_posix()}`\n\n```{LANGUAGES[path.suffix]}\n{text}\n```"
+    said = [line for f in run_case(folder) if f.rule is not None and f.rule.id == rule.id for line in told(f)]
+    if said:
+        yield "```text\n" + "\n".join(said) + "\n```"
+
+
+def run_case(folder: Path) -> tuple[Finding, ...]:
+    """What qcheck finds in a fixture case; paths are relative to it."""
+    own = folder / "qcheck.yaml"
+    with contextlib.chdir(folder):
+        settings = load_settings(explicit=str(own)) if own.exists() else Settings()
+        return audit(["."], settings).findings
+
+
+def told(found: Finding) -> Iterator[str]:
+    assert found.rule is not None
+    yield f"{spot(found.primary)}: {found.severity}[{found.rule.id}] {found.message}"
+    for place in found.related:
+        yield f"    {spot(place)}: {place.caption}"
+
+
+def spot(place: Place) -> str:
+    line, column, _, _ = place.span
+    return f"{place.origin.path.removeprefix('.' + os.sep)}:{line}:{column}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""The rules as their YAML files tell them: everything that `rules/index.json`, the documentation and `explain` need.
+
+A run never comes here; it reads the index (`catalogue.py`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from qcheck.documents.load import load
+from qcheck.findings.catalogue import rules_folder
+
+
+class RulebookError(Exception):
+    """A rule file cannot be used; the message names the file and what is wrong."""
+
+
+def _sentence(text: str) -> str:
+    if not text.rstrip().endswith("."):
+        raise ValueError("must be a sentence that ends in a full stop")
+    return text.strip()
+
+
+Sentence = Annotated[str, AfterValidator(_sentence)]
+Families = Literal[
+    "input", "capacity", "placement", "priority", "queues", "topology", "workloads", "configuration", "change"
+]
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Parameter(Part):
+    """A value that settings may change: `rules: {params: {QC311: {budget: 60s}}}`."""
+
+    default: str | int | list[str]
+    meaning: Sentence
+
+
+class RuleText(Part):
+    """One file of `rules/`. `examples` are cases below `fixtures/rules/<id>-<name>/`, shown in the documentation."""
+
+    id: Annotated[str, Field(pattern=r"^QC\d{3}$")]
+    name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+    family: Families
+    severity: Literal["error", "warning", "note"]
+    summary: Sentence
+    why: Sentence
+    fix: Sentence
+    needs: list[str] = []
+    since: str = "0.1.0"
+    kueue: str = ""
+    params: dict[str, Parameter] = {}
+    references: list[str] = []
+    examples: list[str] = []
+
+    @property
+    def slug(self) -> str:
+        return f"{self.id}-{self.name}"
+
+    def index_entry(self) -> dict[str, object]:
+        """What a run needs to know of the rule."""
+        entry = self.model_dump(
+            include={"id", "name", "family", "severity", "summary", "fix", "needs", "kueue", "since"}
+        )
+        return {**entry, "params": {name: p.default for name, p in self.params.items()}}
+
+
+def read_rulebook() -> dict[str, RuleText]:
+    """All rules by id, in order. Raises `RulebookError`."""
+    rules = [_read(path) for path in sorted(rules_folder().glob("QC*.yaml"))]
+    return {rule.id: rule for rule in rules}
+
+
+def page_path(identifier: str) -> Path:
+    """The documentation page of a rule; inside the installed package, or in `docs/` of a checkout."""
+    inside = rules_folder() / "pages"
+    folder = inside if inside.is_dir() else rules_folder().parent / "docs" / "rules"
+    return folder / f"{identifier}.md"
+
+
+def _read(path: Path) -> RuleText:
+    loaded = load(path.read_bytes(), path.name)
+    if loaded.faults or len(loaded.documents) != 1:
+        raise RulebookError(f"{path.name}: {loaded.faults[0].message if loaded.faults else 'must be one document'}")
+    try:
+        rule = RuleText.model_validate(loaded.documents[0].data)
+    except ValidationError as error:
+        wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise RulebookError(f"{path.name}: {wrong}") from None
+    if path.stem != rule.slug:
+        raise RulebookError(f"{path.name}: the file must be named {rule.slug}.yaml")
+    return rule
