@@ -9,7 +9,7 @@ from qcheck.kinds.pods import pod_template, topology_request
 from qcheck.kinds.read import metadata, object_id, place, quantities
 from qcheck.model import queues, workloads
 from qcheck.model.objects import Namespace
-from qcheck.model.pods import larger
+from qcheck.model.pods import larger, smaller
 from qcheck.model.value import TYPE_CHECKING
 from qcheck.model.workloads import PRIORITY_CLASS, QUEUE_NAME, PodSet, Workload
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor
     from qcheck.model.objects import Object
     from qcheck.model.pods import Quantities
+
+    Merge = Callable[[Quantities, Quantities], Quantities]
 
 
 def namespace(root: Cursor) -> Object:
@@ -40,17 +42,20 @@ def priority_class(root: Cursor) -> Object:
 
 
 def limit_range(root: Cursor) -> Object:
+    """A LimitRange with the API server's own defaults: a max is also the default limit, that the default request."""
     limits = root["spec"]["limits"].items()
+    most, least = _merged(limits, "Container", "max", smaller), _merged(limits, "Container", "min", larger)
+    default_limits = {**most, **_first(limits, "Container", "default")}
     return workloads.LimitRange(
         object_id(root),
         place(root),
         *metadata(root),
-        default_requests=_first(limits, "Container", "defaultRequest"),
-        default_limits=_first(limits, "Container", "default"),
-        container_max=_first(limits, "Container", "max"),
-        container_min=_greatest(limits, "Container", "min"),
-        pod_max=_first(limits, "Pod", "max"),
-        pod_min=_greatest(limits, "Pod", "min"),
+        default_requests={**least, **default_limits, **_first(limits, "Container", "defaultRequest")},
+        default_limits=default_limits,
+        container_max=most,
+        container_min=least,
+        pod_max=_merged(limits, "Pod", "max", smaller),
+        pod_min=_merged(limits, "Pod", "min", larger),
         pod_default_requests=_first(limits, "Pod", "defaultRequest"),
         pod_default_limits=_first(limits, "Pod", "default"),
     )
@@ -67,10 +72,10 @@ def _first(limits: list[Cursor], kind: str, field: str) -> Quantities:
     return result
 
 
-def _greatest(limits: list[Cursor], kind: str, field: str) -> Quantities:
+def _merged(limits: list[Cursor], kind: str, field: str, choose: Merge) -> Quantities:
     result: Quantities = {}
     for found in _of_type(limits, kind, field):
-        result = larger(result, found)
+        result = choose(result, found)
     return result
 
 

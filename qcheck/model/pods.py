@@ -120,6 +120,15 @@ def larger(left: Mapping[str, Quantity], right: Mapping[str, Quantity]) -> Quant
     return result
 
 
+def smaller(left: Mapping[str, Quantity], right: Mapping[str, Quantity]) -> Quantities:
+    """The minimum, resource by resource; a resource that only one side has is kept."""
+    result = dict(left)
+    for resource, quantity in right.items():
+        if resource not in result or quantity.nanos < result[resource].nanos:
+            result[resource] = quantity
+    return result
+
+
 def in_base_units(quantities: Mapping[str, Quantity]) -> Amounts:
     """Quantities as integers in base units, each rounded up."""
     return {r: q.milli if r == "cpu" else q.units for r, q in quantities.items()}

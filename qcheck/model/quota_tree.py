@@ -159,6 +159,26 @@ class QuotaTree:
         node = self.queues[queue]
         return self.potential(node, cell) if cell in node.cells else 0
 
+    def borrowing_level(self, queue: str, cell: FlavorResource, held: int) -> int:
+        """How far up a queue must reach to hold `held`: 0 within its own quota, else the height of the lowest cohort.
+
+        Source: Kueue `pkg/scheduler/preemption/classical/hierarchical_preemption.go`.
+        """
+        node = self.queues[queue]
+        ancestors = [] if self.is_below_cycle(node.parent) else list(self.ancestors(node.parent))
+        if not ancestors or held <= self.subtree(node, cell):
+            return 0
+        left = held - self.local(node, cell)
+        for cohort in ancestors:
+            if left <= self.subtree(self.cohorts[cohort], cell):
+                return self._height(cohort)
+            left -= self.local(self.cohorts[cohort], cell)
+        return self._height(ancestors[-1])
+
+    def _height(self, cohort: str) -> int:
+        below = [self._height(c) for c in self.cohorts[cohort].cohorts if c not in self._cyclic]
+        return 1 + max(below, default=0)
+
     def borrowable(self, queue: str, cell: FlavorResource) -> int:
         """How much a queue can hold beyond its own quota."""
         node = self.queues[queue]

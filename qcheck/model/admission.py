@@ -1,0 +1,190 @@
+"""Kueue's decision for a workload that is alone on an otherwise idle cluster."""
+
+from __future__ import annotations
+
+from qcheck.model.assignment import Assigned, Assigner, Assignment, Terms, demands
+from qcheck.model.copies import how_many
+from qcheck.model.destination import UNMANAGED, destination
+from qcheck.model.gates import PARTIAL, is_on
+from qcheck.model.reasons import EXCEEDS_MAX_QUOTA, MISCONFIGURED, Reason
+from qcheck.model.requests import UNBOUNDED, bounds, breaches
+from qcheck.model.value import TYPE_CHECKING, Value, replace
+from qcheck.model.workloads import Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.model.assignment import Used
+    from qcheck.model.cluster import Cluster
+    from qcheck.model.destination import Destination
+    from qcheck.model.queues import CheckUse, ClusterQueue
+    from qcheck.model.workloads import PodSet
+
+COMPLETED_AS_PODS = ("pod", "deployment")
+"""Integrations that see pods, which the API server has completed, instead of templates."""
+
+
+class Decision(Value):
+    """What Kueue decides. `admitted` None: cannot tell, and `reasons` say why.
+
+    * `queue` is the local queue's name, `cluster_queue` that of the cluster queue behind it.
+    * `assigned`: the pod sets of one workload with their flavors.
+    * `copies`: how many equal workloads the object makes (pods of a Deployment, groups of a LeaderWorkerSet), and
+      `admitted_copies` how many of them get quota beside each other.
+    * `held`: what keeps an admissible workload from being handed to the scheduler as it is written: a stopped local queue,
+      or a LimitRange whose defaults or bounds change the request. `admitted` is the scheduler's answer without them.
+    """
+
+    workload: Workload
+    queue: str | None
+    cluster_queue: str | None
+    admitted: bool | None
+    assigned: tuple[Assigned, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+    code: str | None = None
+    copies: int = 1
+    admitted_copies: int = 0
+    held: tuple[Reason, ...] = ()
+    relieved: bool = False
+
+    @property
+    def is_managed(self) -> bool:
+        """Whether Kueue decides at all; otherwise the pods start at once."""
+        return not any(r.code == UNMANAGED for r in self.reasons)
+
+    @property
+    def is_never_admitted(self) -> bool:
+        """Refused both as written and with the defaults of LimitRanges."""
+        return self.admitted is False and not self.relieved
+
+
+def decide(cluster: Cluster, workload: Workload) -> Decision:
+    """Whether a workload is admitted, with which flavors, or why not."""
+    goal = destination(cluster, workload)
+    limits = bounds(cluster, workload.namespace)
+    as_pod = workload.framework in COMPLETED_AS_PODS
+    plain = _decided(cluster, workload, goal, Terms(UNBOUNDED, as_pod))
+    if limits == UNBOUNDED:
+        return replace(plain, held=goal.held)
+    bounded = _decided(cluster, workload, goal, Terms(limits, as_pod))
+    if plain.admitted is False:
+        return replace(plain, held=goal.held, relieved=bounded.admitted is not False)
+    held = tuple(_limited(r) for r in bounded.reasons) if bounded.admitted is False else ()
+    return replace(plain, held=(*goal.held, *held))
+
+
+def _limited(reason: Reason) -> Reason:
+    return replace(reason, message=f"with the namespace's LimitRange, {reason.message}")
+
+
+def _decided(cluster: Cluster, workload: Workload, goal: Destination, terms: Terms) -> Decision:
+    queue_name = goal.queue.name if goal.queue else None
+    start = Decision(workload, goal.queue_name, queue_name, None, copies=copies_of(workload))
+    if goal.blocked:
+        return replace(start, admitted=False, reasons=goal.blocked, code=goal.blocked[0].code)
+    unread = (*goal.doubts, *_unread(workload))
+    if unread or goal.queue is None:
+        return replace(start, reasons=unread)
+    broken = tuple(_broken(cluster, workload, terms))
+    if broken:
+        return replace(start, admitted=False, reasons=broken, code=MISCONFIGURED)
+    return _within(cluster, goal.queue, start, terms)
+
+
+def copies_of(workload: Workload) -> int:
+    """How many equal workloads an object makes: one per pod, or per group."""
+    return workload.pod_sets[0].count if workload.each_pod_alone and workload.pod_sets else workload.groups
+
+
+def unit(workload: Workload) -> tuple[PodSet, ...]:
+    """The pod sets of one of those workloads."""
+    if not workload.each_pod_alone:
+        return workload.pod_sets
+    return tuple(replace(p, count=1) for p in workload.pod_sets)
+
+
+def _unread(workload: Workload) -> Iterator[Reason]:
+    """Facts that are missing for a decision."""
+    if workload.not_read:
+        yield Reason("NotRead", "not-read", workload.not_read, workload.name_place)
+    for pod_set in workload.pod_sets:
+        if pod_set.template.claim_templates or pod_set.template.claims:
+            message = f"pod set {pod_set.name} claims devices by ResourceClaim, which are not counted here"
+            yield Reason("DeviceClaims", "device-claims", message, pod_set.template.place.at("resourceClaims"))
+
+
+def _broken(cluster: Cluster, workload: Workload, terms: Terms) -> Iterator[Reason]:
+    for pod_set in workload.pod_sets:
+        for breach in breaches(cluster, pod_set.template, terms.limits):
+            yield Reason(MISCONFIGURED, "resources-invalid", breach.message, breach.place)
+
+
+def _within(cluster: Cluster, queue: ClusterQueue, start: Decision, terms: Terms) -> Decision:
+    pod_sets = unit(start.workload)
+
+    def assign(held: Used) -> Assignment:
+        return _largest(cluster, queue, pod_sets, terms, held)
+
+    first = assign({})
+    if not first.fits:
+        return replace(start, admitted=False, reasons=first.reasons, code=first.code)
+    many = how_many(cluster, queue, assign, start.copies)
+    decided = replace(start, admitted=True, assigned=first.assigned, admitted_copies=many)
+    if many < start.copies:
+        return replace(decided, admitted=False, code=EXCEEDS_MAX_QUOTA, reasons=(_short(queue, decided),))
+    waiting = tuple(_waiting(cluster, use) for use in queue.checks if not _passes(cluster, use, decided))
+    return replace(decided, admitted=None, reasons=waiting) if waiting else decided
+
+
+def _largest(
+    cluster: Cluster, queue: ClusterQueue, pod_sets: tuple[PodSet, ...], terms: Terms, held: Used
+) -> Assignment:
+    """Flavors at full size or, where partial admission is asked for, at the largest size that fits."""
+
+    def assign(counts: tuple[int, ...]) -> Assignment:
+        return Assigner(cluster, queue, held).assign(demands(cluster, queue, pod_sets, counts, terms))
+
+    full = tuple(p.count for p in pod_sets)
+    best = assign(full)
+    index = next((i for i, p in enumerate(pod_sets) if p.minimum is not None and p.minimum < p.count), None)
+    if best.fits or index is None or not is_on(cluster, PARTIAL):
+        return best
+    low, high = pod_sets[index].minimum or 1, full[index] - 1
+    while low <= high:
+        middle = (low + high) // 2
+        attempt = assign((*full[:index], middle, *full[index + 1 :]))
+        if attempt.fits:
+            best, low = attempt, middle + 1
+        else:
+            high = middle - 1
+    return best
+
+
+def _short(queue: ClusterQueue, decided: Decision) -> Reason:
+    """Why only some of the equal workloads get quota."""
+    what = "pods" if decided.workload.each_pod_alone else "groups"
+    many, place = decided.admitted_copies, decided.workload.pod_sets[0].count_place
+    message = f"{queue.name} can hold {many} of its {decided.copies} {what} at a time"
+    near = (queue.place.at("spec", "resourceGroups"),)
+    return Reason(EXCEEDS_MAX_QUOTA, "quota", message, place, near, f"run at most {many} {what}")
+
+
+def _waiting(cluster: Cluster, use: CheckUse) -> Reason:
+    """Quota is reserved; an admission check may still keep the workload, for reasons outside of the repository."""
+    controller = cluster.admission_check[use.name].controller
+    message = f"quota is reserved; then it waits for the admission check {use.name} ({controller})"
+    return Reason("UnsatisfiedAdmissionChecks", "admission-check", message, use.place)
+
+
+def _passes(cluster: Cluster, use: CheckUse, decided: Decision) -> bool:
+    """Whether a check is ready at once: not for these flavors, or provisioning none of the requested resources."""
+    if use.flavors and {f for a in decided.assigned for f in a.flavor_names}.isdisjoint(use.flavors):
+        return True
+    check = cluster.admission_check.get(use.name)
+    if check is None or not check.is_provisioning:
+        return check is None
+    config = next((c for c in cluster.provisioning_configs if c.name == check.parameters_name), None)
+    if config is None or not config.managed_resources:
+        return False
+    asked = {r for a in decided.assigned for r, amount in a.demand.amounts.items() if amount}
+    return asked.isdisjoint(config.managed_resources)
