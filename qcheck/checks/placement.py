@@ -131,7 +131,7 @@ def _sharing(cluster: Cluster, resource: str, group: NodeGroup, flavors: list[st
     sums = [f"{f} {sum(q.nominal for q in cluster.supply.demands[f, resource])}" for f in flavors]
     have = group.static_supply(resource)
     found = finding(
-        others[0].place.at("spec", "nodeLabels"),
+        others[0].place.at("spec", "nodeLabels").key(),
         f"the flavors {names(flavors)} select the same nodes ({group.name}, {have} {resource}) "
         f"and each has quota for them: {names(sums)}",
     ).about(others[0].id)

@@ -92,7 +92,7 @@ def _taint_place(group: NodeGroup) -> Place:
     root = group.nodes[0].place if group.nodes else group.place
     for steps in (("spec", "taints"), ("spec", "template", "spec", "taints")):
         if root.at(*steps).exists:
-            return root.at(*steps)
+            return root.at(*steps).key()
     return group.place
 
 
