@@ -235,15 +235,12 @@ class Supply:
         wanted: dict[str, int] = {}
         reach: dict[str, dict[str, int | None]] = {}
         for (flavor, name), quotas in self.demands.items():
-            matches = self.matches(flavor)
-            if name != resource or not matches or not self.is_known(flavor, resource):
-                continue
-            if not at_best and any(m.how_many != ALL for m in matches):
+            if name != resource or not self.matches(flavor) or not self.is_known(flavor, resource):
                 continue
             wanted[flavor] = sum(q.nominal for q in quotas)
             reach[flavor] = {
                 m.group.name: m.group.ceiling_supply(resource) if at_best else m.static_supply(resource)
-                for m in matches
+                for m in self.matches(flavor)
             }
         capacity = {g.name: g.ceiling_supply(resource) if at_best else g.static_supply(resource) for g in self.groups}
         self._set_aside(resource, capacity)

@@ -1,0 +1,26 @@
+"""One question, one verified answer."""
+
+from __future__ import annotations
+
+from qcheck.model.packing.answer import DoesNotFit, Fits, Unknown
+from qcheck.model.packing.search import search
+from qcheck.model.packing.verify import certificate_holds, witness_holds
+from qcheck.model.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from qcheck.model.packing.answer import Answer
+    from qcheck.model.packing.rest import Posed
+
+
+def solve(question: Posed) -> Answer:
+    """Whether all pods fit at once: `Fits` with a witness, `DoesNotFit` with a certificate, or `Unknown`.
+
+    Witness and certificate are checked again here, whoever found them; one that does not hold is not passed on.
+    """
+    answer = search(question)
+    match answer:
+        case Fits() if not witness_holds(question, answer.witness):
+            return Unknown("a packing was found that did not stand up to checking")
+        case DoesNotFit() if not certificate_holds(question, answer.certificate):
+            return Unknown("a proof was found that did not stand up to checking")
+    return answer
