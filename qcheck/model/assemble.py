@@ -51,31 +51,37 @@ def assemble(
 ) -> Cluster:
     """One cluster. Of objects that stand twice the first one counts, and a `duplicate-object` problem names both."""
     sorted_objects: dict[str, list[Object]] = {field: [] for field in _FIELDS.values()}
-    first: dict[tuple[str, str, str | None, str], Object] = {}
-    doubles: list[Problem] = []
+    alike: dict[tuple[str, str, str | None, str], list[Object]] = {}
     for found in objects:
-        key = (found.id.group, found.id.kind, found.id.namespace, found.id.name)
-        if found.id.name and key in first:
-            doubles.append(_double(first[key], found))
-            continue
-        first[key] = found
-        sorted_objects[_FIELDS[type(found)]].append(found)
+        same = alike.setdefault((found.id.group, found.id.kind, found.id.namespace, found.id.name), [])
+        same.append(found)
+        if len(same) == 1 or found.id.is_generated:
+            sorted_objects[_FIELDS[type(found)]].append(found)
+    doubles = [same for same in alike.values() if len(same) > 1 and not same[0].id.is_generated]
     return Cluster(
         name=name,
         policy=policy,
         pools=tuple(pools),
         configuration=configuration,
-        problems=(*problems, *doubles),
+        problems=(*problems, *(_double(same, len(doubles)) for same in doubles)),
         unread=tuple(unread),
         **{field: tuple(members) for field, members in sorted_objects.items()},  # type: ignore[arg-type]
     )
 
 
-def _double(first: Object, again: Object) -> Problem:
+SEVERAL_CLUSTERS = 3
+"""From so many objects defined twice on, two clusters were more likely read as one."""
+
+
+def _double(same: list[Object], doubles: int) -> Problem:
+    first, again, *more = same
+    times = "twice" if not more else f"{len(same)} times"
+    hint = "If these are several clusters, name them under `clusters` in the settings."
     return Problem(
         "duplicate-object",
         again.name_place,
-        f"{again.id} is defined twice",
+        f"{again.id} is defined {times}",
+        help=hint if doubles >= SEVERAL_CLUSTERS else "",
         object=again.id,
-        related=(first.name_place.named("first defined here"),),
+        related=(first.name_place.named("first defined here"), *(o.name_place.named("and here") for o in more)),
     )

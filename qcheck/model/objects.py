@@ -16,6 +16,11 @@ class ObjectId(Value):
     namespace: str | None = None
 
     @property
+    def is_generated(self) -> bool:
+        """Whether the server makes up the rest of the name (`generateName`), so that no other object has it."""
+        return self.name.endswith("*") or not self.name
+
+    @property
     def api_version(self) -> str:
         return f"{self.group}/{self.version}" if self.group else self.version
 

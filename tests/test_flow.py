@@ -1,0 +1,47 @@
+"""Shared capacity: the flow against Hall's condition, tried on every subset."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qcheck.model.flow import overdrafts
+
+GROUPS = ["g0", "g1", "g2"]
+capacities = st.fixed_dictionaries({g: st.integers(0, 8) for g in GROUPS})
+flavors = st.lists(st.tuples(st.integers(0, 10), st.sets(st.sampled_from(GROUPS), min_size=1)), min_size=1, max_size=4)
+
+
+def violated(wanted: dict[str, int], reach: dict[str, set[str]], capacity: dict[str, int]) -> list[set[str]]:
+    """Every set of flavors that wants more than the groups it reaches hold."""
+    names = sorted(wanted)
+    subsets = [set(c) for n in range(1, len(names) + 1) for c in combinations(names, n)]
+    return [
+        s for s in subsets if sum(wanted[f] for f in s) > sum(capacity[g] for g in set().union(*(reach[f] for f in s)))
+    ]
+
+
+@given(flavors, capacities)
+def test_overdrafts_are_the_smallest_proofs(drawn: list[tuple[int, set[str]]], capacity: dict[str, int]) -> None:
+    wanted = {f"f{i}": w for i, (w, _) in enumerate(drawn)}
+    reach = {f"f{i}": groups for i, (_, groups) in enumerate(drawn)}
+    found = overdrafts(wanted, {f: dict.fromkeys(sorted(g), None) for f, g in reach.items()}, capacity)
+    proofs = violated(wanted, reach, capacity)
+    assert bool(found) == bool(proofs)
+    for over in found:
+        chosen = set(over.flavors)
+        assert chosen in proofs
+        assert not any(p < chosen for p in proofs)
+        assert over.supply == sum(capacity[g] for g in over.groups)
+        assert over.wanted == sum(wanted[f] for f in chosen)
+
+
+def test_a_flavor_that_reaches_only_part_of_a_group() -> None:
+    assert overdrafts({"a": 6}, {"a": {"g": 4}}, {"g": 10})[0].supply == 4
+    assert not overdrafts({"a": 4, "b": 6}, {"a": {"g": 4}, "b": {"g": None}}, {"g": 10})
+
+
+def test_no_ceiling_is_never_exceeded() -> None:
+    assert not overdrafts({"a": 10**9}, {"a": {"g": None}}, {"g": None})
