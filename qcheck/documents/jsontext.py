@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SPACE = re.compile(r"[ \t\r\n]*")
 TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}]', re.DOTALL)
 ATOM = re.compile(r"[^\s,\]}]*")
+NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 
 
@@ -115,7 +116,7 @@ def read(text: str, at: int, limits: Limits) -> tuple[object, int, list[tuple[st
         raise Refused("limit", f"nested deeper than {limits.depth} levels", at, at + 1) from None
     except ValueError as error:
         raise Refused("yaml-syntax", f"not valid JSON: {error}", at, at + 1) from None
-    if _deeper(text[at:end], limits.depth):
+    if _deeper(text[at:end] if end - at < len(text) else text, limits.depth):
         raise Refused("limit", f"nested deeper than {limits.depth} levels", at, at + 1)
     return data, end, list(_repeated(text, at)) if repeats else []
 
@@ -125,12 +126,19 @@ def _refuse_constant(name: str) -> object:
 
 
 def _deeper(text: str, depth: int) -> bool:
-    """Whether valid JSON nests deeper than `depth`. Pairs of brackets cancel from the inside out, one level a pass."""
-    brackets = "".join(match for match in TOKEN.findall(text) if match[0] != '"')
+    """Whether valid JSON nests deeper than `depth`. Strings are looked at only where their brackets seem to matter."""
+    brackets = text.encode().translate(None, NO_BRACKETS)
+    return _left_over(brackets, depth) and _left_over(
+        "".join(match for match in TOKEN.findall(text) if match[0] != '"').encode(), depth
+    )
+
+
+def _left_over(brackets: bytes, depth: int) -> bool:
+    """Whether any remain when pairs cancel from the inside out, one level a pass."""
     for _ in range(depth):
         if not brackets:
             return False
-        brackets = brackets.replace("[]", "").replace("{}", "")
+        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
     return bool(brackets)
 
 

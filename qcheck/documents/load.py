@@ -6,7 +6,7 @@ import re
 
 from yaml import YAMLError
 
-from qcheck.documents import events, limits, templates
+from qcheck.documents import events, limits, lines, templates
 from qcheck.documents.comments import Comment, comments
 from qcheck.documents.document import Document
 from qcheck.documents.fault import Fault, duplicate_key, over_limit, refused, syntax_error, template
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Wanted = Callable[[str, str], bool]
     """Whether documents of an apiVersion and kind are needed; two empty texts ask for documents that have neither."""
 
+BLANK = ("", " ", "\t", "\n")
 MARKER = re.compile(r"(?:^|(?<=\r))---(?=[ \t\r\n]|\Z)", re.MULTILINE)
 """Where a document begins. Nothing else can start a line with it, not even a block scalar."""
 NAMED = re.compile(r"""^[ \t]*["']?(?:apiVersion|kind)["']?[ \t]*:""", re.MULTILINE)
@@ -125,17 +126,29 @@ def _load_yaml(loaded: Loaded, limit: limits.Limits, wanted: Wanted | None) -> N
 def _chunks(text: str) -> list[tuple[int, int]]:
     """Start and end of each document that holds more than comments. What stands before a `---` and holds nothing but
     directives and comments belongs to the document after it."""
-    cuts = [match.start() for match in MARKER.finditer(text)]
     found: list[tuple[int, int]] = []
     start = 0
-    for cut in [*cuts, len(text)]:
-        head = text[start:cut] if cut - start < 4096 else ""
-        if cut > start and "%" in head and all(line[:1] in ("%", "#", "") for line in head.splitlines()):
-            continue
-        if cut > start:
+    for cut in [*_cuts(text), len(text)]:
+        if cut > start and not (text.find("%", start, cut) >= 0 and _only_directives(text[start:cut])):
             found.append((start, cut))
-        start = cut
+            start = cut
     return [(a, b) for a, b in found if not DROPPED.match(text, a + 3 * text.startswith("---", a), b)]
+
+
+def _cuts(text: str) -> list[int]:
+    """Where lines begin with the marker of a document."""
+    if "\r" in text:
+        return [match.start() for match in MARKER.finditer(text)]
+    cuts = [0] if text.startswith("---") else []
+    at = text.find("\n---")
+    while at >= 0:
+        cuts.append(at + 1)
+        at = text.find("\n---", at + 4)
+    return [cut for cut in cuts if text[cut + 3 : cut + 4] in BLANK]
+
+
+def _only_directives(head: str) -> bool:
+    return all(line[:1] in ("%", "#", "") for line in head.splitlines())
 
 
 def _is_needed(text: str, start: int, end: int, wanted: Wanted) -> bool:
@@ -160,7 +173,7 @@ def _field(text: str, start: int, end: int, name: str) -> str:
 def _load_chunk(loaded: Loaded, index: int, start: int, end: int, limit: limits.Limits, wanted: Wanted | None) -> None:
     chunk = loaded.text.text[start:end]
     try:
-        composed = events.compose(chunk, start, limit)
+        composed = lines.compose(chunk, start, limit.depth) or events.compose(chunk, start, limit)
     except events.Refused as refusal:
         fault = refused(loaded.text, refusal)
     except YAMLError as error:

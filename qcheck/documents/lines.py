@@ -1,0 +1,224 @@
+"""The speed path: documents of ordinary lines, read a line at a time.
+
+Nearly all manifests are block mappings and lists with one key, value or item to a line. Such documents are read here
+some four times faster than from libyaml's events: a line is looked at once and remembered, and only the indents are
+followed. At anything unusual - a tag, an anchor, a folded or escaped text, a value on several lines, a repeated key, a
+tab, an indent that does not fit - `compose` gives up and returns None, and `events` reads the document. So nothing here
+decides what is wrong with a document, and whatever it accepts must be exactly what `events` makes of it, to the last
+offset: that is its slow twin, and the tests compare the two on everything they have.
+"""
+
+from __future__ import annotations
+
+import re
+
+from qcheck.documents import scalars
+from qcheck.documents.events import KEY_SHIFT, VALUE_MASK, Composed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qcheck.documents.events import Where
+
+    Line = tuple[int, int, bool, str | None, int, int, Any]
+    """What a line holds: shape, column, whether a dash begins it, key, offsets of key and value in the line, value."""
+
+QUOTED = r"""(?:"[^"\\]*+"|'[^']*+')"""
+PLAIN = r"""(?:[^\s\-?:,\[\]{}\#&*!|>'"%@`]|-(?=\S))(?:[^\s:\#]|:(?=\S)|(?<=\S)\#|\ +(?=[^\s\#]))*+"""
+ITEM = rf"(?:{QUOTED}|[A-Za-z0-9_][A-Za-z0-9_./-]*+)"
+LINE = re.compile(
+    rf"""(?P<dash>-\ +)?
+    (?:(?P<key>[A-Za-z0-9_./][A-Za-z0-9_./-]{{0,199}}|"[^"\\]{{0,199}}"|'[^']{{0,199}}'):(?:\ +|\Z))?
+    (?:(?:(?P<quoted>{QUOTED})
+         |(?P<plain>{PLAIN})
+         |(?P<list>\[\ *(?:{ITEM}(?:\ *,\ *{ITEM})*+)?\ *\])
+         |(?P<map>\{{\}})
+         |(?P<literal>\|-?)
+       )(?:\ +\#.*|\ *)
+      |\#.*
+    )?\Z""",
+    re.VERBOSE,
+)
+FLOW_ITEM = re.compile(ITEM)
+
+SKIP, OPENS, SCALAR, LIST, MAP, LITERAL, UNUSUAL = range(7)
+TEXTS = (SCALAR, LITERAL)
+SHAPES = {"quoted": SCALAR, "plain": SCALAR, "list": LIST, "map": MAP, "literal": LITERAL}
+NOTHING: Line = (SKIP, 0, False, None, 0, 0, None)
+STRANGE: Line = (UNUSUAL, 0, False, None, 0, 0, None)
+ROOT = ""
+LONGEST = 200
+MEMORY = 100_000
+
+_remembered: dict[str, Line] = {}
+"""Lines already looked at, at most `MEMORY` of them, of `LONGEST` characters."""
+
+
+class _Unusual(Exception):
+    """Not a document of ordinary lines."""
+
+
+def compose(text: str, base: int, depth: int) -> Composed | None:
+    """The document `text`, which is at offset `base` of its file; None when it holds anything unusual."""
+    begin = 4 if text.startswith("---\n") else 0
+    rows = text[begin:].split("\n")
+    if not "".join(rows).isprintable():
+        return None
+    try:
+        return _follow(rows, base + begin, depth)
+    except _Unusual:
+        return None
+
+
+def _follow(rows: list[str], at: int, depth: int) -> Composed:
+    """Follows the indents.
+
+    `box` is the innermost open container, `indent` where its lines begin, `spots` its entry in the index, `waiting` the
+    key of it whose value has not begun yet. All starts with a box around the document that waits for it.
+    """
+    where: Where = {}
+    outer: list[tuple[int, Any, Any]] = []
+    around: dict[str, Any] = {}
+    top: dict[str, int] = {ROOT: 0}
+    indent: int = -1
+    box: Any = around
+    spots: Any = top
+    waiting: str | None = ROOT
+    remembered = _remembered
+    row, end = 0, len(rows)
+    while row < end:
+        line = rows[row]
+        shape, column, dash, key, key_at, value_at, value = remembered.get(line) or _look(line)
+        row += 1
+        start = at
+        at += len(line) + 1
+        if shape == SKIP:
+            continue
+        if waiting is not None:
+            if column > indent or (dash and column == indent):
+                outer.append((indent, box, spots))
+                if len(outer) >= depth:
+                    raise _Unusual
+                opened: Any = [] if dash else {}
+                box[waiting] = opened
+                spots[waiting] = spots[waiting] >> KEY_SHIFT << KEY_SHIFT | start + column
+                indent, box = column, opened
+                where[id(box)] = spots = [] if dash else {}
+            waiting = None
+        while column < indent:
+            indent, box, spots = outer.pop()
+        if dash:
+            if column != indent or box.__class__ is dict:
+                raise _Unusual
+            spots.append(start + key_at)
+            if key is None:
+                if shape == LITERAL:
+                    value, row, at = _literal(rows, row, at, indent, value)
+                box.append(value if shape in TEXTS else _made(shape, value, start, where))
+                continue
+            outer.append((indent, box, spots))
+            if len(outer) >= depth:
+                raise _Unusual
+            opened = {}
+            box.append(opened)
+            indent, box = key_at, opened
+            where[id(box)] = spots = {}
+        else:
+            if box.__class__ is list:
+                indent, box, spots = outer.pop()
+            if column != indent or key in box or box.__class__ is list:
+                raise _Unusual
+        spots[key] = start + key_at << KEY_SHIFT | start + value_at
+        if shape == SCALAR:
+            box[key] = value
+        elif shape == OPENS:
+            box[key] = None
+            waiting = key
+        elif shape == LITERAL:
+            box[key], row, at = _literal(rows, row, at, indent, value)
+        else:
+            box[key] = _made(shape, value, start, where)
+    if ROOT not in around:
+        raise _Unusual
+    return Composed(around[ROOT], top[ROOT] & VALUE_MASK, where, [])
+
+
+def _made(shape: int, value: Any, start: int, where: Where) -> Any:
+    """A fresh container for one that is written on a line."""
+    if shape == MAP:
+        empty: dict[str, Any] = {}
+        where[id(empty)] = {}
+        return empty
+    if shape != LIST:
+        raise _Unusual
+    items = [item for item, _ in value]
+    where[id(items)] = [start + offset for _, offset in value]
+    return items
+
+
+def _literal(rows: list[str], row: int, at: int, indent: int, header: str) -> tuple[str, int, int]:
+    """The text of a block scalar whose lines begin at `row`, and the row and offset behind it."""
+    first, size = row, 0
+    while row < len(rows):
+        line = rows[row]
+        bare = line.lstrip(" ")
+        column = len(line) - len(bare)
+        if bare and not size:
+            size = column
+        if bare and (column < size or column <= indent):
+            break
+        if not bare and line and (not size or column > size):
+            raise _Unusual
+        at += len(line) + 1
+        row += 1
+    if row == len(rows) and rows[-1]:
+        raise _Unusual
+    body = "\n".join([line[size:] for line in rows[first:row]]).rstrip("\n")
+    if not body:
+        raise _Unusual
+    return body if header == "|-" else body + "\n", row, at
+
+
+def _look(line: str) -> Line:
+    """What a line holds."""
+    bare = line.lstrip(" ")
+    try:
+        found = _read(bare, len(line) - len(bare)) if bare else NOTHING
+    except scalars.Unreadable:
+        found = STRANGE
+    if len(line) <= LONGEST and len(_remembered) < MEMORY:
+        _remembered[line] = found
+    return found
+
+
+def _read(bare: str, column: int) -> Line:
+    match = LINE.match(bare)
+    if match is None:
+        return STRANGE
+    dash = match["dash"] is not None
+    key = _text(match["key"], as_key=True) if match["key"] else None
+    key_at = column + (match.end("dash") if dash else 0)
+    for name, shape in SHAPES.items():
+        if match[name] is not None:
+            value = _value(shape, match[name], column + match.start(name))
+            held = (shape, column, dash, key, key_at, column + match.start(name), value)
+            return held if key is not None or dash else STRANGE
+    if key is None:
+        return STRANGE if dash else NOTHING
+    return OPENS, column, dash, key, key_at, column + match.end("key") + 1, None
+
+
+def _value(shape: int, text: str, start: int) -> Any:
+    if shape == SCALAR:
+        return _text(text)
+    if shape == LIST:
+        return tuple((_text(item[0]), start + item.start()) for item in FLOW_ITEM.finditer(text))
+    return text
+
+
+def _text(text: str, as_key: bool = False) -> Any:
+    if text[0] in "\"'":
+        return text[1:-1]
+    value = scalars.resolve(text)
+    return scalars.key(value) if as_key else value

@@ -1,0 +1,273 @@
+"""Made-up repositories for `make bench`: the sizes of real ones, the same bytes on every run."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+KUEUE = "kueue.x-k8s.io/v1beta2"
+
+
+def flavor(at: int) -> str:
+    return f"""\
+apiVersion: {KUEUE}
+kind: ResourceFlavor
+metadata:
+  name: flavor-{at}
+spec:
+  nodeLabels:
+    example.com/pool: pool-{at}
+  tolerations:
+  - key: nvidia.com/gpu
+    operator: Exists
+    effect: NoSchedule
+"""
+
+
+def cohort(at: int, parent: int | None) -> str:
+    above = f"  parentName: cohort-{parent}\n" if parent is not None else "  fairSharing:\n    weight: 1\n"
+    return f"apiVersion: {KUEUE}\nkind: Cohort\nmetadata:\n  name: cohort-{at}\nspec:\n{above}"
+
+
+def queue(at: int, cohorts: int, flavors: int, gpus: int = 8) -> str:
+    """A queue of some 45 lines, in one of the cohorts, with quota in two flavors."""
+    groups = "".join(
+        f"""\
+    - name: flavor-{(at + step) % flavors}
+      resources:
+      - name: "nvidia.com/gpu"
+        nominalQuota: {gpus}
+        borrowingLimit: {gpus}
+      - name: "cpu"
+        nominalQuota: "{gpus * 12}"
+      - name: "memory"
+        nominalQuota: {gpus * 100}Gi
+"""
+        for step in range(min(2, flavors))
+    )
+    return f"""\
+# The queue of team {at}.
+apiVersion: {KUEUE}
+kind: ClusterQueue
+metadata:
+  name: team-{at}
+  labels:
+    owner: "team-{at}"
+spec:
+  cohortName: cohort-{at % cohorts}
+  namespaceSelector:
+    matchLabels:
+      kubernetes.io/metadata.name: team-{at}
+  queueingStrategy: BestEffortFIFO
+  preemption:
+    reclaimWithinCohort: Any
+    withinClusterQueue: LowerPriority
+    borrowWithinCohort:
+      policy: Never
+  flavorFungibility:
+    whenCanBorrow: Borrow
+    whenCanPreempt: TryNextFlavor
+  resourceGroups:
+  - coveredResources: ["nvidia.com/gpu", "cpu", "memory"]
+    flavors:
+{groups}"""
+
+
+def local_queue(at: int) -> str:
+    return (
+        f"apiVersion: {KUEUE}\nkind: LocalQueue\nmetadata:\n  name: main\n  namespace: team-{at}\n"
+        f"spec:\n  clusterQueue: team-{at}\n"
+    )
+
+
+def namespace(at: int) -> str:
+    return (
+        f"apiVersion: v1\nkind: Namespace\nmetadata:\n  name: team-{at}\n"
+        f"  labels:\n    kubernetes.io/metadata.name: team-{at}\n"
+    )
+
+
+def job(at: int, queues: int) -> str:
+    """A Job of some 45 lines with a shell script, in the namespace of a queue."""
+    return f"""\
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: train-{at}
+  namespace: team-{at % queues}
+  labels:
+    kueue.x-k8s.io/queue-name: main
+    app.kubernetes.io/part-of: training
+spec:
+  parallelism: 1
+  completions: 1
+  backoffLimit: 3
+  template:
+    metadata:
+      labels:
+        app: train-{at}
+    spec:
+      restartPolicy: Never
+      tolerations:
+      - key: nvidia.com/gpu
+        operator: Exists
+        effect: NoSchedule
+      containers:
+      - name: main
+        image: registry.example.com/training:{at}
+        command: ["/bin/bash", "-c"]
+        args:
+        - |
+          set -euo pipefail
+          echo "run {at} of $HOSTNAME"
+          exec torchrun --nproc-per-node=1 train.py
+        env:
+        - name: RUN
+          value: "{at}"
+        resources:
+          requests:
+            nvidia.com/gpu: 1
+            cpu: "8"
+            memory: 64Gi
+          limits:
+            nvidia.com/gpu: 1
+            memory: 64Gi
+"""
+
+
+def config_map(at: int) -> str:
+    """Something that a repository holds and qcheck has no use for."""
+    lines = "".join(f"    setting-{line} = {at * line}\n" for line in range(20))
+    return f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings-{at}\ndata:\n  app.conf: |\n{lines}"
+
+
+def pool(at: int, nodes: int) -> str:
+    return f"""\
+apiVersion: qcheck.dev/v1
+kind: NodePool
+metadata:
+  name: pool-{at}
+spec:
+  count: {nodes}
+  labels:
+    example.com/pool: pool-{at}
+  taints:
+  - key: nvidia.com/gpu
+    value: present
+    effect: NoSchedule
+  allocatable:
+    cpu: "190"
+    memory: 1900Gi
+    pods: 110
+    nvidia.com/gpu: 8
+"""
+
+
+def node(at: int, pools: int) -> dict[str, Any]:
+    """A Node as `kubectl get nodes` prints it, some 110 lines as YAML."""
+    address = f"10.{at // 65536}.{at // 256 % 256}.{at % 256}"
+    sizes: dict[str, Any] = {"cpu": "192", "ephemeral-storage": "1042126780Ki", "memory": "2113372308Ki", "pods": "110"}
+    conditions = [("MemoryPressure", "False"), ("DiskPressure", "False"), ("PIDPressure", "False"), ("Ready", "True")]
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": f"node-{at:05}",
+            "uid": f"00000000-0000-4000-8000-{at:012}",
+            "resourceVersion": str(900000 + at),
+            "creationTimestamp": "2026-05-01T08:00:00Z",
+            "annotations": {
+                "node.alpha.kubernetes.io/ttl": "0",
+                "volumes.kubernetes.io/controller-managed-attach-detach": "true",
+                "csi.volume.kubernetes.io/nodeid": f'{{"csi.example.com":"i-{at:08}"}}',
+            },
+            "labels": {
+                "beta.kubernetes.io/arch": "amd64",
+                "example.com/pool": f"pool-{at % pools}",
+                "kubernetes.io/arch": "amd64",
+                "kubernetes.io/hostname": f"node-{at:05}",
+                "kubernetes.io/os": "linux",
+                "node.kubernetes.io/instance-type": "gpu-8x",
+                "nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3",
+                "topology.kubernetes.io/region": "north",
+                "topology.kubernetes.io/zone": f"north-{at % 3}",
+            },
+        },
+        "spec": {
+            "podCIDR": f"{address}/24",
+            "providerID": f"example:///north/i-{at:08}",
+            "taints": [{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}],
+        },
+        "status": {
+            "addresses": [{"type": "InternalIP", "address": address}, {"type": "Hostname", "address": f"node-{at:05}"}],
+            "allocatable": {**sizes, "cpu": "191", "memory": "2001372308Ki", "nvidia.com/gpu": "8"},
+            "capacity": {**sizes, "nvidia.com/gpu": "8"},
+            "conditions": [
+                {
+                    "type": kind,
+                    "status": status,
+                    "reason": f"Kubelet{kind}",
+                    "message": f"kubelet reports {kind}",
+                    "lastHeartbeatTime": "2026-05-02T08:00:00Z",
+                    "lastTransitionTime": "2026-05-01T08:00:00Z",
+                }
+                for kind, status in conditions
+            ],
+            "images": [
+                {"names": [f"registry.example.com/image-{n}@sha256:{n:064}", f"registry.example.com/image-{n}:v1"]}
+                | {"sizeBytes": 123456789 + n}
+                for n in range(8)
+            ],
+            "nodeInfo": {
+                "architecture": "amd64",
+                "bootID": f"10000000-0000-4000-8000-{at:012}",
+                "containerRuntimeVersion": "containerd://2.1.0",
+                "kernelVersion": "6.8.0-1024",
+                "kubeletVersion": "v1.34.1",
+                "machineID": f"{at:032}",
+                "operatingSystem": "linux",
+                "osImage": "Ubuntu 24.04.2 LTS",
+            },
+        },
+    }
+
+
+def documents(count: int) -> list[str]:
+    """A cluster of `count` documents without a finding worth failing for: queues, namespaces, jobs and other things."""
+    flavors, queues = 4, max(1, count // 10)
+    made = [flavor(at) for at in range(flavors)] + [pool(at, queues * 2) for at in range(flavors)]
+    made += [cohort(0, None), *(cohort(at, 0) for at in range(1, 4))]
+    for at in range(queues):
+        made += [queue(at, 4, flavors), local_queue(at), namespace(at)]
+    at = 0
+    while len(made) < count:
+        made.append(config_map(at) if at % 5 == 4 else job(at, queues))
+        at += 1
+    return made[:count]
+
+
+def repository(folder: str, count: int, files: int) -> None:
+    """`documents(count)` spread over so many files."""
+    made = documents(count)
+    for at in range(files):
+        place = os.path.join(folder, f"team-{at % 20}")
+        os.makedirs(place, exist_ok=True)
+        write(os.path.join(place, f"part-{at}.yaml"), "---\n".join(made[at::files]))
+
+
+def node_dump(folder: str, count: int, pools: int = 4) -> None:
+    """The same nodes as nodes.yaml and nodes.json."""
+    import yaml
+
+    items = [node(at, pools) for at in range(count)]
+    write(
+        os.path.join(folder, "nodes.json"), json.dumps({"apiVersion": "v1", "kind": "List", "items": items}, indent=4)
+    )
+    body = "".join("- " + yaml.safe_dump(item).replace("\n", "\n  ").rstrip(" ") for item in items)
+    write(os.path.join(folder, "nodes.yaml"), "apiVersion: v1\nkind: List\nitems:\n" + body)
+
+
+def write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write(text)
