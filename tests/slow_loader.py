@@ -49,6 +49,8 @@ def _entries(node: Any) -> Iterator[tuple[str, Any, int]]:
             for source in sources:
                 yield from _entries(source)
         else:
+            if not isinstance(key, yaml.ScalarNode):
+                raise ValueError("a key that is no scalar")
             yield scalars.key(_scalar(key)), value, key.start_mark.index
 
 

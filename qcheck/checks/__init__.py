@@ -9,10 +9,6 @@ MODULES: dict[str, tuple[str, ...]] = {
     "input": ("input",),
     "capacity": ("capacity",),
     "placement": ("placement", "taints"),
-    "priority": ("priority",),
-    "queues": ("queues",),
     "topology": ("topology",),
-    "workloads": ("workloads",),
-    "configuration": ("configuration",),
 }
 """The modules of `qcheck.checks` that hold the rules of each family."""

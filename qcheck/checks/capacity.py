@@ -44,7 +44,7 @@ def quota_exceeds_capacity(cluster: Cluster) -> Iterator[Finding]:
 
 def _is_proven(cluster: Cluster, resource: str, over: Overdraft) -> bool:
     """Whether the excess is beyond what an estimate may be wrong by. Absent accelerators are QC103's."""
-    if is_accelerator(resource) and not any(_advertised(cluster, f, resource) for f in over.flavors):
+    if "/" in resource and not any(_advertised(cluster, f, resource) for f in over.flavors):
         return False
     estimated = any(cluster.supply.is_estimated(f, resource) for f in over.flavors)
     return not estimated or over.wanted * TOLERANCE > over.supply * (TOLERANCE + 1)

@@ -39,7 +39,7 @@ def flavor_matches_no_nodes(cluster: Cluster) -> Iterator[Finding]:
         near = _nearest(cluster, flavor.node_labels)
         place = flavor.place.at("spec", "nodeLabels")
         message = f"flavor {flavor.name} selects no node: {_labels(flavor.node_labels)}"
-        found = finding(place, message)
+        found = finding(place.key(), message)
         if near is not None:
             group, differing = near
             found = finding(place.at(differing[0]), f"{message}; {_difference(flavor, group, differing)}")
@@ -131,13 +131,13 @@ def _sharing(cluster: Cluster, resource: str, group: NodeGroup, flavors: list[st
     sums = [f"{f} {sum(q.nominal for q in cluster.supply.demands[f, resource])}" for f in flavors]
     have = group.static_supply(resource)
     found = finding(
-        others[0].place.at("spec", "nodeLabels"),
+        others[0].place.at("spec", "nodeLabels").key(),
         f"the flavors {names(flavors)} select the same nodes ({group.name}, {have} {resource}) "
         f"and each has quota for them: {names(sums)}",
     ).about(others[0].id)
-    found = found.near(first.place.at("spec", "nodeLabels"), f"{first.name} selects them too")
+    found = found.near(first.place.at("spec", "nodeLabels").key(), f"{first.name} selects them too")
     for other in others[1:]:
-        found = found.near(other.place.at("spec", "nodeLabels"), f"{other.name} too")
+        found = found.near(other.place.at("spec", "nodeLabels").key(), f"{other.name} too")
     return found.near(group.place, group.name).with_data(flavors=[*flavors], resource=resource)
 
 
@@ -171,7 +171,7 @@ def flavor_mixes_machines(cluster: Cluster) -> Iterator[Finding]:
                     kinds.setdefault(_kind(node_class, devices), group)
         if devices and len(kinds) > 1:
             found = finding(
-                flavor.place.at("spec", "nodeLabels"),
+                flavor.place.at("spec", "nodeLabels").key(),
                 f"flavor {flavor.name} spans {plural(len(kinds), 'kind')} of machine: {names(kinds)}",
             ).about(flavor.id)
             for kind, group in kinds.items():
@@ -215,7 +215,7 @@ def _reachable(cluster: Cluster, selection: NodeSelection) -> bool:
 
 def _selection_place(spec: Place) -> Place:
     selector = spec.at("nodeSelector")
-    return selector if selector.exists else spec.at("affinity", "nodeAffinity")
+    return (selector if selector.exists else spec.at("affinity", "nodeAffinity")).key()
 
 
 def _selection_words(spec: Place) -> str:

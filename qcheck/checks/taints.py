@@ -36,7 +36,7 @@ def flavor_taint_untolerated(cluster: Cluster) -> Iterator[Finding]:
             continue
         by_plugin = looks_like_accelerator(taint.key)
         found = finding(
-            flavor.place.at("spec", "tolerations"),
+            flavor.place.at("spec", "tolerations").key(),
             f"every node that flavor {flavor.name} selects has the taint {taint}, which the flavor does not tolerate"
             + (f" and neither do its {plural(len(workloads), 'workload')}" if workloads else ""),
         )
@@ -92,7 +92,7 @@ def _taint_place(group: NodeGroup) -> Place:
     root = group.nodes[0].place if group.nodes else group.place
     for steps in (("spec", "taints"), ("spec", "template", "spec", "taints")):
         if root.at(*steps).exists:
-            return root.at(*steps)
+            return root.at(*steps).key()
     return group.place
 
 

@@ -235,12 +235,15 @@ class Supply:
         wanted: dict[str, int] = {}
         reach: dict[str, dict[str, int | None]] = {}
         for (flavor, name), quotas in self.demands.items():
-            if name != resource or not self.matches(flavor) or not self.is_known(flavor, resource):
+            matches = self.matches(flavor)
+            if name != resource or not matches or not self.is_known(flavor, resource):
+                continue
+            if not at_best and any(m.how_many != ALL for m in matches):
                 continue
             wanted[flavor] = sum(q.nominal for q in quotas)
             reach[flavor] = {
                 m.group.name: m.group.ceiling_supply(resource) if at_best else m.static_supply(resource)
-                for m in self.matches(flavor)
+                for m in matches
             }
         capacity = {g.name: g.ceiling_supply(resource) if at_best else g.static_supply(resource) for g in self.groups}
         self._set_aside(resource, capacity)

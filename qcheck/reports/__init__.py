@@ -1,0 +1,23 @@
+"""Reports: a settled result as text in some format. One module per format, each with `render(result) -> str`.
+
+A report decides nothing: not what is shown, not the exit code.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qcheck.findings.result import Result
+
+FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "rdjson", "markdown", "html")
+"""What `--format` takes: the names of the modules."""
+
+
+def render(result: Result, form: str) -> str:
+    """The report in one of `FORMATS`, without colours."""
+    renderer: Callable[[Result], str] = import_module(f"qcheck.reports.{form}").render
+    return renderer(result)

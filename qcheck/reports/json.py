@@ -1,0 +1,93 @@
+"""The JSON report: schema 1, as `qcheck schema report` states it. It only ever grows within a schema."""
+
+from __future__ import annotations
+
+from qcheck import __version__
+from qcheck.model.place import show_route
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.reports.jsontext import dump
+from qcheck.reports.wording import help_of, skipped_rules, url_of
+
+if TYPE_CHECKING:
+    from qcheck.findings.finding import Finding
+    from qcheck.findings.result import Result
+    from qcheck.model.objects import ObjectId
+    from qcheck.model.place import Place
+    from qcheck.reports.jsontext import Json
+
+
+def render(result: Result) -> str:
+    return dump(as_data(result))
+
+
+def as_data(result: Result) -> dict[str, Json]:
+    return {
+        "schema": 1,
+        "tool": {"name": "qcheck", "version": __version__},
+        "summary": summary(result),
+        "inputs": _inputs(result),
+        "findings": [finding_data(f) for f in result.findings],
+    }
+
+
+def summary(result: Result) -> dict[str, Json]:
+    return {
+        **{severity: result.count(severity) for severity in ("error", "warning", "note")},
+        "suppressed": len(result.suppressed),
+        "baselined": len(result.baselined),
+    }
+
+
+def _inputs(result: Result) -> dict[str, Json]:
+    inputs = result.inputs
+    return {
+        "files": inputs.files,
+        "documents": inputs.documents,
+        "objects": inputs.objects,
+        "notRead": [{"path": n.path, "why": n.why} for n in inputs.not_read],
+        "skippedRules": [{"rule": name.split()[0], "why": why} for name, why in skipped_rules(result)],
+        "unjudged": list(inputs.unjudged),
+    }
+
+
+def finding_data(found: Finding) -> dict[str, Json]:
+    assert found.rule is not None
+    return {
+        "rule": found.rule.id,
+        "name": found.rule.name,
+        "severity": found.severity,
+        "confidence": "certain" if found.certain else "likely",
+        "cluster": found.cluster,
+        "message": found.message,
+        "help": help_of(found),
+        "url": url_of(found),
+        "object": object_data(found.object),
+        "primary": place_data(found.primary),
+        "related": [place_data(p) for p in found.related],
+        "data": found.data,
+        "fingerprint": found.fingerprint,
+    }
+
+
+def object_data(subject: ObjectId | None) -> Json:
+    if subject is None:
+        return None
+    return {
+        "apiVersion": subject.api_version,
+        "kind": subject.kind,
+        "namespace": subject.namespace,
+        "name": subject.name,
+    }
+
+
+def place_data(place: Place) -> dict[str, Json]:
+    line, column, end_line, end_column = place.span
+    return {
+        "file": place.origin.path,
+        "line": line,
+        "column": column,
+        "endLine": end_line,
+        "endColumn": end_column,
+        "route": show_route(place.route),
+        "caption": place.caption,
+    }

@@ -1,0 +1,110 @@
+"""Source lines with carets under them, as compilers draw them."""
+
+from __future__ import annotations
+
+from qcheck.model.value import TYPE_CHECKING, Value
+from qcheck.reports.wording import UNSAFE, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qcheck.model.place import Origin, Place
+
+WIDTH = 110
+"""Longest piece of a source line that is shown, in columns."""
+_TAB = 4
+
+
+class Mark(Value):
+    """A span on one line (columns 0-based, end-exclusive, in code points) and what to say of it."""
+
+    line: int
+    start: int
+    end: int
+    caption: str
+    is_primary: bool
+
+
+class Row(Value):
+    """A line of a drawing: the number in the margin ("" for none, "..." for a gap), text, and whose mark it is."""
+
+    margin: str
+    text: str
+    is_mark: bool = False
+    is_primary: bool = False
+
+
+def groups(primary: Place, related: Sequence[Place]) -> list[tuple[Origin, list[Mark]]]:
+    """The marks per file, the primary's file first, each in order of lines; a place that repeats is drawn once."""
+    by_file: dict[str, tuple[Origin, list[Mark]]] = {}
+    for number, place in enumerate((primary, *related)):
+        mark = _mark(place, number == 0)
+        marks = by_file.setdefault(place.origin.path, (place.origin, []))[1]
+        if mark not in marks:
+            marks.append(mark)
+    for _, marks in by_file.values():
+        marks.sort(key=lambda m: (m.line, m.start))
+    return list(by_file.values())
+
+
+def _mark(place: Place, is_primary: bool) -> Mark:
+    line, column, end_line, end_column = place.span
+    length = len(place.origin.line(line))
+    end = end_column - 1 if end_line == line else length
+    start = min(column - 1, length)
+    return Mark(line, start, max(end, start + 1), place.caption, is_primary)
+
+
+def draw(origin: Origin, marks: Sequence[Mark]) -> Iterator[Row]:
+    """The marked lines with a row of carets for each mark, and a gap where lines are left out."""
+    shown = 0
+    for mark in marks:
+        if shown and mark.line > shown + 1:
+            yield Row("...", "")
+        source = origin.line(mark.line)
+        cut = _window(mark)
+        if mark.line != shown:
+            yield Row(str(mark.line), _visible(source[cut:])[0].rstrip())
+        shown = mark.line
+        yield _carets(source, cut, mark)
+
+
+def _window(mark: Mark) -> int:
+    """Where to begin a long line so that the mark is on it."""
+    return 0 if mark.end <= WIDTH else max(0, mark.start - WIDTH // 3)
+
+
+def _carets(source: str, cut: int, mark: Mark) -> Row:
+    indent = _visible(source[cut : mark.start])[1]
+    width = _visible(source[mark.start : mark.end], limit=max(1, WIDTH - indent))[1]
+    line = ("^" if mark.is_primary else "-") * max(1, width)
+    return Row("", f"{' ' * indent}{line} {plain(mark.caption)}".rstrip(), True, mark.is_primary)
+
+
+def _visible(text: str, limit: int = WIDTH) -> tuple[str, int]:
+    """The text as a terminal can show it, cut at `limit` columns, and its width in columns."""
+    if text.isascii() and text.isprintable():
+        return text[:limit], min(len(text), limit)
+    shown: list[str] = []
+    width = 0
+    for char in text:
+        piece = " " * (_TAB - width % _TAB) if char == "\t" else _safe(char)
+        columns = _columns(piece)
+        if width + columns > limit:
+            break
+        shown.append(piece)
+        width += columns
+    return "".join(shown), width
+
+
+def _safe(char: str) -> str:
+    return f"\\u{ord(char):04x}" if UNSAFE.match(char) else char
+
+
+def _columns(piece: str) -> int:
+    """How many columns a terminal gives it: two for wide characters, none for combining ones."""
+    if piece.isascii():
+        return len(piece)
+    from unicodedata import combining, east_asian_width
+
+    return 0 if combining(piece) else 2 if east_asian_width(piece) in "WF" else 1

@@ -1,0 +1,98 @@
+"""The report for people at a terminal: each finding with the lines of every file that takes part."""
+
+from __future__ import annotations
+
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.reports.snippet import draw, groups
+from qcheck.reports.wording import counted, has_many_clusters, help_of, looked_at, not_judged, plain, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.findings.finding import Finding
+    from qcheck.findings.result import Result
+    from qcheck.model.place import Place
+    from qcheck.reports.snippet import Row
+
+MOST_PLACES = 12
+"""Related places that are drawn; the rest is counted."""
+
+STYLES = {"error": "1;31", "warning": "1;33", "note": "1;36", "bold": "1", "margin": "1;34", "dim": "2", "good": "1;32"}
+
+
+class Paint:
+    """Puts on colours, or leaves text as it is."""
+
+    def __init__(self, colour: bool) -> None:
+        self._colour = colour
+
+    def __call__(self, style: str, text: str) -> str:
+        return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self._colour and text else text
+
+
+def render(result: Result, colour: bool = False) -> str:
+    """The whole report. Names from manifests hold no escapes any more, with and without `colour`."""
+    paint = Paint(colour)
+    many = has_many_clusters(result)
+    blocks = ["\n".join(_finding(f, paint, many)) for f in result.findings]
+    return "\n\n".join([*blocks, "\n".join(_closing(result, paint))]) + "\n"
+
+
+def _finding(found: Finding, paint: Paint, many: bool) -> Iterator[str]:
+    assert found.rule is not None
+    head = paint(found.severity, f"{found.severity}[{found.rule.id}]")
+    where = f" (cluster {plain(found.cluster)})" if many else ""
+    yield f"{head} {found.rule.name}: {paint('bold', plain(found.message))}{where}"
+    yield from _places(found, paint)
+    left = len(found.related) - MOST_PLACES
+    notes = [
+        ("note", f"and {plural(left, 'more place')}" if left > 0 else ""),
+        ("note", "" if found.certain else "rests on an estimate, or on facts that may be written elsewhere"),
+        ("help", plain(help_of(found))),
+    ]
+    pad = " " * _margin(found)
+    for word, text in notes:
+        if text:
+            yield f"{pad} {paint('margin', '=')} {paint('bold', word)}: {text}"
+
+
+def _margin(found: Finding) -> int:
+    """Width of the line numbers."""
+    return max(len(str(p.span[0])) for p in (found.primary, *found.related[:MOST_PLACES]))
+
+
+def _places(found: Finding, paint: Paint) -> Iterator[str]:
+    width = _margin(found)
+    bar = paint("margin", "|")
+    arrow = "-->"
+    for origin, marks in groups(found.primary, found.related[:MOST_PLACES]):
+        first = next((m for m in marks if m.is_primary), marks[0])
+        yield f"{' ' * width}{paint('margin', arrow)} {plain(origin.path)}:{first.line}:{first.start + 1}"
+        yield f"{' ' * width} {bar}"
+        for row in draw(origin, marks):
+            yield _row(row, width, found.severity, paint)
+        yield f"{' ' * width} {bar}"
+        arrow = ":::"
+
+
+def _row(row: Row, width: int, severity: str, paint: Paint) -> str:
+    if row.margin == "...":
+        return paint("margin", "...")
+    text = paint(severity if row.is_primary else "margin", row.text.lstrip()) if row.is_mark else row.text
+    indent = " " * (len(row.text) - len(row.text.lstrip())) if row.is_mark else ""
+    return f"{paint('margin', f'{row.margin:>{width}} |')} {indent}{text}".rstrip()
+
+
+def _closing(result: Result, paint: Paint) -> Iterator[str]:
+    for what, why in not_judged(result):
+        yield paint("dim", f"not judged: {plain(what)}: {plain(why)}")
+    for why in result.inputs.unjudged:
+        yield f"{paint('error', 'could not judge')}: {plain(why)}"
+    worst = next((s for s in ("error", "warning", "note") if result.count(s)), "good")
+    yield f"{paint(worst, counted(result))} in {looked_at(result)}"
+
+
+def one_line(place: Place) -> str:
+    """`file:line: caption`, for reports without snippets."""
+    caption = f": {place.caption}" if place.caption else ""
+    return plain(f"{place.line}{caption}")

@@ -1,0 +1,85 @@
+"""Words that several reports share, and the one way in which text from manifests becomes harmless."""
+
+from __future__ import annotations
+
+import re
+
+from qcheck.model.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.findings.finding import Finding
+    from qcheck.findings.result import Result
+
+UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]")
+"""Control characters, characters that reorder or hide text, and halves of surrogate pairs."""
+
+WORST_FIRST = ("error", "warning", "note")
+
+
+def plain(text: str) -> str:
+    """One line that no terminal, log or parser can misread: unsafe characters are shown by their number."""
+    return UNSAFE.sub(lambda m: " " if m[0] in "\n\t" else f"\\u{ord(m[0]):04x}", text)
+
+
+def plural(count: int, word: str) -> str:
+    """`1 error`, `2 errors`."""
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+
+
+def title(found: Finding) -> str:
+    """`QC101 quota-exceeds-capacity`."""
+    return f"{found.rule.id} {found.rule.name}" if found.rule else ""
+
+
+def help_of(found: Finding) -> str:
+    """What to do: the finding's own advice, else the rule's."""
+    return found.help or (found.rule.fix if found.rule else "")
+
+
+def url_of(found: Finding) -> str:
+    return found.rule.url if found.rule else ""
+
+
+def has_many_clusters(result: Result) -> bool:
+    return len({*(c.name for c in result.clusters), *(f.cluster for f in result.findings)}) > 1
+
+
+def worst_first(result: Result) -> list[Finding]:
+    """The findings by severity; among equals in the order of files."""
+    return sorted(result.findings, key=lambda f: WORST_FIRST.index(f.severity))
+
+
+def counted(result: Result) -> str:
+    """`2 errors, 1 note; 1 suppressed` or `no findings`."""
+    shown = [plural(n, s) for s in WORST_FIRST if (n := result.count(s))]
+    quiet = [
+        f"{len(pile):,} {word}"
+        for pile, word in ((result.suppressed, "suppressed"), (result.baselined, "accepted by the baseline"))
+        if pile
+    ]
+    return "; ".join(filter(None, (", ".join(shown) or "no findings", ", ".join(quiet))))
+
+
+def looked_at(result: Result) -> str:
+    """`10 files, 16 documents, 24 objects`."""
+    inputs = result.inputs
+    return ", ".join(
+        (plural(inputs.files, "file"), plural(inputs.documents, "document"), plural(inputs.objects, "object"))
+    )
+
+
+def not_judged(result: Result) -> Iterator[tuple[str, str]]:
+    """What the result says nothing about: (a file or a rule, why), each once."""
+    yield from dict.fromkeys((n.path, n.why) for n in result.inputs.not_read)
+    yield from skipped_rules(result)
+
+
+def skipped_rules(result: Result) -> Iterator[tuple[str, str]]:
+    """(id and name, why), each once; with the cluster where there are several."""
+    many = len(result.clusters) > 1
+    for skipped in dict.fromkeys(
+        (s.rule.id, s.rule.name, f"{s.why} (cluster {s.cluster})" if many else s.why) for s in result.inputs.skipped
+    ):
+        yield f"{skipped[0]} {skipped[1]}", skipped[2]
