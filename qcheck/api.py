@@ -23,7 +23,7 @@ from qcheck.settings import Settings
 from qcheck.sources import files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from qcheck.documents.fault import Fault
     from qcheck.documents.limits import Limits
@@ -33,8 +33,15 @@ if TYPE_CHECKING:
     from qcheck.model.cluster import Cluster
     from qcheck.settings import ClusterScope
 
+    Watch = Callable[[str, int, int], None]
+    """Told of each stage as it goes on: its name, how many of its items are done, and how many there are."""
 
-def audit(paths: Sequence[str], settings: Settings | None = None) -> Result:
+
+def unwatched(stage: str, done: int, total: int) -> None:
+    """For those who need not know how far a run is."""
+
+
+def audit(paths: Sequence[str], settings: Settings | None = None, watch: Watch = unwatched) -> Result:
     """Checks everything under `paths` and returns the settled result. Never raises for what the inputs hold.
 
     Raises `BaselineError` where settings name a baseline that cannot be read.
@@ -42,9 +49,12 @@ def audit(paths: Sequence[str], settings: Settings | None = None) -> Result:
     settings = settings or Settings()
     catalogue = load_catalogue()
     rules = chosen_rules(catalogue, settings)
-    loaded, not_read = read(paths, settings.limits)
+    loaded, not_read = read(paths, settings.limits, watch)
+    watch("model", 0, 0)
     clusters = [model(scope, loaded) for scope in settings.scopes]
+    watch("check", 0, 0)
     outcomes = [run(cluster, rules, settings.params, catalogue) for cluster in clusters]
+    watch("settle", 0, 0)
     objects = sum(len(c.all_objects()) + len(c.pools) for c in clusters)
     unjudged = [f"{n.path}: {n.why}" for n in not_read if n.failed] + [c for o in outcomes for c in o.crashed]
     if not objects and not any(c.problems for c in clusters):
@@ -84,12 +94,14 @@ def chosen_rules(catalogue: dict[str, Rule], settings: Settings) -> tuple[Rule, 
     return tuple(r for r in catalogue.values() if r.id in selected - ignored)
 
 
-def read(paths: Sequence[str], limits: Limits) -> tuple[list[Loaded], list[files.NotRead]]:
+def read(paths: Sequence[str], limits: Limits, watch: Watch) -> tuple[list[Loaded], list[files.NotRead]]:
     """Discover and load: every file once, in order, and the paths that were left out."""
+    watch("discover", 0, 0)
     found = files.discover(paths)
     loaded: list[Loaded] = []
     not_read = list(found.not_read)
-    for file in found.files:
+    for done, file in enumerate(found.files):
+        watch("load", done, len(found.files))
         try:
             loaded.append(load(file.read(limits.bytes), file.path, limits, _is_wanted))
         except OSError as error:

@@ -1,0 +1,120 @@
+"""The Typer app: every command with its help. `check` takes its options from the table in `options.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from inspect import Parameter, Signature
+from types import GenericAlias
+from typing import Annotated, Any, Literal
+
+import typer
+
+from qcheck import __version__
+from qcheck.cli import explain, rules, schema
+from qcheck.cli.arguments import Paths
+from qcheck.cli.check import check
+from qcheck.cli.options import CHECK_OPTIONS, FLAG, MANY, CheckOptions, Option
+
+HELP = """Will what Kueue admits actually run?
+
+Kueue admits by quota; kube-scheduler places by nodes. qcheck reads both sides from your repository and says, with both
+lines of both files, where they disagree. It contacts no cluster and runs nothing that it reads.
+"""
+
+CHECK_HELP = """The gate: say what is wrong, and fail when it is an error.
+
+Reads every manifest, node pool and node dump below PATHS (default: what the settings name, else the current directory;
+- is standard input).
+
+Exit codes: 0 nothing at or above the threshold; 1 findings; 2 could not judge (bad flag or settings, nothing relevant
+found, something unreadable).
+"""
+
+
+def flowing(text: str) -> str:
+    """Paragraphs without line breaks inside, so that the terminal's width decides where they are."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+
+
+app = typer.Typer(
+    name="qcheck",
+    help=flowing(HELP),
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def main(words: Sequence[str]) -> int:
+    """Runs the app; its exit code."""
+    try:
+        app(args=list(words), prog_name="qcheck")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    return 0
+
+
+def examples(*lines: str) -> str:
+    """An epilog of example command lines, one below the other."""
+    return "\n\n".join(("[dim]Examples[/dim]", *(f"  {line}" for line in lines)))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"qcheck {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options_of_all(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def _annotation(option: Option) -> Any:
+    if option.kind == FLAG:
+        return bool
+    one: Any = Literal[option.choices] if option.choices else str
+    return GenericAlias(list, (one,)) if option.kind == MANY else one | None
+
+
+def _parameter(option: Option) -> Parameter:
+    declaration = typer.Option(
+        *option.names, help=option.help, metavar=option.metavar or None, rich_help_panel=option.panel, show_choices=True
+    )
+    default: object = {FLAG: False, MANY: []}.get(option.kind, option.default)
+    annotation: Any = Annotated[_annotation(option), declaration]
+    return Parameter(option.field, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def from_table(run: Callable[[CheckOptions], int], table: Sequence[Option]) -> Callable[..., None]:
+    """A command function whose parameters are PATHS and the options of `table`."""
+    paths = Parameter("paths", Parameter.KEYWORD_ONLY, default=None, annotation=Paths)
+    parameters = [paths, *map(_parameter, table)]
+
+    def command(**values: Any) -> None:
+        plain: dict[str, Any] = {field: tuple(v) if isinstance(v, list) else v for field, v in values.items()}
+        raise typer.Exit(run(CheckOptions(**{**plain, "paths": plain["paths"] or ()})))
+
+    command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in parameters}
+    return command
+
+
+app.command(
+    "check",
+    help=flowing(CHECK_HELP),
+    epilog=examples(
+        "qcheck check                                  [dim]the repository around you[/dim]",
+        "qcheck check clusters/prod --format sarif=qcheck.sarif --format text",
+        "kustomize build clusters/prod | qcheck check - nodes.yaml",
+        "qcheck check --select QC1,QC2 --fail-on warning",
+    ),
+)(from_table(check, CHECK_OPTIONS))
+app.command("rules", epilog=examples("qcheck rules", "qcheck rules --select QC3 --format json"))(rules.rules)
+app.command("explain", epilog=examples("qcheck explain QC101", "qcheck explain owner-cannot-reclaim"))(explain.explain)
+app.command("schema", epilog=examples("qcheck schema config > qcheck.schema.json"))(schema.schema)

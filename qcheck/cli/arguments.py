@@ -1,0 +1,17 @@
+"""Parameters that several Typer commands share; the texts are those of `check`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from qcheck.cli import options
+
+Paths = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[PATHS]...", help="Files, directories, or - for stdin.", show_default=False),
+]
+ConfigFile = Annotated[str | None, typer.Option("--config", metavar="FILE", help=options.CONFIG.help)]
+Clusters = Annotated[list[str] | None, typer.Option("--cluster", metavar="NAME", help=options.CLUSTER.help)]
+Color = Annotated[Literal["auto", "always", "never"], typer.Option("--color", help=options.COLOR.help)]

@@ -1,0 +1,38 @@
+"""`qcheck explain RULE`: one rule with its reason, its fix and its examples."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from qcheck.cli.arguments import Color
+from qcheck.cli.output import to_stdout
+from qcheck.cli.rules import no_such_rule
+from qcheck.cli.terminal import wants_color
+from qcheck.findings.catalogue import load_catalogue
+from qcheck.findings.rulebook import page_path
+
+
+def explain(
+    rule: Annotated[str, typer.Argument(metavar="RULE", help="Id or name, such as QC101.")],
+    color: Color = "auto",
+) -> None:
+    """Explain one rule: why it matters, what to do, and examples that are tested."""
+    catalogue = load_catalogue()
+    found = next((r for r in catalogue.values() if rule.lower() in (r.id.lower(), r.name)), None)
+    if found is None:
+        raise no_such_rule(catalogue, rule)
+    page = page_path(found.id).read_text(encoding="utf-8")
+    to_stdout(_rendered(page) if wants_color(color, sys.stdout) else page)
+
+
+def _rendered(page: str) -> str:
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    console = Console(force_terminal=True)
+    with console.capture() as capture:
+        console.print(Markdown(page))
+    return capture.get()

@@ -1,0 +1,64 @@
+"""What the user gave on the command line, made into settings and paths; the same for every command that reads inputs."""
+
+from __future__ import annotations
+
+from qcheck.api import audit
+from qcheck.cli.output import UsageError
+from qcheck.findings.baseline import BaselineError
+from qcheck.model.value import TYPE_CHECKING, replace
+from qcheck.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qcheck.api import Watch
+    from qcheck.findings.result import Result
+
+
+def settings_for(paths: Sequence[str], config: str | None, clusters: Sequence[str] = ()) -> Settings:
+    """The settings that count for `paths`, narrowed to the named clusters. Raises `SettingsError` and `UsageError`."""
+    settings = load_settings(next((path for path in paths if path != "-"), "."), config)
+    check_rules((*settings.select, *settings.ignore, *settings.severity, *settings.params), settings.path or "settings")
+    return replace(settings, scopes=tuple(_named(settings, name) for name in clusters)) if clusters else settings
+
+
+def _named(settings: Settings, name: str) -> object:
+    for scope in settings.scopes:
+        if scope.name == name:
+            return scope
+    known = ", ".join(scope.name for scope in settings.scopes)
+    raise UsageError(f"{settings.path or 'the settings'} has no cluster {name!r}", f"Clusters: {known}.")
+
+
+def paths_for(paths: Sequence[str], settings: Settings) -> tuple[str, ...]:
+    """The given paths, else where the settings' clusters are, which is the current directory without settings."""
+    return tuple(paths) or (settings.root,)
+
+
+def audited(paths: Sequence[str], settings: Settings, watch: Watch) -> Result:
+    """The result of a run over the given paths. Raises `UsageError` for a baseline that cannot be used."""
+    try:
+        return audit(paths_for(paths, settings), settings, watch)
+    except BaselineError as error:
+        raise UsageError(str(error)) from None
+
+
+def words(texts: Iterable[str]) -> tuple[str, ...]:
+    """`--select QC1,QC2 --select QC305` as three words."""
+    return tuple(word for text in texts for word in text.split(",") if word)
+
+
+def check_rules(named: Iterable[str], where: str) -> None:
+    """Raises `UsageError` where a word names no rule: a typing mistake must not switch a rule off in silence."""
+    asked = tuple(named)
+    if not asked:
+        return
+    from qcheck.findings.catalogue import choose, load_catalogue
+
+    catalogue = load_catalogue()
+    _, unknown = choose(catalogue.values(), asked)
+    if unknown:
+        from qcheck.cli.rules import no_such_rule
+
+        error = no_such_rule(catalogue, unknown[0])
+        raise UsageError(f"{where}: {error}", error.hint)

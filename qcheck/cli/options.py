@@ -1,0 +1,102 @@
+"""The options of `check`: one table, read by the fast front here and by the Typer app."""
+
+from __future__ import annotations
+
+from qcheck.findings.finding import SEVERITIES
+from qcheck.model.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+COLORS = ("auto", "always", "never")
+FLAG, ONE, MANY = "flag", "one", "many"
+
+
+class Option(Value):
+    """One option. `kind` is FLAG (no value), ONE (the last value counts) or MANY (each value counts)."""
+
+    names: tuple[str, ...]
+    kind: str
+    help: str
+    metavar: str = ""
+    choices: tuple[str, ...] = ()
+    default: str | None = None
+    panel: str | None = None
+
+    @property
+    def field(self) -> str:
+        """Its name in `CheckOptions`."""
+        return self.names[0].lstrip("-").replace("-", "_")
+
+
+class CheckOptions(Value):
+    """What `check` was asked for; the fields are those of the table."""
+
+    paths: tuple[str, ...] = ()
+    config: str | None = None
+    cluster: tuple[str, ...] = ()
+    format: tuple[str, ...] = ()
+    fail_on: str = "error"
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    baseline: str | None = None
+    strict: bool = False
+    exit_zero: bool = False
+    color: str = "auto"
+    quiet: bool = False
+    verbose: bool = False
+
+
+OUTPUT, VERDICT = "What is written", "What counts"
+CONFIG = Option(("--config",), ONE, "Settings file, instead of the one found above the first path.", "FILE")
+CLUSTER = Option(("--cluster",), MANY, "Only this cluster of the settings; may be repeated.", "NAME")
+FORMAT = Option(
+    ("--format", "-f"), MANY, "A report, to standard output or FILE; may be repeated.", "FMT[=FILE]", panel=OUTPUT
+)
+COLOR = Option(("--color",), ONE, "Colours: on terminals only, always or never.", "", COLORS, "auto", OUTPUT)
+QUIET = Option(("--quiet", "-q"), FLAG, "Findings only: no closing summary, no progress.", panel=OUTPUT)
+VERBOSE = Option(("--verbose", "-v"), FLAG, "Settings file and time per stage, on standard error.", panel=OUTPUT)
+
+CHECK_OPTIONS = (
+    CONFIG,
+    CLUSTER,
+    FORMAT,
+    COLOR,
+    QUIET,
+    VERBOSE,
+    Option(("--fail-on",), ONE, "The lowest severity that gives exit code 1.", "", SEVERITIES[::-1], "error", VERDICT),
+    Option(("--select",), MANY, "Only these rules: id, name or prefix such as QC1; may be repeated.", "RULE", panel=VERDICT),
+    Option(("--ignore",), MANY, "Not these rules; may be repeated.", "RULE", panel=VERDICT),
+    Option(("--baseline",), ONE, "Findings in this file are known and do not count.", "FILE", panel=VERDICT),
+    Option(("--strict",), FLAG, "Warnings fail, and so does a rule that could not be judged.", panel=VERDICT),
+    Option(("--exit-zero",), FLAG, "Exit 0 although there are findings; 2 stays 2.", panel=VERDICT),
+)  # fmt: skip
+
+
+def parse_plainly(words: Sequence[str]) -> CheckOptions | None:
+    """The options of `check`, or None where help, an error message or anything unusual is due (Typer's business)."""
+    known = {name: option for option in CHECK_OPTIONS for name in option.names}
+    values: dict[str, list[str]] = {}
+    flags: dict[str, Any] = {}
+    paths: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        option = known.get(name if name.startswith("--") else word)
+        if word == "--":
+            paths += rest
+        elif word == "-" or not word.startswith("-"):
+            paths.append(word)
+        elif option is None or (option.kind == FLAG and equals):
+            return None
+        elif option.kind == FLAG:
+            flags[option.field] = True
+        else:
+            given = value if equals else next(rest, None)
+            if given is None or (option.choices and given not in option.choices):
+                return None
+            values.setdefault(option.field, []).append(given)
+    many = {o.field for o in CHECK_OPTIONS if o.kind == MANY}
+    named: dict[str, Any] = {field: tuple(given) if field in many else given[-1] for field, given in values.items()}
+    return CheckOptions(tuple(paths), **named, **flags)

@@ -1,0 +1,85 @@
+"""Where reports go: standard output or files, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from qcheck.model.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+STDOUT = "-"
+
+
+class UsageError(Exception):
+    """The command cannot be carried out as it was given."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class Output(Value):
+    """One report: its format and the file it goes to (`-`: standard output)."""
+
+    format: str
+    file: str = STDOUT
+
+
+def parse_outputs(words: Iterable[str], formats: Sequence[str]) -> tuple[Output, ...]:
+    """`FMT[=FILE]` of each `--format`; the first of `formats` when none is given. Raises `UsageError`."""
+    outputs = tuple(_output(word, formats) for word in words) or (Output(formats[0]),)
+    files = [output.file for output in outputs]
+    if double := next((file for file in files if files.count(file) > 1), None):
+        where = "standard output" if double == STDOUT else double
+        raise UsageError(f"two reports cannot both go to {where}", "Give each a file of its own: --format sarif=FILE.")
+    return outputs
+
+
+def _output(word: str, formats: Sequence[str]) -> Output:
+    name, _, file = word.partition("=")
+    if name not in formats:
+        raise UsageError(f"there is no format {name!r}", f"Formats: {', '.join(formats)}.")
+    return Output(name, file or STDOUT)
+
+
+def write(output: Output, text: str) -> None:
+    """Writes a report. Raises `UsageError` where the file cannot be written."""
+    if output.file == STDOUT:
+        to_stdout(text)
+        return
+    try:
+        write_whole(output.file, text)
+    except OSError as error:
+        raise UsageError(f"cannot write {output.file}: {error.strerror or error}") from None
+
+
+def to_stdout(text: str) -> None:
+    """Bytes as they are: UTF-8 and `\\n` whatever the platform says. A reader that went away is not an error."""
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def write_whole(path: str, text: str) -> None:
+    """Puts the file there in one step, so that an interrupted run leaves the old one; pipes and devices are written to."""
+    data = text.encode("utf-8", "backslashreplace")
+    path = os.path.realpath(path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as stream:
+            stream.write(data)
+        return
+    part = f"{path}.{os.getpid()}.part"
+    try:
+        with open(part, "wb") as stream:
+            stream.write(data)
+        os.replace(part, path)
+    except BaseException:
+        if os.path.exists(part):
+            os.unlink(part)
+        raise

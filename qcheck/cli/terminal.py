@@ -1,0 +1,79 @@
+"""Talking to people: errors and progress on standard error, and whether colours are wanted."""
+
+from __future__ import annotations
+
+import os
+import sys
+from time import perf_counter
+
+from qcheck.model.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+RED, BOLD, RESET = "\x1b[31m", "\x1b[1m", "\x1b[0m"
+
+
+def wants_color(choice: str, stream: TextIO) -> bool:
+    """`--color`, then NO_COLOR and FORCE_COLOR, then whether `stream` is a terminal that knows colours."""
+    if choice != "auto":
+        return choice == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def complain(message: str, hint: str = "", color: str = "auto") -> None:
+    """An error for people: what is wrong, and what to do next."""
+    head = f"{BOLD}{RED}error:{RESET}" if wants_color(color, sys.stderr) else "error:"
+    first, *more = message.splitlines() or [""]
+    lines = [f"{head} {first}", *(f"       {line}" for line in more)]
+    if hint:
+        lines.append(f"  hint: {hint}")
+    say("\n".join(lines))
+
+
+def say(text: str) -> None:
+    """A line on standard error; a reader that has gone away is no reason to fail."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        return
+
+
+class Watch:
+    """Watches a run: progress on a terminal once it takes longer than a moment, times per stage for `--verbose`."""
+
+    PATIENCE = 0.7
+    REDRAW = 0.1
+
+    def __init__(self, verbose: bool, quiet: bool) -> None:
+        self.verbose = verbose
+        self.draws = not quiet and sys.stderr is not None and sys.stderr.isatty()
+        self.drawn = self.started = perf_counter()
+        self.stages: list[tuple[str, float]] = []
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        now = perf_counter()
+        if not self.stages or self.stages[-1][0] != stage:
+            self.stages.append((stage, now))
+        elif not self.draws or now - self.drawn < self.REDRAW:
+            return
+        if self.draws and now - self.started > self.PATIENCE:
+            self.drawn = now
+            self._draw(f"{stage} {done}/{total}" if total else stage)
+
+    def close(self) -> None:
+        """Takes the progress line away, and says how long each stage took if asked to."""
+        if self.draws and self.drawn > self.started:
+            self._draw("")
+        if self.verbose:
+            ends = [began for _, began in self.stages[1:]] + [perf_counter()]
+            for (stage, began), end in zip(self.stages, ends, strict=True):
+                say(f"{stage:<9} {(end - began) * 1000:8.1f} ms")
+
+    def _draw(self, text: str) -> None:
+        sys.stderr.write(f"\r{text}\x1b[K")
+        sys.stderr.flush()

@@ -1,0 +1,256 @@
+"""The command line: the same options on both ways in, exit codes, errors for people, a start without heavy imports."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+from rule_cases import FIXTURES, RULES
+
+from qcheck import __version__
+from qcheck.cli import check as check_module
+from qcheck.cli import front
+from qcheck.cli.app import from_table
+from qcheck.cli.options import CHECK_OPTIONS, FLAG, MANY, CheckOptions, parse_plainly
+from qcheck.cli.output import Output, UsageError, parse_outputs, write
+from qcheck.cli.terminal import wants_color
+
+EXAMPLE = str(FIXTURES / "clusters" / "research-fleet")
+CLEAN = str(RULES / "QC101-quota-exceeds-capacity" / "pass-exact")
+HEAVY = {"typer", "rich", "pydantic", "jsonschema", "ruamel", "asyncio", "importlib.metadata", "click"}
+
+POOL = """\
+apiVersion: qcheck.dev/v1
+kind: NodePool
+metadata: {name: h100}
+spec:
+  count: 1
+  labels: {gpu: h100}
+  allocatable: {nvidia.com/gpu: 8}
+"""
+
+
+def python(
+    *words: str,
+    input: str | None = None,
+    env: dict[str, str] | None = None,
+) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, input=input, env=env)
+
+
+def qcheck(
+    *words: str,
+    input: str | None = None,
+    env: dict[str, str] | None = None,
+) -> subprocess.CompletedProcess[str]:
+    return python("-m", "qcheck", *words, input=input, env=env)
+
+
+def through_typer(words: list[str]) -> CheckOptions | None:
+    """What the Typer app makes of the flags of `check`; None if it refuses them."""
+    seen: list[CheckOptions] = []
+
+    def take(options: CheckOptions) -> int:
+        seen.append(options)
+        return 0
+
+    app = typer.Typer(pretty_exceptions_enable=False, add_completion=False)
+    app.command()(from_table(take, CHECK_OPTIONS))
+    with pytest.raises(SystemExit):
+        app(args=words)
+    return seen[0] if seen else None
+
+
+def sample(name: str) -> list[list[str]]:
+    option = next(o for o in CHECK_OPTIONS if name in o.names)
+    if option.kind == FLAG:
+        return [[name]]
+    value = option.choices[0] if option.choices else "some=value"
+    joined = [[f"{name}={value}"]] if name.startswith("--") else []
+    return [[name, value], *joined, [name, value, name, value]]
+
+
+@pytest.mark.parametrize("name", [name for option in CHECK_OPTIONS for name in option.names])
+def test_both_ways_in_understand_every_option_alike(name: str) -> None:
+    for words in sample(name):
+        plain = parse_plainly([*words, "a", "b"])
+        assert plain is not None
+        assert plain == through_typer([*words, "a", "b"])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [[], ["-"], ["a", "-", "-q", "b"], ["-q", "--", "-x", "--format"], ["--format", "json", "--format", "text=x"]],
+)
+def test_both_ways_in_understand_paths_alike(words: list[str]) -> None:
+    assert parse_plainly(words) == through_typer(words)
+
+
+@pytest.mark.parametrize(
+    "words", [["--bogus"], ["--config"], ["--strict=yes"], ["--fail-on", "never"], ["--help"], ["-qv"]]
+)
+def test_what_needs_a_message_is_left_to_typer(words: list[str]) -> None:
+    assert parse_plainly(words) is None
+
+
+def test_the_table_and_the_options_are_the_same_fields() -> None:
+    assert {"paths", *(o.field for o in CHECK_OPTIONS)} == set(CheckOptions.__fields__)
+    defaults = CheckOptions()
+    for option in CHECK_OPTIONS:
+        expected = {FLAG: False, MANY: ()}.get(option.kind, option.default)
+        assert getattr(defaults, option.field) == expected
+
+
+def test_a_clean_check_imports_nothing_heavy() -> None:
+    script = (
+        "import sys; from qcheck.cli.front import run; code = run(['check', sys.argv[1]]);"
+        f"print(code, sorted({HEAVY!r} & set(sys.modules)))"
+    )
+    done = python("-c", script, CLEAN)
+    assert done.stdout.splitlines()[-1] == "0 []", done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["check", CLEAN], 0),
+        (["check", EXAMPLE], 1),
+        (["check", EXAMPLE, "--exit-zero"], 0),
+        (["check", EXAMPLE, "--select", "QC104"], 0),
+        (["check", EXAMPLE, "--select", "QC104", "--fail-on", "warning"], 1),
+        (["check", EXAMPLE, "--select", "QC104", "--strict"], 1),
+        (["check", EXAMPLE, "--ignore", "QC1,QC2", "--ignore", "whole-node-pods-impossible"], 0),
+        (["check", "no/such/path"], 2),
+        (["check", "no/such/path", "--exit-zero"], 2),
+        (["check", EXAMPLE, "no/such/path"], 2),
+        (["check", EXAMPLE, "--format", "xml"], 2),
+        (["check", EXAMPLE, "--format", "json", "--format", "text"], 2),
+        (["check", EXAMPLE, "--select", "QC999"], 2),
+        (["check", EXAMPLE, "--config", "no-such.yaml"], 2),
+        (["check", EXAMPLE, "--cluster", "moon"], 2),
+        (["check", EXAMPLE, "--baseline", "no-such.json"], 2),
+        (["check", EXAMPLE, "--format", "json=no/such/folder/x.json"], 2),
+        (["check", EXAMPLE, "--bogus"], 2),
+        (["bogus"], 2),
+        (["explain", "QC999"], 2),
+        (["--version"], 0),
+        (["rules"], 0),
+        (["explain", "quota-exceeds-capacity"], 0),
+        (["schema", "config"], 0),
+        (["check", "--help"], 0),
+    ],
+)
+def test_exit_codes(words: list[str], code: int, capfd: pytest.CaptureFixture[str]) -> None:
+    assert front.run(words) == code
+    said = capfd.readouterr()
+    assert "Traceback" not in said.err
+    if code == 2 and "no/such/path" not in words:
+        assert said.err
+
+
+def test_formats_do_not_change_the_code(tmp_path: Path) -> None:
+    assert (
+        front.run(["check", EXAMPLE, "-f", f"json={tmp_path / 'a.json'}", "-f", f"text={tmp_path / 'a.txt'}", "-q"])
+        == 1
+    )
+    assert json.loads((tmp_path / "a.json").read_text())["summary"]["error"] > 0
+    assert "QC101" in (tmp_path / "a.txt").read_text()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.json", "a.txt"]
+
+
+def test_unknown_rule_names_the_nearest(capfd: pytest.CaptureFixture[str]) -> None:
+    front.run(["check", EXAMPLE, "--ignore", "quota-exceeds-capasity"])
+    assert "Did you mean quota-exceeds-capacity?" in capfd.readouterr().err
+
+
+def test_settings_errors_name_file_and_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "qcheck.yaml").write_text("complete: true\nkeue: '0.19'\n")
+    assert front.run(["check", str(tmp_path)]) == 2
+    said = capfd.readouterr().err
+    assert "qcheck.yaml:2: keue: unknown key; did you mean 'kueue'?" in said
+
+
+def test_standard_input() -> None:
+    queue = (RULES / "QC101-quota-exceeds-capacity" / "fail-one-node-short" / "queues.yaml").read_text()
+    done = qcheck("check", "-", "--format", "json", input=f"{POOL}---\n{queue}")
+    found = json.loads(done.stdout)["findings"]
+    assert done.returncode == 1
+    assert [f["rule"] for f in found] == ["QC101"]
+    assert found[0]["primary"]["file"] == "<stdin>"
+
+
+def test_interrupted_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(check_module, "audited", interrupted)
+    assert front.run(["check", CLEAN]) == 130
+
+
+def test_a_bug_is_told_without_a_traceback(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("no")
+
+    monkeypatch.setattr(check_module, "audited", broken)
+    assert front.run(["check", CLEAN]) == 2
+    said = capfd.readouterr().err
+    assert "unexpected ZeroDivisionError: no (test_cli.py:" in said
+    assert "report it" in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes are closed otherwise there")
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    script = f'{{ "{sys.executable}" -m qcheck check "{EXAMPLE}" --format json; echo "code $?" >&2; }} | true'
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stderr == "code 1\n"
+
+
+def test_colours_are_for_terminals_or_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    assert not wants_color("auto", sys.__stdout__ or sys.stdout) or sys.stdout.isatty()
+    assert wants_color("always", sys.stdout)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert wants_color("auto", sys.stdout)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not wants_color("auto", sys.stdout)
+    assert "\x1b[" in qcheck("check", EXAMPLE, "--color", "always").stdout
+    assert "\x1b[" not in qcheck("check", EXAMPLE).stdout
+
+
+def test_outputs() -> None:
+    assert parse_outputs([], ("text", "json")) == (Output("text"),)
+    assert parse_outputs(["json=a=b", "text"], ("text", "json")) == (Output("json", "a=b"), Output("text"))
+    with pytest.raises(UsageError, match="two reports"):
+        parse_outputs(["json=a", "text=a"], ("text", "json"))
+
+
+def test_files_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    report.write_text("old")
+    (tmp_path / "link.json").symlink_to(report)
+    write(Output("json", str(tmp_path / "link.json")), "new\n")
+    assert report.read_text() == "new\n"
+    assert (tmp_path / "link.json").is_symlink()
+    with pytest.raises(UsageError, match="cannot write"):
+        write(Output("json", str(tmp_path)), "new\n")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link.json", "report.json"]
+    write(Output("json", os.devnull), "new\n")
+
+
+def test_verbose_tells_times_and_quiet_nothing() -> None:
+    assert "load" in qcheck("check", CLEAN, "--verbose").stderr
+    assert qcheck("check", CLEAN, "--quiet").stderr == ""
+
+
+def test_version_and_completion() -> None:
+    assert qcheck("--version").stdout == f"qcheck {__version__}\n"
+    env = {**os.environ, "_QCHECK_COMPLETE": "complete_bash", "COMP_WORDS": "qcheck ch", "COMP_CWORD": "1"}
+    assert "check" in qcheck(env=env).stdout
