@@ -74,11 +74,15 @@ def _smallest(demands: dict[str, int], reach: Reach, capacity: Mapping[str, int 
 
 
 def _shortfall(demands: Mapping[str, int], reach: Reach, capacity: Mapping[str, int | None]) -> int:
-    """How much of the demand cannot be met (augmenting paths on a graph of flavors and groups)."""
+    """How much of the demand cannot be met."""
+    return sum(demands.values()) - sum(assign(demands, reach, capacity).values())
+
+
+def assign(demands: Mapping[str, int], reach: Reach, capacity: Mapping[str, int | None]) -> dict[tuple[str, str], int]:
+    """How much each flavor draws from each group when as much demand as possible is met (augmenting paths)."""
     total = sum(demands.values())
     drawn: dict[tuple[str, str], int] = {}
     left = {g: (total if capacity[g] is None else capacity[g]) for f in demands for g in reach[f]}
-    missing = 0
     for flavor, demand in demands.items():
         while demand > 0:
             path, amount = _augment(flavor, demand, demands, reach, left, drawn)
@@ -89,8 +93,7 @@ def _shortfall(demands: Mapping[str, int], reach: Reach, capacity: Mapping[str, 
             last = path[-1][0][1]
             left[last] = (left[last] or 0) - amount
             demand -= amount
-        missing += demand
-    return missing
+    return drawn
 
 
 def _augment(

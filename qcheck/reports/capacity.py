@@ -1,0 +1,140 @@
+"""`qcheck capacity`: the quota view and the node view side by side, as a table, as markdown, and as JSON (schema 1)."""
+
+from __future__ import annotations
+
+from qcheck.model.capacity import CapacityLine, capacity_lines
+from qcheck.model.quantity import show_amount
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.reports.jsontext import dump
+from qcheck.reports.wording import plain, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qcheck.model.capacity import PoolLine
+    from qcheck.model.cluster import Cluster
+    from qcheck.model.queues import Quota
+    from qcheck.reports.jsontext import Json
+
+HEADERS = ("flavor", "resource", "promised", "nodes hold", "with autoscaling", "headroom", "taken first", "nodes")
+_RIGHT = frozenset({2, 3, 4, 5})
+
+
+def render_json(clusters: Iterable[Cluster]) -> str:
+    return dump({"schema": 1, "clusters": [cluster_data(c) for c in clusters]})
+
+
+def cluster_data(cluster: Cluster) -> dict[str, Json]:
+    return {"name": cluster.name, "flavors": [_line_data(line) for line in capacity_lines(cluster)]}
+
+
+def _line_data(line: CapacityLine) -> dict[str, Json]:
+    return {
+        "flavor": line.flavor,
+        "resource": line.resource,
+        "nominal": line.nominal,
+        "static": line.static,
+        "ceiling": line.ceiling,
+        "daemonSets": line.daemon_sets,
+        "reserves": line.reserves,
+        "headroom": line.headroom,
+        "known": line.is_known,
+        "estimated": line.is_estimated,
+        "pools": [_pool_data(p) for p in line.pools],
+        "placeable": {str(size): count for size, count in line.placeable.items()},
+    }
+
+
+def _pool_data(pool: PoolLine) -> dict[str, Json]:
+    return {
+        "name": pool.name,
+        "nodes": pool.nodes,
+        "ceilingNodes": pool.ceiling_nodes,
+        "perNode": pool.per_node,
+        "freePerNode": pool.free_per_node,
+    }
+
+
+def render_text(clusters: Sequence[Cluster]) -> str:
+    """A table per cluster."""
+    return "\n".join(_text_of(c, len(clusters) > 1) for c in clusters)
+
+
+def _text_of(cluster: Cluster, many: bool) -> str:
+    rows = [HEADERS, *(cells(line) for line in capacity_lines(cluster))]
+    if len(rows) == 1:
+        return f"{_name(cluster, many)}no quota and no accelerators were found\n"
+    widths = [max(len(r[i]) for r in rows) for i in range(len(HEADERS))]
+    lines = [
+        "  ".join(c.rjust(w) if i in _RIGHT else c.ljust(w) for i, (c, w) in enumerate(zip(r, widths, strict=True)))
+        for r in rows
+    ]
+    return _name(cluster, many) + "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _name(cluster: Cluster, many: bool) -> str:
+    return f"cluster {plain(cluster.name)}\n" if many else ""
+
+
+def cells(line: CapacityLine) -> tuple[str, ...]:
+    """A line in words, in the order of `HEADERS`."""
+    return (
+        plain(line.flavor),
+        plain(line.resource),
+        show_amount(line.resource, line.nominal),
+        held(line),
+        at_best(line),
+        signed(line.resource, line.headroom),
+        taken_first(line),
+        plain("; ".join(pool_words(line.resource, p) for p in line.pools)) or "none selected",
+    )
+
+
+def held(line: CapacityLine) -> str:
+    if line.static is None:
+        return "unknown"
+    return ("~" if line.is_estimated else "") + show_amount(line.resource, line.static)
+
+
+def at_best(line: CapacityLine) -> str:
+    if not line.is_known:
+        return "unknown"
+    if line.ceiling is None:
+        return "no ceiling"
+    return "" if line.ceiling == line.static else show_amount(line.resource, line.ceiling)
+
+
+def signed(resource: str, units: int | None) -> str:
+    if units is None:
+        return ""
+    return ("+" if units > 0 else "-" if units < 0 else "") + show_amount(resource, abs(units))
+
+
+def taken_first(line: CapacityLine) -> str:
+    """What DaemonSets and reserves take before any queue."""
+    parts = ((line.daemon_sets, "DaemonSets"), (line.reserves, "reserves"))
+    return ", ".join(f"{show_amount(line.resource, amount)} {word}" for amount, word in parts if amount)
+
+
+def pool_words(resource: str, pool: PoolLine) -> str:
+    """`19 nodes x 7 of 8 (h100)`."""
+    count = plural(pool.nodes, "node")
+    if pool.ceiling_nodes is None:
+        count = f"{pool.nodes} or more nodes"
+    elif pool.ceiling_nodes != pool.nodes:
+        count = f"{pool.nodes} to {plural(pool.ceiling_nodes, 'node')}"
+    if not pool.group.is_known:
+        return f"{pool.name}, not known"
+    of = f" of {show_amount(resource, pool.per_node)}" if pool.free_per_node != pool.per_node else ""
+    return f"{count} x {show_amount(resource, pool.free_per_node)}{of} ({pool.name})"
+
+
+def holders(cluster: Cluster, line: CapacityLine) -> list[tuple[str, Quota]]:
+    """Who holds a line's quota, the largest first; cohorts are called so."""
+    owners = {
+        id(q): holder.name if holder.id.kind == "ClusterQueue" else f"cohort {holder.name}"
+        for holder in (*cluster.queues, *cluster.cohorts)
+        for q in holder.quotas()
+    }
+    named = [(owners[id(q)], q) for q in line.quotas if q.nominal]
+    return sorted(named, key=lambda pair: (-pair[1].nominal, pair[0]))

@@ -1,0 +1,42 @@
+"""Both views side by side, on the example cluster: 19 nodes of 8, one of which a DaemonSet takes."""
+
+from __future__ import annotations
+
+import json
+
+from qcheck.api import audit
+from qcheck.findings.result import Result
+from qcheck.reports.capacity import render_json, render_text
+
+FLEET = "fixtures/clusters/research-fleet"
+
+
+def fleet() -> Result:
+    return audit([FLEET])
+
+
+def test_the_json_follows_the_contract() -> None:
+    data = json.loads(render_json(fleet().clusters))
+    assert (data["schema"], data["clusters"][0]["name"]) == (1, "default")
+    first = data["clusters"][0]["flavors"][0]
+    assert first == {
+        "flavor": "h100",
+        "resource": "nvidia.com/gpu",
+        "nominal": 152,
+        "static": 133,
+        "ceiling": 133,
+        "daemonSets": 19,
+        "reserves": 0,
+        "headroom": -19,
+        "known": True,
+        "estimated": False,
+        "pools": [{"name": "h100", "nodes": 19, "ceilingNodes": 19, "perNode": 8, "freePerNode": 7}],
+        "placeable": {"1": 133, "2": 57, "4": 19, "8": 0},
+    }
+
+
+def test_the_table_has_a_line_for_each_flavor_and_resource() -> None:
+    header, gpus, absent = (" ".join(line.split()) for line in render_text(fleet().clusters).splitlines()[:3])
+    assert header == "flavor resource promised nodes hold with autoscaling headroom taken first nodes"
+    assert gpus == "h100 nvidia.com/gpu 152 133 -19 19 DaemonSets 19 nodes x 7 of 8 (h100)"
+    assert absent == "l40s nvidia.com/gpu 16 0 -16 none selected"
