@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from qcheck.documents.cursor import root
 from qcheck.kinds import core, kueue
 from qcheck.kinds.read import metadata, object_id, place
@@ -16,10 +18,26 @@ if TYPE_CHECKING:
     from qcheck.model.objects import Object
 
 
+MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "jobset.x-k8s.io": ("jobset", ("JobSet",)),
+    "ray.io": ("ray", ("RayCluster", "RayJob", "RayService")),
+    "kubeflow.org": ("kubeflow", ("PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob")),
+    "trainer.kubeflow.org": ("trainer", ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime")),
+    "workload.codeflare.dev": ("appwrapper", ("AppWrapper",)),
+    "leaderworkerset.x-k8s.io": ("leaderworkerset", ("LeaderWorkerSet",)),
+    "sparkoperator.k8s.io": ("spark", ("SparkApplication",)),
+}
+"""Groups of the frameworks: the module of `qcheck.kinds` that reads each, imported when one is met, and its kinds."""
+
+
 def decoder(group: str, kind: str) -> Callable[[Cursor], Object] | None:
     """The decoder of a kind; None for kinds that the model does not look into. The group counts, not only the kind."""
     if group == kueue.GROUP:
         return kueue.DECODERS.get(kind)
+    module, kinds = MODULES.get(group, ("", ()))
+    if kind in kinds:
+        decoders: dict[str, Callable[[Cursor], Object]] = import_module(f"qcheck.kinds.{module}").DECODERS
+        return decoders[kind]
     return core.DECODERS.get((group, kind))
 
 

@@ -24,8 +24,8 @@ def pod_template(template: Cursor) -> PodTemplate:
         metadata_place=place(template["metadata"]),
         selection=node_selection(spec),
         tolerations=tolerations(spec["tolerations"]),
-        containers=tuple(_container(c) for c in spec["containers"].items()),
-        init_containers=tuple(_container(c) for c in spec["initContainers"].items()),
+        containers=tuple(container(c) for c in spec["containers"].items()),
+        init_containers=tuple(container(c) for c in spec["initContainers"].items()),
         overhead=quantities(spec["overhead"]),
         pod_requests=quantities(spec["resources"]["requests"]),
         pod_limits=quantities(spec["resources"]["limits"]),
@@ -46,7 +46,7 @@ def pod_template(template: Cursor) -> PodTemplate:
     )
 
 
-def _container(at: Cursor) -> Container:
+def container(at: Cursor) -> Container:
     return Container(
         name=at["name"].text() or "",
         place=place(at),

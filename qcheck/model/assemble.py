@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qcheck.model import queues, workloads
 from qcheck.model.cluster import Cluster
+from qcheck.model.joining import joined
 from qcheck.model.nodes import Node
 from qcheck.model.objects import Namespace, Other
 from qcheck.model.problems import Problem
@@ -34,6 +35,7 @@ _FIELDS: dict[type[Object], str] = {
     workloads.LimitRange: "limit_ranges",
     workloads.ResourceQuota: "resource_quotas",
     workloads.RuntimeClass: "runtime_classes",
+    workloads.TrainingRuntime: "training_runtimes",
     Namespace: "namespaces",
     Node: "nodes",
     Other: "others",
@@ -58,6 +60,7 @@ def assemble(
         if len(same) == 1 or found.id.is_generated:
             sorted_objects[_FIELDS[type(found)]].append(found)
     doubles = [same for same in alike.values() if len(same) > 1 and not same[0].id.is_generated]
+    sorted_objects["workloads"] = list(joined(sorted_objects["workloads"], sorted_objects["training_runtimes"]))  # type: ignore[arg-type]
     return Cluster(
         name=name,
         policy=policy,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     )
     from qcheck.model.quota_tree import QuotaTree
     from qcheck.model.supply import Supply
-    from qcheck.model.workloads import DaemonSet, LimitRange, ResourceQuota, RuntimeClass, Workload
+    from qcheck.model.workloads import DaemonSet, LimitRange, ResourceQuota, RuntimeClass, TrainingRuntime, Workload
 
 SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 """Classes that every cluster has."""
@@ -61,6 +61,7 @@ class Cluster(Value, cached=True):
     limit_ranges: tuple[LimitRange, ...] = ()
     resource_quotas: tuple[ResourceQuota, ...] = ()
     runtime_classes: tuple[RuntimeClass, ...] = ()
+    training_runtimes: tuple[TrainingRuntime, ...] = ()
     configuration: Configuration | None = None
     others: tuple[Other, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -132,9 +133,10 @@ class Cluster(Value, cached=True):
             self.nodes, self.flavors, self.queues, self.cohorts, self.local_queues, self.topologies,
             self.admission_checks, self.provisioning_configs, self.multikueue_configs, self.multikueue_clusters,
             self.workload_priority_classes, self.priority_classes, self.daemon_sets, self.workloads, self.namespaces,
-            self.limit_ranges, self.resource_quotas, self.runtime_classes, self.others,
+            self.limit_ranges, self.resource_quotas, self.runtime_classes, self.training_runtimes, self.others,
         )  # fmt: skip
-        return [o for objects in kinds for o in objects]
+        of_groups = [m for w in self.workloads for m in w.members[1:]]
+        return [*(o for objects in kinds for o in objects), *of_groups]
 
     def pod_priority(self, template: PodTemplate) -> int | None:
         """kube-scheduler's priority of a pod; None where its class is not known here.

@@ -35,6 +35,17 @@ class Container(Value):
         return {**self.limits, **self.requests}
 
 
+class Injected(Value):
+    """A container that an operator adds to the pods and no manifest shows; Kueue counts it from release 0.`since`.
+
+    With `is_floor` it is none of its own: the pod's first container then requests at least this.
+    """
+
+    since: int
+    container: Container
+    is_floor: bool = False
+
+
 class PodTemplate(Value):
     """The parts of a pod (template) that admission, scheduling and eviction look at. `place` is the pod's `spec`."""
 
@@ -63,6 +74,7 @@ class PodTemplate(Value):
     claims: tuple[str, ...] = ()
     one_per_node: bool = False
     has_pod_affinity: bool = False
+    injected: tuple[Injected, ...] = ()
 
     def requests(self) -> Quantities:
         """What one pod requests: the larger of its running containers and its hungriest moment while initialising.

@@ -65,9 +65,10 @@ def adjusted(cluster: Cluster, template: PodTemplate, limits: Bounds, as_pod: bo
 
     `as_pod`: in the order in which the API server completes a pod, else in the order in which Kueue completes a template.
     """
+    containers = _with_injected(cluster, template, as_pod)
     changes: dict[str, object] = {
         "overhead": template.overhead or _overhead(cluster, template),
-        "containers": tuple(_complete(c, limits, as_pod) for c in template.containers),
+        "containers": tuple(_complete(c, limits, as_pod) for c in containers),
         "init_containers": tuple(_complete(c, limits, as_pod) for c in template.init_containers),
     }
     if template.has_pod_resources:
@@ -78,6 +79,19 @@ def adjusted(cluster: Cluster, template: PodTemplate, limits: Bounds, as_pod: bo
     if not cluster.policy.kueue.at_least(_POD_LEVEL_SINCE) and not as_pod:
         changes.update(pod_requests={}, pod_limits={})
     return replace(template, **changes)
+
+
+def _with_injected(cluster: Cluster, template: PodTemplate, as_pod: bool) -> tuple[Container, ...]:
+    """The containers, with those that an operator adds: all of them in a pod, for Kueue those its release counts."""
+    containers = list(template.containers)
+    for each in template.injected:
+        if not as_pod and not cluster.policy.kueue.at_least(each.since):
+            continue
+        if each.is_floor and containers:
+            containers[0] = replace(containers[0], requests=larger(containers[0].requests, each.container.requests))
+        elif not each.is_floor:
+            containers.append(each.container)
+    return tuple(containers)
 
 
 def _overhead(cluster: Cluster, template: PodTemplate) -> Quantities:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qcheck.model.labels import NodeSelection, Toleration
 from qcheck.model.objects import Object
 from qcheck.model.place import Place
 from qcheck.model.pods import PodTemplate, Quantities
@@ -35,13 +36,35 @@ class PodSet(Value):
     topology: TopologyRequest | None = None
 
 
+class TemplateOverride(Value):
+    """What a TrainJob changes in the pods of some replicated jobs (of all, if `jobs` is empty)."""
+
+    jobs: tuple[str, ...]
+    selection: NodeSelection
+    tolerations: tuple[Toleration, ...]
+
+
+class TrainRecipe(Value):
+    """What a TrainJob says of its pods; the templates are in the runtime that it names."""
+
+    runtime: str
+    runtime_kind: str
+    runtime_place: Place
+    nodes: int | None
+    nodes_place: Place
+    requests: Quantities
+    limits: Quantities
+    resources_place: Place
+    overrides: tuple[TemplateOverride, ...] = ()
+
+
 class Workload(Object):
     """A top-level object with pods: one that Kueue may queue, or one that runs outside of it.
 
     `framework` is the integration's name in Kueue's Configuration (`batch/job`, `ray.io/rayjob`, `pod` ...), None for
     kinds that Kueue does not manage. `each_pod_alone`: each pod is a workload of its own (Deployment); `groups`: that
     many equal workloads (LeaderWorkerSet). `not_read` says why pod sets could not be told (a TrainJob whose runtime is
-    elsewhere).
+    elsewhere). `members` are the Pods of a pod group.
     """
 
     framework: str | None
@@ -57,6 +80,16 @@ class Workload(Object):
     job_pod_priority_class: str | None = None
     retries: int | None = None
     not_read: str | None = None
+    recipe: TrainRecipe | None = None
+    members: tuple[Workload, ...] = ()
+
+
+class TrainingRuntime(Object):
+    """The pod sets behind TrainJobs. `trainer`: the indices of those that the TrainJob's own settings are for."""
+
+    pod_sets: tuple[PodSet, ...]
+    trainer: tuple[int, ...]
+    nodes: int | None
 
 
 class DaemonSet(Object):

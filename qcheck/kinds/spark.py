@@ -1,0 +1,72 @@
+"""Group `sparkoperator.k8s.io`: SparkApplication, whose pods are described in Spark's own words."""
+
+from __future__ import annotations
+
+from qcheck.kinds.core import queued
+from qcheck.kinds.pods import container, pod_template
+from qcheck.kinds.read import node_selection, place, quantity, tolerations
+from qcheck.model.pods import Container
+from qcheck.model.quantity import QuantityError, parse_quantity
+from qcheck.model.value import TYPE_CHECKING, replace
+from qcheck.model.workloads import PodSet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.model.objects import Object
+    from qcheck.model.pods import PodTemplate, Quantities
+    from qcheck.model.quantity import Quantity
+
+_UNITS = {"k": "Ki", "kb": "Ki", "m": "Mi", "mb": "Mi", "g": "Gi", "gb": "Gi", "t": "Ti", "tb": "Ti"}
+
+
+def spark_application(root: Cursor) -> Object:
+    spec = root["spec"]
+    driver, executor = spec["driver"], spec["executor"]
+    pod_sets = (
+        PodSet("driver", _template(driver), 1, place(driver)),
+        PodSet("executor", _template(executor), executor["instances"].integer() or 0, place(executor["instances"])),
+    )
+    return queued(root, "sparkoperator.k8s.io/sparkapplication", root, pod_sets)
+
+
+def _template(at: Cursor) -> PodTemplate:
+    """The pod that the operator will build. Only `coreRequest` and `coreLimit` count as cpu, `memory` without overhead."""
+    main = Container(
+        "spark",
+        place(at),
+        _given(cpu=quantity(at["coreRequest"]), memory=spark_memory(at["memory"].text())),
+        _given(cpu=quantity(at["coreLimit"]), memory=spark_memory(at["memoryLimit"].text())) | _devices(at["gpu"]),
+    )
+    return replace(
+        pod_template(at["template"]),
+        place=place(at),
+        containers=(main, *(container(c) for c in at["sidecars"].items())),
+        init_containers=tuple(container(c) for c in at["initContainers"].items()),
+        selection=node_selection(at),
+        tolerations=tolerations(at["tolerations"]),
+        priority_class=at["priorityClassName"].text() or None,
+    )
+
+
+def _given(**amounts: Quantity | None) -> Quantities:
+    return {name: amount for name, amount in amounts.items() if amount is not None}
+
+
+def _devices(at: Cursor) -> Quantities:
+    name, many = at["name"].text(), quantity(at["quantity"])
+    return {name: many} if name and many is not None and many.nanos > 0 else {}
+
+
+def spark_memory(text: str | None) -> Quantity | None:
+    """Memory as the JVM writes it (`4g`, `512m`: powers of 1024), or None."""
+    digits = (text or "").rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    unit = (text or "")[len(digits) :].lower()
+    try:
+        return parse_quantity(digits + _UNITS.get(unit, unit))
+    except QuantityError:
+        return None
+
+
+DECODERS: dict[str, Callable[[Cursor], Object]] = {"SparkApplication": spark_application}

@@ -1,0 +1,67 @@
+"""Group `trainer.kubeflow.org`: TrainJob and the runtimes it refers to.
+
+A TrainJob has no pod template of its own; `qcheck.model.joining` puts it together with its runtime.
+"""
+
+from __future__ import annotations
+
+from qcheck.kinds.core import queued
+from qcheck.kinds.jobset import replicated_job
+from qcheck.kinds.read import metadata, node_selection, object_id, place, quantities, tolerations
+from qcheck.model import workloads
+from qcheck.model.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.model.objects import Object
+
+_STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
+
+
+def train_job(root: Cursor) -> Object:
+    spec = root["spec"]
+    reference, trainer = spec["runtimeRef"], spec["trainer"]
+    recipe = workloads.TrainRecipe(
+        runtime=reference["name"].text() or "",
+        runtime_kind=reference["kind"].text() or "ClusterTrainingRuntime",
+        runtime_place=place(reference["name"]),
+        nodes=trainer["numNodes"].integer(),
+        nodes_place=place(trainer["numNodes"]),
+        requests=quantities(trainer["resourcesPerNode"]["requests"]),
+        limits=quantities(trainer["resourcesPerNode"]["limits"]),
+        resources_place=place(trainer["resourcesPerNode"]),
+        overrides=tuple(_override(o) for o in spec["podTemplateOverrides"].items()),
+    )
+    framework = "trainer.kubeflow.org/trainjob"
+    return queued(root, framework, root, (), suspended=spec["suspend"].boolean(), recipe=recipe)
+
+
+def _override(at: Cursor) -> workloads.TemplateOverride:
+    return workloads.TemplateOverride(
+        jobs=tuple(name for j in at["targetJobs"].items() if (name := j["name"].text())),
+        selection=node_selection(at["spec"]),
+        tolerations=tolerations(at["spec"]["tolerations"]),
+    )
+
+
+def training_runtime(root: Cursor) -> Object:
+    spec = root["spec"]
+    jobs = spec["template"]["spec"]["replicatedJobs"].items()
+    steps = tuple(metadata(j["template"])[0].get(_STEP) for j in jobs)
+    return workloads.TrainingRuntime(
+        object_id(root),
+        place(root),
+        *metadata(root),
+        pod_sets=tuple(replicated_job(j) for j in jobs),
+        trainer=tuple(index for index, step in enumerate(steps) if step == "trainer"),
+        nodes=spec["mlPolicy"]["numNodes"].integer(),
+    )
+
+
+DECODERS: dict[str, Callable[[Cursor], Object]] = {
+    "TrainJob": train_job,
+    "TrainingRuntime": training_runtime,
+    "ClusterTrainingRuntime": training_runtime,
+}
