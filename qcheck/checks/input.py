@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @rule("QC001")
 def yaml_syntax(cluster: Cluster) -> Iterator[Finding]:
     """A document that does not parse; the file's other documents are still read."""
-    return _all(cluster, "yaml-syntax")
+    return _all(cluster, "yaml-syntax", "limit", "not-text")
 
 
 @rule("QC002")
@@ -87,8 +87,8 @@ def duplicate_object(cluster: Cluster) -> Iterator[Finding]:
     return _all(cluster, "duplicate-object")
 
 
-def _all(cluster: Cluster, code: str) -> Iterator[Finding]:
-    return (_of(p) for p in cluster.problems if p.code == code)
+def _all(cluster: Cluster, *codes: str) -> Iterator[Finding]:
+    return (_of(p) for p in cluster.problems if p.code in codes)
 
 
 def _of(problem: Problem) -> Finding:

@@ -13,7 +13,17 @@ from qcheck.sources.ignored import Ignored
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Protocol
+
+    class Readable(Protocol):
+        """A file wherever it is kept."""
+
+        @property
+        def path(self) -> str: ...
+
+        def read(self, limit: int) -> bytes: ...
+
 
 SUFFIXES = (
     ".yaml",
@@ -77,7 +87,7 @@ class Found:
 
     __slots__ = ("files", "not_read")
 
-    def __init__(self, files: list[File], not_read: list[NotRead]) -> None:
+    def __init__(self, files: Sequence[Readable], not_read: list[NotRead]) -> None:
         self.files = files
         self.not_read = not_read
 

@@ -1,0 +1,161 @@
+"""A tree as it was at a revision, read through git: no checkout is touched, nothing is fetched, no hook runs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+from qcheck.sources.files import SKIPPED, SUFFIXES, Found, NotRead, repository
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+SECONDS = 120
+"""How long git may take for one question."""
+FILE_MODES = ("100644", "100755")
+QUIET = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_PAGER": "cat",
+    "LC_ALL": "C",
+}
+
+
+class GitError(Exception):
+    """Git could not answer; the text is for users. `hint` says what to do."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class Blob:
+    """A file of a revision, with what a `File` offers."""
+
+    __slots__ = ("content", "path")
+
+    def __init__(self, path: str, content: bytes) -> None:
+        self.path = path
+        self.content = content
+
+    def read(self, limit: int) -> bytes:
+        """Its bytes, but no more than `limit` + 1 of them."""
+        return self.content[: limit + 1]
+
+    def __repr__(self) -> str:
+        return f"Blob({self.path})"
+
+
+def root_of(path: str = ".") -> str:
+    """The root of the git repository that `path` is in. Raises `GitError`."""
+    root = repository(os.path.realpath(path))
+    if root is None:
+        raise GitError(f"{path} is in no git repository", "run it inside one, or compare two directories")
+    return root
+
+
+def commit(revision: str, root: str) -> str:
+    """The id of a commit that a branch, tag or any other name stands for. Raises `GitError`."""
+    try:
+        return _git(root, "rev-parse", "--verify", "--quiet", f"{_safe(revision)}^{{commit}}").decode().strip()
+    except GitError:
+        hint = "fetch it first; in CI, check out with the full history (actions/checkout: `fetch-depth: 0`)"
+        raise GitError(f"git knows no commit named {revision!r}", hint) from None
+
+
+def merge_base(one: str, other: str, root: str) -> str:
+    """The commit from which two others went apart. Raises `GitError` where there is none."""
+    try:
+        return _git(root, "merge-base", commit(one, root), commit(other, root)).decode().strip()
+    except GitError as error:
+        raise GitError(f"{one} and {other} have no commit in common", error.hint) from None
+
+
+def discover(revision: str, paths: Iterable[str], root: str) -> Found:
+    """The files under `paths` (relative to the working directory) as they were at `revision`. Raises `GitError`.
+
+    The same files count as in a working tree, except that all are tracked, so that none is ignored.
+    """
+    below = [os.path.relpath(os.path.realpath(path), root).replace(os.sep, "/") for path in paths]
+    chosen: dict[str, str] = {}
+    not_read: list[NotRead] = []
+    for mode, object_id, path in _entries(commit(revision, root), root):
+        if not _is_chosen(path, below):
+            continue
+        if mode in FILE_MODES:
+            chosen[path] = object_id
+        elif mode == "160000":
+            not_read.append(NotRead(_shown(path, root), "a submodule", failed=False))
+    contents = _contents(list(chosen.values()), root)
+    blobs = [Blob(_shown(path, root), contents[object_id]) for path, object_id in chosen.items()]
+    return Found(sorted(blobs, key=lambda blob: blob.path), not_read)
+
+
+def read_file(revision: str, path: str, root: str) -> bytes | None:
+    """One file at a revision, `path` relative to the root; None if it was not there. Raises `GitError`."""
+    at = commit(revision, root)
+    try:
+        return _git(root, "cat-file", "blob", f"{at}:{path}")
+    except GitError:
+        return None
+
+
+def _entries(at: str, root: str) -> Iterator[tuple[str, str, str]]:
+    """Mode, object id and path of everything in a commit."""
+    for line in _git(root, "ls-tree", "-r", "-z", "--full-tree", at).split(b"\0"):
+        if line:
+            head, _, path = line.partition(b"\t")
+            mode, _, object_id = head.decode().split(" ")
+            yield mode, object_id, path.decode("utf-8", "surrogateescape")
+
+
+def _is_chosen(path: str, below: list[str]) -> bool:
+    """Whether a path of the tree is asked for: by its own name, or by a folder of it and its ending."""
+    if path in below:
+        return True
+    if not path.endswith(SUFFIXES) or any(step in SKIPPED for step in path.split("/")[:-1]):
+        return False
+    return any(top == "." or path.startswith(top + "/") for top in below)
+
+
+def _contents(object_ids: list[str], root: str) -> dict[str, bytes]:
+    """The bytes of each object."""
+    if not object_ids:
+        return {}
+    answer = _git(root, "cat-file", "--batch", given="".join(f"{one}\n" for one in object_ids).encode())
+    found: dict[str, bytes] = {}
+    at = 0
+    for object_id in object_ids:
+        end = answer.index(b"\n", at)
+        size = int(answer[at:end].split(b" ")[2])
+        found[object_id] = answer[end + 1 : end + 1 + size]
+        at = end + 1 + size + 1
+    return found
+
+
+def _shown(path: str, root: str) -> str:
+    """A path of the tree as users know it, relative to the working directory where that is inside the repository."""
+    return os.path.relpath(os.path.join(root, path)).replace(os.sep, "/")
+
+
+def _safe(revision: str) -> str:
+    if not revision or revision.startswith("-") or any(ch.isspace() or ch == "\0" for ch in revision):
+        raise GitError(f"{revision!r} is no name of a commit")
+    return revision
+
+
+def _git(root: str, *arguments: str, given: bytes | None = None) -> bytes:
+    command = ["git", "-C", root, "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", *arguments]
+    try:
+        done = subprocess.run(
+            command, input=given, capture_output=True, timeout=SECONDS, check=False, env={**os.environ, **QUIET}
+        )
+    except FileNotFoundError:
+        raise GitError("git is not installed", "install it, or compare two directories") from None
+    except subprocess.TimeoutExpired:
+        raise GitError(f"git {arguments[0]} took longer than {SECONDS} seconds") from None
+    if done.returncode:
+        raise GitError(done.stderr.decode("utf-8", "replace").strip() or f"git {arguments[0]} failed")
+    return done.stdout

@@ -1,0 +1,60 @@
+"""Files as they were at a revision."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from qcheck.sources.git import GitError, commit, discover, merge_base, read_file, root_of
+
+
+def git(*arguments: str) -> None:
+    identity = ["-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", *identity, *arguments], check=True, capture_output=True)
+
+
+@pytest.fixture
+def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    git("init", "-q", "-b", "main")
+    for name, text in (("a/ä q.yaml", "kind: A\n"), ("b.yaml", ""), ("notes.txt", "x"), ("node_modules/c.yaml", "x")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    git("add", "-A")
+    git("commit", "-qm", "one")
+    (tmp_path / "b.yaml").write_text("kind: B\n")
+    git("rm", "-q", "a/ä q.yaml")
+    git("commit", "-qam", "two")
+    (tmp_path / "b.yaml").write_text("kind: C\n")
+    return tmp_path
+
+
+def test_a_revision_is_read_and_the_working_tree_left_alone(repo: Path) -> None:
+    root = root_of(".")
+    assert [(f.path, f.read(99)) for f in discover("HEAD~1", ["."], root).files] == [
+        ("a/ä q.yaml", b"kind: A\n"),
+        ("b.yaml", b""),
+    ]
+    assert [(f.path, f.read(3)) for f in discover("main", ["."], root).files] == [("b.yaml", b"kind")]
+    assert [f.path for f in discover("HEAD~1", ["a", "notes.txt"], root).files] == ["a/ä q.yaml", "notes.txt"]
+    assert (repo / "b.yaml").read_text() == "kind: C\n"
+
+
+def test_single_files_and_ancestors(repo: Path) -> None:
+    root = root_of(".")
+    assert read_file("HEAD", "b.yaml", root) == b"kind: B\n"
+    assert read_file("HEAD", "nope.yaml", root) is None
+    assert merge_base("HEAD", "HEAD~1", root) == commit("HEAD~1", root)
+
+
+def test_wrong_revisions_are_said(repo: Path) -> None:
+    for name in ("nope", "-x", "", "--output=x", "a b"):
+        with pytest.raises(GitError, match="no "):
+            commit(name, root_of("."))
+
+
+def test_no_repository(tmp_path: Path) -> None:
+    with pytest.raises(GitError, match="in no git repository"):
+        root_of(str(tmp_path))
