@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from typing import Annotated, Literal
 
 import typer
 
 from qcheck.cli.output import to_stdout
 
-
-def schema(of: Annotated[Literal["config"], typer.Argument(metavar="config|report|nodepool")]) -> None:
-    """Print a JSON Schema: of qcheck.yaml (config), of `--format json` (report), or of the NodePool format (nodepool)."""
-    to_stdout(json.dumps(SCHEMAS[of](), indent=2) + "\n")
+MODULES = {"config": "qcheck.settings.schema", "report": "qcheck.reports.schema", "nodepool": "qcheck.nodepools.schema"}
 
 
-def _config() -> dict[str, object]:
-    from qcheck.settings.schema import json_schema
-
-    return json_schema()
-
-
-SCHEMAS = {"config": _config}
+def schema(of: Annotated[Literal["config", "report", "nodepool"], typer.Argument()]) -> None:
+    """Print a JSON Schema: of qcheck.yaml (config), of --format json (report), or of the NodePool format (nodepool)."""
+    text: str = json.dumps(import_module(MODULES[of]).json_schema(), indent=2)
+    to_stdout(text + "\n")

@@ -251,5 +251,5 @@ def release(text: str) -> Release:
 
 def json_schema() -> dict[str, object]:
     """The JSON Schema (2020-12) of a settings file."""
-    schema = SettingsPart.model_json_schema()
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "qcheck settings", **schema}
+    schema = SettingsPart.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "qcheck settings"}

@@ -1,0 +1,108 @@
+"""The JSON Schema of `--format json`, for programs that read it. `json.py` writes it; a test compares the two."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+Severity = Literal["error", "warning", "note"]
+Data = dict[str, object]
+
+
+class Part(BaseModel):
+    """Camel-case keys. Readers must accept more keys than these: within one `schema` number the report may grow."""
+
+    model_config = ConfigDict(alias_generator=to_camel, extra="allow")
+
+
+class Tool(Part):
+    name: Literal["qcheck"]
+    version: str
+
+
+class Summary(Part):
+    """How many findings are shown, by severity, and how many are not."""
+
+    error: int
+    warning: int
+    note: int
+    suppressed: int
+    baselined: int
+
+
+class NotReadPart(Part):
+    path: str
+    why: str
+
+
+class SkippedRule(Part):
+    """A rule that could not be judged."""
+
+    rule: str
+    why: str
+
+
+class InputsPart(Part):
+    """What was looked at."""
+
+    files: int
+    documents: int
+    objects: int
+    not_read: list[NotReadPart]
+    skipped_rules: list[SkippedRule]
+    unjudged: list[str] = Field(description="Why the run could not judge (exit code 2); empty otherwise.")
+
+
+class ObjectPart(Part):
+    """What the finding is about."""
+
+    api_version: str
+    kind: str
+    namespace: str | None
+    name: str
+
+
+class PlacePart(Part):
+    """Lines and columns are 1-based and count code points; ends are exclusive."""
+
+    file: str = Field(description="Relative to the working directory, with forward slashes.")
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    route: str
+    caption: str
+
+
+class FindingPart(Part):
+    rule: str
+    name: str
+    severity: Severity
+    confidence: Literal["certain", "likely"]
+    cluster: str
+    message: str
+    help: str
+    url: str
+    object: ObjectPart | None
+    primary: PlacePart = Field(description="Where to edit.")
+    related: list[PlacePart]
+    data: Data = Field(description="The arithmetic, by rule.")
+    fingerprint: str = Field(description="Stays the same when lines move.")
+
+
+class Report(Part):
+    """What `qcheck check --format json` writes."""
+
+    schema_number: Literal[1] = Field(alias="schema")
+    tool: Tool
+    summary: Summary
+    inputs: InputsPart
+    findings: list[FindingPart] = Field(description="Sorted by file, line and rule.")
+
+
+def json_schema() -> dict[str, object]:
+    """The JSON Schema (2020-12) of the report."""
+    schema = Report.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "qcheck report"}

@@ -1,0 +1,67 @@
+"""The published schemas accept what qcheck writes and what it reads."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+from rule_cases import FIXTURES
+
+EXAMPLE = FIXTURES / "clusters" / "research-fleet"
+
+
+def qcheck(*words: str) -> str:
+    done = subprocess.run([sys.executable, "-m", "qcheck", *words], capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    return done.stdout
+
+
+def validator(name: str) -> Draft202012Validator:
+    schema = json.loads(qcheck("schema", name))
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+def keys_of(value: object) -> set[str]:
+    if isinstance(value, dict):
+        return set(value).union(*map(keys_of, value.values()))
+    return set().union(*map(keys_of, value)) if isinstance(value, list) else set()
+
+
+def test_the_report_is_what_its_schema_says_and_nothing_more() -> None:
+    report = json.loads(qcheck("check", str(EXAMPLE), "--format", "json"))
+    schema = validator("report")
+    schema.validate(report)
+    for finding in report["findings"]:
+        finding["data"] = {}
+    assert keys_of(report) <= keys_of(schema.schema)
+
+
+def own_pools() -> list[dict[str, Any]]:
+    files = [path for path in FIXTURES.rglob("*.yaml") if not path.parent.name.startswith("fail-")]
+    texts = [text for path in files if "qcheck.dev/v1" in (text := path.read_text(encoding="utf-8"))]
+    return [d for text in texts for d in documents(text) if d.get("apiVersion") == "qcheck.dev/v1"]
+
+
+def documents(text: str) -> list[dict[str, Any]]:
+    try:
+        return [d for d in yaml.safe_load_all(text) if isinstance(d, dict)]
+    except yaml.YAMLError:
+        return []
+
+
+def test_the_node_pools_of_the_fixtures_follow_their_schema() -> None:
+    schema = validator("nodepool")
+    wrong = [error.message for pool in own_pools() for error in schema.iter_errors(pool)]
+    assert not wrong
+
+
+@pytest.mark.parametrize("spec", [{}, {"count": -1}, {"count": 1, "label": {}}, {"count": {"max": "3"}}])
+def test_the_node_pool_schema_refuses(spec: dict[str, Any]) -> None:
+    pool = {"apiVersion": "qcheck.dev/v1", "kind": "NodePool", "metadata": {"name": "a"}, "spec": spec}
+    assert not validator("nodepool").is_valid(pool)
