@@ -18,7 +18,7 @@ from qcheck.kinds.decode import decode, recognises, roots
 from qcheck.model.assemble import assemble
 from qcheck.model.place import Place
 from qcheck.model.problems import Problem
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.model.value import TYPE_CHECKING, Value, replace
 from qcheck.settings import Settings
 from qcheck.sources import files
 
@@ -37,6 +37,14 @@ if TYPE_CHECKING:
     """Told of each stage as it goes on: its name, how many of its items are done, and how many there are."""
 
 
+class Gathered(Value):
+    """What was read and what it came to: one model per cluster. No rule has looked at it yet."""
+
+    loaded: tuple[Loaded, ...]
+    clusters: tuple[Cluster, ...]
+    inputs: Inputs
+
+
 def unwatched(stage: str, done: int, total: int) -> None:
     """For those who need not know how far a run is."""
 
@@ -49,14 +57,27 @@ def audit(paths: Sequence[str], settings: Settings | None = None, watch: Watch =
     settings = settings or Settings()
     catalogue = load_catalogue()
     rules = chosen_rules(catalogue, settings)
+    gathered = gather(paths, settings, watch)
+    watch("check", 0, 0)
+    params = overrides(catalogue, settings.params) if settings.params else {}
+    outcomes = [run(cluster, rules, params, catalogue) for cluster in gathered.clusters]
+    watch("settle", 0, 0)
+    inputs = replace(
+        gathered.inputs,
+        skipped=tuple(s for o in outcomes for s in o.skipped),
+        unjudged=(*gathered.inputs.unjudged, *(c for o in outcomes for c in o.crashed)),
+    )
+    findings = [f for o in outcomes for f in o.findings]
+    return settle(findings, inputs, rules, gathered.clusters, _terms(catalogue, settings, gathered.loaded))
+
+
+def gather(paths: Sequence[str], settings: Settings, watch: Watch = unwatched) -> Gathered:
+    """Everything up to the model: for those who ask it questions of their own."""
     loaded, not_read = read(paths, settings.limits, watch)
     watch("model", 0, 0)
-    clusters = [model(scope, loaded) for scope in settings.scopes]
-    watch("check", 0, 0)
-    outcomes = [run(cluster, rules, settings.params, catalogue) for cluster in clusters]
-    watch("settle", 0, 0)
+    clusters = tuple(model(scope, loaded) for scope in settings.scopes)
     objects = sum(len(c.all_objects()) + len(c.pools) for c in clusters)
-    unjudged = [f"{n.path}: {n.why}" for n in not_read if n.failed] + [c for o in outcomes for c in o.crashed]
+    unjudged = [f"{n.path}: {n.why}" for n in not_read if n.failed]
     if not objects and not any(c.problems for c in clusters):
         unjudged.append("nothing relevant was found: no Kueue object, node pool or workload")
     inputs = Inputs(
@@ -64,12 +85,10 @@ def audit(paths: Sequence[str], settings: Settings | None = None, watch: Watch =
         documents=sum(len(f.documents) + f.passed_over for f in loaded),
         objects=objects,
         not_read=(*(NotRead(n.path, n.why) for n in not_read), *_left_out(loaded)),
-        skipped=tuple(s for o in outcomes for s in o.skipped),
         unjudged=tuple(unjudged),
         paths=tuple(f.text.path for f in loaded),
     )
-    findings = [f for o in outcomes for f in o.findings]
-    return settle(findings, inputs, rules, clusters, _terms(catalogue, settings, loaded))
+    return Gathered(tuple(loaded), clusters, inputs)
 
 
 def _terms(catalogue: dict[str, Rule], settings: Settings, loaded: Iterable[Loaded]) -> Terms:

@@ -143,6 +143,9 @@ def test_a_clean_check_imports_nothing_heavy() -> None:
         (["rules"], 0),
         (["explain", "quota-exceeds-capacity"], 0),
         (["schema", "config"], 0),
+        (["capacity", EXAMPLE], 0),
+        (["capacity", "no/such/path"], 2),
+        (["capacity", EXAMPLE, "--format", "xml"], 2),
         (["check", "--help"], 0),
     ],
 )

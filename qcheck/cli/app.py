@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from qcheck import __version__
-from qcheck.cli import explain, rules, schema
+from qcheck.cli import capacity, explain, rules, schema
 from qcheck.cli.arguments import Paths
 from qcheck.cli.check import check
 from qcheck.cli.options import CHECK_OPTIONS, FLAG, MANY, CheckOptions, Option
@@ -115,6 +115,14 @@ app.command(
         "qcheck check --select QC1,QC2 --fail-on warning",
     ),
 )(from_table(check, CHECK_OPTIONS))
+app.command(
+    "capacity",
+    epilog=examples(
+        "qcheck capacity",
+        "qcheck capacity clusters/prod --format json",
+        "kubectl get nodes -o json | qcheck capacity - queues/",
+    ),
+)(capacity.capacity)
 app.command("rules", epilog=examples("qcheck rules", "qcheck rules --select QC3 --format json"))(rules.rules)
 app.command("explain", epilog=examples("qcheck explain QC101", "qcheck explain owner-cannot-reclaim"))(explain.explain)
 app.command("schema", epilog=examples("qcheck schema config > qcheck.schema.json"))(schema.schema)

@@ -15,3 +15,5 @@ Paths = Annotated[
 ConfigFile = Annotated[str | None, typer.Option("--config", metavar="FILE", help=options.CONFIG.help)]
 Clusters = Annotated[list[str] | None, typer.Option("--cluster", metavar="NAME", help=options.CLUSTER.help)]
 Color = Annotated[Literal["auto", "always", "never"], typer.Option("--color", help=options.COLOR.help)]
+Format = Annotated[list[str] | None, typer.Option("--format", "-f", metavar="FMT[=FILE]", help=options.FORMAT.help)]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help=options.VERBOSE.help)]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from qcheck.api import Watch
-    from qcheck.findings.result import Result
+    from qcheck.findings.result import Inputs, Result
 
 
 def settings_for(paths: Sequence[str], config: str | None, clusters: Sequence[str] = ()) -> Settings:
@@ -41,6 +41,12 @@ def audited(paths: Sequence[str], settings: Settings, watch: Watch) -> Result:
         return audit(paths_for(paths, settings), settings, watch)
     except BaselineError as error:
         raise UsageError(str(error)) from None
+
+
+def stop_if_unjudged(inputs: Inputs) -> None:
+    """Raises `UsageError` where the run could not judge; what it could say has been written by then."""
+    if inputs.unjudged:
+        raise UsageError("could not judge everything:\n" + "\n".join(inputs.unjudged))
 
 
 def words(texts: Iterable[str]) -> tuple[str, ...]:

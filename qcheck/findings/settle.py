@@ -10,6 +10,7 @@ from qcheck.model.value import TYPE_CHECKING, Value, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import TypeVar
 
     from qcheck.findings.baseline import Baseline
     from qcheck.findings.catalogue import Rule
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 SUPPRESSION_PROBLEM = "QC012"
 BASELINE_STALE = "QC013"
+
+    T = TypeVar("T")
 
 
 class Terms(Value):
@@ -32,13 +35,13 @@ class Terms(Value):
     today: str | None = None
 
 
-def overrides(catalogue: Mapping[str, Rule], severity: Mapping[str, str]) -> dict[str, str]:
-    """Severities by rule id, from settings that name rules by id, name or prefix; what names a rule exactly wins."""
+def overrides(catalogue: Mapping[str, Rule], named: Mapping[str, T]) -> dict[str, T]:
+    """What settings say by rule id, where they name rules by id, name or prefix; what names a rule exactly wins."""
     exact = {word for r in catalogue.values() for word in (r.id, r.name)}
-    found: dict[str, str] = {}
-    for word in sorted(severity, key=lambda w: (w in exact, len(w))):
+    found: dict[str, T] = {}
+    for word in sorted(named, key=lambda w: (w in exact, len(w))):
         for identifier in choose(catalogue.values(), [word])[0]:
-            found[identifier] = severity[word]
+            found[identifier] = named[word]
     return found
 
 

@@ -1,0 +1,34 @@
+"""`qcheck capacity`: what queues promise beside what nodes hold."""
+
+from __future__ import annotations
+
+from qcheck.api import gather
+from qcheck.cli.arguments import Clusters, ConfigFile, Format, Paths, Verbose
+from qcheck.cli.given import paths_for, settings_for, stop_if_unjudged
+from qcheck.cli.output import parse_outputs, write
+from qcheck.cli.terminal import Watch
+from qcheck.reports import capacity as report
+
+FORMATS = {"text": report.render_text, "json": report.render_json}
+
+
+def capacity(
+    paths: Paths = None,
+    config: ConfigFile = None,
+    cluster: Clusters = None,
+    format: Format = None,
+    verbose: Verbose = False,
+) -> None:
+    """Both views side by side: what queues promise of each flavor and resource, and what its nodes hold.
+
+    Amounts of nodes are what DaemonSets and reserves leave; headroom is that minus the quota.
+    """
+    outputs = parse_outputs(format or (), tuple(FORMATS))
+    settings = settings_for(paths or (), config, cluster or ())
+    watch = Watch(verbose, quiet=False)
+    gathered = gather(paths_for(paths or (), settings), settings, watch)
+    watch("report", 0, 0)
+    for output in outputs:
+        write(output, FORMATS[output.format](gathered.clusters))
+    watch.close()
+    stop_if_unjudged(gathered.inputs)
