@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from qcheck.findings.baseline import Baseline
     from qcheck.findings.catalogue import Rule
     from qcheck.findings.suppressions import Marker
+
+    T = TypeVar("T")
     from qcheck.model.cluster import Cluster
 
 SUPPRESSION_PROBLEM = "QC012"
 BASELINE_STALE = "QC013"
-
-    T = TypeVar("T")
 
 
 class Terms(Value):
