@@ -9,6 +9,8 @@ MODULES: dict[str, tuple[str, ...]] = {
     "input": ("input",),
     "capacity": ("capacity",),
     "placement": ("placement", "taints"),
+    "priority": ("priority", "reclaim"),
+    "queues": ("queues", "admission_checks"),
     "topology": ("topology",),
 }
 """The modules of `qcheck.checks` that hold the rules of each family."""

@@ -26,8 +26,9 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "workload.codeflare.dev": ("appwrapper", ("AppWrapper",)),
     "leaderworkerset.x-k8s.io": ("leaderworkerset", ("LeaderWorkerSet",)),
     "sparkoperator.k8s.io": ("spark", ("SparkApplication",)),
+    "kyverno.io": ("kyverno", ("Policy", "ClusterPolicy")),
 }
-"""Groups of the frameworks: the module of `qcheck.kinds` that reads each, imported when one is met, and its kinds."""
+"""Groups of the frameworks, and of what creates objects: the module that reads each, imported when met, and its kinds."""
 
 
 def decoder(group: str, kind: str) -> Callable[[Cursor], Object] | None:

@@ -20,7 +20,7 @@ CLUSTER_SCOPED = frozenset(
     {
         "ClusterQueue", "Cohort", "ResourceFlavor", "Topology", "AdmissionCheck", "ProvisioningRequestConfig",
         "WorkloadPriorityClass", "MultiKueueConfig", "MultiKueueCluster", "Node", "Namespace", "PriorityClass",
-        "RuntimeClass", "CustomResourceDefinition", "ClusterTrainingRuntime",
+        "RuntimeClass", "CustomResourceDefinition", "ClusterTrainingRuntime", "ClusterPolicy",
     }
 )  # fmt: skip
 

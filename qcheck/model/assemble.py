@@ -6,7 +6,7 @@ from qcheck.model import queues, workloads
 from qcheck.model.cluster import Cluster
 from qcheck.model.joining import joined
 from qcheck.model.nodes import Node
-from qcheck.model.objects import Namespace, Other
+from qcheck.model.objects import Generator, Namespace, Other
 from qcheck.model.problems import Problem
 from qcheck.model.value import TYPE_CHECKING
 
@@ -38,6 +38,7 @@ _FIELDS: dict[type[Object], str] = {
     workloads.TrainingRuntime: "training_runtimes",
     Namespace: "namespaces",
     Node: "nodes",
+    Generator: "generators",
     Other: "others",
 }
 

@@ -9,8 +9,9 @@ from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
     from qcheck.model.configuration import Configuration
+    from qcheck.model.loans import Loans
     from qcheck.model.nodes import Node, NodePool
-    from qcheck.model.objects import Namespace, Object, ObjectId, Other
+    from qcheck.model.objects import Generator, Namespace, Object, ObjectId, Other
     from qcheck.model.pods import PodTemplate
     from qcheck.model.problems import Problem
     from qcheck.model.queues import (
@@ -63,6 +64,7 @@ class Cluster(Value, cached=True):
     runtime_classes: tuple[RuntimeClass, ...] = ()
     training_runtimes: tuple[TrainingRuntime, ...] = ()
     configuration: Configuration | None = None
+    generators: tuple[Generator, ...] = ()
     others: tuple[Other, ...] = ()
     problems: tuple[Problem, ...] = ()
     unread: tuple[str, ...] = ()
@@ -71,6 +73,10 @@ class Cluster(Value, cached=True):
     def is_complete(self) -> bool:
         """Whether an object that is not here does not exist."""
         return self.policy.complete and not self.unread
+
+    def generates(self, kind: str) -> bool:
+        """Whether something in the repository may create objects of a kind that no file holds."""
+        return any(kind in g.kinds for g in self.generators)
 
     @property
     def has_nodes(self) -> bool:
@@ -133,7 +139,8 @@ class Cluster(Value, cached=True):
             self.nodes, self.flavors, self.queues, self.cohorts, self.local_queues, self.topologies,
             self.admission_checks, self.provisioning_configs, self.multikueue_configs, self.multikueue_clusters,
             self.workload_priority_classes, self.priority_classes, self.daemon_sets, self.workloads, self.namespaces,
-            self.limit_ranges, self.resource_quotas, self.runtime_classes, self.training_runtimes, self.others,
+            self.limit_ranges, self.resource_quotas, self.runtime_classes, self.training_runtimes,
+            self.generators, self.others,
         )  # fmt: skip
         of_groups = [m for w in self.workloads for m in w.members[1:]]
         return [*(o for objects in kinds for o in objects), *of_groups]
@@ -157,6 +164,13 @@ class Cluster(Value, cached=True):
         from qcheck.model.quota_tree import QuotaTree
 
         return QuotaTree(self.queues, self.cohorts)
+
+    @cached_property
+    def loans(self) -> Loans:
+        """Who may hold whose quota."""
+        from qcheck.model.loans import Loans
+
+        return Loans(self)
 
     @cached_property
     def supply(self) -> Supply:

@@ -60,3 +60,9 @@ class Other(Object):
 
 class Namespace(Object):
     """A namespace; the API server adds the label `kubernetes.io/metadata.name`."""
+
+
+class Generator(Object):
+    """A policy by which the cluster creates objects that no file holds; `kinds` are what it creates."""
+
+    kinds: tuple[str, ...]

@@ -1,0 +1,48 @@
+"""References to what does not exist: every use of one missing name is one finding."""
+
+from __future__ import annotations
+
+from qcheck.findings.finding import Finding, finding
+from qcheck.model.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qcheck.model.objects import ObjectId
+    from qcheck.model.place import Place
+
+
+class Use(Value):
+    """A reference: the name, where it is written, and by whom."""
+
+    name: str
+    place: Place
+    by: ObjectId
+
+
+def by_name(uses: Iterable[Use]) -> dict[str, list[Use]]:
+    """Uses of each name, in the order of the files."""
+    grouped: dict[str, list[Use]] = {}
+    for use in uses:
+        grouped.setdefault(use.name, []).append(use)
+    return grouped
+
+
+def missing(what: str, uses: list[Use], known: Iterable[str], consequence: str) -> Finding:
+    """One finding for all uses of a missing name: `what` is its kind, `consequence` what follows for the first user."""
+    first, *others = uses
+    more = f" (and {len(others)} more)" if others else ""
+    near = nearest(first.name, known)
+    found = finding(first.place, f"{what} {first.name} does not exist: {consequence}{more}").about(first.by)
+    for other in others:
+        found = found.near(other.place, f"{other.by} names it too")
+    if near is not None:
+        found = found.fixed_by(f"Write {near} instead of {first.name}, or create the {what} {first.name}.")
+    return found.with_data(missing=first.name, nearest=near)
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that `name` was probably meant to be."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(name, sorted(known), 1, 0.75)), None)

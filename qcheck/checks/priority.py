@@ -1,0 +1,117 @@
+"""QC3: priority classes, Kueue's and kube-scheduler's."""
+
+from __future__ import annotations
+
+from qcheck.checks.missing import Use, by_name, missing
+from qcheck.checks.registry import rule
+from qcheck.findings.finding import Finding, finding
+from qcheck.model.priorities import ALWAYS_THERE, global_default
+from qcheck.model.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.model.cluster import Cluster
+    from qcheck.model.objects import ObjectId
+    from qcheck.model.pods import PodTemplate
+    from qcheck.model.queues import PriorityClass
+
+HIGHEST, LOWEST = 1_000_000_000, -(2**31)
+RESERVED_PREFIX = "system-"
+POLICIES = ("PreemptLowerPriority", "Never")
+
+
+@rule("QC301")
+def priority_class_missing(cluster: Cluster) -> Iterator[Finding]:
+    """Workloads and pods whose priority class does not exist: neither is created, and nothing falls back."""
+    labels = [Use(w.priority_class, w.priority_class_place, w.id) for w in cluster.workloads if w.priority_class]
+    for name, uses in by_name(labels).items():
+        if name not in cluster.workload_priority_class:
+            found = missing(
+                "WorkloadPriorityClass",
+                uses,
+                cluster.workload_priority_class,
+                f"Kueue creates no Workload for {uses[0].by}, which therefore never starts",
+            )
+            if name in cluster.priority_class:
+                found = found.near(
+                    cluster.priority_class[name].name_place, "a PriorityClass of this name is no substitute"
+                )
+            yield found
+    for name, uses in by_name(_pod_classes(cluster)).items():
+        if name not in cluster.priority_class and name not in ALWAYS_THERE:
+            consequence = f"the API server refuses the pods of {uses[0].by}"
+            found = missing("PriorityClass", uses, cluster.priority_class, consequence)
+            if name in cluster.workload_priority_class:
+                found = found.near(
+                    cluster.workload_priority_class[name].name_place, "a WorkloadPriorityClass is none for pods"
+                )
+            yield found
+
+
+def _pod_classes(cluster: Cluster) -> Iterator[Use]:
+    for template, by in _templates(cluster):
+        if template.priority_class:
+            yield Use(template.priority_class, template.place.at("priorityClassName"), by)
+    for workload in cluster.workloads:
+        named = workload.job_pod_priority_class
+        if named and not any(p.template.priority_class == named for p in workload.pod_sets):
+            yield Use(named, workload.place.at("spec"), workload.id)
+
+
+def _templates(cluster: Cluster) -> Iterator[tuple[PodTemplate, ObjectId]]:
+    """Every pod template with its owner."""
+    for workload in cluster.workloads:
+        yield from ((p.template, workload.id) for p in workload.pod_sets)
+    yield from ((d.template, d.id) for d in cluster.daemon_sets)
+
+
+@rule("QC302")
+def priority_class_invalid(cluster: Cluster) -> Iterator[Finding]:
+    """PriorityClasses that the API server refuses, and pods that contradict theirs."""
+    for each in cluster.priority_classes:
+        yield from _invalid_class(each)
+    for template, by in _templates(cluster):
+        known = cluster.priority_class.get(template.priority_class or "")
+        value = known.value if known else ALWAYS_THERE.get(template.priority_class or "")
+        if value is not None and template.priority not in (None, value):
+            message = f"the pods set priority {template.priority}, their class {template.priority_class} has {value}"
+            found = finding(template.place.at("priority"), f"{message}: the API server refuses them").about(by)
+            yield found.near(known.place.at("value") if known else None, f"value {value}")
+        if known and template.preemption_policy not in (None, known.preemption_policy):
+            message = f"the pods set preemptionPolicy {template.preemption_policy}, their class {known.name} has "
+            place = template.place.at("preemptionPolicy")
+            found = finding(place, f"{message}{known.preemption_policy}: the API server refuses them").about(by)
+            yield found.near(known.place.at("preemptionPolicy"), f"preemptionPolicy {known.preemption_policy}")
+
+
+def _invalid_class(each: PriorityClass) -> Iterator[Finding]:
+    if each.name in ALWAYS_THERE and each.value == ALWAYS_THERE[each.name]:
+        return
+    if each.name.startswith(RESERVED_PREFIX):
+        message = f"the name {each.name} begins with {RESERVED_PREFIX}, which is reserved for Kubernetes' own classes"
+        yield finding(each.name_place, message).about(each.id)
+    elif not LOWEST <= each.value <= HIGHEST:
+        message = f"PriorityClass {each.name} has the value {each.value}, outside of {LOWEST}..{HIGHEST}"
+        yield finding(each.place.at("value"), message).about(each.id).with_data(value=each.value)
+    if each.preemption_policy not in POLICIES:
+        message = f"PriorityClass {each.name} has the preemptionPolicy {each.preemption_policy}; it is one of "
+        yield finding(each.place.at("preemptionPolicy"), message + " and ".join(POLICIES)).about(each.id)
+
+
+@rule("QC303")
+def several_global_defaults(cluster: Cluster) -> Iterator[Finding]:
+    """More than one class for pods that name none."""
+    defaults = [c for c in cluster.priority_classes if c.is_global_default]
+    wins = global_default(cluster)
+    if len(defaults) < 2 or wins is None:
+        return
+    first, second, *others = defaults
+    found = finding(
+        second.place.at("globalDefault"),
+        f"{second.name} and {first.name} are both globalDefault: the API server refuses the second, and if both exist "
+        f"{wins.name} ({wins.value}) counts because its value is the lowest",
+    ).about(second.id)
+    for each in (first, *others):
+        found = found.near(each.place.at("globalDefault"), f"{each.name} (value {each.value}) is a global default too")
+    yield found.with_data(defaults=[c.name for c in defaults])

@@ -1,0 +1,30 @@
+"""Kyverno's policies, as far as they create objects that no file holds."""
+
+from __future__ import annotations
+
+from qcheck.kinds.read import metadata, object_id, place, text_list
+from qcheck.model.objects import Generator
+from qcheck.model.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.model.objects import Object
+
+
+def policy(root: Cursor) -> Object:
+    """A Policy or ClusterPolicy with the kinds that its `generate` rules create."""
+    kinds = {kind for rule in root["spec"]["rules"].items() for kind in _kinds(rule["generate"])}
+    return Generator(object_id(root), place(root), *metadata(root), kinds=tuple(sorted(kinds)))
+
+
+def _kinds(generate: Cursor) -> Iterator[str]:
+    for target in (generate, *generate["foreach"].items()):
+        kind = target["kind"].text()
+        if kind:
+            yield kind
+        yield from (k.rpartition("/")[2] for k in text_list(target["cloneList"]["kinds"]))
+
+
+DECODERS: dict[str, Callable[[Cursor], Object]] = {"Policy": policy, "ClusterPolicy": policy}

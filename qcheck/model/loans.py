@@ -1,0 +1,96 @@
+"""Who may hold whose quota: lending in the cohort tree, and what the owner can do to get it back.
+
+Source: Kueue 0.19 `pkg/cache/scheduler/resource_node.go` and `pkg/scheduler/preemption`.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from qcheck.model.queues import NEVER, ClusterQueue, FlavorResource, Quota
+from qcheck.model.resources import is_compute
+from qcheck.model.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.model.cluster import Cluster
+
+
+class Loan(Value):
+    """What `borrower` could hold of `owner`'s quota at the most: `amount` base units of the owner's cell.
+
+    `quota` is the owner's cell, `borrowed` the borrower's.
+    """
+
+    owner: ClusterQueue
+    borrower: ClusterQueue
+    quota: Quota
+    borrowed: Quota
+    amount: int
+
+    @property
+    def is_reclaimable(self) -> bool:
+        """Whether the owner may preempt in other queues at all."""
+        return self.owner.preemption.reclaim != NEVER
+
+
+class Loans:
+    """Lending between the queues of a cluster. A stopped queue borrows nothing new, yet what it owns is lent."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._keen: dict[FlavorResource, list[ClusterQueue]] = {}
+
+    def keen(self, cell: FlavorResource) -> list[ClusterQueue]:
+        """Queues that can hold more of a cell than they own; those made for borrowing first."""
+        if cell not in self._keen:
+            tree = self._cluster.tree
+            able = [q for q in self._listing.get(cell, ()) if not q.is_stopped and tree.borrowable(q.name, cell) > 0]
+            self._keen[cell] = sorted(able, key=lambda q: (not self.is_by_nature(q, cell), q.name))
+        return self._keen[cell]
+
+    @cached_property
+    def _listing(self) -> dict[FlavorResource, list[ClusterQueue]]:
+        listing: dict[FlavorResource, list[ClusterQueue]] = {}
+        for queue in self._cluster.queues:
+            for quota in queue.quotas():
+                listing.setdefault(quota.key, []).append(queue)
+        return listing
+
+    def is_by_nature(self, queue: ClusterQueue, cell: FlavorResource) -> bool:
+        """Whether a queue lives on what others leave: settings call it shared, or it owns nothing of the cell."""
+        quota = self._cluster.tree.queues[queue.name].cells.get(cell)
+        return self._cluster.policy.is_shared(queue.name) or (quota is not None and quota.nominal == 0)
+
+    def of(self, owner: ClusterQueue, quota: Quota) -> Iterator[Loan]:
+        """Everybody who may hold the owner's quota of one cell, the keenest first."""
+        tree, cell = self._cluster.tree, quota.key
+        if quota.nominal <= 0 or tree.lent(owner.name, cell) <= 0:
+            return
+        for borrower in self.keen(cell):
+            if borrower.name != owner.name:
+                amount = min(quota.nominal, tree.borrows_from(borrower.name, owner.name, cell))
+                if amount > 0:
+                    yield Loan(owner, borrower, quota, tree.queues[borrower.name].cells[cell], amount)
+
+    def main(self, owner: ClusterQueue) -> Loan | None:
+        """The loan that hurts most: of accelerators if the owner lends any, else of what comes first."""
+        for quota in sorted(owner.quotas(), key=lambda q: not is_compute(q.resource)):
+            loan = next(self.of(owner, quota), None)
+            if loan is not None:
+                return loan
+        return None
+
+    def to(self, borrower: ClusterQueue) -> Iterator[Loan]:
+        """What a queue may hold of others, one loan for each owner: of accelerators if it can be."""
+        cells = sorted((q.key for q in borrower.quotas()), key=lambda c: not is_compute(c[1]))
+        for owner in self._cluster.queues:
+            loan = next((found for c in cells for found in self._between(owner, borrower, c)), None)
+            if loan is not None:
+                yield loan
+
+    def _between(self, owner: ClusterQueue, borrower: ClusterQueue, cell: FlavorResource) -> Iterator[Loan]:
+        quota = self._cluster.tree.queues[owner.name].cells.get(cell)
+        if quota is not None and borrower in self.keen(cell):
+            yield from (loan for loan in self.of(owner, quota) if loan.borrower is borrower)
