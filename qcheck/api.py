@@ -23,7 +23,7 @@ from qcheck.settings import Settings
 from qcheck.sources import files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from qcheck.documents.fault import Fault
     from qcheck.documents.limits import Limits
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from qcheck.findings.catalogue import Rule
     from qcheck.findings.result import Result
     from qcheck.model.cluster import Cluster
+    from qcheck.model.nodes import Machine
     from qcheck.settings import ClusterScope
 
     Watch = Callable[[str, int, int], None]
@@ -75,7 +76,7 @@ def gather(paths: Sequence[str], settings: Settings, watch: Watch = unwatched) -
     """Everything up to the model: for those who ask it questions of their own."""
     loaded, not_read = read(paths, settings.limits, watch)
     watch("model", 0, 0)
-    clusters = tuple(model(scope, loaded) for scope in settings.scopes)
+    clusters = tuple(model(scope, loaded, settings.instance_types) for scope in settings.scopes)
     objects = sum(len(c.all_objects()) + len(c.pools) for c in clusters)
     unjudged = [f"{n.path}: {n.why}" for n in not_read if n.failed]
     if not objects and not any(c.problems for c in clusters):
@@ -132,12 +133,12 @@ def _is_wanted(api_version: str, kind: str) -> bool:
     return recognises(api_version, kind) or nodepools.recognises(api_version, kind)
 
 
-def model(scope: ClusterScope, loaded: Iterable[Loaded]) -> Cluster:
+def model(scope: ClusterScope, loaded: Iterable[Loaded], own_types: Mapping[str, Machine]) -> Cluster:
     """Decode and assemble the files that belong to one cluster."""
     mine = [f for f in loaded if scope.holds(f.text.path)]
-    documents = [d for f in mine for d in f.documents]
-    objects = [o for d in documents for r in roots(d) if (o := decode(r)) is not None]
-    pools, nodes, pool_problems = nodepools.read(documents)
+    manifests = [r for f in mine for d in f.documents for r in roots(d)]
+    pools, nodes, pool_problems = nodepools.read(manifests, own_types)
+    objects = [o for r in manifests if not nodepools.describes_nodes(r) and (o := decode(r)) is not None]
     problems = [_problem(fault) for f in mine for fault in f.faults]
     return assemble(
         scope.name,

@@ -57,15 +57,21 @@ def _labels(labels: Mapping[str, str]) -> str:
 
 
 def _nearest(cluster: Cluster, wanted: dict[str, str]) -> tuple[NodeGroup, list[str]] | None:
-    """The group that differs in the fewest labels, if it shares one or knows the key that differs."""
-    best: tuple[int, int, NodeGroup, list[str]] | None = None
+    """The group that differs in the fewest labels, and least in their spelling, if it knows any of the keys."""
+    ranked = []
     for at, group in enumerate(cluster.supply.groups):
         carried = _carried(group)
-        differing = [k for k, v in wanted.items() if carried.get(k) != v]
-        known = any(k in carried for k in differing)
-        if (len(differing) < len(wanted) or known) and (best is None or (len(differing), at) < best[:2]):
-            best = (len(differing), at, group, sorted(differing, key=lambda k: k not in carried))
-    return (best[2], best[3]) if best else None
+        differing = sorted((k for k, v in wanted.items() if carried.get(k) != v), key=lambda k: k not in carried)
+        if len(differing) < len(wanted) or any(k in carried for k in differing):
+            ranked.append((len(differing), -_likeness(wanted, carried, differing[0]), at, group, differing))
+    return min(ranked, key=lambda r: r[:3])[3:] if ranked else None
+
+
+def _likeness(wanted: Mapping[str, str], carried: Mapping[str, str], key: str) -> int:
+    """How alike two values of a label are, in percent."""
+    from difflib import SequenceMatcher
+
+    return round(100 * SequenceMatcher(None, wanted[key], carried.get(key, "")).ratio())
 
 
 def _carried(group: NodeGroup) -> Mapping[str, str]:

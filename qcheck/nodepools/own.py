@@ -1,48 +1,77 @@
-"""The project's own node-pool format: `apiVersion: qcheck.dev/v1`, `kind: NodePool`."""
+"""The project's own format, for pools that live elsewhere: `apiVersion: qcheck.dev/v1`, `kind: NodePool`."""
 
 from __future__ import annotations
 
-from qcheck.documents.cursor import Cursor, root
-from qcheck.model.labels import Taint
-from qcheck.model.nodes import DECLARED, Machine, NodePool
-from qcheck.model.place import Place
-from qcheck.model.quantity import amount, parse_quantity
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.model.nodes import Machine, NodePool, TopologyLevel
+from qcheck.model.value import TYPE_CHECKING, replace
+from qcheck.nodepools.added import HOSTNAME, added
+from qcheck.nodepools.machines import machine, with_declared
+from qcheck.nodepools.scalars import amounts, labels, place, taints
 
 if TYPE_CHECKING:
-    from qcheck.documents.document import Document
+    from collections.abc import Mapping
+
+    from qcheck.documents.cursor import Cursor
+
+FORMAT = "qcheck.dev/v1 NodePool"
 
 
-def is_own(document: Document) -> bool:
-    return root(document)["apiVersion"].text() == "qcheck.dev/v1"
+def read_pools(root: Cursor, own: Mapping[str, Machine]) -> tuple[NodePool]:
+    """The one pool of a document."""
+    return (_pool(root, own),)
 
 
-def read(document: Document) -> NodePool:
-    spec = root(document)["spec"]
-    count = spec["count"]
-    fixed = count.integer()
-    allocatable = {k: amount(k, parse_quantity(c.data)) for k, c in spec["allocatable"].mapping()}
-    machine = Machine(
-        spec["instanceType"].text(),
-        allocatable,
-        dict.fromkeys(allocatable, DECLARED),
-        model=spec["accelerator"]["model"].text(),
-        nvlink_domain=spec["accelerator"]["nvlinkDomain"].integer(),
+def _pool(root: Cursor, own: Mapping[str, Machine]) -> NodePool:
+    spec, name = root["spec"], root["metadata"]["name"].text() or ""
+    low, desired, high = _count(spec["count"])
+    found = _machine(spec, own)
+    base = NodePool(
+        name=name,
+        format=FORMAT,
+        place=place(root),
+        count_place=place(spec["count"]),
+        minimum=low,
+        desired=desired,
+        maximum=high,
+        machines=(),
+        labels=labels(spec["labels"]),
+        taints=taints(spec["taints"]),
+        varying={HOSTNAME: ()},
+        topology=tuple(_level(t) for t in spec["topology"].items()),
+        autoscaler=None if low == high else "autoscaler",
     )
-    return NodePool(
-        name=root(document)["metadata"]["name"].text() or "",
-        format="qcheck.dev/v1 NodePool",
-        place=Place(document),
-        count_place=Place(document, count.route),
-        minimum=fixed if fixed is not None else count["min"].integer() or 0,
-        desired=fixed if fixed is not None else count["desired"].integer(),
-        maximum=fixed if fixed is not None else count["max"].integer(),
-        machines=(machine,),
-        labels={k: t for k, c in spec["labels"].mapping() if (t := c.text()) is not None},
-        taints=tuple(_taint(t) for t in spec["taints"].items()),
-        varying={"kubernetes.io/hostname": ()},
-    )
+    if found is None:
+        kind = spec["instanceType"].text()
+        why = f"the machine type {kind} is in no catalogue" if kind else "it names neither instanceType nor allocatable"
+        return replace(base, why_unknown=why, unknown_place=place(spec["instanceType"]))
+    extra, origins = added(found)
+    return replace(base, machines=(found,), labels={**extra, **base.labels}, added=origins)
 
 
-def _taint(at: Cursor) -> Taint:
-    return Taint(at["key"].text() or "", at["value"].text() or "", at["effect"].text() or "")
+def _count(at: Cursor) -> tuple[int, int | None, int | None]:
+    """Minimum, desired and maximum; a plain number is all three, a missing maximum no ceiling."""
+    fixed = at.integer()
+    if fixed is not None:
+        return fixed, fixed, fixed
+    if not at.exists:
+        return 1, 1, 1
+    return at["min"].integer() or 0, at["desired"].integer(), at["max"].integer()
+
+
+def _machine(spec: Cursor, own: Mapping[str, Machine]) -> Machine | None:
+    """The catalogue's machine with what is declared on top; without a known type only what is declared."""
+    kind = spec["instanceType"].text()
+    declared = amounts(spec["allocatable"])
+    known = machine(kind, None, own) if kind else None
+    if known is None:
+        if not declared:
+            return None
+        known = Machine(kind, {}, {}, source="declared")
+    model, domain = spec["accelerator"]["model"].text(), spec["accelerator"]["nvlinkDomain"].integer()
+    known = replace(known, model=model or known.model, nvlink_domain=domain or known.nvlink_domain)
+    return with_declared(known, declared)
+
+
+def _level(at: Cursor) -> TopologyLevel:
+    level = at["level"].text() or ""
+    return TopologyLevel(level, at["domains"].integer(), at["nodesPerDomain"].integer(), place(at))

@@ -1,0 +1,91 @@
+"""Machine types: what a machine of a provider's type has. Facts only, each row of `machines.csv` with its source.
+
+Looked up by searching the text of the file, so that a run which needs three types does not parse sixteen hundred rows.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+
+from qcheck.model.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from qcheck.model.nodes import Machine
+
+GIB = 2**30
+
+
+class MachineType(Value):
+    """One row. `memory` in bytes; counts are None where nobody verified them. `nvlink_domain` counts accelerators."""
+
+    provider: str
+    name: str
+    vcpu: int | None
+    memory: int | None
+    resource: str | None
+    model: str | None
+    count: int | None
+    gpu_memory: int | None
+    nvlink_domain: int | None
+    rdma_kind: str | None
+    rdma_count: int | None
+    source: str
+
+
+def find(name: str, provider: str | None = None) -> MachineType | None:
+    """The row of a machine type; without a provider the first one that has a type of that name."""
+    text = _text()
+    providers = (provider,) if provider else _providers()
+    for each in providers:
+        at = text.find(f"\n{each},{name},")
+        if at >= 0:
+            return _row(text[at + 1 : text.find("\n", at + 1)])
+    return None
+
+
+def all_of(provider: str) -> tuple[MachineType, ...]:
+    """Every type of a provider, in order of name."""
+    return tuple(_row(line) for line in _text().splitlines()[1:] if line.startswith(provider + ","))
+
+
+@cache
+def _text() -> str:
+    with open(os.path.join(os.path.dirname(__file__), "machines.csv"), encoding="utf-8") as file:
+        return file.read()
+
+
+def _providers() -> Iterator[str]:
+    last = ""
+    for line in _text().splitlines()[1:]:
+        provider = line[: line.index(",")]
+        if provider != last:
+            last = provider
+            yield provider
+
+
+def _row(line: str) -> MachineType:
+    provider, name, vcpu, memory, resource, model, count, gpu_memory, nvlink, kind, rdma, source = line.split(",", 11)
+    return MachineType(
+        provider, name, _whole(vcpu), _bytes(memory), resource or None, model or None, _whole(count),
+        _bytes(gpu_memory), _whole(nvlink), kind or None, _whole(rdma), source.strip('"'),
+    )  # fmt: skip
+
+
+def _whole(text: str) -> int | None:
+    return int(text) if text else None
+
+
+def _bytes(gib: str) -> int | None:
+    """A decimal number of GiB in bytes, without a float on the way."""
+    if not gib:
+        return None
+    whole, _, fraction = gib.partition(".")
+    return int(whole + fraction) * GIB // int(10 ** len(fraction))
+
+
+def lookup(name: str, provider: str | None, own: Mapping[str, Machine]) -> Machine | MachineType | None:
+    """A type that settings define, which counts before the catalogue, else the catalogue's."""
+    return own.get(name) or find(name, provider)

@@ -1,0 +1,35 @@
+"""Nodes as `kubectl get nodes -o yaml` (or json) shows them."""
+
+from __future__ import annotations
+
+from qcheck.model.nodes import Node
+from qcheck.model.objects import ObjectId
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.nodepools.scalars import amounts, labels, place, taints
+
+if TYPE_CHECKING:
+    from qcheck.documents.cursor import Cursor
+
+
+def read_node(root: Cursor) -> Node:
+    """One Node: what kube-scheduler may hand out, and whether it may at all."""
+    spec, status, metadata = root["spec"], root["status"], root["metadata"]
+    own = labels(metadata["labels"])
+    return Node(
+        ObjectId("", "v1", "Node", metadata["name"].text() or ""),
+        place(root),
+        own,
+        {},
+        node_labels=own,
+        taints=taints(spec["taints"]),
+        allocatable=amounts(status["allocatable"]),
+        capacity=amounts(status["capacity"]),
+        unschedulable=spec["unschedulable"].boolean() or False,
+        ready=_is_ready(status["conditions"]),
+    )
+
+
+def _is_ready(conditions: Cursor) -> bool:
+    """The condition Ready; a node without conditions (written by hand, or trimmed) counts as ready."""
+    ready = [c["status"].text() for c in conditions.items() if c["type"].text() == "Ready"]
+    return not ready or ready[-1] == "True"

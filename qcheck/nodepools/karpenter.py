@@ -1,0 +1,212 @@
+"""Karpenter: `karpenter.sh/v1` (and v1beta1) NodePool.
+
+A dynamic pool has no nodes of its own: 0 now, and at the most what its limits let it launch whole nodes for. A static
+one (`replicas`, Karpenter 1.8 and later) has that many. Requirements become labels; limits count capacity, not allocatable.
+"""
+
+from __future__ import annotations
+
+from qcheck.model.labels import Requirement
+from qcheck.model.nodes import LabelOrigin, Machine, NodePool
+from qcheck.model.value import TYPE_CHECKING, replace
+from qcheck.nodepools import catalogue
+from qcheck.nodepools.added import HOSTNAME, added
+from qcheck.nodepools.machines import machine, of_type
+from qcheck.nodepools.scalars import amounts, labels, place, taints, texts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.nodepools.catalogue import MachineType
+
+INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+CAPACITY_TYPE = "karpenter.sh/capacity-type"
+POOL_LABEL = "karpenter.sh/nodepool"
+KARPENTER = LabelOrigin("Karpenter", before_boot=True)
+AWS = "karpenter.k8s.aws/instance-"
+AUTO_MODE = "eks.amazonaws.com/instance-"
+ALIASES = {
+    "beta.kubernetes.io/instance-type": INSTANCE_TYPE,
+    "beta.kubernetes.io/arch": "kubernetes.io/arch",
+    "beta.kubernetes.io/os": "kubernetes.io/os",
+    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+}
+PROVIDERS = {
+    "karpenter.k8s.aws": "aws",
+    "eks.amazonaws.com": "aws",
+    "karpenter.azure.com": "azure",
+    "karpenter.k8s.gcp": "gcp",
+}
+MANY = 40
+"""With more machine types than this a pool is one of "anything", about whose nodes nothing is known."""
+
+
+def read_pools(root: Cursor, own: Mapping[str, Machine]) -> tuple[NodePool]:
+    """The one pool of a document."""
+    return (_pool(root, own),)
+
+
+def _pool(root: Cursor, own: Mapping[str, Machine]) -> NodePool:
+    spec = root["spec"]
+    template = spec["template"]["spec"]
+    name = root["metadata"]["name"].text() or ""
+    wanted = tuple(_requirement(r) for r in template["requirements"].items())
+    provider = PROVIDERS.get(template["nodeClassRef"]["group"].text() or _group(template))
+    machines, why = _machines(wanted, provider, own)
+    limits = amounts(spec["limits"])
+    low, high = _count(spec["replicas"].integer(), spec["limits"], limits, machines)
+    fixed, varying = _labels(spec, template, wanted, name)
+    pool = NodePool(
+        name=name,
+        format="Karpenter NodePool",
+        place=place(root),
+        count_place=place(spec["replicas"] if spec["replicas"].exists else spec["limits"]),
+        minimum=low,
+        desired=None,
+        maximum=high,
+        machines=machines,
+        labels=fixed,
+        taints=taints(template["taints"]),
+        added={k: KARPENTER for k in fixed if k not in labels(spec["template"]["metadata"]["labels"])},
+        varying=varying,
+        zones=_values(wanted, "topology.kubernetes.io/zone"),
+        spot=_values(wanted, CAPACITY_TYPE) == ("spot",),
+        autoscaler="Karpenter",
+        limits={r: n for r, n in limits.items() if r != "nodes"},
+        limits_place=place(spec["limits"]),
+        why_unknown=why,
+        unknown_place=place(template["requirements"]),
+        group_label=(POOL_LABEL, name),
+    )
+    return _with_machine_labels(pool)
+
+
+def _group(template: Cursor) -> str:
+    return (template["nodeClassRef"]["apiVersion"].text() or "").partition("/")[0]
+
+
+def _requirement(at: Cursor) -> Requirement:
+    key = at["key"].text() or ""
+    return Requirement(ALIASES.get(key, key), at["operator"].text() or "", texts(at["values"]))
+
+
+def _values(wanted: tuple[Requirement, ...], key: str) -> tuple[str, ...]:
+    """What In requirements leave of a key's values."""
+    kept: tuple[str, ...] | None = None
+    for each in wanted:
+        if each.key == key and each.operator == "In":
+            kept = each.values if kept is None else tuple(v for v in kept if v in each.values)
+    return kept or ()
+
+
+def _machines(
+    wanted: tuple[Requirement, ...], provider: str | None, own: Mapping[str, Machine]
+) -> tuple[tuple[Machine, ...], str | None]:
+    """The machines that the requirements leave, and what could not be told."""
+    types = _values(wanted, INSTANCE_TYPE)
+    if types:
+        known = [(t, machine(t, provider, own)) for t in types]
+        missing = [t for t, m in known if m is None]
+        if missing:
+            return (), f"the machine type {missing[0]} is in no catalogue"
+        return tuple(m for _, m in known if m is not None), None
+    if provider != "aws":
+        return (), "its requirements name no machine type"
+    narrowing = [r for r in wanted if r.key.startswith((AWS, AUTO_MODE))]
+    fitting = [t for t in catalogue.all_of("aws") if all(_fits(r, t) for r in narrowing)]
+    if not narrowing or not fitting or len(fitting) > MANY:
+        return (), f"its requirements leave {len(fitting)} machine types"
+    return tuple(of_type(t) for t in fitting), None
+
+
+def _fits(wanted: Requirement, kind: MachineType) -> bool:
+    """Whether a type satisfies a requirement on an instance label; a label that is not known here excludes nothing."""
+    name = wanted.key.removeprefix(AWS).removeprefix(AUTO_MODE)
+    found = aws_labels(kind)
+    if name not in found and name not in ("gpu-name", "gpu-count", "gpu-manufacturer", "accelerator-name"):
+        return True
+    return Requirement(name, wanted.operator, wanted.values).matches(found)
+
+
+def aws_labels(kind: MachineType) -> dict[str, str]:
+    """`karpenter.k8s.aws/instance-*` of a type, by the last part of the key."""
+    family, _, size = kind.name.partition(".")
+    category = family[: len(family) - len(family.lstrip("abcdefghijklmnopqrstuvwxyz"))]
+    generation = family[len(category) : len(category) + 1]
+    found = {"family": family, "size": size, "category": category, "generation": generation}
+    if kind.vcpu is not None:
+        found["cpu"] = str(kind.vcpu)
+    if kind.memory is not None:
+        found["memory"] = str(kind.memory >> 20)
+    if kind.resource == "nvidia.com/gpu" and kind.count:
+        found |= {"gpu-count": str(kind.count), "gpu-manufacturer": "nvidia"}
+        found["gpu-name"] = (kind.model or "").lower().replace(" ", "-")
+    return found
+
+
+def _count(
+    replicas: int | None, written: Cursor, limits: dict[str, int], machines: tuple[Machine, ...]
+) -> tuple[int, int | None]:
+    """Nodes now and at the most."""
+    nodes = limits.get("nodes") if written["nodes"].exists else None
+    if replicas is not None:
+        fixed = replicas if nodes is None else min(replicas, nodes)
+        return fixed, fixed
+    bounds = [b for m in machines if (b := _launchable(m, limits)) is not None]
+    by_limits = max(bounds) if machines and len(bounds) == len(machines) else None
+    known = [n for n in (nodes, by_limits) if n is not None]
+    return 0, min(known) if known else None
+
+
+def _launchable(each: Machine, limits: dict[str, int]) -> int | None:
+    """How many whole nodes of one machine stay within the limits, counted by capacity; None: no limit binds."""
+    has = _capacity(each)
+    return min((limit // has[r] for r, limit in limits.items() if has.get(r)), default=None)
+
+
+def _capacity(each: Machine) -> dict[str, int]:
+    """What the machine has before anything is reserved, as far as it is known."""
+    kind = catalogue.find(each.instance_type, "aws") if each.instance_type else None
+    found = dict(each.allocatable)
+    if kind is not None and kind.vcpu is not None and kind.memory is not None:
+        found |= {"cpu": kind.vcpu * 1000, "memory": kind.memory}
+    return found
+
+
+def _labels(
+    spec: Cursor, template: Cursor, wanted: tuple[Requirement, ...], name: str
+) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+    """Labels that all nodes share, and those whose values differ from node to node."""
+    reference = template["nodeClassRef"]
+    group, kind = reference["group"].text() or _group(template), reference["kind"].text()
+    fixed = {POOL_LABEL: name, "karpenter.sh/registered": "true", "karpenter.sh/initialized": "true"}
+    if group and kind:
+        fixed[f"{group}/{kind.lower()}"] = reference["name"].text() or ""
+    varying: dict[str, tuple[str, ...]] = {HOSTNAME: ()}
+    for each in wanted:
+        values = _values(wanted, each.key)
+        if len(values) == 1:
+            fixed[each.key] = values[0]
+        elif each.operator != "DoesNotExist":
+            varying[each.key] = values
+    fixed |= labels(spec["template"]["metadata"]["labels"])
+    return fixed, {k: v for k, v in varying.items() if k not in fixed}
+
+
+def _with_machine_labels(pool: NodePool) -> NodePool:
+    """Adds what nodes of each machine show of themselves."""
+    if not pool.machines:
+        return pool
+    described = []
+    origins = dict(pool.added)
+    for each in pool.machines:
+        extra, by = added(each)
+        kind = catalogue.find(each.instance_type, "aws") if each.instance_type else None
+        mine = {f"{AWS}{k}": v for k, v in aws_labels(kind).items()} if kind else {}
+        described.append(replace(each, labels={**extra, **mine, **each.labels}))
+        origins = {**by, **dict.fromkeys(mine, KARPENTER), **origins}
+    told = {k for each in described for k in each.labels}
+    varying = {k: v for k, v in pool.varying.items() if k not in told}
+    return replace(pool, machines=tuple(described), added=origins, varying=varying)

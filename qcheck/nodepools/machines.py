@@ -1,0 +1,54 @@
+"""From a machine type to what one node of it offers: accelerators as facts, cpu and memory as estimates."""
+
+from __future__ import annotations
+
+from qcheck.model.nodes import CATALOGUE, DECLARED, ESTIMATED, Machine
+from qcheck.model.value import TYPE_CHECKING, replace
+from qcheck.nodepools import catalogue
+from qcheck.nodepools.reservations import DEFAULT_PODS, left_for_pods
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qcheck.nodepools.catalogue import MachineType
+
+EFA = "vpc.amazonaws.com/efa"
+
+
+def machine(name: str, provider: str | None, own: Mapping[str, Machine]) -> Machine | None:
+    """What a node of this type offers; None for a type that neither settings nor the catalogue know."""
+    found = catalogue.lookup(name, provider, own)
+    if found is None or isinstance(found, Machine):
+        return found
+    return of_type(found)
+
+
+def of_type(kind: MachineType, pods: int = DEFAULT_PODS) -> Machine:
+    """A node of a catalogued type. What nobody verified is unknown, not zero."""
+    allocatable: dict[str, int] = {"pods": pods}
+    sure = {"pods": ESTIMATED}
+    unknown = set()
+    if kind.vcpu is None or kind.memory is None:
+        unknown |= {"cpu", "memory"}
+    else:
+        allocatable["cpu"], allocatable["memory"] = left_for_pods(kind.provider, kind.vcpu, kind.memory, pods)
+        sure |= {"cpu": ESTIMATED, "memory": ESTIMATED}
+    if kind.resource and kind.count is None:
+        unknown.add(kind.resource)
+    elif kind.resource and kind.count:
+        allocatable[kind.resource] = kind.count
+        sure[kind.resource] = CATALOGUE
+    if kind.rdma_kind == "efa" and kind.rdma_count:
+        allocatable[EFA] = kind.rdma_count
+        sure[EFA] = ESTIMATED
+    return Machine(kind.name, allocatable, sure, frozenset(unknown), kind.model, kind.nvlink_domain, source=kind.source)
+
+
+def with_declared(base: Machine, declared: dict[str, int]) -> Machine:
+    """The machine with figures that the user wrote down instead of derived ones."""
+    return replace(
+        base,
+        allocatable={**base.allocatable, **declared},
+        sure={**base.sure, **dict.fromkeys(declared, DECLARED)},
+        unknown=base.unknown - set(declared),
+    )

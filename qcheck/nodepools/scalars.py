@@ -1,0 +1,60 @@
+"""Reading the parts that many formats share. Tolerant: what has the wrong type reads as absent."""
+
+from __future__ import annotations
+
+from qcheck.model.labels import Taint
+from qcheck.model.place import Place
+from qcheck.model.quantity import QuantityError, amount, parse_quantity
+from qcheck.model.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from qcheck.documents.cursor import Cursor
+    from qcheck.model.labels import Labels
+
+EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
+
+
+def place(at: Cursor) -> Place:
+    return Place(at.document, at.route)
+
+
+def labels(at: Cursor) -> Labels:
+    """A map of strings; booleans and numbers read as what they were meant to be."""
+    return {k: t for k, c in at.mapping() if (t := text(c)) is not None}
+
+
+def text(at: Cursor) -> str | None:
+    if isinstance(at.data, bool):
+        return "true" if at.data else "false"
+    return at.amount()
+
+
+def texts(at: Cursor) -> tuple[str, ...]:
+    return tuple(t for c in at.items() if (t := text(c)) is not None)
+
+
+def taints(at: Cursor) -> tuple[Taint, ...]:
+    """A list of `{key, value, effect}`; effects also as cloud APIs spell them."""
+    found = []
+    for each in at.items():
+        effect = each["effect"].text() or ""
+        found.append(Taint(each["key"].text() or "", text(each["value"]) or "", EFFECTS.get(effect, effect)))
+    return tuple(found)
+
+
+def written_taint(written: str) -> Taint:
+    """`key=value:Effect` or `key:Effect`."""
+    name, _, effect = written.rpartition(":")
+    key, _, value = name.partition("=")
+    return Taint(key, value, effect)
+
+
+def amounts(at: Cursor) -> dict[str, int]:
+    """Quantities by resource in base units; what does not parse is left out."""
+    found = {}
+    for resource, cursor in at.mapping():
+        try:
+            found[resource] = amount(resource, parse_quantity(cursor.data))
+        except QuantityError:
+            continue
+    return found
