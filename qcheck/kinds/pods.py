@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor
 
 _PREFIX = "kueue.x-k8s.io/podset-"
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def pod_template(template: Cursor) -> PodTemplate:
@@ -42,7 +43,7 @@ def pod_template(template: Cursor) -> PodTemplate:
         claim_templates=_claims(spec, "resourceClaimTemplateName"),
         claims=_claims(spec, "resourceClaimName"),
         one_per_node=_one_per_node(spec),
-        has_pod_affinity=spec["affinity"]["podAffinity"].exists or spec["affinity"]["podAntiAffinity"].exists,
+        has_pod_affinity=any(spec["affinity"][side][_REQUIRED].items() for side in ("podAffinity", "podAntiAffinity")),
     )
 
 
@@ -62,7 +63,7 @@ def _claims(spec: Cursor, field: str) -> tuple[str, ...]:
 
 def _one_per_node(spec: Cursor) -> bool:
     """Whether required anti-affinity on the hostname keeps pods of the template apart."""
-    terms = spec["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"].items()
+    terms = spec["affinity"]["podAntiAffinity"][_REQUIRED].items()
     return any(t["topologyKey"].text() == "kubernetes.io/hostname" for t in terms)
 
 

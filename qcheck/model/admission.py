@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from qcheck.model.queues import CheckUse, ClusterQueue
     from qcheck.model.workloads import PodSet
 
+UNSATISFIED = "UnsatisfiedAdmissionChecks"
+ELSEWHERE = "multikueue"
+"""The cause where a check sends the pods to another cluster."""
 COMPLETED_AS_PODS = ("pod", "deployment")
 """Integrations that see pods, which the API server has completed, instead of templates."""
 
@@ -51,6 +54,11 @@ class Decision(Value):
     def is_managed(self) -> bool:
         """Whether Kueue decides at all; otherwise the pods start at once."""
         return not any(r.code == UNMANAGED for r in self.reasons)
+
+    @property
+    def runs_elsewhere(self) -> bool:
+        """Whether its pods run in another cluster, which MultiKueue chooses."""
+        return any(r.cause == ELSEWHERE for r in self.reasons)
 
     @property
     def is_never_admitted(self) -> bool:
@@ -171,9 +179,9 @@ def _short(queue: ClusterQueue, decided: Decision) -> Reason:
 
 def _waiting(cluster: Cluster, use: CheckUse) -> Reason:
     """Quota is reserved; an admission check may still keep the workload, for reasons outside of the repository."""
-    controller = cluster.admission_check[use.name].controller
-    message = f"quota is reserved; then it waits for the admission check {use.name} ({controller})"
-    return Reason("UnsatisfiedAdmissionChecks", "admission-check", message, use.place)
+    check = cluster.admission_check[use.name]
+    message = f"quota is reserved; then it waits for the admission check {use.name} ({check.controller})"
+    return Reason(UNSATISFIED, ELSEWHERE if check.is_multikueue else "admission-check", message, use.place)
 
 
 def _passes(cluster: Cluster, use: CheckUse, decided: Decision) -> bool:

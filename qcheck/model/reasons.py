@@ -10,6 +10,7 @@ EXCEEDS_MAX_QUOTA = "ExceedsMaxQuota"
 TOPOLOGY_FAILED = "TopologyPlacementFailed"
 MISCONFIGURED = "Misconfigured"
 SUSPENDED = "Suspended"
+UNSCHEDULABLE = "Unschedulable"
 
 _SEVERITY = (TOPOLOGY_FAILED, EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR)
 """From mild to severe, as Kueue ranks them when it has to name one."""

@@ -1,0 +1,78 @@
+"""The verdict on a workload: Kueue's decision and kube-scheduler's, in that order."""
+
+from __future__ import annotations
+
+from qcheck.model.admission import Decision, decide
+from qcheck.model.injection import contradictions, created
+from qcheck.model.reasons import Reason
+from qcheck.model.scheduling import Placed, Schedule, Wanted, schedule
+from qcheck.model.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from qcheck.model.cluster import Cluster
+    from qcheck.model.workloads import Workload
+
+
+class Verdict(Value):
+    """What becomes of a workload on an otherwise idle cluster.
+
+    `runs` is False where it is never admitted, held, or can never be placed; None where that cannot be told. `witness`
+    places every pod of one that runs. `reasons`: why not, or why it cannot be told; empty where it runs.
+    """
+
+    decision: Decision
+    runs: bool | None
+    reasons: tuple[Reason, ...] = ()
+    witness: tuple[Placed, ...] = ()
+
+    @property
+    def workload(self) -> Workload:
+        return self.decision.workload
+
+    @property
+    def admitted(self) -> bool | None:
+        return self.decision.admitted
+
+    @property
+    def word(self) -> str:
+        """The verdict in words."""
+        if self.runs:
+            return "admitted and runs" if self.decision.is_managed else "runs outside of Kueue"
+        if self.admitted is False:
+            return "never admitted"
+        if self.runs is False:
+            if self.decision.held:
+                return "held back"
+            return "admitted but pending" if self.admitted else "pending"
+        return "admitted, cannot tell whether it runs" if self.admitted else "cannot tell"
+
+
+def judge(cluster: Cluster, workload: Workload) -> Verdict:
+    """The verdict on one workload."""
+    decision = decide(cluster, workload)
+    if decision.admitted is False:
+        return Verdict(decision, False, decision.reasons)
+    if decision.held:
+        return Verdict(decision, False, (*decision.held, *decision.reasons))
+    if not decision.is_managed and not workload.not_read:
+        placed = place_pods(cluster, decision)
+        return Verdict(decision, placed.runs, (*decision.reasons, *placed.reasons), placed.witness)
+    if decision.runs_elsewhere or (decision.admitted is None and not decision.assigned):
+        return Verdict(decision, None, decision.reasons)
+    placed = place_pods(cluster, decision)
+    if decision.admitted is None and placed.runs is not False:
+        return Verdict(decision, None, decision.reasons)
+    return Verdict(decision, placed.runs, (*decision.reasons, *placed.reasons), placed.witness)
+
+
+def place_pods(cluster: Cluster, decision: Decision) -> Schedule:
+    """kube-scheduler's decision for all pods of the object, as admission lets them be created."""
+    workload = decision.workload
+    if decision.assigned:
+        wanted = [Wanted(a.pod_set, created(cluster, a), a.demand.count * decision.copies) for a in decision.assigned]
+        doubts = tuple(r for a in decision.assigned for r in contradictions(cluster, a))
+    else:
+        wanted = [Wanted(p, p.template, p.count * workload.groups) for p in workload.pod_sets]
+        doubts = ()
+    placed = schedule(cluster, workload.namespace, wanted)
+    return Schedule(None, reasons=doubts) if doubts and placed.runs else placed
