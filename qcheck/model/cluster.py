@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         WorkloadPriorityClass,
     )
     from qcheck.model.quota_tree import QuotaTree
+    from qcheck.model.shapes import PodShape
     from qcheck.model.supply import Supply
     from qcheck.model.workloads import DaemonSet, LimitRange, ResourceQuota, RuntimeClass, TrainingRuntime, Workload
 
@@ -171,6 +172,13 @@ class Cluster(Value, cached=True):
         from qcheck.model.loans import Loans
 
         return Loans(self)
+
+    @cached_property
+    def workload_shapes(self) -> dict[str, tuple[PodShape, ...]]:
+        """The pods of known workloads by the flavor that they get."""
+        from qcheck.model.shapes import workload_shapes
+
+        return workload_shapes(self)
 
     @cached_property
     def supply(self) -> Supply:

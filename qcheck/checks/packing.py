@@ -1,0 +1,181 @@
+"""QC506: quota whose sum exists and whose pods still do not fit the nodes."""
+
+from __future__ import annotations
+
+from qcheck.checks.registry import rule
+from qcheck.checks.sums import names, plural
+from qcheck.findings.finding import Finding, finding
+from qcheck.model.quantity import show_amount
+from qcheck.model.resources import is_compute
+from qcheck.model.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.model.cluster import Cluster
+    from qcheck.model.guarantees import Guarantee
+    from qcheck.model.placing import Verdict
+    from qcheck.model.queues import FlavorResource, Quota
+    from qcheck.model.shapes import PodShape
+    from qcheck.model.supply import Taking
+
+    Judged = list[tuple[Guarantee, Verdict]]
+
+
+@rule("QC506")
+def shapes_do_not_pack(cluster: Cluster) -> Iterator[Finding]:
+    """Pods within guaranteed quota for which there are not enough nodes of their shape, alone or all together."""
+    if not cluster.policy.shapes and not cluster.workloads:
+        return
+    from qcheck.model.guarantees import declared_guarantees, largest_per_queue, workload_guarantees
+
+    yield from _asked_for(cluster)
+    for guarantees in declared_guarantees(cluster).values():
+        yield from _packed(cluster, guarantees, "error")
+    yield from _packed(cluster, largest_per_queue(workload_guarantees(cluster)), "warning")
+
+
+def _packed(cluster: Cluster, guarantees: list[Guarantee], severity: str) -> Iterator[Finding]:
+    """Each guarantee alone; those that pass then together, where their flavors share nodes; at last what is borrowed."""
+    from qcheck.model.guarantees import sharing
+    from qcheck.model.placing import judge
+
+    broken = overpromised(cluster)
+    held = [g for g in guarantees if is_left_to_packing(cluster, g.flavor, g.shape, broken)]
+    alone = [(g, v) for g in held if (v := judge(cluster, [g.wish()])) is not None]
+    yield from _each_alone(cluster, [(g, v) for g, v in alone if v.fails], severity)
+    for part in sharing(cluster, [g for g, v in alone if not v.fails]):
+        together = judge(cluster, [g.wish(f"{g.shape.name} of {g.holder}" if len(part) > 1 else None) for g in part])
+        if together is not None and together.fails:
+            yield _too_much(cluster, part, together, severity)
+        elif severity == "error":
+            yield from _out_of_reach(cluster, part)
+
+
+def _each_alone(cluster: Cluster, failing: Judged, severity: str) -> Iterator[Finding]:
+    """One finding per shape and flavor, with the other queues to which the same happens."""
+    for kind in dict.fromkeys((g.shape.name, g.flavor) for g, _ in failing):
+        (worst, verdict), *others = sorted(
+            ((g, v) for g, v in failing if (g.shape.name, g.flavor) == kind), key=lambda gv: -gv[0].pods
+        )
+        found = _too_much(cluster, [worst], verdict, severity)
+        for each, _ in others:
+            found = found.near(each.quota.nominal_place, _promise(each))
+        yield found
+
+
+def overpromised(cluster: Cluster) -> frozenset[FlavorResource]:
+    """Cells whose sums already exceed the nodes: those are QC101's."""
+    resources = {r for _, r in cluster.supply.demands if not cluster.supply.is_virtual(r)}
+    return frozenset(
+        (f, r) for r in resources for over in cluster.supply.overdrafts(r, at_best=True) for f in over.flavors
+    )
+
+
+def is_left_to_packing(cluster: Cluster, flavor: str, shape: PodShape, broken: frozenset[FlavorResource]) -> bool:
+    """Whether nothing simpler is wrong: the sums are QC101's, whole nodes that a DaemonSet breaks QC505's."""
+    if any((flavor, resource) in broken for resource in shape.request):
+        return False
+    accelerator = shape.accelerator or ""
+    groups = [m.group for m in cluster.supply.matches(flavor) if m.group.advertises(accelerator)]
+    whole = max((c.machine.allocatable.get(accelerator, 0) for g in groups for c in g.classes), default=0)
+    taken = all(g.highest(accelerator) < whole for g in groups)
+    return bool(groups) and not (taken and shape.request[accelerator] == whole)
+
+
+def _too_much(cluster: Cluster, short: list[Guarantee], verdict: Verdict, severity: str) -> Finding:
+    largest = max(short, key=lambda g: g.quota.nominal)
+    promises = names(_promise(g) for g in short)
+    message = f"{promises}, which do not fit{' together' if len(short) > 1 else ''}: {verdict.why()}"
+    found = finding(largest.quota.nominal_place, message)
+    for each in short:
+        found = found if each is largest else found.near(each.quota.nominal_place, _promise(each))
+    return _as_settled(cluster, found, short, verdict).at_most(severity).with_data(declared=severity == "error")
+
+
+def _promise(given: Guarantee) -> str:
+    resource = given.quota.resource
+    quota = f"{show_amount(resource, given.quota.nominal)} {resource} of {given.holder} in {given.flavor}"
+    return f"{quota} is {plural(given.pods, 'pod')} of {given.shape.name} ({show_amount(resource, given.size)} each)"
+
+
+def _as_settled(cluster: Cluster, found: Finding, short: list[Guarantee], verdict: Verdict) -> Finding:
+    for each in short:
+        found = found.near(each.shape.place, f"one pod of {each.shape.name}")
+    for taking in _takings(cluster, short):
+        resource = short[0].quota.resource
+        caption = f"DaemonSet {taking.daemon_set.name} takes {taking.amounts[resource]} of each node"
+        found = found.near(taking.daemon_set.template.place_of(resource), caption)
+    return found.likely(not verdict.certain).with_data(
+        flavors=sorted({g.flavor for g in short}),
+        queues=[g.holder for g in short],
+        shapes=sorted({g.shape.name for g in short}),
+        pods=sum(g.pods for g in short),
+        together=len(short) > 1,
+    )
+
+
+def _takings(cluster: Cluster, short: list[Guarantee]) -> list[Taking]:
+    """The DaemonSets that take accelerators of the nodes in question, each once."""
+    classes = [c for g in short for m in cluster.supply.matches(g.flavor) for c in m.group.classes]
+    found = {
+        t.daemon_set.id: t for c in classes for t in c.takings if t.certain and t.amounts.get(short[0].quota.resource)
+    }
+    return list(found.values())
+
+
+def _out_of_reach(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
+    """Borrowing that quota allows and nodes do not, even while everybody else is idle."""
+    from qcheck.model.guarantees import reach
+    from qcheck.model.placing import judge
+    from qcheck.model.value import replace
+
+    for given in part:
+        most = replace(given, pods=reach(cluster, given))
+        verdict = judge(cluster, [most.wish()]) if most.pods > given.pods else None
+        if verdict is not None and verdict.fails:
+            limit = given.quota.place.at("borrowingLimit")
+            message = (
+                f"with all that {given.holder} may borrow in {given.flavor} it holds {plural(most.pods, 'pod')} of "
+                f"{given.shape.name}, which do not fit even while others are idle: {verdict.why()}"
+            )
+            found = finding(limit if limit.exists else given.quota.nominal_place, message)
+            yield _as_settled(cluster, found, [most], verdict).at_most("warning").with_data(declared=True)
+
+
+def _asked_for(cluster: Cluster) -> Iterator[Finding]:
+    """Declared shapes with a number of pods: all of those that share nodes must be placeable at once."""
+    from qcheck.model.guarantees import sharing
+    from qcheck.model.placing import Wish, judge
+
+    demanded = _demanded(cluster)
+    first = [given for given, _ in demanded.values()]
+    for part in sharing(cluster, first):
+        verdict = judge(cluster, [Wish(g.shape.name, g.shape, g.pods, demanded[g.shape.name][1]) for g in part])
+        if verdict is not None and verdict.fails:
+            flavors = sorted({f for g in part for f in demanded[g.shape.name][1]})
+            asked = names(f"{plural(g.pods, 'pod')} of {g.shape.name}" for g in part)
+            message = f"settings ask that {asked} be placeable in {names(flavors)} at once: {verdict.why()}"
+            found = finding(max(part, key=lambda g: g.quota.nominal).quota.nominal_place, message)
+            yield _as_settled(cluster, found, part, verdict).with_data(declared=True, flavors=list(flavors))
+
+
+def _demanded(cluster: Cluster) -> dict[str, tuple[Guarantee, tuple[str, ...]]]:
+    """By shape with a number of pods: the largest quota that concerns it, and all flavors that it may use."""
+    from qcheck.model.guarantees import Guarantee
+    from qcheck.model.shapes import declared_shapes
+
+    found: dict[str, tuple[Guarantee, tuple[str, ...]]] = {}
+    for flavor, resource in sorted(cluster.supply.demands):
+        for shape in declared_shapes(cluster, flavor) if is_compute(resource) else ():
+            if shape.pods is None or shape.accelerator != resource or not cluster.supply.matches(flavor):
+                continue
+            given = Guarantee("settings", _largest(cluster, (flavor, resource)), shape, shape.pods)
+            known, flavors = found.get(shape.name, (given, ()))
+            better = given if given.quota.nominal > known.quota.nominal else known
+            found[shape.name] = (better, (*flavors, flavor))
+    return found
+
+
+def _largest(cluster: Cluster, cell: FlavorResource) -> Quota:
+    return max(cluster.supply.demands[cell], key=lambda q: q.nominal)

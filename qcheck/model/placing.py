@@ -1,0 +1,152 @@
+"""From a cluster to packing questions: which nodes stand behind flavors, seen at their best.
+
+What is not known counts as plenty, so that "does not fit" is a proof. Figures that are only estimated are first taken as
+plenty too: what does not fit even then is certain; what fits only then is likely, and only beyond the estimate's margin.
+"""
+
+from __future__ import annotations
+
+from qcheck.model.packing.answer import DoesNotFit
+from qcheck.model.packing.question import Nodes, Pods, Question
+from qcheck.model.packing.solve import solve
+from qcheck.model.resources import is_compute
+from qcheck.model.shapes import KEPT_APART
+from qcheck.model.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from qcheck.model.cluster import Cluster
+    from qcheck.model.packing.answer import Answer
+    from qcheck.model.shapes import PodShape
+    from qcheck.model.supply import NodeClass, NodeGroup
+
+PLENTY = 2**62
+MARGIN = (21, 20)
+"""By how much an estimated figure may be too low: 5 %."""
+
+PLAIN, LENIENT, SURE = "plain", "lenient", "sure"
+"""Estimated figures as they are, with the margin, or as plenty."""
+
+
+class Wish(Value):
+    """`count` pods of a shape, each of which gets one of `flavors`; `label` names them in messages."""
+
+    label: str
+    shape: PodShape
+    count: int
+    flavors: tuple[str, ...]
+
+
+class Verdict(Value):
+    """The answer to some wishes, in the question's words. `certain`: without leaning on an estimate."""
+
+    answer: Answer
+    question: Question
+    certain: bool
+
+    @property
+    def fails(self) -> bool:
+        return isinstance(self.answer, DoesNotFit)
+
+    def why(self) -> str:
+        """The certificate in words; empty unless it fails."""
+        from qcheck.model.packing.words import explain
+
+        return explain(self.question, self.answer.certificate) if isinstance(self.answer, DoesNotFit) else ""
+
+
+def groups_behind(cluster: Cluster, flavors: Iterable[str]) -> tuple[NodeGroup, ...] | None:
+    """The node groups that some of the flavors select, each once; None where one of them is not known."""
+    found: dict[str, NodeGroup] = {}
+    for flavor in flavors:
+        found.update({m.group.name: m.group for m in cluster.supply.matches(flavor)})
+    return tuple(found.values()) if all(g.is_known for g in found.values()) else None
+
+
+def judge(cluster: Cluster, wishes: Iterable[Wish], fewer: int | None = None) -> Verdict | None:
+    """Whether all wishes can be granted at once. `fewer`: with one node less in the group of that index.
+
+    None where nodes are not known, or nothing is wished for.
+    """
+    wanted = tuple(w for w in wishes if w.count > 0)
+    groups = groups_behind(cluster, sorted({f for w in wanted for f in w.flavors}))
+    if not wanted or groups is None:
+        return None
+
+    def ask(view: str) -> Question:
+        return _question(cluster, wanted, groups, view, fewer)
+
+    return decide_by_certainty(ask, any(_has_estimates(g) for g in groups))
+
+
+def decide_by_certainty(ask: Callable[[str], Question], has_estimates: bool) -> Verdict:
+    """Asks without estimates first, then with their margin."""
+    sure = ask(SURE)
+    answer = solve(sure)
+    if isinstance(answer, DoesNotFit) or not has_estimates:
+        return Verdict(answer, sure, certain=True)
+    lenient = ask(LENIENT)
+    answer = solve(lenient)
+    if not isinstance(answer, DoesNotFit):
+        return Verdict(answer, lenient, certain=False)
+    plain = ask(PLAIN)
+    return Verdict(solve(plain), plain, certain=False)
+
+
+def _question(
+    cluster: Cluster, wishes: tuple[Wish, ...], groups: tuple[NodeGroup, ...], view: str, fewer: int | None
+) -> Question:
+    asked = sorted({r for w in wishes for r in w.shape.request})
+    most = sum(w.count for w in wishes)
+    nodes = tuple(nodes_of(g, asked, view, most, taken_out=int(i == fewer)) for i, g in enumerate(groups))
+    pods = tuple(Pods(w.label, w.shape.request, w.count, _homes(cluster, w, groups)) for w in wishes)
+    return Question(nodes, pods)
+
+
+def _homes(cluster: Cluster, wish: Wish, groups: tuple[NodeGroup, ...]) -> frozenset[int] | None:
+    """The groups that a wish may use; None for all of them."""
+    selected = {(f, m.group.name) for f in wish.flavors for m in cluster.supply.matches(f)}
+    homes = frozenset(
+        i
+        for i, g in enumerate(groups)
+        if any((f, g.name) in selected and wish.shape.may_use(cluster, g, f) for f in wish.flavors)
+    )
+    return None if len(homes) == len(groups) else homes
+
+
+def nodes_of(group: NodeGroup, asked: Iterable[str], view: str, most: int, taken_out: int = 0) -> Nodes:
+    """A group as the packing engine sees it, at its best: as many nodes as can come, but no more than `most`, the pods
+    that are wanted, where there is no ceiling; of several machines the largest figure of each resource.
+    """
+    free = {r: max((_free(group, c, r, view) for c in group.classes), default=0) for r in asked}
+    count = _count(group)
+    return Nodes(group.name, free, most if count is None else max(0, count - taken_out))
+
+
+def _count(group: NodeGroup) -> int | None:
+    """How many nodes there can be; a pool's own limits let it launch only whole nodes."""
+    if group.pool is None or not group.pool.limits:
+        return group.ceiling
+    counts = [
+        limit // least
+        for resource, limit in group.pool.limits.items()
+        if (least := min((c.machine.allocatable.get(resource, 0) for c in group.classes), default=0))
+    ]
+    return min([*counts, *([] if group.ceiling is None else [group.ceiling])], default=None)
+
+
+def _free(group: NodeGroup, node_class: NodeClass, resource: str, view: str) -> int:
+    if resource == KEPT_APART:
+        return 1
+    known = resource in node_class.machine.allocatable
+    if not node_class.knows(resource) or (not known and not group.nodes and not is_compute(resource)):
+        return PLENTY
+    free = node_class.free_at_best.get(resource, 0)
+    if not node_class.is_estimated(resource) or view == PLAIN:
+        return free
+    return PLENTY if view == SURE else free * MARGIN[0] // MARGIN[1]
+
+
+def _has_estimates(group: NodeGroup) -> bool:
+    return any(c.is_estimated(r) for c in group.classes for r in c.machine.allocatable)
