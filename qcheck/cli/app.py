@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from qcheck import __version__
-from qcheck.cli import capacity, explain, rules, schema
+from qcheck.cli import baseline, capacity, explain, init, rules, schema
 from qcheck.cli.arguments import Paths
 from qcheck.cli.check import check
 from qcheck.cli.options import CHECK_OPTIONS, FLAG, MANY, CheckOptions, Option
@@ -126,3 +126,7 @@ app.command(
 app.command("rules", epilog=examples("qcheck rules", "qcheck rules --select QC3 --format json"))(rules.rules)
 app.command("explain", epilog=examples("qcheck explain QC101", "qcheck explain owner-cannot-reclaim"))(explain.explain)
 app.command("schema", epilog=examples("qcheck schema config > qcheck.schema.json"))(schema.schema)
+app.add_typer(
+    baseline.app, name="baseline", epilog=examples("qcheck baseline write", "qcheck baseline prune clusters/prod")
+)
+app.command("init", epilog=examples("qcheck init", "qcheck init clusters --output -"))(init.init)

@@ -1,0 +1,84 @@
+"""`qcheck baseline`: accept what is found today, so that only what is new counts."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from qcheck.cli.arguments import ConfigFile, Paths
+from qcheck.cli.given import audited, settings_for, stop_if_unjudged
+from qcheck.cli.output import Output, UsageError
+from qcheck.cli.output import write as to_file
+from qcheck.cli.terminal import Watch, say
+from qcheck.findings.baseline import BaselineError, prune_text, read_baseline, stale, write_text
+from qcheck.model.value import TYPE_CHECKING, replace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qcheck.findings.baseline import Baseline
+    from qcheck.findings.result import Result
+    from qcheck.settings import Settings
+
+DEFAULT = "qcheck-baseline.json"
+BaselineFile = Annotated[
+    str | None,
+    typer.Option("--baseline", metavar="FILE", help=f"The file; default: the settings' one, else {DEFAULT}."),
+]
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="Accept today's findings, so that only new ones count.\n\n"
+    "The file names findings by object and field, not by line. Name it in the settings: baseline: qcheck-baseline.json",
+)
+
+
+@app.command()
+def write(paths: Paths = None, config: ConfigFile = None, baseline: BaselineFile = None) -> None:
+    """Accept everything that is found now; entries that this run could not judge stay."""
+    settings = settings_for(paths or (), config)
+    file = _file(settings, baseline)
+    known = _read(file) if os.path.exists(file) else None
+    result = _found(paths or [], settings, file if known else None)
+    gone = {e.fingerprint for e in stale(known, result)} if known else set()
+    kept = [e for e in known.entries.values() if e.fingerprint not in gone] if known else []
+    to_file(Output("json", file), write_text(result, kept))
+    say(f"wrote {file}: {len(_read(file).entries)} accepted findings")
+    if settings.baseline is None and baseline is None:
+        say(f"hint: put `baseline: {DEFAULT}` into qcheck.yaml, or give --baseline {file} to `qcheck check`")
+
+
+@app.command()
+def prune(paths: Paths = None, config: ConfigFile = None, baseline: BaselineFile = None) -> None:
+    """Take out of the baseline what no longer occurs; nothing is added."""
+    settings = settings_for(paths or (), config)
+    file = _file(settings, baseline)
+    known = _read(file)
+    result = _found(paths or [], settings, file)
+    to_file(Output("json", file), prune_text(known, result))
+    say(f"wrote {file}: {len(stale(known, result))} of {len(known.entries)} accepted findings no longer occur")
+
+
+def _file(settings: Settings, given: str | None) -> str:
+    """Where the baseline is, relative to the working directory."""
+    return given or os.path.normpath(os.path.join(settings.root, settings.baseline or DEFAULT))
+
+
+def _read(file: str) -> Baseline:
+    try:
+        return read_baseline(file)
+    except BaselineError as error:
+        raise UsageError(str(error)) from None
+
+
+def _found(paths: Sequence[str], settings: Settings, file: str | None) -> Result:
+    """What a run finds beside the baseline in `file`; what is wrong with the baseline itself (QC013) left out."""
+    beside = None if file is None else os.path.relpath(file, settings.root)
+    watch = Watch(verbose=False, quiet=False)
+    result = audited(paths, replace(settings, baseline=beside, ignore=(*settings.ignore, "baseline-stale")), watch)
+    watch.close()
+    stop_if_unjudged(result.inputs)
+    return result

@@ -1,0 +1,39 @@
+"""`qcheck init`: a starter qcheck.yaml from what is found."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from qcheck.api import gather
+from qcheck.cli.arguments import Paths
+from qcheck.cli.given import stop_if_unjudged
+from qcheck.cli.output import STDOUT, Output, UsageError, write
+from qcheck.cli.terminal import Watch, say
+from qcheck.settings import Settings
+from qcheck.settings.discovery import FILE_NAMES
+from qcheck.settings.starter import starter
+
+
+def init(
+    paths: Paths = None,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - prints it.")
+    ] = FILE_NAMES[0],
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+) -> None:
+    """Write a starter qcheck.yaml from what is found below PATHS.
+
+    Guesses are marked as such: read the file before you commit it.
+    """
+    if os.path.exists(output) and not force:
+        raise UsageError(f"{output} exists already", "--force overwrites it, --output - prints instead.")
+    watch = Watch(verbose=False, quiet=False)
+    gathered = gather(tuple(paths or ()) or (".",), Settings(), watch)
+    watch.close()
+    stop_if_unjudged(gathered.inputs)
+    write(Output("yaml", output), starter(gathered.clusters[0]))
+    if output != STDOUT:
+        say(f"wrote {output}; next: qcheck check")

@@ -1,0 +1,108 @@
+"""A first qcheck.yaml from what a repository holds: every guess is marked as one, and nothing is switched off."""
+
+from __future__ import annotations
+
+import json
+
+from qcheck.model.policy import Release
+from qcheck.model.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qcheck.model.cluster import Cluster
+    from qcheck.model.nodes import NodePool
+    from qcheck.model.queues import ClusterQueue
+
+DUPLICATE = "duplicate-object"
+
+
+def starter(cluster: Cluster) -> str:
+    """The text of the file. `cluster` is everything that was found, as if it were one cluster."""
+    return "\n".join(_lines(cluster)) + "\n"
+
+
+def _lines(cluster: Cluster) -> Iterator[str]:
+    yield "# Settings of qcheck. docs/settings.md explains them, `qcheck schema config` prints their JSON Schema."
+    yield f"# Written by `qcheck init` from what it found ({_found(cluster)})."
+    yield "version: 1"
+    yield f'kueue: "{Release()}"     # the release that the clusters run'
+    yield "complete: true    # false: objects may also be defined outside of this repository"
+    yield from _clusters(cluster)
+    yield from _capacity(cluster)
+    yield from _queues(cluster.queues)
+    yield ""
+    yield "# Findings that are known and shall not fail the gate; `qcheck baseline write` makes the file."
+    yield "# baseline: qcheck-baseline.json"
+
+
+def _found(cluster: Cluster) -> str:
+    counts = {
+        "cluster queues": len(cluster.queues),
+        "flavors": len(cluster.flavors),
+        "node pools": len(cluster.pools),
+        "nodes": len(cluster.nodes),
+        "workloads": len(cluster.workloads),
+    }
+    return ", ".join(f"{what}: {count}" for what, count in counts.items())
+
+
+def _clusters(cluster: Cluster) -> Iterator[str]:
+    folders = cluster_folders(cluster)
+    if folders:
+        yield ""
+        yield "# The same objects stand in several folders, so these are taken for clusters. Check the names and paths,"
+        yield "# and add to each what it shares with others, such as node pools: a file may belong to several clusters."
+        yield "clusters:"
+        for folder in folders:
+            yield f"  {json.dumps(folder.rsplit('/', 1)[-1])}:"
+            yield f"    include: [{json.dumps(folder + '/**')}]"
+
+
+def cluster_folders(cluster: Cluster) -> list[str]:
+    """The folders that tell objects of the same name apart: where the paths of two of them part."""
+    folders: set[str] = set()
+    for problem in cluster.problems:
+        if problem.code == DUPLICATE:
+            for other in problem.related:
+                folders |= _parting(problem.place.origin.path, other.origin.path)
+    return sorted(folders)
+
+
+def _parting(one: str, other: str) -> set[str]:
+    """`a/x/q.yaml` and `a/y/q.yaml` part at `a/x` and `a/y`; nothing where a file itself is where they part."""
+    first, second = one.split("/"), other.split("/")
+    for at, (left, right) in enumerate(zip(first, second, strict=False)):
+        if left != right:
+            whole = at + 1 in (len(first), len(second))
+            return set() if whole else {"/".join(first[: at + 1]), "/".join(second[: at + 1])}
+    return set()
+
+
+def _capacity(cluster: Cluster) -> Iterator[str]:
+    autoscaled = [pool for pool in cluster.pools if pool.is_autoscaled]
+    if autoscaled:
+        yield ""
+        yield "capacity:"
+        yield f"  autoscaled: max   # or min, or desired: what these count as: {', '.join(map(_range, autoscaled))}"
+    unknown = [pool for pool in cluster.pools if pool.why_unknown]
+    if unknown:
+        yield ""
+        yield "# Not known, so nothing can be said about quota on them:"
+        yield from (f"#   {pool.name}: {pool.why_unknown}" for pool in unknown)
+        yield "# instanceTypes:"
+        yield '#   the.type: {allocatable: {cpu: "96", memory: 900Gi, nvidia.com/gpu: 8}}'
+
+
+def _range(pool: NodePool) -> str:
+    return f"{pool.name} ({pool.minimum} to {'any number' if pool.maximum is None else pool.maximum})"
+
+
+def _queues(queues: Sequence[ClusterQueue]) -> Iterator[str]:
+    """Queues that own quota and may not borrow look reserved, those that own none look shared."""
+    reserved = [q.name for q in queues if any(c.nominal and c.borrowing_limit == 0 for c in q.quotas())]
+    shared = [q.name for q in queues if q.parent and not any(c.nominal for c in q.quotas())]
+    if reserved and shared:
+        yield ""
+        yield "# It looks like the reserved/shared pattern. With these lines its rules are held (QC412 and others):"
+        yield f"# queues: {{reserved: {json.dumps(reserved)}, shared: {json.dumps(shared)}}}"

@@ -1,0 +1,98 @@
+"""The commands that write files: `init` and `baseline`."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from rule_cases import FIXTURES
+
+from qcheck.cli import front
+from qcheck.settings import load_settings
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the example, as the working directory."""
+    shutil.copytree(FIXTURES / "clusters" / "research-fleet", tmp_path / "repo")
+    monkeypatch.chdir(tmp_path / "repo")
+    return tmp_path / "repo"
+
+
+def findings(capfd: pytest.CaptureFixture[str]) -> tuple[int, list[str]]:
+    capfd.readouterr()
+    code = front.run(["check", "--format", "json"])
+    return code, [f["fingerprint"] for f in json.loads(capfd.readouterr().out)["findings"]]
+
+
+def test_init_writes_settings_that_change_nothing(repository: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    before = findings(capfd)
+    assert front.run(["init"]) == 0
+    assert load_settings().path == "qcheck.yaml"
+    assert findings(capfd) == before
+    assert front.run(["init"]) == 2
+    assert "exists already" in capfd.readouterr().err
+    assert front.run(["init", "--output", "-"]) == 0
+    assert capfd.readouterr().out == (repository / "qcheck.yaml").read_text()
+
+
+def test_init_takes_folders_with_the_same_objects_for_clusters(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("prod", "dev"):
+        shutil.copytree(repository / "queues", repository / "clusters" / name / "queues")
+    shutil.rmtree(repository / "queues")
+    assert front.run(["init"]) == 0
+    assert [(scope.name, scope.include) for scope in load_settings().scopes] == [
+        ("dev", ("clusters/dev/**",)),
+        ("prod", ("clusters/prod/**",)),
+    ]
+
+
+def test_init_of_nothing_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert front.run(["init"]) == 2
+    assert "nothing relevant was found" in capfd.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_baseline_accepts_today_and_fails_on_what_is_new(repository: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    known = findings(capfd)
+    assert front.run(["baseline", "write"]) == 0
+    (repository / "qcheck.yaml").write_text("baseline: qcheck-baseline.json\n")
+    assert findings(capfd) == (0, [])
+    flavors = repository / "queues" / "flavors.yaml"
+    flavors.write_text(flavors.read_text().replace("accelerator: h100", "accelerator: h200"))
+    code, new = findings(capfd)
+    assert code == 1
+    assert not set(new) & set(known[1])
+
+
+def test_prune_takes_out_what_is_gone_and_adds_nothing(repository: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    front.run(["baseline", "write"])
+    accepted = json.loads((repository / "qcheck-baseline.json").read_text())["findings"]
+    shutil.rmtree(repository / "system")
+    assert front.run(["baseline", "prune"]) == 0
+    left = json.loads((repository / "qcheck-baseline.json").read_text())["findings"]
+    assert {e["fingerprint"] for e in left} < {e["fingerprint"] for e in accepted}
+    assert "no longer occur" in capfd.readouterr().err
+
+
+def test_a_partial_run_keeps_what_it_could_not_judge(repository: Path) -> None:
+    front.run(["baseline", "write"])
+    accepted = (repository / "qcheck-baseline.json").read_text()
+    assert front.run(["baseline", "write", "nodes"]) == 0
+    kept = (repository / "qcheck-baseline.json").read_text()
+    assert set(accepted.splitlines()) <= set(kept.splitlines()) | {line + "," for line in kept.splitlines()}
+
+
+def test_a_baseline_that_cannot_be_used(repository: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert front.run(["baseline", "prune"]) == 2
+    (repository / "qcheck-baseline.json").write_text("{")
+    assert front.run(["baseline", "write"]) == 2
+    assert front.run(["check", "--baseline", "qcheck-baseline.json"]) == 2
+    assert capfd.readouterr().err.count("qcheck-baseline.json: not JSON") == 2
