@@ -23,7 +23,7 @@ from qcheck.settings import Settings
 from qcheck.sources import files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
     from qcheck.documents.fault import Fault
     from qcheck.documents.limits import Limits
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from qcheck.findings.result import Result
     from qcheck.model.cluster import Cluster
     from qcheck.model.nodes import Machine
+    from qcheck.model.verdict import Judged
     from qcheck.settings import ClusterScope
 
     Watch = Callable[[str, int, int], None]
@@ -72,11 +73,40 @@ def audit(paths: Sequence[str], settings: Settings | None = None, watch: Watch =
     return settle(findings, inputs, rules, gathered.clusters, _terms(catalogue, settings, gathered.loaded))
 
 
-def gather(paths: Sequence[str], settings: Settings, watch: Watch = unwatched) -> Gathered:
-    """Everything up to the model: for those who ask it questions of their own."""
+def admit(
+    workloads: Sequence[str], paths: Sequence[str], settings: Settings | None = None, watch: Watch = unwatched
+) -> Judged:
+    """The verdict on every workload in the files `workloads`, in the clusters that `paths` describe."""
+    from qcheck.model.verdict import Judged, judge
+
+    settings = settings or Settings()
+    asked = {f.path for f in files.discover(workloads).files}
+    gathered = gather((*workloads, *paths), settings, watch, asked)
+    wanted = [(c, w) for c in gathered.clusters for w in c.workloads if w.place.origin.path in asked]
+    verdicts = []
+    for done, (cluster, workload) in enumerate(wanted):
+        watch("judge", done, len(wanted))
+        verdicts.append((cluster.name, judge(cluster, workload)))
+    unjudged = list(gathered.inputs.unjudged)
+    unjudged += [f"{n.path}: {n.why}" for n in gathered.inputs.not_read if n.path in asked]
+    if not wanted:
+        unjudged.append(f"no workload was found in {', '.join(workloads)}")
+    return Judged(tuple(verdicts), tuple(unjudged))
+
+
+def gather(
+    paths: Sequence[str], settings: Settings, watch: Watch = unwatched, first: Set[str] = frozenset()
+) -> Gathered:
+    """Everything up to the model: for those who ask it questions of their own.
+
+    Files in `first` come before the others, so that their objects count where one is defined twice; those that belong to
+    no cluster belong to each.
+    """
     loaded, not_read = read(paths, settings.limits, watch)
+    loaded.sort(key=lambda f: f.text.path not in first)
+    homeless = {p for p in first if not any(scope.holds(p) for scope in settings.scopes)}
     watch("model", 0, 0)
-    clusters = tuple(model(scope, loaded, settings.instance_types) for scope in settings.scopes)
+    clusters = tuple(model(scope, loaded, settings.instance_types, homeless) for scope in settings.scopes)
     objects = sum(len(c.all_objects()) + len(c.pools) for c in clusters)
     unjudged = [f"{n.path}: {n.why}" for n in not_read if n.failed]
     if not objects and not any(c.problems for c in clusters):
@@ -133,9 +163,11 @@ def _is_wanted(api_version: str, kind: str) -> bool:
     return recognises(api_version, kind) or nodepools.recognises(api_version, kind)
 
 
-def model(scope: ClusterScope, loaded: Iterable[Loaded], own_types: Mapping[str, Machine]) -> Cluster:
-    """Decode and assemble the files that belong to one cluster."""
-    mine = [f for f in loaded if scope.holds(f.text.path)]
+def model(
+    scope: ClusterScope, loaded: Iterable[Loaded], own_types: Mapping[str, Machine], also: Set[str] = frozenset()
+) -> Cluster:
+    """Decode and assemble the files that belong to one cluster, and those named in `also`."""
+    mine = [f for f in loaded if scope.holds(f.text.path) or f.text.path in also]
     manifests = [r for f in mine for d in f.documents for r in roots(d)]
     pools, nodes, pool_problems = nodepools.read(manifests, own_types)
     objects = [o for r in manifests if not nodepools.describes_nodes(r) and (o := decode(r)) is not None]

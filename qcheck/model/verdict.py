@@ -47,6 +47,21 @@ class Verdict(Value):
         return "admitted, cannot tell whether it runs" if self.admitted else "cannot tell"
 
 
+class Judged(Value):
+    """Verdicts with the cluster each is for. `unjudged` says what else could not be judged: unreadable files, no workload."""
+
+    verdicts: tuple[tuple[str, Verdict], ...]
+    unjudged: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0: all run; 1: one will not; 2: something could not be judged. 2 wins over 1."""
+        runs = [v.runs for _, v in self.verdicts]
+        if self.unjudged or None in runs:
+            return 2
+        return 1 if False in runs else 0
+
+
 def judge(cluster: Cluster, workload: Workload) -> Verdict:
     """The verdict on one workload."""
     decision = decide(cluster, workload)

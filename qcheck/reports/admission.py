@@ -1,0 +1,124 @@
+"""`qcheck admit`: the verdict on each workload, as text and as JSON (schema 1)."""
+
+from __future__ import annotations
+
+from qcheck.model.quantity import show_amount
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.reports.json import object_data, place_data
+from qcheck.reports.jsontext import dump
+from qcheck.reports.wording import plain, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from qcheck.model.assignment import Assigned
+    from qcheck.model.reasons import Reason
+    from qcheck.model.scheduling import Placed
+    from qcheck.model.verdict import Judged, Verdict
+    from qcheck.reports.jsontext import Json
+
+_SIGNS = {True: "+", False: "x", None: "?"}
+_NAMES_SHOWN = 4
+
+
+def render_json(judged: Judged) -> str:
+    workloads = [verdict_data(cluster, v) for cluster, v in judged.verdicts]
+    return dump({"schema": 1, "workloads": workloads, "unjudged": list(judged.unjudged)})
+
+
+def verdict_data(cluster: str, verdict: Verdict) -> dict[str, Json]:
+    decision = verdict.decision
+    return {
+        "object": object_data(verdict.workload.id),
+        "cluster": cluster,
+        "queue": decision.queue,
+        "clusterQueue": decision.cluster_queue,
+        "verdict": verdict.word,
+        "admitted": verdict.admitted,
+        "runs": verdict.runs,
+        "flavors": flavors_of(decision.assigned) if verdict.admitted is not False else {},
+        "podSets": [_pod_set_data(a) for a in decision.assigned],
+        "placement": [_placed_data(p) for p in verdict.witness],
+        "reasons": [_reason_data(r) for r in verdict.reasons],
+    }
+
+
+def flavors_of(assigned: Iterable[Assigned]) -> dict[str, str]:
+    """Resource to flavor over all pod sets; where they differ, the flavors in order."""
+    found: dict[str, dict[str, None]] = {}
+    for each in assigned:
+        for resource, flavor in each.flavors.items():
+            found.setdefault(resource, {})[flavor] = None
+    return {resource: ", ".join(found[resource]) for resource in sorted(found)}
+
+
+def _pod_set_data(assigned: Assigned) -> dict[str, Json]:
+    return {
+        "name": assigned.pod_set.name,
+        "count": assigned.demand.count,
+        "requests": dict(sorted(assigned.demand.amounts.items())),
+        "flavors": dict(sorted(assigned.flavors.items())),
+    }
+
+
+def _placed_data(placed: Placed) -> dict[str, Json]:
+    return {"pool": placed.group, "nodes": placed.nodes, "names": list(placed.names), "podsPerNode": placed.pods}
+
+
+def _reason_data(reason: Reason) -> dict[str, Json]:
+    return {
+        "code": reason.code,
+        "cause": reason.cause,
+        "message": reason.message,
+        "place": place_data(reason.place),
+        "related": [place_data(p) for p in reason.near],
+        "flavor": reason.flavor,
+        "resource": reason.resource,
+        "change": reason.change,
+    }
+
+
+def render_text(judged: Judged) -> str:
+    """A block per workload: the verdict, where it runs or why it does not, and a count at the end."""
+    many = len({cluster for cluster, _ in judged.verdicts}) > 1
+    blocks = ["\n".join(_block(v, f" in {cluster}" if many else "")) for cluster, v in judged.verdicts]
+    blocks += [f"? {plain(text)}" for text in judged.unjudged]
+    return "\n\n".join((*blocks, _summary(judged))) + "\n"
+
+
+def _block(verdict: Verdict, where: str) -> Iterator[str]:
+    decision = verdict.decision
+    yield plain(f"{_SIGNS[verdict.runs]} {verdict.workload.id}{where}: {verdict.word}")
+    if decision.queue is not None:
+        yield plain(f"    queue: {decision.queue} -> {decision.cluster_queue or 'no ClusterQueue'}")
+    if verdict.admitted is not False:
+        yield from (plain(f"    {line}") for line in map(_assigned_line, decision.assigned))
+    yield from (plain(f"    runs on {_placed_line(p)}") for p in verdict.witness)
+    for reason in verdict.reasons:
+        yield plain(f"    {reason.code}: {reason.message}")
+        yield plain(f"      --> {reason.place.line}")
+        yield from (plain(f"      --> {p.line}") for p in reason.near)
+        if reason.change:
+            yield plain(f"      to run: {reason.change}")
+
+
+def _assigned_line(assigned: Assigned) -> str:
+    """`pod set main, 4 x: 32 nvidia.com/gpu from h100, 64 cpu from h100`."""
+    amounts = assigned.demand.amounts
+    shares = [f"{show_amount(r, amounts.get(r, 0))} {r} from {f}" for r, f in sorted(assigned.flavors.items())]
+    return f"pod set {assigned.pod_set.name}, {plural(assigned.demand.count, 'pod')}: {', '.join(shares) or 'no quota'}"
+
+
+def _placed_line(placed: Placed) -> str:
+    """`3 nodes of h100, each 7 main (node-a, node-b, node-c)`."""
+    pods = " + ".join(f"{n} {name}" for name, n in placed.pods.items())
+    more = len(placed.names) - _NAMES_SHOWN
+    shown = [*placed.names[:_NAMES_SHOWN], *([f"{more} more"] if more > 0 else [])]
+    names = f" ({', '.join(shown)})" if shown else ""
+    return f"{plural(placed.nodes, 'node')} of {placed.group}, each {pods}{names}"
+
+
+def _summary(judged: Judged) -> str:
+    runs = [v.runs for _, v in judged.verdicts]
+    parts = [f"{runs.count(True)} run", f"{runs.count(False)} will not", f"{runs.count(None)} cannot be told"]
+    return f"{plural(len(runs), 'workload')}: {', '.join(parts)}"
