@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from qcheck.documents import events, lines
-from qcheck.documents.events import Composed
+from qcheck.documents.composed import Composed
 from qcheck.documents.limits import DEFAULT
 from qcheck.documents.load import _chunks
 
@@ -83,6 +83,7 @@ EDITS = st.lists(
 
 @settings(max_examples=400, deadline=None)
 @given(text=st.sampled_from(SEEDS), edits=EDITS)
+@example(text="a: {b: [c d, 'e'], f: {}}  # {\n- {a: b, a: b}\n", edits=[(0, 0, "")])
 @example(text="a: |\n  x", edits=[(0, 0, "")])
 @example(text="a: |\n    x\n  y\nb: 1\n", edits=[(0, 0, "")])
 @example(text="a:\n- b\n-c: 1\n", edits=[(0, 0, "")])

@@ -5,11 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from yaml import YAMLError
-from yaml.events import ScalarEvent
-
-from qcheck.documents.events import parser_of
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,6 +51,11 @@ def _within(offset: int, spans: list[tuple[int, int]]) -> bool:
 
 def _strings(text: str, base: int) -> Iterator[tuple[int, int]]:
     """Offsets of the scalars that can hold a `#`: quoted ones, and block scalars after their header line."""
+    from yaml import YAMLError
+    from yaml.events import ScalarEvent
+
+    from qcheck.documents.events import parser_of
+
     parser = parser_of(text)
     try:
         while (event := parser.get_event()) is not None:

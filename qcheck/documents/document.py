@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.documents import extent
-from qcheck.documents.events import KEY_SHIFT, VALUE_MASK
+from qcheck.documents.composed import KEY_SHIFT, VALUE_MASK
 from qcheck.documents.scalars import show_number
 from qcheck.documents.text import Spot, Text
 
@@ -11,7 +11,7 @@ __all__ = ["Document", "Spot"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from qcheck.documents.events import Where
+    from qcheck.documents.composed import Where
     from qcheck.documents.text import Route, Span
 
 

@@ -8,22 +8,20 @@ compare the two.
 
 from __future__ import annotations
 
+from yaml import YAMLError
 from yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, StreamEndEvent
 
 from qcheck.documents import scalars
+from qcheck.documents.composed import KEY_SHIFT, Composed, Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from qcheck.documents.composed import Where
     from qcheck.documents.limits import Limits
 
-    Where = dict[int, dict[str, int] | list[int]]
-
-KEY_SHIFT = 32
-"""A mapping's entry in the index is `offset of the key << KEY_SHIFT | offset of the value`."""
-VALUE_MASK = (1 << KEY_SHIFT) - 1
 MERGE = "<<"
 LONGEST_REMEMBERED = 64
 MEMORY = 100_000
@@ -43,31 +41,8 @@ def parser_of(text: str) -> Any:
     return CParser(text)
 
 
-class Refused(Exception):
-    """Parsable YAML that the API server's reader, or a limit, refuses; `start` and `end` are offsets in the file."""
-
-    def __init__(self, code: str, message: str, start: int, end: int) -> None:
-        super().__init__(message)
-        self.code = code
-        self.start = start
-        self.end = end
-
-
-class Composed:
-    """A document's data, where it starts, its index (by `id` of each container), and the keys written twice as
-    (key, first offset, second offset)."""
-
-    __slots__ = ("data", "repeated", "start", "where")
-
-    def __init__(self, data: object, start: int, where: Where, repeated: list[tuple[str, int, int]]) -> None:
-        self.data = data
-        self.start = start
-        self.where = where
-        self.repeated = repeated
-
-
 def compose(text: str, base: int, limits: Limits) -> Composed:
-    """The first document of `text`, which is at offset `base` of its file. Raises `yaml.YAMLError` and `Refused`."""
+    """The first document of `text`, which is at offset `base` of its file. Raises `Refused`."""
     parser = parser_of(text)
     try:
         parser.get_event()
@@ -81,9 +56,23 @@ def compose(text: str, base: int, limits: Limits) -> Composed:
         root = parser.get_event()
         data = composer.node(root, 1)
         parser.get_event()
+    except YAMLError as error:
+        raise _malformed(error, text, base) from None
     finally:
         parser.dispose()
     return Composed(data, base + root.start_mark.index, composer.where, composer.repeated)
+
+
+def _malformed(error: Any, text: str, base: int) -> Refused:
+    """libyaml's complaint in its own words, with places in the whole file."""
+    mark, before = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
+    if mark is None:
+        at = base + len(text.encode()[: getattr(error, "position", 0)].decode("utf-8", "ignore"))
+        return Refused("yaml-syntax", f"not valid YAML: {getattr(error, 'reason', error)}", at, at + 1)
+    at = base + min(mark.index, max(len(text) - 1, 0))
+    context = ((str(error.context), base + before.index, base + before.index + 1),) if before else ()
+    message = f"not valid YAML: {error.problem}" + (f", {error.context}" if error.context else "")
+    return Refused("yaml-syntax", message, at, at + 1, context)
 
 
 class _Composer:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from qcheck.documents.events import KEY_SHIFT, VALUE_MASK
+from qcheck.documents.composed import KEY_SHIFT, VALUE_MASK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from qcheck.documents.events import Where
+    from qcheck.documents.composed import Where
 
 PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*(?:[ \t]+|(?:[ \t]*(?:#[^\r\n]*)?\r?\n)+[ \t]*))*")
 DOUBLE = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)

@@ -6,9 +6,7 @@ from qcheck.documents import templates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from qcheck.documents.events import Refused
+    from qcheck.documents.composed import Refused
     from qcheck.documents.text import Spot, Text
 
 
@@ -51,7 +49,8 @@ def refused(text: Text, refusal: Refused) -> Fault:
     spot = text.spot(refusal.start, refusal.end)
     if refusal.code == "limit":
         return over_limit("aliases" if "aliases" in str(refusal) else "depth", str(refusal), spot)
-    return Fault(refusal.code, str(refusal), spot)
+    related = tuple((caption, text.spot(start, end)) for caption, start, end in refusal.context)
+    return Fault(refusal.code, str(refusal), spot, _hint(text.text, refusal.start), related)
 
 
 def duplicate_key(text: Text, key: str, first: int, second: int) -> Fault:
@@ -63,18 +62,6 @@ def duplicate_key(text: Text, key: str, first: int, second: int) -> Fault:
         (("first written here", text.spot(first, first + len(key))),),
         {"key": key},
     )
-
-
-def syntax_error(text: Text, error: Any, chunk: str, base: int) -> Fault:
-    """libyaml's complaint about `chunk`, which is at offset `base`, in its own words with places in the whole file."""
-    mark, before = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
-    if mark is None:
-        at = base + len(chunk.encode()[: getattr(error, "position", 0)].decode("utf-8", "ignore"))
-        return Fault("yaml-syntax", f"not valid YAML: {getattr(error, 'reason', error)}", text.spot(at, at + 1))
-    at = min(base + mark.index, max(len(text.text) - 1, 0))
-    related = ((str(error.context), text.spot(base + before.index, base + before.index + 1)),) if before else ()
-    message = f"not valid YAML: {error.problem}" + (f", {error.context}" if error.context else "")
-    return Fault("yaml-syntax", message, text.spot(at, at + 1), _hint(text.text, at), related)
 
 
 def _hint(text: str, at: int) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+from qcheck.documents.composed import Refused
 from qcheck.documents.document import Document
-from qcheck.documents.events import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

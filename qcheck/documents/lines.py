@@ -13,38 +13,42 @@ from __future__ import annotations
 import re
 
 from qcheck.documents import scalars
-from qcheck.documents.events import KEY_SHIFT, VALUE_MASK, Composed
+from qcheck.documents.composed import KEY_SHIFT, VALUE_MASK, Composed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from qcheck.documents.events import Where
+    from qcheck.documents.composed import Where
 
     Line = tuple[int, int, bool, str | None, int, int, Any]
     """What a line holds: shape, column, whether a dash begins it, key, offsets of key and value in the line, value."""
+    Flow = tuple[bool, tuple[tuple[str | None, int, int, Any], ...]]
+    """A flow collection: whether it is a list, and key, offsets and value of each entry; collections inside are `Flow`."""
 
 QUOTED = r"""(?:"[^"\\]*+"|'[^']*+')"""
 PLAIN = r"""(?:[^\s\-?:,\[\]{}\#&*!|>'"%@`]|-(?=\S))(?:[^\s:\#]|:(?=\S)|(?<=\S)\#|\ +(?=[^\s\#]))*+"""
-ITEM = rf"(?:{QUOTED}|[A-Za-z0-9_][A-Za-z0-9_./-]*+)"
 LINE = re.compile(
     rf"""(?P<dash>-\ +)?
     (?:(?P<key>[A-Za-z0-9_./][A-Za-z0-9_./-]{{0,199}}|"[^"\\]{{0,199}}"|'[^']{{0,199}}'):(?:\ +|\Z))?
-    (?:(?:(?P<quoted>{QUOTED})
-         |(?P<plain>{PLAIN})
-         |(?P<list>\[\ *(?:{ITEM}(?:\ *,\ *{ITEM})*+)?\ *\])
-         |(?P<map>\{{\}})
+    (?:(?:(?P<scalar>{QUOTED}|{PLAIN})
+         |(?P<flow>[\[{{].*[\]}}])
          |(?P<literal>\|-?)
        )(?:\ +\#.*|\ *)
       |\#.*
     )?\Z""",
     re.VERBOSE,
 )
-FLOW_ITEM = re.compile(ITEM)
+TOKEN = re.compile(
+    rf"""\ *(?:(?P<bracket>[\[\]{{}},])
+      |(?P<text>{QUOTED}|[A-Za-z0-9_./](?:[A-Za-z0-9_./=@+-]|\ (?=[A-Za-z0-9_./]))*+)(?P<key>:(?=\ ))?)\ *""",
+    re.VERBOSE,
+)
+"""What stands in a flow collection on one line."""
+DEEPEST_FLOW = 8
 
-SKIP, OPENS, SCALAR, LIST, MAP, LITERAL, UNUSUAL = range(7)
-TEXTS = (SCALAR, LITERAL)
-SHAPES = {"quoted": SCALAR, "plain": SCALAR, "list": LIST, "map": MAP, "literal": LITERAL}
+SKIP, OPENS, SCALAR, FLOW, LITERAL, UNUSUAL = range(6)
+SHAPES = {"scalar": SCALAR, "flow": FLOW, "literal": LITERAL}
 NOTHING: Line = (SKIP, 0, False, None, 0, 0, None)
 STRANGE: Line = (UNUSUAL, 0, False, None, 0, 0, None)
 ROOT = ""
@@ -85,7 +89,7 @@ def _follow(rows: list[str], at: int, depth: int) -> Composed:
     box: Any = around
     spots: Any = top
     waiting: str | None = ROOT
-    remembered = _remembered
+    remembered, room = _remembered, depth - DEEPEST_FLOW
     row, end = 0, len(rows)
     while row < end:
         line = rows[row]
@@ -98,7 +102,7 @@ def _follow(rows: list[str], at: int, depth: int) -> Composed:
         if waiting is not None:
             if column > indent or (dash and column == indent):
                 outer.append((indent, box, spots))
-                if len(outer) >= depth:
+                if len(outer) >= room:
                     raise _Unusual
                 opened: Any = [] if dash else {}
                 box[waiting] = opened
@@ -115,10 +119,10 @@ def _follow(rows: list[str], at: int, depth: int) -> Composed:
             if key is None:
                 if shape == LITERAL:
                     value, row, at = _literal(rows, row, at, indent, value)
-                box.append(value if shape in TEXTS else _made(shape, value, start, where))
+                box.append(_made(value, start, where) if shape == FLOW else value)
                 continue
             outer.append((indent, box, spots))
-            if len(outer) >= depth:
+            if len(outer) >= room:
                 raise _Unusual
             opened = {}
             box.append(opened)
@@ -137,24 +141,30 @@ def _follow(rows: list[str], at: int, depth: int) -> Composed:
             waiting = key
         elif shape == LITERAL:
             box[key], row, at = _literal(rows, row, at, indent, value)
+        elif shape == FLOW:
+            box[key] = _made(value, start, where)
         else:
-            box[key] = _made(shape, value, start, where)
+            raise _Unusual
     if ROOT not in around:
         raise _Unusual
     return Composed(around[ROOT], top[ROOT] & VALUE_MASK, where, [])
 
 
-def _made(shape: int, value: Any, start: int, where: Where) -> Any:
-    """A fresh container for one that is written on a line."""
-    if shape == MAP:
-        empty: dict[str, Any] = {}
-        where[id(empty)] = {}
-        return empty
-    if shape != LIST:
-        raise _Unusual
-    items = [item for item, _ in value]
-    where[id(items)] = [start + offset for _, offset in value]
-    return items
+def _made(flow: Flow, start: int, where: Where) -> Any:
+    """Fresh containers for a flow collection."""
+    is_list, entries = flow
+    data: Any = [] if is_list else {}
+    spots: Any = [] if is_list else {}
+    where[id(data)] = spots
+    for key, key_at, value_at, value in entries:
+        made = _made(value, start, where) if value.__class__ is tuple else value
+        if is_list:
+            data.append(made)
+            spots.append(start + value_at)
+        else:
+            data[key] = made
+            spots[key] = start + key_at << KEY_SHIFT | start + value_at
+    return data
 
 
 def _literal(rows: list[str], row: int, at: int, indent: int, header: str) -> tuple[str, int, int]:
@@ -185,7 +195,7 @@ def _look(line: str) -> Line:
     bare = line.lstrip(" ")
     try:
         found = _read(bare, len(line) - len(bare)) if bare else NOTHING
-    except scalars.Unreadable:
+    except (scalars.Unreadable, _Unusual):
         found = STRANGE
     if len(line) <= LONGEST and len(_remembered) < MEMORY:
         _remembered[line] = found
@@ -212,9 +222,7 @@ def _read(bare: str, column: int) -> Line:
 def _value(shape: int, text: str, start: int) -> Any:
     if shape == SCALAR:
         return _text(text)
-    if shape == LIST:
-        return tuple((_text(item[0]), start + item.start()) for item in FLOW_ITEM.finditer(text))
-    return text
+    return _flow(text, start) if shape == FLOW else text
 
 
 def _text(text: str, as_key: bool = False) -> Any:
@@ -222,3 +230,50 @@ def _text(text: str, as_key: bool = False) -> Any:
         return text[1:-1]
     value = scalars.resolve(text)
     return scalars.key(value) if as_key else value
+
+
+def _flow(text: str, start: int) -> Flow:
+    """A flow collection of simple texts that ends with the line; `start` is its offset. Raises `_Unusual`."""
+    flow, end = _collection(text, 0, start, DEEPEST_FLOW)
+    if end != len(text):
+        raise _Unusual
+    return flow
+
+
+def _collection(text: str, at: int, start: int, depth: int) -> tuple[Flow, int]:
+    """The collection whose bracket is at `at`, and where it ends."""
+    is_list = text[at] == "["
+    closing = "]" if is_list else "}"
+    entries: list[tuple[str | None, int, int, Any]] = []
+    token = TOKEN.match(text, at + 1)
+    while not (token and not entries and token["bracket"] == closing):
+        key, key_at = None, 0
+        if not is_list:
+            if token is None or token["key"] is None:
+                raise _Unusual
+            key, key_at = _text(token["text"], as_key=True), start + token.start("text")
+            token = TOKEN.match(text, token.end())
+        value, value_at, end = _entry(text, token, start, depth)
+        if any(key == other and not is_list for other, *_ in entries):
+            raise _Unusual
+        entries.append((key, key_at, value_at, value))
+        token = TOKEN.match(text, end)
+        if token and token["bracket"] == closing:
+            break
+        if token is None or token["bracket"] != ",":
+            raise _Unusual
+        token = TOKEN.match(text, token.end())
+    return (is_list, tuple(entries)), token.end("bracket")
+
+
+def _entry(text: str, token: re.Match[str] | None, start: int, depth: int) -> tuple[Any, int, int]:
+    """A value in a collection, its offset, and where it ends in `text`."""
+    if token is None or token["key"] is not None or not depth:
+        raise _Unusual
+    if token["text"] is not None:
+        return _text(token["text"]), start + token.start("text"), token.end()
+    if token["bracket"] not in "[{":
+        raise _Unusual
+    at = token.start("bracket")
+    value, end = _collection(text, at, start, depth - 1)
+    return value, start + at, end

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-from yaml import YAMLError
-
-from qcheck.documents import events, limits, lines, templates
+from qcheck.documents import limits, lines, templates
 from qcheck.documents.comments import Comment, comments
+from qcheck.documents.composed import Composed, Refused
 from qcheck.documents.document import Document
-from qcheck.documents.fault import Fault, duplicate_key, over_limit, refused, syntax_error, template
+from qcheck.documents.fault import Fault, duplicate_key, over_limit, refused, template
 from qcheck.documents.text import NotText, Text, decode
 
 TYPE_CHECKING = False
@@ -94,7 +93,7 @@ def _load_json(loaded: Loaded, limit: limits.Limits, wanted: Wanted | None) -> N
     while at < len(text):
         try:
             data, end, repeated = jsontext.read(text, at, limit)
-        except events.Refused as refusal:
+        except Refused as refusal:
             loaded.faults.append(refused(loaded.text, refusal))
             return
         _keep(
@@ -173,19 +172,22 @@ def _field(text: str, start: int, end: int, name: str) -> str:
 def _load_chunk(loaded: Loaded, index: int, start: int, end: int, limit: limits.Limits, wanted: Wanted | None) -> None:
     chunk = loaded.text.text[start:end]
     try:
-        composed = lines.compose(chunk, start, limit.depth) or events.compose(chunk, start, limit)
-    except events.Refused as refusal:
-        fault = refused(loaded.text, refusal)
-    except YAMLError as error:
-        fault = syntax_error(loaded.text, error, chunk, start)
-    else:
-        if composed.data is not None:
-            source = SOURCE.search(chunk, 0, 400)
-            made = Document(loaded.text, index, composed.data, composed.start, composed.where, source and source[1])
-            _keep(loaded, made, composed.repeated, wanted)
+        composed = lines.compose(chunk, start, limit.depth) or _by_events(chunk, start, limit)
+    except Refused as refusal:
+        if wanted is None or NAMED.search(chunk):
+            loaded.faults.append(refused(loaded.text, refusal))
         return
-    if wanted is None or NAMED.search(chunk):
-        loaded.faults.append(fault)
+    if composed.data is not None:
+        source = SOURCE.search(chunk, 0, 400)
+        made = Document(loaded.text, index, composed.data, composed.start, composed.where, source and source[1])
+        _keep(loaded, made, composed.repeated, wanted)
+
+
+def _by_events(chunk: str, start: int, limit: limits.Limits) -> Composed:
+    """Importing PyYAML takes longer than reading thirty files by lines, so it waits for the first unusual document."""
+    from qcheck.documents import events
+
+    return events.compose(chunk, start, limit)
 
 
 def _keep(loaded: Loaded, document: Document, repeated: list[tuple[str, int, int]], wanted: Wanted | None) -> None:
