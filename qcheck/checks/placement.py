@@ -35,7 +35,7 @@ def flavor_matches_no_nodes(cluster: Cluster) -> Iterator[Finding]:
     for flavor, quotas in used_flavors(cluster):
         if cluster.supply.matches(flavor.name) or not flavor.node_labels:
             continue
-        largest = max(quotas, key=lambda q: q.nominal)
+        largest = max(quotas, key=lambda q: (is_compute(q.resource), q.nominal))
         near = _nearest(cluster, flavor.node_labels)
         place = flavor.place.at("spec", "nodeLabels")
         message = f"flavor {flavor.name} selects no node: {_labels(flavor.node_labels)}"
@@ -152,7 +152,7 @@ def nodes_without_flavor(cluster: Cluster) -> Iterator[Finding]:
     """Accelerator nodes that no flavor selects."""
     if not cluster.flavors:
         return
-    selected = {m.group.name for f in cluster.flavors for m in cluster.supply.matches(f.name)}
+    selected = {m.group.name for f in cluster.flavors for m in cluster.supply.matches(f.name)} | _meant(cluster)
     for group in cluster.supply.groups:
         devices = sorted({r for c in group.classes for r, n in c.machine.allocatable.items() if n and is_compute(r)})
         if devices and group.name not in selected and group.ceiling != 0:
@@ -162,6 +162,12 @@ def nodes_without_flavor(cluster: Cluster) -> Iterator[Finding]:
                 f"no flavor selects the nodes of {group.name}, which have {names(devices)} "
                 f"({most} {'node' if most == 1 else 'nodes'})",
             ).with_data(pool=group.name)
+
+
+def _meant(cluster: Cluster) -> set[str]:
+    """Groups that a flavor misses by a label; QC201 names them already."""
+    missing = (f for f, _ in used_flavors(cluster) if not cluster.supply.matches(f.name))
+    return {near[0].name for f in missing if (near := _nearest(cluster, f.node_labels)) is not None}
 
 
 @rule("QC207")

@@ -7,6 +7,7 @@ from zero). Source: k8s.io/apimachinery `pkg/api/resource`, checked by a table o
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from qcheck.model.value import Value
 
@@ -81,7 +82,11 @@ def parse_quantity(value: object) -> Quantity:
     """
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise QuantityError(f"{value!r} is no quantity")
-    text = value if isinstance(value, str) else format_number(value)
+    return _parse(value if isinstance(value, str) else format_number(value))
+
+
+@lru_cache(maxsize=4096)
+def _parse(text: str) -> Quantity:
     match = _GRAMMAR.fullmatch(text) if len(text) <= _LONGEST else None
     if match is None:
         raise QuantityError(f"{text[:_LONGEST]!r} is no quantity{_hint(text)}")

@@ -19,6 +19,24 @@ else:
         return lambda cls: cls
 
 
+def _write_init(self: Value, *given: object, **named: object) -> None:
+    """Stands in for `__init__` until a class is first used: writes the real one and calls it.
+
+    Written out field by field it is several times faster than a loop, and classes that a run does not use cost nothing.
+    """
+    cls = type(self)
+    parameters = [f"{f}=defaults[{f!r}]" if f in cls.__defaults__ else f for f in cls.__fields__]
+    lines = [
+        f"def __init__(self, {', '.join(parameters)}):",
+        *(f"    put(self, {f!r}, {f})" for f in cls.__fields__),
+        "    pass",
+    ]
+    scope: dict[str, Any] = {"put": object.__setattr__, "defaults": cls.__defaults__}
+    exec("\n".join(lines), scope)  # names of fields only, which are ours
+    type.__setattr__(cls, "__init__", scope["__init__"])
+    scope["__init__"](self, *given, **named)
+
+
 @dataclass_transform(frozen_default=True)
 class ValueType(type):
     """Turns the annotations of a class body into slots, in order; class attributes become defaults.
@@ -41,6 +59,8 @@ class ValueType(type):
             if field in body:
                 defaults[field] = body.pop(field)
         body["__slots__"] = (*own, "__dict__") if cached else own
+        if not TYPE_CHECKING:
+            body["__init__"] = _write_init
         body["__fields__"] = inherited + own
         body["__defaults__"] = defaults
         return super().__new__(mcs, name, bases, body)
@@ -51,25 +71,6 @@ class Value(metaclass=ValueType):
 
     Raises `TypeError` for a missing, repeated or unknown field, `AttributeError` on assignment.
     """
-
-    if not TYPE_CHECKING:
-
-        def __init__(self, *given, **named):
-            put = object.__setattr__
-            fields = self.__fields__
-            if len(given) > len(fields):
-                raise TypeError(f"{type(self).__name__} takes {len(fields)} fields, {len(given)} were given")
-            for field, value in zip(fields, given, strict=False):
-                put(self, field, value)
-            for field in fields[len(given) :]:
-                if field in named:
-                    put(self, field, named.pop(field))
-                elif field in self.__defaults__:
-                    put(self, field, self.__defaults__[field])
-                else:
-                    raise TypeError(f"{type(self).__name__} needs the field {field!r}")
-            if named:
-                raise TypeError(f"{type(self).__name__} has no field {next(iter(named))!r}, or it was given twice")
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen")

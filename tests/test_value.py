@@ -1,0 +1,59 @@
+"""Frozen records: what the model relies on."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import pytest
+
+from qcheck.model.value import Value, replace
+
+
+class Point(Value):
+    x: int
+    y: int = 0
+
+
+class Named(Point):
+    name: str = "origin"
+
+
+class Lazy(Value, cached=True):
+    x: int
+
+    @cached_property
+    def double(self) -> int:
+        return self.x * 2
+
+
+def test_fields_defaults_and_inheritance() -> None:
+    assert (Named(1).x, Named(1).y, Named(1).name) == (1, 0, "origin")
+    assert Named(1, name="a") == Named(1, 0, "a")
+    assert repr(Point(1, y=2)) == "Point(x=1, y=2)"
+    assert Named(1) != Point(1)
+    assert hash(Point(1)) == hash(Point(1, 0))
+    assert replace(Named(1), y=5) == Named(1, 5)
+
+
+def test_wrong_fields_are_refused() -> None:
+    with pytest.raises(TypeError):
+        Point()  # type: ignore[call-arg]
+    with pytest.raises(TypeError):
+        Point(1, 2, 3)  # type: ignore[call-arg]
+    with pytest.raises(TypeError):
+        Point(1, z=3)  # type: ignore[call-arg]
+    with pytest.raises(TypeError):
+        Point(1, x=3)  # type: ignore[misc]
+
+
+def test_frozen() -> None:
+    with pytest.raises(AttributeError):
+        Point(1).x = 2  # type: ignore[misc]
+    with pytest.raises(AttributeError):
+        del Point(1).x
+
+
+def test_cached_properties() -> None:
+    lazy = Lazy(4)
+    assert lazy.double == 8
+    assert "double" in lazy.__dict__
