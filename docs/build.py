@@ -1,4 +1,6 @@
-"""Builds what is generated: `rules/index.json` and the pages of the rules. `make docs` runs it; a test holds it current.
+"""Builds what is generated: `rules/index.json`, the pages of the rules, and the output of commands shown in documents.
+
+`make docs` runs it; a test holds everything current.
 
     python docs/build.py
 
@@ -8,9 +10,11 @@ The examples on the pages are fixtures, and what qcheck says of them is what it 
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,12 +23,14 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from qcheck.api import audit  # noqa: E402
+from qcheck.cli.front import run  # noqa: E402
 from qcheck.findings.finding import Finding  # noqa: E402
 from qcheck.findings.rulebook import RuleText, read_rulebook  # noqa: E402
 from qcheck.model.place import Place  # noqa: E402
 from qcheck.settings import Settings, load_settings  # noqa: E402
 
 CASES = ROOT / "fixtures" / "rules"
+CONSOLE = re.compile(r"^```console\n\$ qcheck (?P<command>.*)\n(?:.*\n)*?```$", re.MULTILINE)
 MARK = re.compile(r"[ \t]*#! QC.*$", re.MULTILINE)
 LANGUAGES = {".yaml": "yaml", ".yml": "yaml", ".json": "json", ".tf": "hcl", ".tfvars": "hcl"}
 FAMILIES = {
@@ -61,7 +67,23 @@ def generated() -> dict[Path, str]:
     """Every generated file with its text."""
     rules = list(read_rulebook().values())
     files = {ROOT / "rules" / "index.json": index(rules), ROOT / "docs" / "rules.md": overview(rules)}
+    files |= {path: CONSOLE.sub(rerun, path.read_text(encoding="utf-8")) for path in written()}
     return files | {ROOT / "docs" / "rules" / f"{rule.id}.md": page(rule) for rule in rules}
+
+
+def written() -> list[Path]:
+    """Documents that people write, in which only the output of commands is generated."""
+    return [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").glob("*.md") if p.name != "rules.md")]
+
+
+def rerun(block: re.Match[str]) -> str:
+    """A console block with what its command prints today."""
+    captured = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    with contextlib.chdir(ROOT), contextlib.redirect_stdout(captured):
+        run(shlex.split(block["command"]))
+    captured.flush()
+    assert isinstance(captured.buffer, io.BytesIO)
+    return f"```console\n$ qcheck {block['command']}\n{captured.buffer.getvalue().decode()}```"
 
 
 def stale() -> list[Path]:

@@ -75,6 +75,13 @@ def test_everything_that_can_be_written(tmp_path: Path, monkeypatch: pytest.Monk
     assert (settings.limits.bytes, settings.limits.depth, settings.render_seconds) == (1000, 20, 5)
 
 
+def test_the_documented_settings_are_read(tmp_path: Path) -> None:
+    page = (Path(__file__).parent.parent / "docs" / "settings.md").read_text(encoding="utf-8")
+    example = page.partition("```yaml\n")[2].partition("```")[0]
+    settings = load_settings(explicit=str(written(tmp_path, example)))
+    assert [scope.name for scope in settings.scopes] == ["prod-a", "dev"]
+
+
 def test_an_empty_file_and_no_file_mean_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     without = load_settings()
