@@ -15,6 +15,7 @@ from rule_cases import FIXTURES, RULES
 from qcheck import __version__
 from qcheck.cli import check as check_module
 from qcheck.cli import front
+from qcheck.cli.admit import spread_in
 from qcheck.cli.app import from_table
 from qcheck.cli.options import CHECK_OPTIONS, FLAG, MANY, CheckOptions, parse_plainly
 from qcheck.cli.output import Output, UsageError, parse_outputs, write
@@ -144,6 +145,9 @@ def test_a_clean_check_imports_nothing_heavy() -> None:
         (["explain", "quota-exceeds-capacity"], 0),
         (["schema", "config"], 0),
         (["capacity", EXAMPLE], 0),
+        (["admit", f"{EXAMPLE}/workloads/sweep.yaml", "--in", EXAMPLE], 0),
+        (["admit", f"{EXAMPLE}/workloads/pretrain.yaml", "--in", EXAMPLE], 1),
+        (["admit", "no/such/path", "--in", EXAMPLE], 2),
         (["capacity", "no/such/path"], 2),
         (["capacity", EXAMPLE, "--format", "xml"], 2),
         (["check", "--help"], 0),
@@ -226,6 +230,22 @@ def test_colours_are_for_terminals_or_on_demand(monkeypatch: pytest.MonkeyPatch)
     assert not wants_color("auto", sys.stdout)
     assert "\x1b[" in qcheck("check", EXAMPLE, "--color", "always").stdout
     assert "\x1b[" not in qcheck("check", EXAMPLE).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "spread"),
+    [
+        ("w --in a b", "w --in a --in b"),
+        ("w x --in a b --format json", "w x --in a --in b --format json"),
+        ("--in a w", "--in a w"),
+        ("w --in a --in b c", "w --in a --in b --in c"),
+        ("--format json w --in a", "--format json w --in a"),
+        ("--format json --in a w", "--format json --in a w"),
+        ("w", "w"),
+    ],
+)
+def test_in_takes_several_paths(words: str, spread: str) -> None:
+    assert spread_in(words.split()) == spread.split()
 
 
 def test_outputs() -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from qcheck import __version__
-from qcheck.cli import baseline, capacity, explain, init, rules, schema
+from qcheck.cli import admit, baseline, capacity, explain, init, rules, schema
 from qcheck.cli.arguments import Paths
 from qcheck.cli.check import check
 from qcheck.cli.options import CHECK_OPTIONS, FLAG, MANY, CheckOptions, Option
@@ -49,7 +49,7 @@ app = typer.Typer(
 def main(words: Sequence[str]) -> int:
     """Runs the app; its exit code."""
     try:
-        app(args=list(words), prog_name="qcheck")
+        app(args=admit.spread_in(words) if words[:1] == ["admit"] else list(words), prog_name="qcheck")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     return 0
@@ -123,6 +123,12 @@ app.command(
         "kubectl get nodes -o json | qcheck capacity - queues/",
     ),
 )(capacity.capacity)
+app.command(
+    "admit",
+    epilog=examples(
+        "qcheck admit job.yaml", "qcheck admit job.yaml other.yaml --in clusters/prod nodes.yaml --format json"
+    ),
+)(admit.admit)
 app.command("rules", epilog=examples("qcheck rules", "qcheck rules --select QC3 --format json"))(rules.rules)
 app.command("explain", epilog=examples("qcheck explain QC101", "qcheck explain owner-cannot-reclaim"))(explain.explain)
 app.command("schema", epilog=examples("qcheck schema config > qcheck.schema.json"))(schema.schema)
