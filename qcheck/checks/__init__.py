@@ -9,7 +9,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "input": ("input",),
     "capacity": ("capacity",),
     "placement": ("placement", "taints"),
-    "priority": ("priority", "reclaim"),
+    "priority": ("priority", "reclaim", "layers", "autoscaling"),
     "queues": ("queues", "admission_checks"),
     "topology": ("topology", "packing", "domains"),
 }

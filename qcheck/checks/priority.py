@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from qcheck.checks.missing import Use, by_name, missing
 from qcheck.checks.registry import rule
+from qcheck.checks.sums import names
 from qcheck.findings.finding import Finding, finding
+from qcheck.model.contention import daemon_grounds
 from qcheck.model.priorities import ALWAYS_THERE, global_default
 from qcheck.model.value import TYPE_CHECKING
 
@@ -14,7 +16,8 @@ if TYPE_CHECKING:
     from qcheck.model.cluster import Cluster
     from qcheck.model.objects import ObjectId
     from qcheck.model.pods import PodTemplate
-    from qcheck.model.queues import PriorityClass
+    from qcheck.model.queues import ClusterQueue, PriorityClass, WorkloadPriorityClass
+    from qcheck.model.workloads import DaemonSet, Workload
 
 HIGHEST, LOWEST = 1_000_000_000, -(2**31)
 RESERVED_PREFIX = "system-"
@@ -115,3 +118,58 @@ def several_global_defaults(cluster: Cluster) -> Iterator[Finding]:
     for each in (first, *others):
         found = found.near(each.place.at("globalDefault"), f"{each.name} (value {each.value}) is a global default too")
     yield found.with_data(defaults=[c.name for c in defaults])
+
+
+@rule("QC304")
+def global_default_surprise(cluster: Cluster) -> Iterator[Finding]:
+    """A global default that moves pods which say nothing of priority and matter: node agents, owners of quota."""
+    default = global_default(cluster)
+    if default is None or default.value == 0:
+        return
+    agents = [d for d in cluster.daemon_sets if d.template.priority_class is None and _is_on_accelerators(cluster, d)]
+    owners = [(w, q) for w, q in cluster.contention.queued if _unnamed(w) and _is_owner(cluster, q)]
+    if not agents and not owners:
+        return
+    touched = [str(d.id) for d in agents] + [str(w.id) for w, _ in owners]
+    found = finding(
+        default.place.at("globalDefault"),
+        f"{default.name} gives priority {default.value} to every new pod that names no class, {names(touched)} among them; "
+        f"pods that run already keep 0",
+    ).about(default.id)
+    for agent in agents:
+        found = found.near(agent.template.place.at("priorityClassName").key(), f"{agent.id} names no class")
+    for workload, queue in owners:
+        found = found.near(workload.name_place, f"{workload.id} of {queue.name} names no class")
+    yield found.with_data(value=default.value, objects=[*touched])
+
+
+def _unnamed(workload: Workload) -> bool:
+    return all(p.template.priority_class is None for p in workload.pod_sets)
+
+
+def _is_on_accelerators(cluster: Cluster, daemon_set: DaemonSet) -> bool:
+    """Whether it has pods on accelerator nodes; where no nodes are known, any DaemonSet may."""
+    return not cluster.has_nodes or bool(daemon_grounds(cluster, daemon_set))
+
+
+def _is_owner(cluster: Cluster, queue: ClusterQueue) -> bool:
+    """Whether settings call a queue reserved, or it lends what others may hold."""
+    return cluster.policy.is_reserved(queue.name) or cluster.loans.main(queue) is not None
+
+
+@rule("QC316")
+def same_priority_value(cluster: Cluster) -> Iterator[Finding]:
+    """Workload priority classes that nothing but their name tells apart."""
+    by_value: dict[int, list[WorkloadPriorityClass]] = {}
+    for each in cluster.workload_priority_classes:
+        by_value.setdefault(each.value, []).append(each)
+    for value, (first, *others) in by_value.items():
+        if others:
+            found = finding(
+                others[0].place.at("value"),
+                f"the WorkloadPriorityClasses {names(c.name for c in (first, *others))} have the same value {value}: "
+                f"neither of them preempts another",
+            ).about(others[0].id)
+            for each in (first, *others[1:]):
+                found = found.near(each.place.at("value"), f"{each.name} has {value} too")
+            yield found.with_data(value=value, classes=[c.name for c in (first, *others)])

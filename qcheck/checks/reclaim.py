@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from qcheck.checks.registry import rule
 from qcheck.findings.finding import Finding, finding
+from qcheck.model.eviction import fails_on_eviction, is_lost, seconds, teardown
+from qcheck.model.priorities import global_default
 from qcheck.model.quantity import show_amount
+from qcheck.model.queues import NEVER
 from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,6 +15,9 @@ if TYPE_CHECKING:
 
     from qcheck.model.cluster import Cluster
     from qcheck.model.loans import Loan
+    from qcheck.model.place import Place
+    from qcheck.model.queues import ClusterQueue, Preemption
+    from qcheck.model.workloads import Workload
 
 
 @rule("QC308")
@@ -36,3 +42,156 @@ def owner_cannot_reclaim(cluster: Cluster) -> Iterator[Finding]:
 def lent(loan: Loan) -> str:
     """`8 nvidia.com/gpu of flavor h100`."""
     return f"{show_amount(loan.quota.resource, loan.amount)} {loan.quota.resource} of flavor {loan.quota.flavor}"
+
+
+@rule("QC309")
+def borrow_threshold_ineffective(cluster: Cluster) -> Iterator[Finding]:
+    """Thresholds of borrowWithinCohort that let everything or nothing through."""
+    for queue in cluster.queues:
+        policy = queue.preemption
+        threshold = policy.borrow_threshold
+        if threshold is None:
+            continue
+        reason, near = _why_ineffective(cluster, policy, threshold)
+        if reason:
+            found = finding(
+                policy.place.at("borrowWithinCohort", "maxPriorityThreshold"),
+                f"maxPriorityThreshold {threshold} of {queue.name} has no effect: {reason}",
+            ).about(queue.id)
+            for place, caption in near:
+                found = found.near(place, caption)
+            yield found.with_data(queue=queue.name, threshold=threshold)
+
+
+def _why_ineffective(
+    cluster: Cluster, policy: Preemption, threshold: int
+) -> tuple[str | None, list[tuple[Place, str]]]:
+    if policy.borrow == NEVER:
+        return "borrowWithinCohort.policy is Never", [(policy.place.at("borrowWithinCohort", "policy"), "policy Never")]
+    manager = cluster.configuration
+    if manager is not None and manager.fair_sharing:
+        return "fair sharing does not look at it", [(manager.place.at("fairSharing").key(), "fair sharing is on")]
+    values = _in_use(cluster)
+    if not values:
+        return None, []
+    lowest, highest = min(values), max(values)
+    if threshold < lowest:
+        reason = f"every priority in use is above it, the lowest is {lowest}, so nothing may be preempted"
+        return reason, [(values[lowest], f"the lowest: {lowest}")]
+    if threshold >= highest:
+        reason = f"no priority in use is above it, the highest is {highest}, so it spares nothing"
+        return reason, [(values[highest], f"the highest: {highest}")]
+    return None, []
+
+
+def _in_use(cluster: Cluster) -> dict[int, Place]:
+    """Priorities that workloads have or may have in Kueue. Where classes are named, unlabelled ones have the default."""
+    classes = {c.value: c.place.at("value") for c in reversed(cluster.workload_priority_classes)}
+    chosen = {c.rank.value: c.rank.place for c in cluster.contention.contenders}
+    if not classes and len(chosen) < 2:
+        return {}
+    default = global_default(cluster)
+    unlabelled = {default.value: default.place.at("value")} if default else {}
+    if not default and classes:
+        unlabelled = {0: next(iter(classes.values()))}
+    return {**unlabelled, **chosen, **classes}
+
+
+@rule("QC310")
+def priorities_without_preemption(cluster: Cluster) -> Iterator[Finding]:
+    """Several priority classes where nothing may ever be preempted: they order the queue and no more."""
+    classes = sorted(cluster.workload_priority_classes, key=lambda c: c.value)
+    if (
+        not cluster.queues
+        or len({c.value for c in classes}) < 2
+        or not all(q.preemption.is_off for q in cluster.queues)
+    ):
+        return
+    first = cluster.queues[0]
+    found = finding(
+        first.preemption.place.key(),
+        f"{len(classes)} WorkloadPriorityClasses from {classes[0].value} to {classes[-1].value}, and no queue may preempt: "
+        f"they only decide who is admitted first",
+    ).about(first.id)
+    for each in (classes[-1], classes[0]):
+        found = found.near(each.place.at("value"), f"{each.name}: {each.value}")
+    yield found.with_data(queues=len(cluster.queues))
+
+
+@rule("QC311")
+def slow_reclaim(cluster: Cluster, budget: str | int, operators: list[str]) -> Iterator[Finding]:
+    """Workloads on borrowed quota that keep their nodes long after the owner wanted them back."""
+    allowed = _duration(budget)
+    known = {kind: _duration(text) for kind, _, text in (o.partition("=") for o in operators)}
+    for workload, queue in cluster.contention.queued:
+        took = teardown(workload, known)
+        loan = _taken_back(cluster, queue) if took.seconds > allowed else None
+        if loan is not None:
+            yield (
+                finding(
+                    took.place,
+                    f"{workload.id} may hold what {queue.name} borrows from {loan.owner.name} for {took.seconds} s after "
+                    f"it is preempted ({took.reason}); the budget is {allowed} s",
+                )
+                .about(workload.id)
+                .near(loan.owner.preemption.place.at("reclaimWithinCohort"), f"{loan.owner.name} takes it back")
+                .with_data(seconds=took.seconds, budget=allowed, owner=loan.owner.name)
+            )
+
+
+def _duration(text: str | int) -> int:
+    """Seconds of a parameter; a plain number is seconds already. Raises `ValueError` with what is wrong."""
+    found = text if isinstance(text, int) else seconds(text)
+    if found is None:
+        raise ValueError(f"{text!r} is no duration; write 90s, 5m or 1h30m")
+    return found
+
+
+def _taken_back(cluster: Cluster, queue: ClusterQueue) -> Loan | None:
+    """What a queue borrows from an owner that may preempt it."""
+    return next((loan for loan in cluster.loans.to(queue) if loan.is_reclaimable), None)
+
+
+@rule("QC312")
+def not_preemption_tolerant(cluster: Cluster) -> Iterator[Finding]:
+    """Workloads on borrowed quota that do not survive losing it."""
+    for workload, queue in cluster.contention.queued:
+        reason = _why_lost(cluster, workload, queue)
+        loan = _taken_back(cluster, queue) if reason else None
+        if reason and loan is not None:
+            place, text = reason
+            yield (
+                finding(place, f"{workload.id} runs on what {queue.name} borrows from {loan.owner.name}, and {text}")
+                .about(workload.id)
+                .near(loan.owner.preemption.place.at("reclaimWithinCohort"), f"{loan.owner.name} takes it back")
+                .with_data(owner=loan.owner.name)
+            )
+
+
+def _why_lost(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> tuple[Place, str] | None:
+    if is_lost(workload):
+        return workload.place.at("kind"), "nothing creates a bare Pod again once it is preempted"
+    if not fails_on_eviction(workload) or not _may_be_evicted(cluster, workload, queue):
+        return None
+    if workload.on_disruption == "FailJob":
+        return workload.place.at(
+            "spec", "podFailurePolicy"
+        ).key(), "its podFailurePolicy fails it on the first eviction"
+    place = workload.retries_place or workload.place
+    return place, "the first pod that kube-scheduler evicts fails it: backoffLimit is 0 and eviction is not ignored"
+
+
+def _may_be_evicted(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> bool:
+    """Whether kube-scheduler may evict single pods. Kueue suspends the whole workload, which costs no retry.
+
+    True for a queue made for borrowing, whose pods are meant to make room, and where pods are below an owner's.
+    """
+    contention = cluster.contention
+    mine = next((c for c in contention.of_queue.get(queue.name, ()) if c.workload is workload), None)
+    for loan in cluster.loans.to(queue):
+        if cluster.loans.is_by_nature(queue, loan.borrowed.key):
+            return True
+        owners = contention.of_queue.get(loan.owner.name, ())
+        if mine and any(o.highest.preempts and o.highest.value > mine.lowest.value for o in owners):
+            return True
+    return False

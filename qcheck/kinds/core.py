@@ -152,7 +152,17 @@ def _job(root: Cursor, at: Cursor) -> Workload:
         elastic=annotations.get("kueue.x-k8s.io/elastic-job") == "true",
         suspended=spec["suspend"].boolean(),
         retries=spec["backoffLimit"].integer(),
+        retries_place=place(spec["backoffLimit"]),
+        on_disruption=_on_disruption(spec["podFailurePolicy"]),
     )
+
+
+def _on_disruption(policy: Cursor) -> str | None:
+    """The action of the first rule that meets evicted pods; they carry the condition DisruptionTarget."""
+    for each in policy["rules"].items():
+        if any(c["type"].text() == "DisruptionTarget" for c in each["onPodConditions"].items()):
+            return each["action"].text()
+    return None
 
 
 def pod(root: Cursor) -> Object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.kinds.core import pod_set, queued
+from qcheck.kinds.read import place
 from qcheck.model.value import TYPE_CHECKING, replace
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def _of_replicas(root: Cursor, framework: str | None, field: str, types: tuple[s
         suspended=policy["suspend"].boolean(),
         job_pod_priority_class=policy["schedulingPolicy"]["priorityClass"].text() or None,
         retries=policy["backoffLimit"].integer(),
+        retries_place=place(policy["backoffLimit"]),
     )
 
 

@@ -9,6 +9,7 @@ from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
     from qcheck.model.configuration import Configuration
+    from qcheck.model.contention import Contention
     from qcheck.model.loans import Loans
     from qcheck.model.nodes import Node, NodePool
     from qcheck.model.objects import Generator, Namespace, Object, ObjectId, Other
@@ -179,6 +180,13 @@ class Cluster(Value, cached=True):
         from qcheck.model.shapes import workload_shapes
 
         return workload_shapes(self)
+
+    @cached_property
+    def contention(self) -> Contention:
+        """The queued workloads as rivals for nodes."""
+        from qcheck.model.contention import Contention
+
+        return Contention(self)
 
     @cached_property
     def supply(self) -> Supply:

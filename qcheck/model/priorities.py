@@ -49,7 +49,7 @@ def pod_rank(cluster: Cluster, template: PodTemplate) -> Rank | None:
     """The priority with which kube-scheduler sees pods of a template; None if their class does not exist."""
     place = template.place.at("priorityClassName")
     if template.priority_class is None:
-        return _unnamed(cluster, place)
+        return unnamed_rank(cluster, place)
     return _named(cluster, template.priority_class, place)
 
 
@@ -60,7 +60,8 @@ def _named(cluster: Cluster, name: str, place: Place) -> Rank | None:
     return Rank(known.value, POD_CLASS, name, place, preempts=known.preempts) if known else None
 
 
-def _unnamed(cluster: Cluster, place: Place) -> Rank:
+def unnamed_rank(cluster: Cluster, place: Place) -> Rank:
+    """The priority of pods that name no class: the global default's, or 0."""
     default = global_default(cluster)
     if default is None:
         return Rank(0, NOTHING, None, place, cluster.is_complete)
@@ -82,7 +83,7 @@ def kueue_rank(cluster: Cluster, workload: Workload) -> Rank | None:
     for pod_set in workload.pod_sets:
         if pod_set.template.priority_class is not None:
             return pod_rank(cluster, pod_set.template)
-    return _unnamed(cluster, workload.priority_class_place)
+    return unnamed_rank(cluster, workload.priority_class_place)
 
 
 def _default_workload_class(cluster: Cluster) -> str | None:

@@ -64,7 +64,8 @@ class Workload(Object):
     `framework` is the integration's name in Kueue's Configuration (`batch/job`, `ray.io/rayjob`, `pod` ...), None for
     kinds that Kueue does not manage. `each_pod_alone`: each pod is a workload of its own (Deployment); `groups`: that
     many equal workloads (LeaderWorkerSet). `not_read` says why pod sets could not be told (a TrainJob whose runtime is
-    elsewhere). `members` are the Pods of a pod group.
+    elsewhere). `members` are the Pods of a pod group. `retries`: how many failed pods it survives, where that is
+    written; `on_disruption`: what its podFailurePolicy does with evicted pods (`Ignore`, `Count`, `FailJob`).
     """
 
     framework: str | None
@@ -79,6 +80,8 @@ class Workload(Object):
     suspended: bool | None = None
     job_pod_priority_class: str | None = None
     retries: int | None = None
+    retries_place: Place | None = None
+    on_disruption: str | None = None
     not_read: str | None = None
     recipe: TrainRecipe | None = None
     members: tuple[Workload, ...] = ()

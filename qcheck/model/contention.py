@@ -1,0 +1,197 @@
+"""Who competes for the same nodes, and with which priorities in the two systems.
+
+Without node pools, workloads of one flavor count as competing; with them, those whose pods may stand on the same nodes.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from qcheck.model.destination import destination
+from qcheck.model.eligibility import miss
+from qcheck.model.labels import NodeSelection, untolerated
+from qcheck.model.landing import ALL, daemon_lands, lasting, select
+from qcheck.model.priorities import Rank, kueue_rank, pod_ranks
+from qcheck.model.resources import is_compute
+from qcheck.model.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.model.cluster import Cluster
+    from qcheck.model.queues import ClusterQueue, ResourceFlavor
+    from qcheck.model.supply import NodeGroup
+    from qcheck.model.workloads import DaemonSet, PodSet, Workload
+
+
+class Contender(Value):
+    """A queued workload. `rank` is Kueue's view of it, `pods` kube-scheduler's of its pod sets, lowest first.
+
+    `grounds` names the node groups (or flavors, where no nodes are known) on which its pods may stand; of a workload with
+    accelerators those of the pods that have them.
+    """
+
+    workload: Workload
+    queue: ClusterQueue
+    rank: Rank
+    pods: tuple[Rank, ...]
+    grounds: frozenset[str]
+
+    @property
+    def lowest(self) -> Rank:
+        return self.pods[0]
+
+    @property
+    def highest(self) -> Rank:
+        return self.pods[-1]
+
+    @property
+    def standing(self) -> tuple[object, ...]:
+        """What tells it from others in any comparison."""
+        pods = tuple((r.name, r.value, r.preempts) for r in (self.lowest, self.highest))
+        return self.queue.name, self.rank.name, self.rank.value, pods, self.grounds
+
+
+class Contention:
+    """The queued workloads of a cluster as rivals for its nodes."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    @cached_property
+    def queued(self) -> tuple[tuple[Workload, ClusterQueue], ...]:
+        """Every workload that reaches a cluster queue, with that queue."""
+        found = ((w, destination(self._cluster, w).queue) for w in self._cluster.workloads)
+        return tuple((w, q) for w, q in found if q is not None)
+
+    @cached_property
+    def contenders(self) -> tuple[Contender, ...]:
+        """Those of them whose priorities are known."""
+        return tuple(c for w, q in self.queued if (c := self._contender(w, q)) is not None)
+
+    @cached_property
+    def of_queue(self) -> dict[str, list[Contender]]:
+        """Contenders by the name of their cluster queue."""
+        found: dict[str, list[Contender]] = {}
+        for each in self.contenders:
+            found.setdefault(each.queue.name, []).append(each)
+        return found
+
+    def _contender(self, workload: Workload, queue: ClusterQueue) -> Contender | None:
+        rank, pods = kueue_rank(self._cluster, workload), pod_ranks(self._cluster, workload)
+        if rank is None or pods is None:
+            return None
+        return Contender(workload, queue, rank, tuple(pods), grounds(self._cluster, workload, queue))
+
+    @cached_property
+    def standings(self) -> tuple[tuple[Contender, ...], ...]:
+        """Contenders that nothing tells apart, together."""
+        alike: dict[tuple[object, ...], list[Contender]] = {}
+        for each in self.contenders:
+            alike.setdefault(each.standing, []).append(each)
+        return tuple(tuple(group) for group in alike.values())
+
+    @cached_property
+    def inversions(self) -> tuple[tuple[Contender, Contender], ...]:
+        """Pairs of which Kueue ranks the first higher and kube-scheduler the second, on the same nodes.
+
+        They must meet in Kueue at all: in one queue or one cohort tree. All pods of the one must be below all of the
+        other's. One pair stands for all of the same classes.
+        """
+        found: dict[tuple[object, ...], tuple[Contender, Contender]] = {}
+        for first, second in self._pairs():
+            if first.rank.value > second.rank.value and first.highest.value < second.lowest.value:
+                key = (first.rank.name, first.highest.name, second.rank.name, second.lowest.name)
+                found.setdefault(key, (first, second))
+        return tuple(found.values())
+
+    def _pairs(self) -> Iterator[tuple[Contender, Contender]]:
+        for mine in self.standings:
+            for theirs in self.standings:
+                if mine is not theirs and mine[0].grounds & theirs[0].grounds and self._meet(mine[0], theirs[0]):
+                    yield mine[0], theirs[0]
+
+    def _meet(self, first: Contender, second: Contender) -> bool:
+        tree = self._cluster.tree
+        root = tree.root(first.queue.name)
+        return first.queue is second.queue or (root is not None and root == tree.root(second.queue.name))
+
+    @cached_property
+    def evictions(self) -> tuple[tuple[Contender, Contender], ...]:
+        """Pairs of which kube-scheduler may evict the second for the first although Kueue admitted both.
+
+        Left out: what Kueue ranks the other way round (`inversions`), and owners that make room among borrowers.
+        """
+        found: dict[tuple[object, ...], tuple[Contender, Contender]] = {}
+        for first, second in self._pairs():
+            strong, weak = first.highest, second.lowest
+            upside_down = first.rank.value < second.rank.value
+            if strong.preempts and strong.value > weak.value and not upside_down and not self._lives_on(second, first):
+                found.setdefault((strong.name, weak.name), (first, second))
+        return tuple(found.values())
+
+    def _lives_on(self, borrower: Contender, owner: Contender) -> bool:
+        """Whether one queue is made to borrow what the other one owns."""
+        loans = self._cluster.loans
+        return borrower.queue is not owner.queue and any(
+            loan.owner is owner.queue and loans.is_by_nature(borrower.queue, loan.borrowed.key)
+            for loan in loans.to(borrower.queue)
+        )
+
+
+def grounds(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> frozenset[str]:
+    """Where the pods of a workload may stand: names of node groups, or of flavors where no nodes are known."""
+    if not cluster.has_nodes:
+        return frozenset(f.name for p in _decisive(workload) for f in _flavors(cluster, p, queue))
+    return frozenset(g.name for g in landing_groups(cluster, workload, queue))
+
+
+def landing_groups(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> list[NodeGroup]:
+    """Node groups any node of which may take pods of a workload, through the flavors of its queue."""
+    return [
+        m.group
+        for p in _decisive(workload)
+        for f in _flavors(cluster, p, queue)
+        for m in cluster.supply.matches(f.name)
+        if m.how_many == ALL and _may_stand(p, f, m.group)
+    ]
+
+
+def _decisive(workload: Workload) -> list[PodSet]:
+    """The pod sets with accelerators, or all if none has any."""
+    with_devices = [p for p in workload.pod_sets if any(is_compute(r) and n for r, n in p.template.amounts().items())]
+    return with_devices or list(workload.pod_sets)
+
+
+def _flavors(cluster: Cluster, pod_set: PodSet, queue: ClusterQueue) -> Iterator[ResourceFlavor]:
+    """The flavors that a pod set may get: those of its accelerators' resource group, or of all it asks for."""
+    asked = {r for r, n in pod_set.template.amounts().items() if n}
+    devices = {r for r in asked if is_compute(r)}
+    for group in queue.groups:
+        if devices.isdisjoint(group.covered) if devices else asked.isdisjoint(group.covered):
+            continue
+        for quotas in group.flavors:
+            flavor = cluster.flavor.get(quotas.name)
+            if flavor is not None and miss(cluster, queue, group, flavor, pod_set, asked) is None:
+                yield flavor
+
+
+def _may_stand(pod_set: PodSet, flavor: ResourceFlavor, group: NodeGroup) -> bool:
+    template = pod_set.template
+    selection = NodeSelection({**template.selection.selector, **flavor.node_labels}, template.selection.terms)
+    tolerations = (*template.tolerations, *flavor.tolerations)
+    return any(
+        select(selection, c.labels, c.varying) == ALL and not untolerated(lasting(c.taints), tolerations)
+        for c in group.classes
+    )
+
+
+def daemon_grounds(cluster: Cluster, daemon_set: DaemonSet) -> frozenset[str]:
+    """The groups with accelerators on every node of which a DaemonSet has a pod."""
+    return frozenset(
+        g.name
+        for g in cluster.supply.groups
+        for c in g.classes
+        if any(is_compute(r) and n for r, n in c.machine.allocatable.items())
+        and daemon_lands(daemon_set.template, c.labels, c.varying, c.taints) == ALL
+    )
