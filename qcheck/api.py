@@ -159,7 +159,9 @@ def read(paths: Sequence[str], limits: Limits, watch: Watch) -> tuple[list[Loade
     return loaded, not_read
 
 
-def _is_wanted(api_version: str, kind: str) -> bool:
+def _is_wanted(api_version: str, kind: str, text: str) -> bool:
+    if not api_version and not kind:
+        return nodepools.recognises_text(text)
     return recognises(api_version, kind) or nodepools.recognises(api_version, kind)
 
 

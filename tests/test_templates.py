@@ -48,7 +48,7 @@ def test_other_programs_placeholders_are_read(path: str, text: str) -> None:
 
 
 def test_only_what_is_needed_is_judged() -> None:
-    def wanted(version: str, kind: str) -> bool:
+    def wanted(version: str, kind: str, text: str) -> bool:
         return kind == "ClusterQueue"
 
     workflow = "on: push\njobs:\n  a:\n    name: ${{ x }}\n    run: |\n      kind: [\n"

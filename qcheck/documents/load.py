@@ -15,8 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Wanted = Callable[[str, str], bool]
-    """Whether documents of an apiVersion and kind are needed; two empty texts ask for documents that have neither."""
+    Wanted = Callable[[str, str, str], bool]
+    """Whether documents of an apiVersion and kind are needed; of those that have neither, the text is given instead."""
 
 BLANK = ("", " ", "\t", "\n")
 MARKER = re.compile(r"(?:^|(?<=\r))---(?=[ \t\r\n]|\Z)", re.MULTILINE)
@@ -86,7 +86,7 @@ def _load_json(loaded: Loaded, limit: limits.Limits, wanted: Wanted | None) -> N
     from qcheck.documents import jsontext
 
     text = loaded.text.text
-    if wanted and not wanted("", "") and not ('"apiVersion"' in text and '"kind"' in text):
+    if wanted and not wanted("", "", text) and not ('"apiVersion"' in text and '"kind"' in text):
         loaded.passed_over += 1
         return
     at = jsontext.skip_space(text, 0)
@@ -101,6 +101,7 @@ def _load_json(loaded: Loaded, limit: limits.Limits, wanted: Wanted | None) -> N
             jsontext.JsonDocument(loaded.text, len(loaded.documents) + loaded.passed_over, data, at),
             repeated,
             wanted,
+            text,
         )
         at = jsontext.skip_space(text, end)
 
@@ -154,9 +155,9 @@ def _is_needed(text: str, start: int, end: int, wanted: Wanted) -> bool:
     """Decided by the text alone where apiVersion and kind stand plainly at the start of lines; parsed if in doubt."""
     version, kind = _field(text, start, end, "apiVersion:"), _field(text, start, end, "kind:")
     if version and kind:
-        return kind.endswith("List") or wanted(version, kind)
+        return kind.endswith("List") or wanted(version, kind, "")
     if text.find("apiVersion", start, end) < 0 and text.find("kind", start, end) < 0:
-        return wanted("", "")
+        return wanted("", "", text[start:end])
     return True
 
 
@@ -180,7 +181,7 @@ def _load_chunk(loaded: Loaded, index: int, start: int, end: int, limit: limits.
     if composed.data is not None:
         source = SOURCE.search(chunk, 0, 400)
         made = Document(loaded.text, index, composed.data, composed.start, composed.where, source and source[1])
-        _keep(loaded, made, composed.repeated, wanted)
+        _keep(loaded, made, composed.repeated, wanted, chunk)
 
 
 def _by_events(chunk: str, start: int, limit: limits.Limits) -> Composed:
@@ -190,19 +191,21 @@ def _by_events(chunk: str, start: int, limit: limits.Limits) -> Composed:
     return events.compose(chunk, start, limit)
 
 
-def _keep(loaded: Loaded, document: Document, repeated: list[tuple[str, int, int]], wanted: Wanted | None) -> None:
-    if wanted and not _wants(document.data, wanted):
+def _keep(
+    loaded: Loaded, document: Document, repeated: list[tuple[str, int, int]], wanted: Wanted | None, text: str
+) -> None:
+    if wanted and not _wants(document.data, wanted, text):
         loaded.passed_over += 1
         return
     loaded.documents.append(document)
     loaded.faults += [duplicate_key(loaded.text, *found) for found in repeated]
 
 
-def _wants(data: object, wanted: Wanted) -> bool:
+def _wants(data: object, wanted: Wanted, text: str) -> bool:
     if not isinstance(data, dict):
-        return wanted("", "")
+        return wanted("", "", text)
     version, kind = str(data.get("apiVersion") or ""), str(data.get("kind") or "")
-    return kind.endswith("List") or wanted(version, kind) or (not (version and kind) and wanted("", ""))
+    return kind.endswith("List") or wanted(version, kind, "") or (not (version and kind) and wanted("", "", text))
 
 
 def _is_template(loaded: Loaded) -> bool:

@@ -1,6 +1,6 @@
 """Node pools, whatever teams keep them in: which documents describe them, and what they say.
 
-One module per format; `READERS` is the table of those that are Kubernetes-style documents, by apiVersion and kind.
+One module per format; `READERS` is the table of those that are Kubernetes-style documents, by API group and kind.
 """
 
 from __future__ import annotations
@@ -16,38 +16,61 @@ if TYPE_CHECKING:
     from qcheck.model.nodes import Machine, Node, NodePool
     from qcheck.model.problems import Problem
 
-NODE = ("v1", "Node")
+NODE = ("", "Node")
 READERS = {
-    ("qcheck.dev/v1", "NodePool"): "own",
-    ("karpenter.sh/v1", "NodePool"): "karpenter",
-    ("karpenter.sh/v1beta1", "NodePool"): "karpenter",
-    ("eksctl.io/v1alpha5", "ClusterConfig"): "eksctl",
+    ("qcheck.dev", "NodePool"): "own",
+    ("karpenter.sh", "NodePool"): "karpenter",
+    ("eksctl.io", "ClusterConfig"): "eksctl",
 }
-"""The module that reads documents of an apiVersion and kind; imported only when one is met."""
+"""The module that reads objects of a group and kind as pools; imported only when one is met."""
+REFERRED: frozenset[tuple[str, str]] = frozenset()
+"""Objects to which pools refer."""
+PLAIN_MARKS = ('"terraform_version"',)
+"""What documents without apiVersion and kind hold if they describe nodes."""
 
 
 def recognises(api_version: str, kind: str) -> bool:
-    """Whether documents of this apiVersion and kind describe nodes."""
-    return (api_version, kind) == NODE or (api_version, kind) in READERS
+    """Whether documents of this apiVersion and kind describe nodes, or something that pools refer to."""
+    key = (api_version.rpartition("/")[0], kind)
+    return key == NODE or key in READERS or key in REFERRED
+
+
+def recognises_text(text: str) -> bool:
+    """The same for documents that have neither."""
+    return any(mark in text for mark in PLAIN_MARKS)
 
 
 def describes_nodes(root: Cursor) -> bool:
+    """Whether an object is read here and is nothing else."""
     return recognises(root["apiVersion"].text() or "", root["kind"].text() or "")
 
 
 def read(
     roots: Iterable[Cursor], own: Mapping[str, Machine]
 ) -> tuple[tuple[NodePool, ...], tuple[Node, ...], tuple[Problem, ...]]:
-    """Every pool and node among some objects, and what could not be understood. `own`: machine types of the settings."""
-    pools: list[NodePool] = []
+    """Every pool and node among some objects, and what could not be understood.
+
+    `own` are the machine types of the settings.
+    """
+    from qcheck.nodepools.world import World
+
+    world = World(own)
     nodes: list[Node] = []
+    mine: list[tuple[str, Cursor]] = []
     for root in roots:
-        key = (root["apiVersion"].text() or "", root["kind"].text() or "")
-        if key == NODE:
+        group, kind = (root["apiVersion"].text() or "").rpartition("/")[0], root["kind"].text() or ""
+        if (group, kind) == NODE:
             from qcheck.nodepools.dump import read_node
 
             nodes.append(read_node(root))
-        elif key in READERS:
-            module = import_module(f"qcheck.nodepools.{READERS[key]}")
-            pools.extend(module.read_pools(root, own))
+        elif (group, kind) in READERS:
+            mine.append((READERS[group, kind], root))
+            world.add(group, kind, root)
+        elif (group, kind) in REFERRED:
+            world.add(group, kind, root)
+        elif not kind:
+            mine.append(("terraform.reading", root))
+    pools = [
+        pool for module, root in mine for pool in import_module(f"qcheck.nodepools.{module}").read_pools(root, world)
+    ]
     return tuple(pools), tuple(nodes), ()

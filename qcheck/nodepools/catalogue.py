@@ -36,14 +36,20 @@ class MachineType(Value):
 
 
 def find(name: str, provider: str | None = None) -> MachineType | None:
-    """The row of a machine type; without a provider the first one that has a type of that name."""
+    """The row of a machine type, else what its name tells; without a provider the first that has a type of that name.
+
+    Azure does not care about the case of its names.
+    """
     text = _text()
-    providers = (provider,) if provider else _providers()
-    for each in providers:
+    for each in (provider,) if provider else _providers():
         at = text.find(f"\n{each},{name},")
+        if at < 0 and each == "azure":
+            at = text.lower().find(f"\n{each},{name.lower()},")
         if at >= 0:
             return _row(text[at + 1 : text.find("\n", at + 1)])
-    return None
+    from qcheck.nodepools.families import by_name
+
+    return by_name(name, provider)
 
 
 def all_of(provider: str) -> tuple[MachineType, ...]:

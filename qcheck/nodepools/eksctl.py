@@ -13,17 +13,18 @@ if TYPE_CHECKING:
 
     from qcheck.documents.cursor import Cursor
     from qcheck.model.labels import Taint
+    from qcheck.nodepools.world import World
 
 EKS = LabelOrigin("EKS", before_boot=True)
 EKSCTL = LabelOrigin("eksctl", before_boot=True)
 DEFAULT_TYPE = "m5.large"
 
 
-def read_pools(root: Cursor, own: Mapping[str, Machine]) -> Iterator[NodePool]:
+def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
     cluster = root["metadata"]["name"].text() or ""
     for field, is_managed in (("managedNodeGroups", True), ("nodeGroups", False)):
         for group in root[field].items():
-            yield _pool(group, cluster, is_managed, own)
+            yield _pool(group, cluster, is_managed, world.own)
 
 
 def _pool(group: Cursor, cluster: str, is_managed: bool, own: Mapping[str, Machine]) -> NodePool:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from qcheck.documents.cursor import Cursor
     from qcheck.nodepools.catalogue import MachineType
+    from qcheck.nodepools.world import World
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 CAPACITY_TYPE = "karpenter.sh/capacity-type"
@@ -43,9 +44,9 @@ MANY = 40
 """With more machine types than this a pool is one of "anything", about whose nodes nothing is known."""
 
 
-def read_pools(root: Cursor, own: Mapping[str, Machine]) -> tuple[NodePool]:
+def read_pools(root: Cursor, world: World) -> tuple[NodePool]:
     """The one pool of a document."""
-    return (_pool(root, own),)
+    return (_pool(root, world.own),)
 
 
 def _pool(root: Cursor, own: Mapping[str, Machine]) -> NodePool:

@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qcheck.documents.cursor import Cursor
+    from qcheck.nodepools.world import World
 
 FORMAT = "qcheck.dev/v1 NodePool"
 
 
-def read_pools(root: Cursor, own: Mapping[str, Machine]) -> tuple[NodePool]:
+def read_pools(root: Cursor, world: World) -> tuple[NodePool]:
     """The one pool of a document."""
-    return (_pool(root, own),)
+    return (_pool(root, world.own),)
 
 
 def _pool(root: Cursor, own: Mapping[str, Machine]) -> NodePool:

@@ -1,0 +1,19 @@
+"""Values of which a file only says how they would be computed."""
+
+from __future__ import annotations
+
+
+class Unresolved:
+    """Stands in the data of a document for a value that cannot be told without running something.
+
+    `expression` is how the file writes it: `var.gpu_nodes`. It is no text, number or mapping, so that whoever asks for
+    one of these finds it absent; who must not mistake it for absent asks for it by this type.
+    """
+
+    __slots__ = ("expression",)
+
+    def __init__(self, expression: str) -> None:
+        self.expression = expression
+
+    def __repr__(self) -> str:
+        return f"Unresolved({self.expression})"

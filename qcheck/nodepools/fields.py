@@ -1,0 +1,40 @@
+"""The fields of a cloud API's object under one set of names, however a tool spells and nests them.
+
+Terraform writes `node_config { machine_type }` and shows blocks as lists of one in plans; Config Connector and Crossplane
+write `nodeConfig: {machineType}`.
+"""
+
+from __future__ import annotations
+
+from qcheck.documents.cursor import Cursor
+from qcheck.model.value import Value
+
+
+class Fields(Value):
+    """`fields["machine_type"]` is a cursor on the field; blocks are found as an object or as the only item of a list."""
+
+    at: Cursor
+    camel: bool = False
+
+    def __getitem__(self, name: str) -> Cursor:
+        return self.at[camel_case(name) if self.camel else name]
+
+    def block(self, name: str) -> Fields:
+        inner = self[name]
+        return Fields(inner[0] if isinstance(inner.data, list) else inner, self.camel)
+
+    def blocks(self, name: str) -> list[Fields]:
+        inner = self[name]
+        if isinstance(inner.data, dict):
+            return [Fields(inner, self.camel)]
+        return [Fields(each, self.camel) for each in inner.items()]
+
+    @property
+    def exists(self) -> bool:
+        return self.at.exists
+
+
+def camel_case(name: str) -> str:
+    """`min_node_count` as `minNodeCount`."""
+    first, *more = name.split("_")
+    return first + "".join(word.capitalize() for word in more)

@@ -1,0 +1,141 @@
+"""Reading the figures of one pool, and remembering those that are written but cannot be told.
+
+A value that is missing has the format's default; one that is an expression or a placeholder has none, and is a doubt.
+"""
+
+from __future__ import annotations
+
+import re
+
+from qcheck.documents.unresolved import Unresolved
+from qcheck.model.place import Place
+from qcheck.model.value import TYPE_CHECKING, Value
+from qcheck.nodepools.scalars import EFFECTS, place, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.model.labels import Labels
+
+from qcheck.model.labels import Taint
+
+PLACEHOLDER = re.compile(r"\$\{.*\}|\$[A-Z_]+|PLACEHOLDER.*|<[^<>]+>|\{\{.*\}\}", re.DOTALL)
+"""Text that somebody replaces before use, by envsubst or by hand."""
+WHOLE = re.compile(r"\d{1,9}")
+
+
+class Doubt(Value):
+    """What could not be told: the field, how it is written, and where."""
+
+    field: str
+    written: str
+    place: Place
+
+    def __str__(self) -> str:
+        return f"{self.field} is {self.written}"
+
+
+class Count(Value):
+    """How many nodes, in total over all zones; `doubt` where that cannot be told."""
+
+    place: Place
+    minimum: int
+    desired: int | None
+    maximum: int | None
+    doubt: Doubt | None = None
+
+    def times(self, zones: int) -> Count:
+        """The same number in each of some zones."""
+        want = None if self.desired is None else self.desired * zones
+        high = None if self.maximum is None else self.maximum * zones
+        return Count(self.place, self.minimum * zones, want, high, self.doubt)
+
+
+def fixed(number: int, at: Cursor) -> Count:
+    """A pool that nothing scales."""
+    return Count(place(at), number, number, number)
+
+
+class Figures:
+    """Reads fields; `doubt` is the first one that could not be told."""
+
+    def __init__(self) -> None:
+        self.doubt: Doubt | None = None
+
+    def whole(self, at: Cursor) -> int | None:
+        """A number of nodes or devices, which may be written as text; None where it is absent or in doubt."""
+        written = text(at)
+        if written is not None and WHOLE.fullmatch(written):
+            return int(written)
+        if at.exists:
+            self._doubts(at, written)
+        return None
+
+    def text(self, at: Cursor) -> str | None:
+        written = text(at)
+        if written is not None and not PLACEHOLDER.fullmatch(written):
+            return written or None
+        if at.exists:
+            self._doubts(at, written)
+        return None
+
+    def flag(self, at: Cursor) -> bool:
+        written = text(at)
+        if written in ("true", "false"):
+            return written == "true"
+        if at.exists:
+            self._doubts(at, written)
+        return False
+
+    def texts(self, at: Cursor) -> tuple[str, ...]:
+        """A list of texts; one that cannot be told as a whole or in part is a doubt."""
+        if at.exists and not isinstance(at.data, list):
+            self._doubts(at, text(at))
+        return tuple(t for each in at.items() if (t := self.text(each)) is not None)
+
+    def labels(self, at: Cursor) -> Labels:
+        if at.exists and not isinstance(at.data, dict):
+            self._doubts(at, text(at))
+        return {k: t for k, each in at.mapping() if (t := self._label(each)) is not None}
+
+    def _label(self, at: Cursor) -> str | None:
+        """An empty label value is a value."""
+        return "" if at.data == "" else self.text(at)
+
+    def taints(self, at: Cursor) -> tuple[Taint, ...]:
+        """A list (or, as modules have it, a map) of `{key, value, effect}`; effects also as cloud APIs spell them."""
+        if isinstance(at.data, dict) and "effect" in at.data:
+            return self._taint(at)
+        if at.exists and not isinstance(at.data, (list, dict)):
+            self._doubts(at, text(at))
+        entries = at.items() or [each for _, each in at.mapping()]
+        return tuple(t for each in entries for t in self._taint(each))
+
+    def _taint(self, at: Cursor) -> tuple[Taint, ...]:
+        if isinstance(at.data, Unresolved):
+            self._doubts(at, None)
+            return ()
+        key, effect = self.text(at["key"]), self.text(at["effect"])
+        if key is None or effect is None:
+            return ()
+        return (Taint(key, self._label(at["value"]) or "", EFFECTS.get(effect, effect)),)
+
+    def _doubts(self, at: Cursor, written: str | None) -> None:
+        if self.doubt is None:
+            how = at.data.expression if isinstance(at.data, Unresolved) else written
+            self.doubt = Doubt(_field(at), how or "of another type than expected", place(at))
+
+
+def _field(at: Cursor) -> str:
+    """The last named step of a route."""
+    return next((step for step in reversed(at.route) if isinstance(step, str)), "it")
+
+
+def first_doubt(*doubts: Doubt | None) -> Doubt | None:
+    return next((d for d in doubts if d is not None), None)
+
+
+def unresolved_keys(at: Cursor) -> Iterator[str]:
+    """Labels that are set to something that cannot be told."""
+    return (key for key, each in at.mapping() if isinstance(each.data, Unresolved))

@@ -1,0 +1,213 @@
+"""GKE node pools, by the fields that Terraform, Config Connector and Crossplane share.
+
+The trap of GKE: `node_count`, `initial_node_count`, `min_node_count` and `max_node_count` hold for each zone of the pool;
+only the `total_` bounds are totals.
+"""
+
+from __future__ import annotations
+
+import re
+
+from qcheck.model.nodes import DECLARED, Machine
+from qcheck.model.place import Place
+from qcheck.model.value import TYPE_CHECKING, Value, replace
+from qcheck.nodepools import catalogue
+from qcheck.nodepools.figures import Count, Doubt, Figures, first_doubt, fixed, unresolved_keys
+from qcheck.nodepools.mig import profiles
+from qcheck.nodepools.pool import Draft, Types, finished, look_up
+from qcheck.nodepools.provided import GKE_ACCELERATORS, MEGA, GkePool, gke
+from qcheck.nodepools.scalars import place
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qcheck.model.nodes import NodePool
+    from qcheck.nodepools.catalogue import MachineType
+    from qcheck.nodepools.fields import Fields
+
+GPU = "nvidia.com/gpu"
+ZONE = re.compile(r"[a-z]+-[a-z]+\d+-[a-z]")
+DEFAULT_TYPE = "e2-medium"
+
+
+class Home(Value):
+    """What a pool takes over from its cluster: the zones, where it names none, and whether they are known."""
+
+    zones: tuple[str, ...] | None
+    place: Place
+
+
+def read_pool(
+    fields: Fields, name: str, format: str, home: Home | None, own: Mapping[str, Machine], hint: str = ""
+) -> NodePool:
+    """One pool. `home` is None where the cluster was not found."""
+    config = fields.block("node_config")
+    other = Figures()
+    zones = _zones(fields, home, other)
+    labels, taints = other.labels(config["labels"]), other.taints(config["taint"])
+    kind = Figures()
+    machine_type = kind.text(config["machine_type"])
+    machine_type = DEFAULT_TYPE if machine_type is None and kind.doubt is None else machine_type
+    types, gpu = _machines(config, machine_type, kind, own)
+    spot, preemptible = other.flag(config["spot"]), other.flag(config["preemptible"])
+    sharing = _sharing(config)
+    described = GkePool(
+        name,
+        machine_type,
+        gpu,
+        spot=spot,
+        preemptible=preemptible,
+        flex_start=other.flag(config["flex_start"]),
+        queued=other.flag(fields.block("queued_provisioning")["enabled"]),
+        partition=_accelerator(config)["gpu_partition_size"].text() or None,
+        sharing=sharing[0],
+        clients=sharing[1],
+        tpu_topology=fields.block("placement_policy")["tpu_topology"].text(),
+        arm_taint=config.block("taint_config")["architecture_taint_behavior"].text() != "NONE",
+    )
+    at = config["machine_type"] if config["machine_type"].exists else fields.at
+    return finished(
+        Draft(
+            name,
+            format,
+            place(fields.at),
+            _count(fields, zones),
+            types.machines,
+            place(at),
+            types.doubt if kind.doubt is None else f"{kind.doubt}{'; ' + hint if hint else ''}",
+            labels,
+            taints,
+            tuple(unresolved_keys(config["labels"])),
+            (gke(described, types.first),),
+            zones or (),
+            spot or preemptible,
+            "cluster-autoscaler",
+            ("cloud.google.com/gke-nodepool", name),
+            other.doubt,
+            hint,
+        )
+    )
+
+
+def _zones(fields: Fields, home: Home | None, figures: Figures) -> tuple[str, ...] | None:
+    """The pool's zones; None where they are not known."""
+    locations = fields["node_locations"]
+    if locations.data:
+        alone = Figures()
+        zones = alone.texts(locations)
+        figures.doubt = first_doubt(figures.doubt, alone.doubt)
+        return zones if alone.doubt is None else None
+    if home is not None and home.zones is not None:
+        return home.zones
+    location = fields["location"].text() or fields["zone"].text()
+    return (location,) if location and ZONE.fullmatch(location) else None
+
+
+def home_of(cluster: Fields) -> Home:
+    """The zones of a cluster: those it names and, for a zonal one, its own."""
+    location = cluster["location"].text() or ""
+    named = [t for each in cluster["node_locations"].items() if (t := each.text())]
+    whole = not cluster["node_locations"].exists or isinstance(cluster["node_locations"].data, list)
+    zones = [location, *(z for z in named if z != location)] if ZONE.fullmatch(location) else named
+    return Home(tuple(zones) if zones and whole else None, place(cluster.at))
+
+
+def _count(fields: Fields, zones: tuple[str, ...] | None) -> Count:
+    """How many nodes in total over all zones. A plan shows bounds that nobody set as 0."""
+    scaling = fields.block("autoscaling")
+    figures = Figures()
+    low, high = figures.whole(scaling["total_min_node_count"]), figures.whole(scaling["total_max_node_count"])
+    if high or figures.doubt is not None:
+        return Count(place(scaling["total_max_node_count"]), low or 0, None, high, figures.doubt)
+    low, high = figures.whole(scaling["min_node_count"]), figures.whole(scaling["max_node_count"])
+    if high or (scaling["max_node_count"].exists and figures.doubt is not None):
+        each = Count(place(scaling["max_node_count"]), low or 0, _initial(fields), high, figures.doubt)
+    else:
+        each = _fixed(fields)
+    if zones is None and (each.maximum or each.doubt):
+        missing = Doubt("the number of zones, which multiplies the counts,", "not given", each.place)
+        return Count(each.place, 0, None, None, first_doubt(each.doubt, missing))
+    return each.times(len(zones or ()) or 1)
+
+
+def _initial(fields: Fields) -> int | None:
+    return Figures().whole(fields["initial_node_count"])
+
+
+def _fixed(fields: Fields) -> Count:
+    """Without autoscaling: `node_count`, else `initial_node_count`, else none."""
+    for name in ("node_count", "initial_node_count"):
+        if fields[name].exists:
+            figures = Figures()
+            number = figures.whole(fields[name])
+            return Count(place(fields[name]), number or 0, number, number, figures.doubt)
+    return fixed(0, fields.at)
+
+
+def _accelerator(config: Fields) -> Fields:
+    return config.block("guest_accelerator")
+
+
+def _machines(
+    config: Fields, machine_type: str | None, figures: Figures, own: Mapping[str, Machine]
+) -> tuple[Types, str | None]:
+    """The machine with what is attached to it, and the accelerator as GKE's label names it."""
+    if machine_type is None:
+        return Types(), None
+    types = look_up((machine_type,), "gcp", own)
+    machine = types.first
+    if machine is None:
+        return types, None
+    kind = catalogue.find(machine_type, "gcp")
+    label = _label_of(kind)
+    attached = _accelerator(config)
+    if attached["type"].exists:
+        label = figures.text(attached["type"]) or label
+        number = figures.whole(attached["count"])
+        if number:
+            machine = _with_gpus(machine, number, label)
+    elif attached.exists and not isinstance(attached.at.data, dict):
+        figures.text(attached.at)
+    return Types((_cut(machine, config, label, figures),)), label
+
+
+def _label_of(kind: MachineType | None) -> str | None:
+    if kind is None or kind.resource != GPU:
+        return None
+    if kind.name.startswith("a3-megagpu"):
+        return MEGA
+    return GKE_ACCELERATORS.get((kind.model or "", (kind.gpu_memory or 0) >> 30))
+
+
+def _with_gpus(machine: Machine, number: int, label: str | None) -> Machine:
+    model = next((m for (m, _), name in GKE_ACCELERATORS.items() if name == label), machine.model)
+    return replace(
+        machine,
+        allocatable={**machine.allocatable, GPU: number},
+        sure={**machine.sure, GPU: DECLARED},
+        unknown=machine.unknown - {GPU},
+        model=machine.model or model,
+    )
+
+
+def _sharing(config: Fields) -> tuple[str | None, int | None]:
+    """Strategy and clients per GPU; a list of one, as other blocks."""
+    shared = _accelerator(config).block("gpu_sharing_config")
+    return shared["gpu_sharing_strategy"].text(), Figures().whole(shared["max_shared_clients_per_gpu"])
+
+
+def _cut(machine: Machine, config: Fields, label: str | None, figures: Figures) -> Machine:
+    """MIG partitions and shared clients multiply what is advertised; GKE keeps the resource's name."""
+    gpus = machine.allocatable.get(GPU, 0)
+    partition = figures.text(_accelerator(config)["gpu_partition_size"])
+    _, clients = _sharing(config)
+    parts = 1
+    if gpus and partition:
+        memory = next((size for (_, size), name in GKE_ACCELERATORS.items() if name == label), None)
+        parts = profiles(machine.model or "", memory).get(partition, 0)
+        if not parts:
+            return replace(machine, unknown=machine.unknown | {GPU})
+    factor = parts * (clients or 1)
+    if not gpus or factor == 1:
+        return machine
+    return replace(machine, allocatable={**machine.allocatable, GPU: gpus * factor}, physical={GPU: gpus})

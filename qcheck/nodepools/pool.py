@@ -1,0 +1,158 @@
+"""From what a format says of a pool to a `NodePool`: machine types looked up, labels of others added, doubts kept."""
+
+from __future__ import annotations
+
+from qcheck.model.nodes import DECLARED, LabelOrigin, Machine, NodePool
+from qcheck.model.place import show_route
+from qcheck.model.quantity import show_amount
+from qcheck.model.value import TYPE_CHECKING, Value, replace
+from qcheck.nodepools.added import HOSTNAME, added
+from qcheck.nodepools.figures import Count, Doubt, first_doubt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qcheck.model.labels import Labels, Taint
+    from qcheck.model.place import Place
+    from qcheck.nodepools.provided import Provided
+
+ZONE = "topology.kubernetes.io/zone"
+ZONE_ALIASES = (ZONE, "topology.gke.io/zone", "failure-domain.beta.kubernetes.io/zone")
+PLAN_HINT = "give qcheck the plan as JSON (`terraform show -json`), where it is resolved"
+
+
+class Draft(Value):
+    """A pool as its definition has it.
+
+    `machines` are its alternatives, looked up already; empty with `machine_doubt` saying why. `labels` and `taints` are
+    the declared ones; `open_labels` are those whose value could not be told. `hint` says what would resolve a doubt.
+    """
+
+    name: str
+    format: str
+    place: Place
+    count: Count
+    machines: tuple[Machine, ...]
+    type_place: Place
+    machine_doubt: str | None = None
+    labels: Labels = {}
+    taints: tuple[Taint, ...] = ()
+    open_labels: tuple[str, ...] = ()
+    provided: tuple[Provided, ...] = ()
+    zones: tuple[str, ...] = ()
+    spot: bool = False
+    autoscaler: str | None = None
+    group_label: tuple[str, str] | None = None
+    doubt: Doubt | None = None
+    hint: str = ""
+
+
+def finished(draft: Draft) -> NodePool:
+    """The pool, with labels that appear by themselves, and where each figure comes from."""
+    machines, origins = _described(draft.machines)
+    labels: Labels = {}
+    taints = list(draft.taints)
+    for each in draft.provided:
+        labels |= each.labels
+        origins |= dict.fromkeys(each.labels, each.by)
+        taints += [t for t in each.taints if not any(t.key == have.key and t.effect == have.effect for have in taints)]
+    labels |= draft.labels
+    return NodePool(
+        name=draft.name,
+        format=draft.format,
+        place=draft.place,
+        count_place=draft.count.place,
+        minimum=draft.count.minimum,
+        desired=draft.count.desired,
+        maximum=draft.count.maximum,
+        machines=machines,
+        labels=labels,
+        taints=tuple(taints),
+        added={k: o for k, o in origins.items() if k not in draft.labels},
+        varying=_varying(draft, labels),
+        zones=draft.zones,
+        spot=draft.spot,
+        autoscaler=draft.autoscaler if draft.count.minimum != draft.count.maximum else None,
+        count_unknown=draft.count.doubt is not None,
+        why_unknown=_why(draft),
+        unknown_place=_where(draft),
+        figures=_figures(draft),
+        group_label=draft.group_label,
+    )
+
+
+def _described(machines: tuple[Machine, ...]) -> tuple[tuple[Machine, ...], dict[str, LabelOrigin]]:
+    """The machines with what each shows of itself, and who puts it there."""
+    described = []
+    origins: dict[str, LabelOrigin] = {}
+    for each in machines:
+        extra, by = added(each)
+        described.append(replace(each, labels={**extra, **each.labels}))
+        origins |= by
+    return tuple(described), origins
+
+
+def _varying(draft: Draft, labels: Labels) -> dict[str, tuple[str, ...]]:
+    varying: dict[str, tuple[str, ...]] = {HOSTNAME: (), **dict.fromkeys(draft.open_labels, ())}
+    varying |= dict.fromkeys(ZONE_ALIASES, draft.zones)
+    return {k: v for k, v in varying.items() if k not in labels}
+
+
+def _why(draft: Draft) -> str | None:
+    doubt = first_doubt(draft.count.doubt, draft.doubt)
+    why = draft.machine_doubt or (str(doubt) if doubt else None)
+    if draft.machine_doubt is None and doubt is not None and draft.hint:
+        return f"{why}; {draft.hint}"
+    return why
+
+
+def _where(draft: Draft) -> Place | None:
+    if draft.machine_doubt:
+        return draft.type_place
+    doubt = first_doubt(draft.count.doubt, draft.doubt)
+    return doubt.place if doubt else None
+
+
+def _figures(draft: Draft) -> tuple[str, ...]:
+    """Where each figure of the pool comes from, a sentence each."""
+    told = [f"{_nodes(draft.count)}: {show_route(draft.count.place.route)}"] if draft.count.doubt is None else []
+    for each in draft.machines:
+        for resource, number in each.allocatable.items():
+            how = each.sure.get(resource, DECLARED)
+            of = f" {each.instance_type}" if each.instance_type else ""
+            source = each.source if how != DECLARED else show_route(draft.type_place.route)
+            told.append(f"{show_amount(resource, number)} {resource} per{of} node: {how}, {source}")
+    return tuple(told)
+
+
+def _nodes(count: Count) -> str:
+    if count.maximum == count.minimum:
+        return f"{count.minimum} nodes"
+    most = "without a ceiling" if count.maximum is None else f"to {count.maximum}"
+    return f"{count.minimum} {most} nodes"
+
+
+class Types(Value):
+    """The machine types of a pool, looked up."""
+
+    machines: tuple[Machine, ...] = ()
+    doubt: str | None = None
+
+    @property
+    def first(self) -> Machine | None:
+        return self.machines[0] if self.machines else None
+
+
+def look_up(names: tuple[str, ...], provider: str | None, own: Mapping[str, Machine]) -> Types:
+    """The machines of some types; a doubt if one of them is unknown, because any of them may come."""
+    from qcheck.nodepools.machines import machine
+
+    found = []
+    for name in names:
+        known = machine(name, provider, own)
+        if known is None:
+            return Types(
+                (), f"the machine type {name} is in no catalogue; name it under `instanceTypes` in the settings"
+            )
+        found.append(known)
+    return Types(tuple(found)) if found else Types((), "no machine type is given")

@@ -1,0 +1,173 @@
+"""Node pools of OCI, Nebius, Crusoe and IBM as Terraform resources."""
+
+from __future__ import annotations
+
+from qcheck.model.nodes import Machine, NodePool
+from qcheck.model.value import TYPE_CHECKING, replace
+from qcheck.nodepools import families
+from qcheck.nodepools.catalogue import GIB
+from qcheck.nodepools.figures import Count, Figures, unresolved_keys
+from qcheck.nodepools.machines import of_type
+from qcheck.nodepools.pool import Draft, Types, finished, look_up
+from qcheck.nodepools.provided import oci
+from qcheck.nodepools.scalars import place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.model.labels import Labels
+    from qcheck.nodepools.terraform.resource import Resource
+
+    Own = Mapping[str, Machine]
+
+AUTOSCALER = "cluster-autoscaler"
+
+
+def oci_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
+    """`size` is a total over the placement configurations. There is no field for taints."""
+    fields, figures, kind = resource.fields, Figures(), Figures()
+    details = fields.block("node_config_details")
+    name = figures.text(fields["name"]) or resource.label
+    shape = kind.text(fields["node_shape"])
+    types = _oci_types(shape, fields.block("node_shape_config").at, own)
+    size = Figures()
+    number = size.whole(details["size"])
+    domains = tuple(t for each in details.blocks("placement_configs") if (t := each["availability_domain"].text()))
+    spot = any(each["preemptible_node_config"].data for each in details.blocks("placement_configs"))
+    yield finished(
+        Draft(
+            name,
+            resource.type,
+            place(fields.at),
+            Count(place(details["size"]), number or 0, number, number if number is not None else 0, size.doubt),
+            types.machines,
+            place(fields["node_shape"]),
+            _type_doubt(kind, types, resource),
+            _pairs(fields["initial_node_labels"], figures),
+            provided=(oci(name, types.first),),
+            zones=domains,
+            spot=spot,
+            doubt=figures.doubt,
+            hint=resource.hint,
+        )
+    )
+
+
+def _oci_types(shape: str | None, config: Cursor, own: Own) -> Types:
+    """Flexible shapes have as many cores (two vCPU per OCPU) and as much memory as the pool asks for."""
+    if shape is None:
+        return Types()
+    if not shape.endswith(".Flex"):
+        return look_up((shape,), "oci", own)
+    figures = Figures()
+    ocpus, memory = figures.whole(config["ocpus"]), figures.whole(config["memory_in_gbs"])
+    size = None if memory is None else memory * GIB
+    kind = families.plain("oci", shape, None if ocpus is None else ocpus * 2, size, "the pool's shape configuration")
+    return Types((of_type(kind),))
+
+
+def _pairs(at: Cursor, figures: Figures) -> Labels:
+    """A list of `{key, value}`."""
+    found = ((figures.text(each["key"]), figures.text(each["value"])) for each in at.items())
+    return {k: v or "" for k, v in found if k}
+
+
+def _type_doubt(kind: Figures, types: Types, resource: Resource) -> str | None:
+    return f"{kind.doubt}; {resource.hint}" if kind.doubt else types.doubt
+
+
+def nebius_group(resource: Resource, own: Own) -> Iterator[NodePool]:
+    """`fixed_node_count`, or bounds; the machine is a platform with a preset."""
+    fields, figures, kind = resource.fields, Figures(), Figures()
+    template = fields.block("template")
+    resources, scaling = template.block("resources"), fields.block("autoscaling")
+    name = figures.text(fields["name"]) or resource.label
+    platform, preset = kind.text(resources["platform"]), kind.text(resources["preset"])
+    types = look_up((f"{platform}/{preset}",), "nebius", own) if platform and preset else Types()
+    labels = figures.labels(template.block("metadata")["labels"])
+    yield finished(
+        Draft(
+            name,
+            resource.type,
+            place(fields.at),
+            _fixed_or_scaled(fields["fixed_node_count"], scaling["min_node_count"], scaling["max_node_count"]),
+            types.machines,
+            place(resources["preset"]),
+            _type_doubt(kind, types, resource),
+            {k: v for k, v in labels.items() if "kubernetes.io/" not in k and "k8s.io/" not in k},
+            figures.taints(template["taints"]),
+            spot=template["preemptible"].data not in (None, []),
+            autoscaler=AUTOSCALER,
+            doubt=figures.doubt,
+            hint=resource.hint,
+        )
+    )
+
+
+def _fixed_or_scaled(fixed: Cursor, low: Cursor, high: Cursor) -> Count:
+    figures = Figures()
+    number = figures.whole(fixed)
+    if number is not None or figures.doubt is not None:
+        return Count(place(fixed), number or 0, number, number, figures.doubt)
+    least, most = figures.whole(low), figures.whole(high)
+    return Count(place(high), least or 0, None, most, figures.doubt)
+
+
+def crusoe_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
+    """A fixed number of instances."""
+    fields, figures, kind = resource.fields, Figures(), Figures()
+    count = Figures()
+    number = count.whole(fields["instance_count"])
+    size = kind.text(fields["type"])
+    types = look_up((size,), "crusoe", own) if size else Types((), "no type is given")
+    yield finished(
+        Draft(
+            figures.text(fields["name"]) or resource.label,
+            resource.type,
+            place(fields.at),
+            Count(place(fields["instance_count"]), number or 0, number, number or 0, count.doubt),
+            types.machines,
+            place(fields["type"]),
+            _type_doubt(kind, types, resource),
+            figures.labels(fields["requested_node_labels"]),
+            figures.taints(fields["node_taints"]),
+            tuple(unresolved_keys(fields["requested_node_labels"])),
+            doubt=figures.doubt,
+            hint=resource.hint,
+        )
+    )
+
+
+def ibm_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
+    """`worker_count` holds for each zone. Flavors are written with dots where machine profiles have dashes."""
+    fields, figures, kind = resource.fields, Figures(), Figures()
+    zones = tuple(t for each in fields.blocks("zones") if (t := figures.text(each["name"])))
+    count = Figures()
+    number = count.whole(fields["worker_count"])
+    flavor = kind.text(fields["flavor"])
+    types = _ibm_types(flavor, own) if flavor else Types((), "no flavor is given")
+    each_zone = Count(place(fields["worker_count"]), number or 0, number, number or 0, count.doubt)
+    yield finished(
+        Draft(
+            figures.text(fields["worker_pool_name"]) or resource.label,
+            resource.type,
+            place(fields.at),
+            each_zone.times(max(1, len(zones))),
+            types.machines,
+            place(fields["flavor"]),
+            _type_doubt(kind, types, resource),
+            figures.labels(fields["labels"]),
+            figures.taints(fields["taints"]),
+            tuple(unresolved_keys(fields["labels"])),
+            zones=zones,
+            doubt=figures.doubt,
+            hint=resource.hint,
+        )
+    )
+
+
+def _ibm_types(flavor: str, own: Own) -> Types:
+    types = look_up((flavor.replace(".", "-", 1),), "ibm", own)
+    renamed = tuple(replace(m, instance_type=flavor) for m in types.machines)
+    return Types(renamed, types.doubt and types.doubt.replace(flavor.replace(".", "-", 1), flavor))

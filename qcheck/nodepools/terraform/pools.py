@@ -1,0 +1,197 @@
+"""Terraform resources that are node pools: which function reads which type.
+
+Sources: the providers' registry pages (google, aws, azurerm, oci, nebius, crusoe, ibm).
+"""
+
+from __future__ import annotations
+
+from qcheck.model.nodes import Machine, NodePool
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.nodepools import gke
+from qcheck.nodepools.figures import Count, Figures, unresolved_keys
+from qcheck.nodepools.pool import Draft, Types, finished, look_up
+from qcheck.nodepools.provided import Provided, aks, eks
+from qcheck.nodepools.scalars import place, written_taint
+from qcheck.nodepools.terraform import neoclouds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.nodepools.fields import Fields
+    from qcheck.nodepools.terraform.resource import Resource
+
+    Own = Mapping[str, Machine]
+    Reader = Callable[[Resource, "World", Own], Iterator[NodePool]]
+
+
+class World:
+    """All resources of one configuration, for those that refer to others."""
+
+    def __init__(self, resources: Sequence[Resource]) -> None:
+        self.resources = resources
+
+    def clusters(self, name: str | None) -> list[Resource]:
+        """GKE clusters of a name; all of them where the name is not known."""
+        found = [r for r in self.resources if r.type == "google_container_cluster"]
+        return [r for r in found if name is None or r.values["name"].text() in (name, None)]
+
+
+def read(resources: Sequence[Resource], own: Own) -> Iterator[NodePool]:
+    """The pools among some resources."""
+    world = World(resources)
+    for resource in resources:
+        reader = READERS.get(resource.type)
+        if reader is not None:
+            yield from reader(resource, world, own)
+
+
+def pool_name(resource: Resource, *fields: str) -> str:
+    """Its name where that can be told, else what the configuration calls it."""
+    for field in fields:
+        name = Figures().text(resource.values[field])
+        if name:
+            return name
+    return resource.label
+
+
+def _google_pool(resource: Resource, world: World, own: Own) -> Iterator[NodePool]:
+    clusters = world.clusters(resource.values["cluster"].text())
+    home = gke.home_of(clusters[0].fields) if len(clusters) == 1 else None
+    name = pool_name(resource, "name", "name_prefix")
+    yield gke.read_pool(resource.fields, name, resource.type, home, own, resource.hint)
+
+
+def _google_cluster(resource: Resource, _: World, own: Own) -> Iterator[NodePool]:
+    """Inline pools, and the default pool unless it is removed."""
+    cluster = resource.fields
+    home = gke.home_of(cluster)
+    inline = cluster.blocks("node_pool")
+    for at, fields in enumerate(inline):
+        name = fields["name"].text() or f"{resource.label}-{at}"
+        yield gke.read_pool(fields, name, "google_container_cluster node_pool", home, own, resource.hint)
+    removed = Figures().flag(cluster["remove_default_node_pool"])
+    autopilot = Figures().flag(cluster["enable_autopilot"])
+    if not inline and not removed and not autopilot and cluster["initial_node_count"].exists:
+        yield gke.read_pool(cluster, "default-pool", "google_container_cluster", home, own, resource.hint)
+
+
+def _eks_group(resource: Resource, _: World, own: Own) -> Iterator[NodePool]:
+    fields = resource.fields
+    name = pool_name(resource, "node_group_name", "node_group_name_prefix")
+    yield eks_group(fields, fields.block("scaling_config"), name, resource.type, own, resource.hint)
+
+
+def eks_group(fields: Fields, scaling: Fields, name: str, format: str, own: Own, hint: str) -> NodePool:
+    """A managed node group by the names of the provider's fields."""
+    figures, kind = Figures(), Figures()
+    types = _eks_types(fields, kind, own)
+    capacity_type = figures.text(fields["capacity_type"]) or "ON_DEMAND"
+    labels, taints = figures.labels(fields["labels"]), figures.taints(fields["taint"])
+    at = fields["instance_types"] if fields["instance_types"].exists else fields.at
+    return finished(
+        Draft(
+            name,
+            format,
+            place(fields.at),
+            scaled(scaling["min_size"], scaling["desired_size"], scaling["max_size"]),
+            types.machines,
+            place(at),
+            f"{kind.doubt}; {hint}" if kind.doubt else types.doubt,
+            labels,
+            taints,
+            tuple(unresolved_keys(fields["labels"])),
+            (eks(name, capacity_type),),
+            spot=capacity_type == "SPOT",
+            autoscaler="cluster-autoscaler",
+            group_label=("eks.amazonaws.com/nodegroup", name),
+            doubt=figures.doubt,
+            hint=hint,
+        )
+    )
+
+
+def _eks_types(fields: Fields, figures: Figures, own: Own) -> Types:
+    names = figures.texts(fields["instance_types"])
+    if figures.doubt is not None:
+        return Types()
+    if not names and fields["launch_template"].data:
+        return Types((), "its machine type is in the launch template")
+    return look_up(names or ("t3.medium",), "aws", own)
+
+
+def scaled(low: Cursor, want: Cursor, high: Cursor) -> Count:
+    """Bounds that are totals; a missing lower bound is 0, a missing upper one is none."""
+    figures = Figures()
+    least, desired, most = figures.whole(low), figures.whole(want), figures.whole(high)
+    at = next((c for c in (high, want, low) if c.exists), high)
+    return Count(place(at), least or 0, desired, most, figures.doubt)
+
+
+def _azure_pool(resource: Resource, _: World, own: Own) -> Iterator[NodePool]:
+    yield azure_pool(resource.fields, pool_name(resource, "name"), resource.type, own, resource.hint)
+
+
+def _azure_cluster(resource: Resource, _: World, own: Own) -> Iterator[NodePool]:
+    for fields in resource.fields.blocks("default_node_pool"):
+        name = fields["name"].text() or "default"
+        yield azure_pool(fields, name, "azurerm_kubernetes_cluster default_node_pool", own, resource.hint, "System")
+
+
+def azure_pool(fields: Fields, name: str, format: str, own: Own, hint: str, mode: str = "User") -> NodePool:
+    """Counts are totals over zones, and `node_count` is 1 unless the pool is scaled."""
+    figures, kind = Figures(), Figures()
+    size = kind.text(fields["vm_size"])
+    types = look_up((size,), "azure", own) if size else Types((), "no vm_size is given")
+    spot = figures.text(fields["priority"]) == "Spot"
+    taints = [written_taint(t) for t in figures.texts(fields["node_taints"])]
+    if figures.flag(fields["only_critical_addons_enabled"]):
+        taints.append(written_taint("CriticalAddonsOnly=true:NoSchedule"))
+    provided: Provided = aks(name, figures.text(fields["mode"]) or mode, spot, types.first)
+    labels = figures.labels(fields["node_labels"])
+    return finished(
+        Draft(
+            name,
+            format,
+            place(fields.at),
+            _azure_count(fields),
+            types.machines,
+            place(fields["vm_size"]),
+            f"{kind.doubt}; {hint}" if kind.doubt else types.doubt,
+            labels,
+            tuple(taints),
+            tuple(unresolved_keys(fields["node_labels"])),
+            (provided,),
+            spot=spot,
+            autoscaler="cluster-autoscaler",
+            group_label=("kubernetes.azure.com/agentpool", name),
+            doubt=figures.doubt,
+            hint=hint,
+        )
+    )
+
+
+def _azure_count(fields: Fields) -> Count:
+    figures = Figures()
+    scaling = figures.flag(fields["auto_scaling_enabled"]) or figures.flag(fields["enable_auto_scaling"])
+    if figures.doubt is not None:
+        return Count(figures.doubt.place, 0, None, None, figures.doubt)
+    if scaling:
+        return scaled(fields["min_count"], fields["node_count"], fields["max_count"])
+    number = figures.whole(fields["node_count"])
+    number = 1 if number is None and figures.doubt is None else number
+    return Count(place(fields["node_count"]), number or 0, number, number, figures.doubt)
+
+
+READERS: dict[str, Reader] = {
+    "google_container_node_pool": _google_pool,
+    "google_container_cluster": _google_cluster,
+    "aws_eks_node_group": _eks_group,
+    "azurerm_kubernetes_cluster_node_pool": _azure_pool,
+    "azurerm_kubernetes_cluster": _azure_cluster,
+    "oci_containerengine_node_pool": lambda r, _, own: neoclouds.oci_pool(r, own),
+    "nebius_mk8s_v1_node_group": lambda r, _, own: neoclouds.nebius_group(r, own),
+    "crusoe_kubernetes_node_pool": lambda r, _, own: neoclouds.crusoe_pool(r, own),
+    "ibm_container_vpc_worker_pool": lambda r, _, own: neoclouds.ibm_pool(r, own),
+}
+"""The reader of each type of resource."""

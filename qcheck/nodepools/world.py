@@ -1,0 +1,35 @@
+"""What a reader of one pool may look at besides: the machine types of the settings, and the objects that pools refer to."""
+
+from __future__ import annotations
+
+from qcheck.model.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.model.nodes import Machine
+
+
+class World:
+    """The objects of one cluster that are about nodes, by API group and kind, in the order of the files."""
+
+    def __init__(self, own: Mapping[str, Machine]) -> None:
+        self.own = own
+        self._objects: dict[tuple[str, str], list[Cursor]] = {}
+
+    def add(self, group: str, kind: str, root: Cursor) -> None:
+        self._objects.setdefault((group, kind), []).append(root)
+
+    def all_of(self, group: str, kind: str) -> list[Cursor]:
+        return self._objects.get((group, kind), [])
+
+    def of_kind(self, kind: str) -> Iterator[Cursor]:
+        """Objects of a kind in whatever group."""
+        for (_, each), roots in self._objects.items():
+            if each == kind:
+                yield from roots
+
+    def find(self, kind: str, name: str | None) -> Cursor | None:
+        """The first object of a kind and name."""
+        return next((r for r in self.of_kind(kind) if r["metadata"]["name"].text() == name), None)
