@@ -6,7 +6,7 @@ from functools import cached_property
 
 import pytest
 
-from qcheck.model.value import Value, replace
+from qcheck.model.value import WRITTEN_AFTER, Value, replace
 
 
 class Point(Value):
@@ -57,3 +57,35 @@ def test_cached_properties() -> None:
     lazy = Lazy(4)
     assert lazy.double == 8
     assert "double" in lazy.__dict__
+
+
+def test_nothing_changes_when_a_class_gets_methods_of_its_own() -> None:
+    class Often(Value):
+        x: int
+        y: int = 0
+
+    class Oftener(Often):
+        z: int = 1
+
+    class Odd(Value):
+        x: int
+
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, Odd)
+
+        def __hash__(self) -> int:
+            return 0
+
+    early = [Often(1), Oftener(1)]
+    hashes = [hash(one) for one in early]
+    for at in range(WRITTEN_AFTER):
+        Often(at), Oftener(at), Odd(at)
+    assert early == [Often(1, 0), Oftener(1, 0, 1)]
+    assert [hash(one) for one in (Often(1), Oftener(1))] == hashes
+    assert Often(1) != Oftener(1)
+    assert Oftener(1, z=2) != Oftener(1)
+    assert Odd(1) == Odd(2)
+    with pytest.raises(TypeError):
+        Often()  # type: ignore[call-arg]
+    with pytest.raises(TypeError):
+        Often(1, z=1)  # type: ignore[call-arg]

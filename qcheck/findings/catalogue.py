@@ -6,11 +6,12 @@ file; `explain` and the documentation read the YAML itself.
 
 from __future__ import annotations
 
+import os
+
 from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     Params = dict[str, str | int | list[str]]
 
@@ -34,20 +35,19 @@ class Rule(Value):
         return f"https://github.com/qcheck-dev/qcheck/blob/main/docs/rules/{self.id}.md"
 
 
-def rules_folder() -> Path:
+def rules_folder() -> str:
     """`rules/` inside the installed package, or beside it in a checkout and an editable install."""
-    from pathlib import Path
-
-    package = Path(__file__).resolve().parent.parent
-    inside = package / "rules"
-    return inside if inside.is_dir() else package.parent / "rules"
+    package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    inside = os.path.join(package, "rules")
+    return inside if os.path.isdir(inside) else os.path.join(os.path.dirname(package), "rules")
 
 
 def load_catalogue() -> dict[str, Rule]:
     """All rules by id, in order of id."""
     import json
 
-    entries = json.loads((rules_folder() / "index.json").read_text(encoding="utf-8"))
+    with open(os.path.join(rules_folder(), "index.json"), encoding="utf-8") as index:
+        entries = json.load(index)
     return {e["id"]: Rule(**{**e, "needs": tuple(e["needs"])}) for e in entries}
 
 

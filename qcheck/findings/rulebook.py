@@ -72,14 +72,15 @@ class RuleText(Part):
 
 def read_rulebook() -> dict[str, RuleText]:
     """All rules by id, in order. Raises `RulebookError`."""
-    rules = [_read(path) for path in sorted(rules_folder().glob("QC*.yaml"))]
+    rules = [_read(path) for path in sorted(Path(rules_folder()).glob("QC*.yaml"))]
     return {rule.id: rule for rule in rules}
 
 
 def page_path(identifier: str) -> Path:
     """The documentation page of a rule; inside the installed package, or in `docs/` of a checkout."""
-    inside = rules_folder() / "pages"
-    folder = inside if inside.is_dir() else rules_folder().parent / "docs" / "rules"
+    rules = Path(rules_folder())
+    inside = rules / "pages"
+    folder = inside if inside.is_dir() else rules.parent / "docs" / "rules"
     return folder / f"{identifier}.md"
 
 

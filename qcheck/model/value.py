@@ -9,7 +9,6 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any, TypeVar, dataclass_transform
 
     V = TypeVar("V", bound="Value")
@@ -19,22 +18,62 @@ else:
         return lambda cls: cls
 
 
-def _write_init(self: Value, *given: object, **named: object) -> None:
-    """Stands in for `__init__` until a class is first used: writes the real one and calls it.
+WRITTEN_AFTER = 40
+"""Instances after which a class is worth methods of its own."""
+_instances: dict[type, int] = {}
 
-    Written out field by field it is several times faster than a loop, and classes that a run does not use cost nothing.
-    """
+
+def _init(self: Value, *given: object, **named: object) -> None:
+    """The `__init__` of a class with few instances, which most are on a small repository."""
     cls = type(self)
-    parameters = [f"{f}=defaults[{f!r}]" if f in cls.__defaults__ else f for f in cls.__fields__]
+    _instances[cls] = _instances.get(cls, 0) + 1
+    if _instances[cls] == WRITTEN_AFTER:
+        _write_methods(cls)
+    fields, put = cls.__fields__, object.__setattr__
+    if len(given) > len(fields):
+        raise TypeError(f"{cls.__name__} takes {len(fields)} fields, {len(given)} were given")
+    for field, value in zip(fields, given, strict=False):
+        put(self, field, value)
+    for field in fields[len(given) :]:
+        if field not in named and field not in cls.__defaults__:
+            raise TypeError(f"{cls.__name__} needs the field {field!r}")
+        put(self, field, named.pop(field) if field in named else cls.__defaults__[field])
+    if named:
+        raise TypeError(f"{cls.__name__} has no field {next(iter(named))!r}, or it was given twice")
+
+
+def _eq(self: Value, other: object) -> bool:
+    if type(self) is not type(other):
+        return False
+    return all(getattr(self, field) == getattr(other, field) for field in type(self).__fields__)
+
+
+def _hash(self: Value) -> int:
+    return hash((type(self).__name__, *(getattr(self, field) for field in type(self).__fields__)))
+
+
+def _write_methods(cls: ValueType) -> None:
+    """Gives a class methods that name each field instead of going through them in a loop: several times faster."""
+    fields = cls.__fields__
+    parameters = [f"{f}=defaults[{f!r}]" if f in cls.__defaults__ else f for f in fields]
+    same = " and ".join(["self.__class__ is other.__class__", *(f"self.{f} == other.{f}" for f in fields)])
     lines = [
         f"def __init__(self, {', '.join(parameters)}):",
-        *(f"    put(self, {f!r}, {f})" for f in cls.__fields__),
+        *(f"    put(self, {f!r}, {f})" for f in fields),
         "    pass",
+        "def __eq__(self, other):",
+        f"    return self is other or ({same})",
+        "def __hash__(self):",
+        f"    return hash(({', '.join([repr(cls.__name__), *(f'self.{f}' for f in fields)])},))",
     ]
     scope: dict[str, Any] = {"put": object.__setattr__, "defaults": cls.__defaults__}
     exec("\n".join(lines), scope)  # names of fields only, which are ours
-    type.__setattr__(cls, "__init__", scope["__init__"])
-    scope["__init__"](self, *given, **named)
+    for name, general in LOOPING.items():
+        if cls.__dict__[name] is general:
+            type.__setattr__(cls, name, scope[name])
+
+
+LOOPING: dict[str, object] = {"__init__": _init, "__eq__": _eq, "__hash__": _hash}
 
 
 @dataclass_transform(frozen_default=True)
@@ -60,7 +99,8 @@ class ValueType(type):
                 defaults[field] = body.pop(field)
         body["__slots__"] = (*own, "__dict__") if cached else own
         if not TYPE_CHECKING:
-            body["__init__"] = _write_init
+            for method, general in LOOPING.items():
+                body.setdefault(method, general)
         body["__fields__"] = inherited + own
         body["__defaults__"] = defaults
         return super().__new__(mcs, name, bases, body)
@@ -78,19 +118,9 @@ class Value(metaclass=ValueType):
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen")
 
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and all(a == b for a, b in zip(_values(self), _values(other), strict=True))
-
-    def __hash__(self) -> int:
-        return hash((type(self).__name__, *_values(self)))
-
     def __repr__(self) -> str:
-        shown = ", ".join(f"{f}={v!r}" for f, v in zip(type(self).__fields__, _values(self), strict=True))
+        shown = ", ".join(f"{f}={getattr(self, f)!r}" for f in type(self).__fields__)
         return f"{type(self).__name__}({shown})"
-
-
-def _values(value: Value) -> Iterator[Any]:
-    return (getattr(value, field) for field in type(value).__fields__)
 
 
 def replace(value: V, **changes: object) -> V:
