@@ -180,7 +180,7 @@ def model(
         [*objects, *nodes],
         pools,
         problems=[*problems, *pool_problems],
-        unread=[f.text.path for f in mine if f.faults],
+        unread=[f.text.path for f in mine if _left_out([f])],
     )
 
 
@@ -196,6 +196,5 @@ def _problem(fault: Fault) -> Problem:
 
 
 def _left_out(loaded: Iterable[Loaded]) -> list[NotRead]:
-    """Files of which something could not be read."""
-    unread = ("yaml-syntax", "template-not-rendered", "limit", "not-text")
-    return [NotRead(f.text.path, fault.message) for f in loaded for fault in f.faults if fault.code in unread]
+    """Files of which something could not be read; a repeated key leaves nothing out."""
+    return [NotRead(f.text.path, fault.message) for f in loaded for fault in f.faults if fault.code != "duplicate-key"]

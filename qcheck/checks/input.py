@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @rule("QC001")
 def yaml_syntax(cluster: Cluster) -> Iterator[Finding]:
-    """A document that does not parse; the file's other documents are still read."""
+    """A document that does not parse, is no text or is too much; the file's other documents are still read."""
     return _all(cluster, "yaml-syntax", "limit", "not-text")
 
 

@@ -54,8 +54,14 @@ def run(
         except Exception as error:  # noqa: BLE001  (a crash is a finding, never a traceback)
             crashed.append(f"{each.id} {each.name} crashed: {type(error).__name__}: {error}")
             found, each = [_crash(cluster, each, error)], catalogue[CRASHED]
-        findings.extend(replace(f, rule=each, cluster=cluster.name) for f in found)
+        findings.extend(_completed(f, each, cluster) for f in found)
     return Outcome(tuple(findings), tuple(skipped), tuple(crashed))
+
+
+def _completed(found: Finding, rule: Rule, cluster: Cluster) -> Finding:
+    """A finding with its rule, its cluster and, where the rule does not name another, the object at its primary place."""
+    subject = found.object or cluster.object_at(found.primary)
+    return replace(found, rule=rule, cluster=cluster.name, object=subject)
 
 
 def _crash(cluster: Cluster, rule: Rule, error: Exception) -> Finding:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from qcheck.model.loans import Loans
     from qcheck.model.nodes import Node, NodePool
     from qcheck.model.objects import Generator, Namespace, Object, ObjectId, Other
+    from qcheck.model.place import Place, Route
     from qcheck.model.pods import PodTemplate
     from qcheck.model.problems import Problem
     from qcheck.model.queues import (
@@ -146,6 +147,18 @@ class Cluster(Value, cached=True):
         )  # fmt: skip
         of_groups = [m for w in self.workloads for m in w.members[1:]]
         return [*(o for objects in kinds for o in objects), *of_groups]
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[int, Route], ObjectId]:
+        return {(id(o.place.origin), o.place.route): o.id for o in self.all_objects()}
+
+    def object_at(self, place: Place) -> ObjectId | None:
+        """The object that a place lies in; None outside of any, as in a node pool's definition."""
+        for length in range(len(place.route), -1, -1):
+            found = self._by_place.get((id(place.origin), place.route[:length]))
+            if found is not None:
+                return found
+        return None
 
     def pod_priority(self, template: PodTemplate) -> int | None:
         """kube-scheduler's priority of a pod; None where its class is not known here.
