@@ -194,10 +194,11 @@ def flavor_mixes_machines(cluster: Cluster) -> Iterator[Finding]:
 def _kind(node_class: NodeClass, devices: list[str]) -> str:
     """A machine as far as a workload notices: devices, their model, and memory to the nearest 64 GiB or so."""
     machine = node_class.machine
-    have = " + ".join(f"{n} x {d}" for d in devices if (n := machine.allocatable.get(d, 0)))
-    model = machine.model or machine.instance_type
-    memory = machine.allocatable.get("memory", 0) >> 36
-    return f"{have} {model}" if model else f"{have}, about {memory * 64} GiB"
+    have = " + ".join(f"{n} x {d}" for d in devices if (n := machine.whole(d)))
+    model, memory = machine.model or machine.instance_type, machine.whole("memory") >> 36
+    if model:
+        return f"{have} {model}"
+    return f"{have}, about {memory * 64} GiB" if memory else have
 
 
 @rule("QC210")

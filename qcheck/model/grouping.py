@@ -94,6 +94,7 @@ def _group_of_nodes(cluster: Cluster, owner: object, nodes: list[Node]) -> NodeG
         dict.fromkeys(first.allocatable, DECLARED),
         model=labels.get("nvidia.com/gpu.product"),
         source="node dump",
+        capacity=first.capacity,
     )
     name = owner if isinstance(owner, str) else _name_nodes(nodes)
     usable = sum(n.ready and not n.unschedulable for n in nodes)
@@ -174,6 +175,7 @@ def _seen_machines(nodes: list[Node]) -> tuple[Machine, ...]:
             dict.fromkeys(n.allocatable, DECLARED),
             model=n.node_labels.get("nvidia.com/gpu.product"),
             source="node dump",
+            capacity=n.capacity,
         )
         for n in shapes.values()
     )

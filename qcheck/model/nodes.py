@@ -30,7 +30,8 @@ class Machine(Value):
 
     `allocatable` is what kube-scheduler may hand out per node, in base units (milli-cpu, bytes, devices); a resource
     that is absent is unknown if it is in `unknown`, else 0. `sure` says how each figure is known. `physical` counts
-    devices where sharing (time-slicing, MPS, MIG) advertises more or other ones than exist.
+    devices where sharing (time-slicing, MPS, MIG) advertises more or other ones than exist. `capacity` is what a Node
+    reports before anything is held back.
     """
 
     instance_type: str | None
@@ -42,6 +43,11 @@ class Machine(Value):
     physical: dict[str, int] | None = None
     labels: Labels = {}
     source: str = ""
+    capacity: dict[str, int] = {}
+
+    def whole(self, resource: str) -> int:
+        """What the machine has of a resource, devices that are unhealthy now included."""
+        return max(self.allocatable.get(resource, 0), self.capacity.get(resource, 0))
 
 
 class TopologyLevel(Value):
