@@ -96,7 +96,7 @@ def _text(entries: Iterable[Entry]) -> str:
 
     unique = {e.fingerprint: {f: getattr(e, f) for f in Entry.__fields__} for e in entries}
     findings = [unique[key] for key in sorted(unique)]
-    return json.dumps({"schema": 1, "findings": findings}, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps({"schema": 1, "findings": findings}, indent=1) + "\n"
 
 
 def stale(baseline: Baseline, result: Result) -> list[Entry]:

@@ -33,7 +33,7 @@ def fingerprints(findings: Sequence[Finding]) -> list[str]:
     for i in order:
         parts = identity(findings[i])
         seen[parts] = count = seen.get(parts, 0) + 1
-        made[i] = sha256("\0".join((*parts, str(count))).encode()).hexdigest()[:_LENGTH]
+        made[i] = sha256("\0".join((*parts, str(count))).encode("utf-8", "surrogatepass")).hexdigest()[:_LENGTH]
     return made
 
 

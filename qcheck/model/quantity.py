@@ -155,6 +155,6 @@ def show_amount(resource: str, units: int) -> str:
 
 
 def _approximate(size: int) -> str:
-    """A byte count that is no multiple of 1Ki, still exact where it is short, else to the byte."""
+    """A byte count that is no multiple of 1Ki: as decimals where these are short, else to the Mi, and saying so."""
     decimal = Quantity(size * NANO, "decimal", "").canonical
-    return decimal if len(decimal) <= 8 else f"{size} bytes"
+    return decimal if len(decimal) <= 8 else f"about {size >> 20}Mi"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from qcheck.model.flow import Overdraft, overdrafts
+from qcheck.model.flow import Overdraft, assign, overdrafts
 from qcheck.model.landing import ALL, NONE, daemon_lands, label_match
 from qcheck.model.nodes import DECLARED, ESTIMATED, Machine
 from qcheck.model.resources import BASIC, looks_like_accelerator
@@ -232,6 +232,18 @@ class Supply:
         `at_best` compares with the ceiling, else with what is there. Flavors whose supply is not known are left out, and
         so are those that select nothing.
         """
+        return overdrafts(*self._demand_and_supply(resource, at_best))
+
+    def draws(self, resource: str) -> tuple[dict[tuple[str, str], int], dict[str, int | None]]:
+        """How much each flavor draws from each group when as much quota as possible is met at the ceiling, and what each
+        group holds after total reserves (None: no ceiling)."""
+        wanted, reach, capacity = self._demand_and_supply(resource, at_best=True)
+        return assign(wanted, reach, capacity), capacity
+
+    def _demand_and_supply(
+        self, resource: str, at_best: bool
+    ) -> tuple[dict[str, int], dict[str, dict[str, int | None]], dict[str, int | None]]:
+        """Quota by flavor, what a flavor reaches of each group, and what each group holds after total reserves."""
         wanted: dict[str, int] = {}
         reach: dict[str, dict[str, int | None]] = {}
         for (flavor, name), quotas in self.demands.items():
@@ -247,7 +259,7 @@ class Supply:
             }
         capacity = {g.name: g.ceiling_supply(resource) if at_best else g.static_supply(resource) for g in self.groups}
         self._set_aside(resource, capacity)
-        return overdrafts(wanted, reach, capacity)
+        return wanted, reach, capacity
 
     def _set_aside(self, resource: str, capacity: dict[str, int | None]) -> None:
         """Takes total reserves out of the pools they name, from the first that still has some."""

@@ -71,9 +71,13 @@ def looked_at(result: Result) -> str:
 
 
 def not_judged(result: Result) -> Iterator[tuple[str, str]]:
-    """What the result says nothing about: (a file or a rule, why), each once."""
+    """What the result says nothing about: (a file, or the rules that lack the same fact; why), each once."""
     yield from dict.fromkeys((n.path, n.why) for n in result.inputs.not_read)
-    yield from skipped_rules(result)
+    lacking: dict[str, list[str]] = {}
+    for rule, why in skipped_rules(result):
+        lacking.setdefault(why, []).append(rule)
+    for why, rules in lacking.items():
+        yield (rules[0] if len(rules) == 1 else ", ".join(rule.partition(" ")[0] for rule in rules)), why
 
 
 def skipped_rules(result: Result) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,33 @@
+"""GitLab's code quality report: a JSON array, empty when clean. Related places stand in the description."""
+
+from __future__ import annotations
+
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.reports.jsontext import dump
+from qcheck.reports.wording import plain, title
+
+if TYPE_CHECKING:
+    from qcheck.findings.finding import Finding
+    from qcheck.findings.result import Result
+    from qcheck.reports.jsontext import Json
+
+SEVERITIES = {"error": "major", "warning": "minor", "note": "info"}
+
+
+def render(result: Result) -> str:
+    return dump([_issue(f) for f in result.findings])
+
+
+def _issue(found: Finding) -> Json:
+    return {
+        "description": _description(found),
+        "check_name": found.rule.id if found.rule else "",
+        "fingerprint": found.fingerprint,
+        "severity": SEVERITIES[found.severity],
+        "location": {"path": found.primary.origin.path, "lines": {"begin": found.primary.span[0]}},
+    }
+
+
+def _description(found: Finding) -> str:
+    places = [f"{p.caption} ({p.line})" if p.caption else p.line for p in found.related]
+    return plain(f"{title(found)}: {found.message}" + (f" [{'; '.join(places)}]" if places else ""))

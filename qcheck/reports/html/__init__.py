@@ -1,0 +1,140 @@
+"""The HTML report: one page that needs nothing else, for a screen, a phone, the dark, and paper."""
+
+from __future__ import annotations
+
+from qcheck import __version__
+from qcheck.model.capacity import capacity_lines
+from qcheck.model.holdings import holdings, pictured_resources
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.reports.html.bars import headroom
+from qcheck.reports.html.findings import card
+from qcheck.reports.html.links import Links
+from qcheck.reports.html.look import Look
+from qcheck.reports.html.markup import Html, join, tag
+from qcheck.reports.html.nodes import node_view
+from qcheck.reports.html.quota import quota_view
+from qcheck.reports.wording import (
+    counted,
+    has_many_clusters,
+    looked_at,
+    not_judged,
+    plural,
+    title,
+    worst_first,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qcheck.findings.finding import Finding
+    from qcheck.findings.result import Result
+    from qcheck.model.cluster import Cluster
+
+MOST_CARDS = 500
+
+
+def render(result: Result) -> str:
+    many = has_many_clusters(result)
+    found = worst_first(result)
+    links = Links(found[:MOST_CARDS])
+    body = tag(
+        "main",
+        tag("header", tag("h1", "qcheck"), tag("p", _verdict(result), cls="verdict"), cls="top"),
+        [tag("p", f"Could not judge: {why}", cls="bad") for why in result.inputs.unjudged],
+        [_cluster(c, many, links) for c in result.clusters],
+        _findings(found, many),
+        _quiet(result),
+        tag("footer", f"qcheck {__version__} looked at {looked_at(result)}."),
+    )
+    return f"<!doctype html>\n{tag('html', _head(), tag('body', body), lang='en')}\n"
+
+
+def _head() -> Html:
+    from pathlib import Path
+
+    style = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
+    return tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("meta", http_equiv="Content-Security-Policy", content="default-src 'none'; style-src 'unsafe-inline'"),
+        tag("title", "qcheck report"),
+        tag("style", Html(style)),
+    )
+
+
+def _verdict(result: Result) -> list[Html | str]:
+    severities = (("error", "bad"), ("warning", "warn"), ("note", ""))
+    chips = [tag("span", plural(n, s), cls=f"chip {c}") for s, c in severities if (n := result.count(s))]
+    quiet = counted(result).partition("; ")[2]
+    return [*(chips or [tag("span", "no findings", cls="chip good")]), tag("span", quiet, cls="quiet")]
+
+
+def _cluster(cluster: Cluster, many: bool, links: Links) -> Html | None:
+    lines = capacity_lines(cluster)
+    if not lines and not cluster.queues:
+        return None
+    look = Look(cluster, links)
+    return tag(
+        "section",
+        tag("h2", f"Cluster {cluster.name}") if many else None,
+        [_sum(cluster, resource) for resource in pictured_resources(cluster)],
+        tag("h3", "Promised and held"),
+        list(headroom(cluster, lines, look)),
+        tag(
+            "div",
+            tag("div", tag("h3", "What Kueue sees"), list(quota_view(cluster, look)), cls="view"),
+            tag("div", tag("h3", "What the nodes have"), _legend(look), list(node_view(cluster, look)), cls="view"),
+            cls="views",
+        ),
+    )
+
+
+def _sum(cluster: Cluster, resource: str) -> Html | None:
+    """The whole story in three numbers."""
+    promised = sum(q.nominal for (_, r), quotas in cluster.supply.demands.items() if r == resource for q in quotas)
+    beyond = sum(holdings(cluster, resource).beyond.values())
+    if not promised:
+        return None
+    numbers = [
+        (promised, "promised by quota", ""),
+        (promised - beyond, "have a node", ""),
+        (beyond, "have none", "bad" if beyond else "good"),
+    ]
+    return tag(
+        "div",
+        tag("div", resource, cls="sum-of"),
+        [tag("div", tag("b", f"{n:,}"), tag("span", words), cls=f"sum {cls}") for n, words, cls in numbers],
+        cls="sums",
+    )
+
+
+def _legend(look: Look) -> Html:
+    kinds = [("daemon", "DaemonSet"), ("kept", "reserve"), ("free", "free")]
+    shown = [(look.of(name), name) for name in look.names] + kinds
+    items = [tag("span", tag("i", cls=cls), name) for cls, name in shown]
+    note = "Laid out in order of size: on the cluster, who comes first decides who gets which node."
+    return tag("div", items, tag("div", note, cls="quiet"), cls="legend")
+
+
+def _findings(found: Sequence[Finding], many: bool) -> Iterator[Html]:
+    if not found:
+        return
+    yield tag("h2", "Findings")
+    if len(found) > 3:
+        links = [_link(f, number) for number, f in enumerate(found[:MOST_CARDS], 1)]
+        yield tag("ol", links, cls="contents")
+    yield join([card(f, number, many) for number, f in enumerate(found[:MOST_CARDS], 1)])
+    if len(found) > MOST_CARDS:
+        yield tag("p", f"and {plural(len(found) - MOST_CARDS, 'more finding')}: see the JSON report")
+
+
+def _link(found: Finding, number: int) -> Html:
+    return tag("li", tag("a", title(found), href=f"#f{number}"), f" {found.primary.line}")
+
+
+def _quiet(result: Result) -> Iterator[Html]:
+    unknown = [tag("li", tag("b", what), f": {why}") for what, why in not_judged(result)]
+    if unknown:
+        yield tag("section", tag("h2", "Not judged"), tag("ul", unknown, cls="quiet"))

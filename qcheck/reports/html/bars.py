@@ -1,0 +1,108 @@
+"""Headroom: what is promised above what the nodes hold, on one scale."""
+
+from __future__ import annotations
+
+from qcheck.model.quantity import show_amount
+from qcheck.model.resources import is_compute
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.reports.capacity import at_best, held, holders, pool_words, signed
+from qcheck.reports.html.markup import Html, share, tag
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qcheck.model.capacity import CapacityLine
+    from qcheck.model.cluster import Cluster
+    from qcheck.model.place import Place
+    from qcheck.reports.html.look import Look
+
+    Part = tuple[str, int, str]
+    """Style class, amount, what it is."""
+
+
+def headroom(cluster: Cluster, lines: Sequence[CapacityLine], look: Look) -> Iterator[Html]:
+    """Accelerators first and open, cpu and memory folded away."""
+    devices = [line for line in lines if is_compute(line.resource)]
+    others = [line for line in lines if not is_compute(line.resource)]
+    yield from (_row(cluster, line, look) for line in devices)
+    if others:
+        rows = [_row(cluster, line, look) for line in others]
+        yield tag("details", tag("summary", "cpu, memory and other resources"), rows, open=None if devices else "")
+
+
+def _row(cluster: Cluster, line: CapacityLine, look: Look) -> Html:
+    promised = _promised(cluster, line, look)
+    nodes = _nodes(line)
+    scale = max(1, line.nominal, sum(amount for _, amount, _ in nodes))
+    return tag(
+        "div",
+        tag(
+            "div",
+            tag("b", line.flavor),
+            " ",
+            tag("span", line.resource, cls="quiet"),
+            look.links(*(q.nominal_place for q in line.quotas), *_label_places(cluster, line.flavor)),
+            _chip(line),
+            cls="bar-name",
+        ),
+        _bar("promised", promised, scale, show_amount(line.resource, line.nominal)),
+        _bar("nodes", nodes, scale, _held(line)),
+        tag("div", "; ".join(pool_words(line.resource, p) for p in line.pools) or "no nodes selected", cls="where"),
+        cls="bar-row",
+    )
+
+
+def _label_places(cluster: Cluster, flavor: str) -> list[Place]:
+    """Where the flavor says which nodes it means."""
+    found = cluster.flavor.get(flavor)
+    return [found.place.at("spec", "nodeLabels", key) for key in found.node_labels] if found else []
+
+
+def _chip(line: CapacityLine) -> Html:
+    if line.headroom is None:
+        return tag("span", "not known", cls="chip")
+    text = signed(line.resource, line.headroom)
+    if line.headroom >= 0:
+        return tag("span", f"{text} left" if line.headroom else "exactly", cls="chip good")
+    fits = line.ceiling is None or line.ceiling >= line.nominal
+    word = "until scaled up" if fits else "short"
+    return tag("span", f"{text} {word}", cls="chip warn" if fits else "chip bad")
+
+
+def _held(line: CapacityLine) -> str:
+    most = at_best(line)
+    return held(line) + (f" … {most}" if most and line.is_known else "")
+
+
+def _promised(cluster: Cluster, line: CapacityLine, look: Look) -> list[Part]:
+    return [
+        (look.of(name.removeprefix("cohort ")), q.nominal, f"{name} {show_amount(line.resource, q.nominal)}")
+        for name, q in holders(cluster, line)
+    ]
+
+
+def _nodes(line: CapacityLine) -> list[Part]:
+    """What is there, what scaling adds, and what DaemonSets and reserves take."""
+    static = line.static or 0
+    grown = max(0, line.ceiling - static) if line.ceiling is not None else 0
+    parts = [
+        ("held", static, f"{show_amount(line.resource, static)} for queues"),
+        ("grown", grown, f"{show_amount(line.resource, grown)} after scaling up"),
+        ("daemon", line.daemon_sets, f"{show_amount(line.resource, line.daemon_sets)} taken by DaemonSets"),
+        ("kept", line.reserves, f"{show_amount(line.resource, line.reserves)} reserved"),
+    ]
+    return [part for part in parts if part[1] > 0]
+
+
+def _bar(name: str, parts: Sequence[Part], scale: int, total: str) -> Html:
+    segments = [
+        tag("i", cls=cls, style=f"width:{share(amount, scale)}", title=title, aria_label=title)
+        for cls, amount, title in parts
+    ]
+    return tag(
+        "div",
+        tag("span", name, cls="bar-label"),
+        tag("span", segments, cls="bar"),
+        tag("span", total, cls="bar-total"),
+        cls="bar-line",
+    )

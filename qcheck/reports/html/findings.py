@@ -1,0 +1,87 @@
+"""Findings as cards: the sentence, the lines of each file with what is marked on them, and what to do."""
+
+from __future__ import annotations
+
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.reports.html.markup import Html, join, tag
+from qcheck.reports.snippet import groups
+from qcheck.reports.wording import help_of, plural, url_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qcheck.findings.finding import Finding
+    from qcheck.model.place import Origin
+    from qcheck.reports.snippet import Mark
+
+MOST_PLACES = 12
+MOST_COLUMNS = 400
+"""Longer lines are cut."""
+
+
+def card(found: Finding, number: int, many: bool) -> Html:
+    assert found.rule is not None
+    left = len(found.related) - MOST_PLACES
+    return tag(
+        "article",
+        tag(
+            "header",
+            tag("span", found.severity, cls=f"badge {found.severity}"),
+            tag("a", found.rule.id, href=url_of(found)),
+            tag("span", found.rule.name, cls="rule-name"),
+            tag("span", f"cluster {found.cluster}", cls="chip") if many else None,
+            tag("span", "likely", cls="chip", title="rests on an estimate or on facts elsewhere")
+            if not found.certain
+            else None,
+            tag("a", "#", href=f"#f{number}", cls="self", aria_label="link to this finding"),
+        ),
+        tag("p", found.message, cls="message"),
+        [_file(origin, marks) for origin, marks in groups(found.primary, found.related[:MOST_PLACES])],
+        tag("p", f"and {plural(left, 'more place')}", cls="quiet") if left > 0 else None,
+        tag("p", tag("b", "Do: "), help_of(found), cls="help"),
+        id=f"f{number}",
+        cls=f"finding {found.severity}",
+    )
+
+
+def _file(origin: Origin, marks: Sequence[Mark]) -> Html:
+    first = next((m for m in marks if m.is_primary), marks[0])
+    return tag(
+        "div",
+        tag("div", f"{origin.path}:{first.line}", cls="path"),
+        tag("pre", list(_lines(origin, marks))),
+        cls="file",
+    )
+
+
+def _lines(origin: Origin, marks: Sequence[Mark]) -> Iterator[Html]:
+    shown = 0
+    for mark in marks:
+        if shown and mark.line > shown + 1:
+            yield tag("span", "…", cls="gap")
+        if mark.line != shown:
+            on_line = [m for m in marks if m.line == mark.line]
+            yield tag(
+                "span", tag("span", str(mark.line), cls="number"), _marked(origin.line(mark.line), on_line), cls="line"
+            )
+        if mark.caption:
+            yield tag(
+                "span",
+                tag("span", "", cls="number"),
+                mark.caption,
+                cls="caption primary" if mark.is_primary else "caption",
+            )
+        shown = mark.line
+
+
+def _marked(source: str, marks: Sequence[Mark]) -> Html:
+    """The line with its spans highlighted; spans that overlap an earlier one are left out."""
+    parts: list[Html | str] = []
+    at = 0
+    source = source[:MOST_COLUMNS]
+    for mark in marks:
+        if mark.start >= at:
+            parts += [source[at : mark.start]]
+            parts += [tag("mark", source[mark.start : mark.end], cls="primary" if mark.is_primary else None)]
+            at = mark.end
+    return join([*parts, source[at:]])

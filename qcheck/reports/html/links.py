@@ -1,0 +1,39 @@
+"""From a line of a file to the findings that speak of it."""
+
+from __future__ import annotations
+
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.reports.html.markup import Html, tag
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qcheck.findings.finding import Finding
+    from qcheck.model.place import Place
+
+MOST = 6
+
+
+class Links:
+    """Findings by the file and line of each of their places; a finding is known by its number on the page."""
+
+    def __init__(self, found: Sequence[Finding]) -> None:
+        self._found = found
+        self._numbers: dict[tuple[str, int], list[int]] = {}
+        for number, finding in enumerate(found, 1):
+            for place in (finding.primary, *finding.related):
+                self._numbers.setdefault((place.origin.path, place.span[0]), []).append(number)
+
+    def to(self, places: Iterable[Place], cluster: str) -> Html | None:
+        """Links to what is said of some places in a cluster."""
+        lines = {(p.origin.path, p.span[0]) for p in places}
+        numbers = sorted({n for line in lines for n in self._numbers.get(line, ()) if self._of(n).cluster == cluster})
+        return tag("span", [self._link(n) for n in numbers[:MOST]], cls="links") if numbers else None
+
+    def _of(self, number: int) -> Finding:
+        return self._found[number - 1]
+
+    def _link(self, number: int) -> Html:
+        found = self._of(number)
+        name = found.rule.id if found.rule else ""
+        return tag("a", name, href=f"#f{number}", cls=f"badge {found.severity}", title=found.message)

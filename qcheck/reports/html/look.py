@@ -1,0 +1,43 @@
+"""What all parts of a page share for one cluster: the colour of each queue, and links to findings."""
+
+from __future__ import annotations
+
+from qcheck.model.holdings import DAEMON_SET, QUEUE, RESERVE
+from qcheck.model.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from qcheck.model.cluster import Cluster
+    from qcheck.model.holdings import Slice
+    from qcheck.model.place import Place
+    from qcheck.reports.html.links import Links
+    from qcheck.reports.html.markup import Html
+
+MANY = 10
+"""Colours in the style sheet; further queues begin again, with a pattern."""
+
+
+class Look:
+    """Style classes of the queues and cohorts of a cluster, in order of the files, and links from places to findings."""
+
+    def __init__(self, cluster: Cluster, links: Links) -> None:
+        self._cluster = cluster.name
+        self._links = links
+        holders = [h for h in (*cluster.queues, *cluster.cohorts) if any(q.nominal for q in h.quotas())]
+        names = list(dict.fromkeys(h.name for h in holders))
+        self._classes = {name: f"q{i % MANY}" + (" again" if i >= MANY else "") for i, name in enumerate(names)}
+
+    def of(self, name: str) -> str:
+        return self._classes.get(name, "none")
+
+    def of_slice(self, held: Slice) -> str:
+        if held.kind == QUEUE:
+            return self.of(held.holder)
+        return {DAEMON_SET: "daemon", RESERVE: "kept"}.get(held.kind, "free")
+
+    def links(self, *places: Place) -> Html | None:
+        """Links to the findings that speak of some places."""
+        return self._links.to(places, self._cluster)
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._classes)

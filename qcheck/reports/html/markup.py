@@ -1,0 +1,55 @@
+"""HTML that cannot be broken out of: every text is escaped unless it was made here."""
+
+from __future__ import annotations
+
+from html import escape
+
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.reports.wording import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import TypeAlias
+
+    Child: TypeAlias = "Html | str | int | Iterable[Child] | None"
+
+VOID = frozenset({"br", "meta"})
+
+
+class Html(str):
+    """Text that is markup already."""
+
+    __slots__ = ()
+
+
+def tag(name: str, /, *children: Child, **attributes: str | int | None) -> Html:
+    """An element. `cls` is its class; an attribute that is None is left out; `aria_label` becomes `aria-label`."""
+    shown = "".join(f' {_key(k)}="{_text(str(v))}"' for k, v in attributes.items() if v is not None)
+    if name in VOID:
+        return Html(f"<{name}{shown}>")
+    return Html(f"<{name}{shown}>{join(children)}</{name}>")
+
+
+def join(children: Child) -> Html:
+    """Children in a row; None is nothing."""
+    if children is None:
+        return Html("")
+    if isinstance(children, Html):
+        return children
+    if isinstance(children, (str, int)):
+        return Html(_text(str(children)))
+    return Html("".join(join(child) for child in children))
+
+
+def share(part: int, whole: int) -> str:
+    """A percentage with two decimals, cut off: `share(1, 3)` is `33.33%`."""
+    hundredths = min(10_000, part * 10_000 // whole) if whole > 0 else 0
+    return f"{hundredths // 100}.{hundredths % 100:02d}%"
+
+
+def _key(name: str) -> str:
+    return "class" if name == "cls" else name.replace("_", "-")
+
+
+def _text(text: str) -> str:
+    return escape(plain(text), quote=True)

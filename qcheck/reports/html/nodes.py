@@ -1,0 +1,111 @@
+"""The node view: every node a tile, every accelerator a square in the colour of who holds it."""
+
+from __future__ import annotations
+
+from qcheck.model.holdings import FREE, Holdings, holdings, pictured_resources
+from qcheck.model.value import TYPE_CHECKING, replace
+from qcheck.reports.html.markup import Html, tag
+from qcheck.reports.wording import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.model.cluster import Cluster
+    from qcheck.model.holdings import GroupPicture, NodePicture
+    from qcheck.reports.html.look import Look
+
+MOST_TILES = 64
+"""Nodes of a group that are drawn one by one; above, equal neighbours share a tile."""
+MOST_SQUARES = 16
+"""Devices per node that are drawn one by one; above, a square stands for several."""
+MOST_GHOSTS = 48
+
+
+def node_view(cluster: Cluster, look: Look) -> Iterator[Html]:
+    for resource in pictured_resources(cluster):
+        held = holdings(cluster, resource)
+        yield tag("h4", resource)
+        for group in held.groups:
+            yield _group(group, held, look)
+        if not held.groups:
+            yield tag("p", f"No node has {resource}.", cls="quiet")
+        yield from (_beyond(flavor, amount) for flavor, amount in held.beyond.items())
+
+
+def _group(picture: GroupPicture, held: Holdings, look: Look) -> Html:
+    group = picture.group
+    total = sum(n.count for n in picture.nodes)
+    nodes = _collapsed(picture) if total > MOST_TILES else _one_by_one(picture)
+    return tag(
+        "div",
+        tag("div", tag("b", group.name), " ", _sum(picture, held.resource), cls="group-name"),
+        tag("div", group.count_place.line, look.links(group.count_place, group.place), cls="where"),
+        tag("div", [_tile(n, look) for n in nodes], _unseen(picture), cls="tiles"),
+        cls="group",
+    )
+
+
+def _sum(picture: GroupPicture, resource: str) -> str:
+    """`19 nodes × 8, 7 left for queues`."""
+    group = picture.group
+    per_node = max(c.machine.allocatable.get(resource, 0) for c in group.classes)
+    left = group.highest(resource)
+    count = plural(group.static, "node")
+    if group.ceiling is None:
+        count = f"{group.static} or more nodes"
+    elif group.ceiling != group.static:
+        count = f"{group.static} to {plural(group.ceiling, 'node')}"
+    return f"{count} × {per_node}" + (f", {left} of them left for queues" if left != per_node else "")
+
+
+def _one_by_one(picture: GroupPicture) -> list[NodePicture]:
+    return [replace(n, count=1) for n in picture.nodes for _ in range(n.count)]
+
+
+def _collapsed(picture: GroupPicture) -> list[NodePicture]:
+    return list(picture.nodes[:MOST_TILES])
+
+
+def _tile(node: NodePicture, look: Look) -> Html:
+    scale = -(-sum(s.amount for s in node.slices) // MOST_SQUARES)
+    squares = [
+        tag("i", cls=look.of_slice(s), title=f"{s.amount} {s.holder or s.kind}")
+        for s in node.slices
+        for _ in range(-(-s.amount // scale))
+    ]
+    words = ", ".join(f"{s.amount} {s.holder}{_kind(s.kind)}" for s in node.slices)
+    stranded = f"; {node.stranded} fit no known pod" if node.stranded else ""
+    extra = " (after scaling up)" if node.is_extra else ""
+    return tag(
+        "div",
+        squares,
+        tag("span", f"×{node.count}", cls="times") if node.count > 1 else None,
+        tag("span", f"{node.stranded} stranded", cls="stranded") if node.stranded else None,
+        cls="tile extra" if node.is_extra else "tile",
+        role="img",
+        title=f"{words}{stranded}{extra}",
+        aria_label=f"{plural(node.count, 'node')}: {words}{stranded}{extra}",
+    )
+
+
+def _kind(kind: str) -> str:
+    return FREE if kind == FREE else "" if kind == "queue" else f" ({kind})"
+
+
+def _unseen(picture: GroupPicture) -> Html | None:
+    if picture.unseen == 0:
+        return None
+    more = "more without a ceiling" if picture.unseen is None else f"{plural(picture.unseen, 'more node')} if scaled up"
+    return tag("div", f"+ {more}", cls="more")
+
+
+def _beyond(flavor: str, amount: int) -> Html:
+    """Quota without a node: empty squares."""
+    ghosts = [tag("i", cls="ghost") for _ in range(min(amount, MOST_GHOSTS))]
+    rest = tag("span", f"+{amount - MOST_GHOSTS:,}", cls="more") if amount > MOST_GHOSTS else None
+    return tag(
+        "div",
+        tag("div", tag("b", f"{amount:,} promised by {flavor} have no node"), cls="group-name bad"),
+        tag("div", ghosts, rest, cls="ghosts", role="img", aria_label=f"{amount} without a node"),
+        cls="group",
+    )

@@ -1,0 +1,139 @@
+"""GitHub markdown for a step summary: what was found, then the quota view beside the node view.
+
+Every text of a manifest is escaped, so that it can be no markup, no mention and no link. GitHub refuses a summary above
+1 MiB; ours is cut below and says so.
+"""
+
+from __future__ import annotations
+
+import re
+
+from qcheck.model.capacity import capacity_lines
+from qcheck.model.quantity import show_amount
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.reports.capacity import at_best, held, holders, pool_words, signed, taken_first
+from qcheck.reports.wording import (
+    counted,
+    has_many_clusters,
+    help_of,
+    looked_at,
+    not_judged,
+    plain,
+    url_of,
+    worst_first,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from qcheck.findings.finding import Finding
+    from qcheck.findings.result import Result
+    from qcheck.model.capacity import CapacityLine
+    from qcheck.model.cluster import Cluster
+
+MOST_BYTES = 900_000
+SIGNS = {"error": "❌", "warning": "⚠️", "note": "\N{INFORMATION SOURCE}\ufe0f"}
+_MARKUP = re.compile(r"([\\`*_\[\]|~$])")
+_HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+_LINKS = re.compile(r"([@#](?=\w)|\bwww(?=\.)|:(?=//)|\bGH(?=-\d))", re.IGNORECASE)
+"""Where GitHub would make a mention, a reference or a link: a comment in between breaks it and is not seen."""
+_MOST_PLACES = 10
+
+
+def render(result: Result) -> str:
+    lines = ["# qcheck", "", f"**{counted(result)}** in {looked_at(result)}", ""]
+    lines += [f"- **could not judge**: {escape(why)}" for why in result.inputs.unjudged]
+    lines += _findings(result)
+    for cluster in result.clusters:
+        lines += capacity_section(cluster, len(result.clusters) > 1)
+    lines += _quiet(result)
+    return _cut(lines)
+
+
+def escape(text: str) -> str:
+    """Text that markdown shows as it is, on one line, also inside a table."""
+    harmless = _MARKUP.sub(r"\\\1", plain(text)).translate(_HTML)
+    return _LINKS.sub(r"\1<!-- -->", harmless)
+
+
+def _findings(result: Result) -> Iterator[str]:
+    if not result.findings:
+        return
+    many = has_many_clusters(result)
+    yield from ("| | rule | where | what |", "|---|---|---|---|")
+    for found in worst_first(result):
+        cluster = f" ({escape(found.cluster)})" if many else ""
+        rule = f"[{found.rule.id}]({url_of(found)})<br>{found.rule.name}" if found.rule else ""
+        yield f"| {SIGNS[found.severity]} | {rule} | {escape(found.primary.line)}{cluster} | {_what(found)} |"
+    yield ""
+
+
+def _what(found: Finding) -> str:
+    places = [f"{escape(p.caption)} ({escape(p.line)})" for p in found.related[:_MOST_PLACES]]
+    left = len(found.related) - len(places)
+    more = [f"and {left} more places"] if left > 0 else []
+    parts = [f"**{escape(found.message)}**", *places, *more, f"*{escape(help_of(found))}*"]
+    return "<br>".join(parts)
+
+
+def capacity_section(cluster: Cluster, many: bool) -> Iterator[str]:
+    """The two views of a cluster as one table: left what queues promise, right what nodes hold."""
+    lines = capacity_lines(cluster)
+    if not lines:
+        return
+    yield f"## Quota and nodes{f' of {escape(cluster.name)}' if many else ''}"
+    yield ""
+    yield "| flavor | resource | promised by quota | | nodes hold | most | taken first | nodes |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for line in lines:
+        yield f"| {' | '.join(_cells(cluster, line))} |"
+    yield ""
+
+
+def _cells(cluster: Cluster, line: CapacityLine) -> Iterable[str]:
+    headroom = line.headroom
+    fits = headroom is not None and headroom >= 0
+    sign = "❔" if headroom is None else "✅" if fits else "🔶" if _fits_at_best(line) else "❌"
+    pools = "<br>".join(escape(pool_words(line.resource, p)) for p in line.pools) or "none selected"
+    return (
+        escape(line.flavor),
+        escape(line.resource),
+        _promised(cluster, line),
+        f"{sign} {escape(signed(line.resource, headroom))}",
+        f"**{escape(held(line))}**",
+        escape(at_best(line)),
+        escape(taken_first(line)),
+        pools,
+    )
+
+
+def _fits_at_best(line: CapacityLine) -> bool:
+    return line.is_known and (line.ceiling is None or line.ceiling >= line.nominal)
+
+
+def _promised(cluster: Cluster, line: CapacityLine) -> str:
+    who = [f"{escape(name)} {show_amount(line.resource, q.nominal)}" for name, q in holders(cluster, line)]
+    if len(who) > _MOST_PLACES:
+        who = [*who[:_MOST_PLACES], f"{len(who) - _MOST_PLACES} more"]
+    total = f"**{show_amount(line.resource, line.nominal)}**"
+    return f"{total}<br>{'<br>'.join(who)}" if len(who) > 1 else f"{total} {''.join(who)}".rstrip()
+
+
+def _quiet(result: Result) -> Iterator[str]:
+    unknown = list(not_judged(result))
+    if unknown:
+        yield f"<details><summary>Not judged: {len(unknown)}</summary>"
+        yield ""
+        yield from (f"- {escape(what)}: {escape(why)}" for what, why in unknown)
+        yield ""
+        yield "</details>"
+
+
+def _cut(lines: list[str]) -> str:
+    """As many whole lines as fit."""
+    size = 0
+    for count, line in enumerate(lines):
+        size += len(line.encode("utf-8", "replace")) + 1
+        if size > MOST_BYTES:
+            return "\n".join([*lines[:count], "", f"**{len(lines) - count} more lines were cut.**"]) + "\n"
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,52 @@
+"""reviewdog's diagnostic format. Its columns count bytes of UTF-8, ends are exclusive."""
+
+from __future__ import annotations
+
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.reports.jsontext import dump
+from qcheck.reports.wording import help_of, plain, worst_first
+
+if TYPE_CHECKING:
+    from qcheck.findings.finding import Finding
+    from qcheck.findings.result import Result
+    from qcheck.model.place import Origin, Place
+    from qcheck.reports.jsontext import Json
+
+SEVERITIES = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
+
+
+def render(result: Result) -> str:
+    worst = worst_first(result)
+    return dump(
+        {
+            "source": {"name": "qcheck", "url": "https://github.com/qcheck-dev/qcheck"},
+            **({"severity": SEVERITIES[worst[0].severity]} if worst else {}),
+            "diagnostics": [_diagnostic(f) for f in result.findings],
+        }
+    )
+
+
+def _diagnostic(found: Finding) -> Json:
+    assert found.rule is not None
+    return {
+        "message": f"{plain(found.message)}\n{plain(help_of(found))}",
+        "location": _location(found.primary),
+        "severity": SEVERITIES[found.severity],
+        "code": {"value": found.rule.id, "url": found.rule.url},
+        "related_locations": [{"message": plain(p.caption), "location": _location(p)} for p in found.related],
+    }
+
+
+def _location(place: Place) -> Json:
+    line, column, end_line, end_column = place.span
+    return {
+        "path": place.origin.path,
+        "range": {
+            "start": {"line": line, "column": _byte_column(place.origin, line, column)},
+            "end": {"line": end_line, "column": _byte_column(place.origin, end_line, end_column)},
+        },
+    }
+
+
+def _byte_column(origin: Origin, line: int, column: int) -> int:
+    return len(origin.line(line)[: column - 1].encode("utf-8", "replace")) + 1

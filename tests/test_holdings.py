@@ -1,0 +1,32 @@
+"""Quota laid out over nodes: the picture agrees with the sums."""
+
+from __future__ import annotations
+
+from qcheck.api import audit
+from qcheck.model.holdings import QUEUE, holdings, pictured_resources
+
+FLEET = "fixtures/clusters/research-fleet"
+
+
+def test_the_example_fleet() -> None:
+    cluster = audit([FLEET]).clusters[0]
+    assert pictured_resources(cluster) == ["nvidia.com/gpu"]
+    held = holdings(cluster, "nvidia.com/gpu")
+    group = held.groups[0]
+    assert sum(n.count for n in group.nodes) == 19
+    assert {sum(s.amount for s in n.slices) for n in group.nodes} == {8}
+    of_queues = sum(n.count * s.amount for n in group.nodes for s in n.slices if s.kind == QUEUE)
+    assert of_queues == 133
+    assert held.beyond["h100"] == 152 - 133
+
+
+def test_no_node_holds_more_than_it_has_and_nothing_is_lost() -> None:
+    from pathlib import Path
+
+    for case in sorted(Path("fixtures/rules").glob("QC101-*/*")):
+        cluster = audit([str(case)]).clusters[0]
+        for resource in pictured_resources(cluster):
+            held = holdings(cluster, resource)
+            drawn = sum(n.count * s.amount for g in held.groups for n in g.nodes for s in n.slices if s.kind == QUEUE)
+            promised = sum(q.nominal for (_, r), qs in cluster.supply.demands.items() if r == resource for q in qs)
+            assert drawn + sum(held.beyond.values()) == promised, case
