@@ -11,6 +11,6 @@ MODULES: dict[str, tuple[str, ...]] = {
     "placement": ("placement", "taints"),
     "priority": ("priority", "reclaim", "layers", "autoscaling"),
     "queues": ("queues", "admission_checks"),
-    "topology": ("topology", "packing", "domains"),
+    "topology": ("topology", "packing", "domains", "gangs"),
 }
 """The modules of `qcheck.checks` that hold the rules of each family."""

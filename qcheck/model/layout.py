@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 HOSTNAME = "kubernetes.io/hostname"
 CLIQUE = "nvidia.com/gpu.clique"
-"""The label that names a node's NVLink domain."""
+"""The label that names a node's NVLink domain, which exists whether or not a Topology names it."""
 
 CARRIED, ABSENT, UNKNOWN = "carried", "absent", "unknown"
 """Whether a group's nodes have a level's label."""
