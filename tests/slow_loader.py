@@ -64,7 +64,7 @@ def _end(node: Any, text: str) -> int:
     """Block collections and block scalars end, for people, with the last thing that is written in them."""
     if isinstance(node, yaml.ScalarNode):
         end = node.end_mark.index
-        return len(text[:end].rstrip()) if node.style in ("|", ">") else end
+        return len(text[:end].rstrip(" \t\r\n")) if node.style in ("|", ">") else end
     if node.flow_style or not node.value:
         return int(node.end_mark.index)
     last = node.value[-1]

@@ -10,15 +10,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from qcheck.documents.composed import Where
 
-PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*(?:[ \t]+|(?:[ \t]*(?:#[^\r\n]*)?\r?\n)+[ \t]*))*")
+PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*(?:[ \t]+|(?:[ \t]*(?:#[^\r\n]*)?\r?\n)+[ \t]*))*", re.ASCII)
 DOUBLE = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 SINGLE = re.compile(r"'(?:[^']++|'')*+'")
-ALIAS = re.compile(r"\*[^\s,\[\]{}]+")
-WORD = re.compile(r"[^\s,\[\]{}]*")
-KEY = re.compile(r"[^\s:,\[\]{}]+")
+ALIAS = re.compile(r"\*[^\s,\[\]{}]+", re.ASCII)
+WORD = re.compile(r"[^\s,\[\]{}]*", re.ASCII)
+KEY = re.compile(r"[^\s:,\[\]{}]+", re.ASCII)
+BLANKS = re.compile(r"[ \t\r\n]+")
+"""What YAML takes for space; Unicode has more, and those are part of a word."""
 LINE = re.compile(r"[^\r\n]*")
 FLOW = re.compile(
-    r"""[\[{]|[\]}]|(?<![^\s,\[\]{}:])(?:"(?:[^"\\]++|\\.)*+"|'(?:[^']++|'')*+')|(?<!\S)\#[^\r\n]*""", re.DOTALL
+    r"""[\[{]|[\]}]|(?<![^\s,\[\]{}:])(?:"(?:[^"\\]++|\\.)*+"|'(?:[^']++|'')*+')|(?<!\S)\#[^\r\n]*""",
+    re.DOTALL | re.ASCII,
 )
 """What matters for the end of a flow collection: brackets, and quoted strings and comments that may hold brackets."""
 
@@ -60,8 +63,8 @@ def _quoted_end(text: str, start: int) -> int | None:
 
 def _plain_end(text: str, start: int, value: object) -> int:
     """A plain scalar holds its own words, perhaps on several lines; anything else that is plain is one word."""
-    if isinstance(value, str) and (words := value.split()):
-        match = re.compile(r"\s+".join(map(re.escape, words))).match(text, start)
+    if isinstance(value, str) and (words := [w for w in BLANKS.split(value) if w]):
+        match = re.compile(BLANKS.pattern.join(map(re.escape, words))).match(text, start)
         if match:
             return match.end()
     return start if value is None and text[start : start + 1] in " \t\r\n#" else _match_end(WORD, text, start) or start
