@@ -24,6 +24,7 @@ sys.path.insert(0, str(ROOT))
 
 from qcheck.api import audit  # noqa: E402
 from qcheck.cli.front import run  # noqa: E402
+from qcheck.diff import compare, sides  # noqa: E402
 from qcheck.findings.finding import Finding  # noqa: E402
 from qcheck.findings.rulebook import RuleText, read_rulebook  # noqa: E402
 from qcheck.model.place import Place  # noqa: E402
@@ -148,9 +149,14 @@ def example(rule: RuleText, case: str) -> Iterator[str]:
 
 
 def run_case(folder: Path) -> tuple[Finding, ...]:
-    """What qcheck finds in a fixture case; paths are relative to it."""
+    """What qcheck finds in a fixture case, or what a change brings that is laid out as `before/` and `after/`.
+
+    Paths are relative to the case.
+    """
     own = folder / "qcheck.yaml"
     with contextlib.chdir(folder):
+        if (folder / "before").is_dir():
+            return compare(*sides("before", "after", (), Settings())).new
         settings = load_settings(explicit=str(own)) if own.exists() else Settings()
         return audit(["."], settings).findings
 

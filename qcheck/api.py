@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from qcheck import nodepools
-from qcheck.checks.run import run
+from qcheck.checks.run import CHANGE, run
 from qcheck.documents.load import load
 from qcheck.findings.catalogue import choose, load_catalogue
 from qcheck.findings.result import Inputs, NotRead
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from qcheck.documents.load import Loaded
     from qcheck.findings.catalogue import Rule
     from qcheck.findings.result import Result
+    from qcheck.model.change import ClusterChange
     from qcheck.model.cluster import Cluster
     from qcheck.model.nodes import Machine
     from qcheck.model.verdict import Judged
@@ -57,12 +58,17 @@ def audit(paths: Sequence[str], settings: Settings | None = None, watch: Watch =
     Raises `BaselineError` where settings name a baseline that cannot be read.
     """
     settings = settings or Settings()
+    return checked(gather(paths, settings, watch), settings, watch)
+
+
+def checked(gathered: Gathered, settings: Settings, watch: Watch = unwatched, before: Gathered | None = None) -> Result:
+    """The settled result for what was read; with the rules about changes where a reading from `before` is given."""
     catalogue = load_catalogue()
-    rules = chosen_rules(catalogue, settings)
-    gathered = gather(paths, settings, watch)
+    rules = chosen_rules(catalogue, settings, with_changes=before is not None)
     watch("check", 0, 0)
     params = overrides(catalogue, settings.params) if settings.params else {}
-    outcomes = [run(cluster, rules, params, catalogue) for cluster in gathered.clusters]
+    between = changes(before, gathered) if before else {}
+    outcomes = [run(cluster, rules, params, catalogue, between.get(cluster.name)) for cluster in gathered.clusters]
     watch("settle", 0, 0)
     inputs = replace(
         gathered.inputs,
@@ -71,6 +77,15 @@ def audit(paths: Sequence[str], settings: Settings | None = None, watch: Watch =
     )
     findings = [f for o in outcomes for f in o.findings]
     return settle(findings, inputs, rules, gathered.clusters, _terms(catalogue, settings, gathered.loaded))
+
+
+def changes(before: Gathered, after: Gathered) -> dict[str, ClusterChange]:
+    """Each cluster before and after, by name; one that is new began empty."""
+    from qcheck.model.change import ClusterChange
+    from qcheck.model.cluster import Cluster
+
+    old = {c.name: c for c in before.clusters}
+    return {c.name: ClusterChange(old.get(c.name, Cluster(c.name)), c) for c in after.clusters}
 
 
 def admit(
@@ -95,9 +110,9 @@ def admit(
 
 
 def gather(
-    paths: Sequence[str], settings: Settings, watch: Watch = unwatched, first: Set[str] = frozenset()
+    paths: Sequence[str] | files.Found, settings: Settings, watch: Watch = unwatched, first: Set[str] = frozenset()
 ) -> Gathered:
-    """Everything up to the model: for those who ask it questions of their own.
+    """Everything up to the model: for those who ask it questions of their own. `paths` may be files found already.
 
     Files in `first` come before the others, so that their objects count where one is defined twice; those that belong to
     no cluster belong to each.
@@ -134,20 +149,22 @@ def _terms(catalogue: dict[str, Rule], settings: Settings, loaded: Iterable[Load
         overrides(catalogue, settings.severity) if settings.severity else {},
         markers=tuple((c.line, c.text, c.stands_alone, c.spot) for f in loaded for c in f.comments("qcheck:")),
         baseline=baseline,
+        root=settings.root,
     )
 
 
-def chosen_rules(catalogue: dict[str, Rule], settings: Settings) -> tuple[Rule, ...]:
+def chosen_rules(catalogue: dict[str, Rule], settings: Settings, with_changes: bool = False) -> tuple[Rule, ...]:
     """The rules that settings select and do not ignore; an empty selection is all of them."""
     selected, _ = choose(catalogue.values(), settings.select) if settings.select else (set(catalogue), [])
     ignored, _ = choose(catalogue.values(), settings.ignore)
-    return tuple(r for r in catalogue.values() if r.id in selected - ignored)
+    asked = (r for r in catalogue.values() if r.id in selected - ignored)
+    return tuple(r for r in asked if with_changes or r.family != CHANGE)
 
 
-def read(paths: Sequence[str], limits: Limits, watch: Watch) -> tuple[list[Loaded], list[files.NotRead]]:
+def read(paths: Sequence[str] | files.Found, limits: Limits, watch: Watch) -> tuple[list[Loaded], list[files.NotRead]]:
     """Discover and load: every file once, in order, and the paths that were left out."""
     watch("discover", 0, 0)
-    found = files.discover(paths)
+    found = paths if isinstance(paths, files.Found) else files.discover(paths)
     loaded: list[Loaded] = []
     not_read = list(found.not_read)
     for done, file in enumerate(found.files):

@@ -12,5 +12,6 @@ MODULES: dict[str, tuple[str, ...]] = {
     "priority": ("priority", "reclaim", "layers", "autoscaling"),
     "queues": ("queues", "admission_checks"),
     "topology": ("topology", "packing", "domains", "gangs"),
+    "change": ("change",),
 }
 """The modules of `qcheck.checks` that hold the rules of each family."""

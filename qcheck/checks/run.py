@@ -11,10 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from qcheck.findings.catalogue import Params, Rule
+    from qcheck.model.change import ClusterChange
     from qcheck.model.cluster import Cluster
     from qcheck.model.place import Place
 
 CRASHED = "QC000"
+CHANGE = "change"
 
 FACTS: dict[str, tuple[Callable[[Cluster], bool], str]] = {
     "node pools": (lambda c: c.has_nodes or not c.queues, "no node pool or Node was read"),
@@ -35,9 +37,16 @@ class Outcome(Value):
 
 
 def run(
-    cluster: Cluster, rules: Iterable[Rule], params: Mapping[str, Params], catalogue: Mapping[str, Rule]
+    cluster: Cluster,
+    rules: Iterable[Rule],
+    params: Mapping[str, Params],
+    catalogue: Mapping[str, Rule],
+    change: ClusterChange | None = None,
 ) -> Outcome:
-    """Applies `rules` in order. `params` holds settings by rule id; defaults come from the rule."""
+    """Applies `rules` in order. `params` holds settings by rule id; defaults come from the rule.
+
+    Rules of the family `change` look at `change`, and are passed over without one.
+    """
     findings: list[Finding] = []
     skipped: list[Skipped] = []
     crashed: list[str] = []
@@ -47,10 +56,11 @@ def run(
             skipped.append(Skipped(each, missing, cluster.name))
             continue
         check = check_of(each.id, each.family)
-        if check is None:
+        subject = change if each.family == CHANGE else cluster
+        if check is None or subject is None:
             continue
         try:
-            found = list(check(cluster, **{**each.params, **params.get(each.id, {})}))
+            found = list(check(subject, **{**each.params, **params.get(each.id, {})}))
         except Exception as error:  # noqa: BLE001  (a crash is a finding, never a traceback)
             crashed.append(f"{each.id} {each.name} crashed: {type(error).__name__}: {error}")
             found, each = [_crash(cluster, each, error)], catalogue[CRASHED]

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from qcheck import __version__
-from qcheck.cli import admit, baseline, capacity, explain, init, rules, schema
+from qcheck.cli import admit, baseline, capacity, diff, explain, init, rules, schema
 from qcheck.cli.arguments import Paths
 from qcheck.cli.check import check
 from qcheck.cli.options import CHECK_OPTIONS, FLAG, MANY, CheckOptions, Option
@@ -129,6 +129,9 @@ app.command(
         "qcheck admit job.yaml", "qcheck admit job.yaml other.yaml --in clusters/prod nodes.yaml --format json"
     ),
 )(admit.admit)
+app.command(
+    "diff", epilog=examples("qcheck diff main", "qcheck diff v1.2 v1.3 --format markdown", "qcheck diff old/ new/")
+)(diff.diff)
 app.command("rules", epilog=examples("qcheck rules", "qcheck rules --select QC3 --format json"))(rules.rules)
 app.command("explain", epilog=examples("qcheck explain QC101", "qcheck explain owner-cannot-reclaim"))(explain.explain)
 app.command("schema", epilog=examples("qcheck schema config > qcheck.schema.json"))(schema.schema)

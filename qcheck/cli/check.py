@@ -22,7 +22,7 @@ def check(options: CheckOptions) -> int:
     outputs = parse_outputs(options.format, FORMATS)
     settings = _settings(options)
     watch = Watch(options.verbose, options.quiet)
-    result = _judged(audited(options.paths, settings, watch), options)
+    result = _judged(audited(options.paths, settings, watch, options.since), options)
     watch("report", 0, 0)
     for output in outputs:
         write(output, _rendered(result, output, options))

@@ -35,12 +35,29 @@ def paths_for(paths: Sequence[str], settings: Settings) -> tuple[str, ...]:
     return tuple(paths) or (settings.root,)
 
 
-def audited(paths: Sequence[str], settings: Settings, watch: Watch) -> Result:
-    """The result of a run over the given paths. Raises `UsageError` for a baseline that cannot be used."""
+def audited(paths: Sequence[str], settings: Settings, watch: Watch, since: str | None = None) -> Result:
+    """The result of a run over the given paths; of what is new since a revision, if one is given.
+
+    Raises `UsageError` for a baseline that cannot be used, and for a revision that git does not know.
+    """
     try:
+        if since is not None:
+            return _since(since, paths, settings, watch)
         return audit(paths_for(paths, settings), settings, watch)
     except BaselineError as error:
         raise UsageError(str(error)) from None
+
+
+def _since(revision: str, paths: Sequence[str], settings: Settings, watch: Watch) -> Result:
+    from qcheck.diff import check_since
+    from qcheck.sources.git import GitError
+
+    if "-" in paths:
+        raise UsageError("--since cannot be asked of standard input", "Give files or directories of a git repository.")
+    try:
+        return check_since(revision, paths_for(paths, settings), settings, watch)
+    except GitError as error:
+        raise UsageError(str(error), error.hint) from None
 
 
 def stop_if_unjudged(inputs: Inputs) -> None:

@@ -41,6 +41,7 @@ class CheckOptions(Value):
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     baseline: str | None = None
+    since: str | None = None
     strict: bool = False
     exit_zero: bool = False
     color: str = "auto"
@@ -69,6 +70,9 @@ CHECK_OPTIONS = (
     Option(("--select",), MANY, "Only these rules: id, name or prefix such as QC1; may be repeated.", "RULE", panel=VERDICT),
     Option(("--ignore",), MANY, "Not these rules; may be repeated.", "RULE", panel=VERDICT),
     Option(("--baseline",), ONE, "Findings in this file are known and do not count.", "FILE", panel=VERDICT),
+    Option(
+        ("--since",), ONE, "Only what is new since this revision, or worse than there, counts.", "REV", panel=VERDICT
+    ),
     Option(("--strict",), FLAG, "Warnings fail, and so does a rule that could not be judged.", panel=VERDICT),
     Option(("--exit-zero",), FLAG, "Exit 0 although there are findings; 2 stays 2.", panel=VERDICT),
 )  # fmt: skip

@@ -6,6 +6,8 @@ that moved lines, reordered documents and list items, and a quota that changed k
 
 from __future__ import annotations
 
+import os
+
 from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,28 +25,31 @@ NAME_KEYS = ("name", "key", "topologyKey", "nodeLabel")
 _LENGTH = 32
 
 
-def fingerprints(findings: Sequence[Finding]) -> list[str]:
-    """One fingerprint per finding, in order, all different. Those of equal findings differ by a counter."""
+def fingerprints(findings: Sequence[Finding], root: str = ".") -> list[str]:
+    """One fingerprint per finding, in order, all different. Those of equal findings differ by a counter.
+
+    What is no object is known by its path, relative to `root`.
+    """
     from hashlib import sha256
 
     order = sorted(range(len(findings)), key=lambda i: (findings[i].message, findings[i].primary.origin.path))
     seen: dict[tuple[str, ...], int] = {}
     made = [""] * len(findings)
     for i in order:
-        parts = identity(findings[i])
+        parts = identity(findings[i], root)
         seen[parts] = count = seen.get(parts, 0) + 1
         made[i] = sha256("\0".join((*parts, str(count))).encode("utf-8", "surrogatepass")).hexdigest()[:_LENGTH]
     return made
 
 
-def identity(finding: Finding) -> tuple[str, ...]:
+def identity(finding: Finding, root: str) -> tuple[str, ...]:
     """The names that tell a finding from others."""
     rule = finding.rule.id if finding.rule else ""
     telling = (f"{key}={finding.data[key]}" for key in TELLING if isinstance(finding.data.get(key), str))
-    return (rule, finding.cluster, *_subject(finding), *named_route(finding.primary), *telling)
+    return (rule, finding.cluster, *_subject(finding, root), *named_route(finding.primary), *telling)
 
 
-def _subject(finding: Finding) -> tuple[str, ...]:
+def _subject(finding: Finding, root: str) -> tuple[str, ...]:
     """The object it is about; else the object that is written at its place; else the file."""
     if finding.object is not None:
         found = finding.object
@@ -54,7 +59,7 @@ def _subject(finding: Finding) -> tuple[str, ...]:
         group = str(data.get("apiVersion", "")).rpartition("/")[0]
         metadata = data["metadata"]
         return (group, str(data.get("kind", "")), str(metadata.get("namespace", "")), str(metadata.get("name", "")))
-    return (finding.primary.origin.path,)
+    return (os.path.relpath(finding.primary.origin.path, root).replace(os.sep, "/"),)
 
 
 def named_route(place: Place) -> tuple[str, ...]:

@@ -41,7 +41,10 @@ class Inputs(Value):
 
 
 class Result(Value):
-    """The settled outcome. `findings` are the ones shown, sorted by file, line, rule; all three piles are counted."""
+    """The settled outcome. `findings` are the ones shown, sorted by file, line, rule; all piles are counted.
+
+    `older` are those that were there before the change in question; without such a question there are none.
+    """
 
     findings: tuple[Finding, ...]
     suppressed: tuple[Finding, ...]
@@ -49,6 +52,7 @@ class Result(Value):
     inputs: Inputs
     rules: tuple[Rule, ...] = ()
     clusters: tuple[Cluster, ...] = ()
+    older: tuple[Finding, ...] = ()
     fail_on: str = "error"
     strict: bool = False
 

@@ -24,7 +24,10 @@ BASELINE_STALE = "QC013"
 
 
 class Terms(Value):
-    """What decides about findings: severities by rule id, the threshold, comments, the baseline, today's date (ISO)."""
+    """What decides about findings: severities by rule id, the threshold, comments, the baseline, today's date (ISO).
+
+    Fingerprints that need a path have it relative to `root`.
+    """
 
     catalogue: Mapping[str, Rule] = {}
     severity: Mapping[str, str] = {}
@@ -33,6 +36,7 @@ class Terms(Value):
     markers: tuple[Marker, ...] = ()
     baseline: Baseline | None = None
     today: str | None = None
+    root: str = "."
 
 
 def overrides(catalogue: Mapping[str, Rule], named: Mapping[str, T]) -> dict[str, T]:
@@ -76,7 +80,7 @@ def settle(
 def _graded(findings: Iterable[Finding], terms: Terms) -> list[Finding]:
     """With severity and fingerprint, in order."""
     found = list(findings)
-    marks = fingerprints(found)
+    marks = fingerprints(found, terms.root)
     graded = [
         replace(f, severity=severity_of(f, terms.severity), fingerprint=mark)
         for f, mark in zip(found, marks, strict=True)

@@ -35,6 +35,7 @@ def summary(result: Result) -> dict[str, Json]:
         **{severity: result.count(severity) for severity in ("error", "warning", "note")},
         "suppressed": len(result.suppressed),
         "baselined": len(result.baselined),
+        **({"older": len(result.older)} if result.older else {}),
     }
 
 

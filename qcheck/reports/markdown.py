@@ -24,7 +24,7 @@ from qcheck.reports.wording import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from qcheck.findings.finding import Finding
     from qcheck.findings.result import Result
@@ -43,7 +43,7 @@ _MOST_PLACES = 10
 def render(result: Result) -> str:
     lines = ["# qcheck", "", f"**{counted(result)}** in {looked_at(result)}", ""]
     lines += [f"- **could not judge**: {escape(why)}" for why in result.inputs.unjudged]
-    lines += _findings(result)
+    lines += findings_table(worst_first(result), has_many_clusters(result))
     for cluster in result.clusters:
         lines += capacity_section(cluster, len(result.clusters) > 1)
     lines += _quiet(result)
@@ -56,12 +56,12 @@ def escape(text: str) -> str:
     return _LINKS.sub(r"\1<!-- -->", harmless)
 
 
-def _findings(result: Result) -> Iterator[str]:
-    if not result.findings:
+def findings_table(findings: Sequence[Finding], many: bool) -> Iterator[str]:
+    """One row each, in the order given; with the cluster where there are `many`."""
+    if not findings:
         return
-    many = has_many_clusters(result)
     yield from ("| | rule | where | what |", "|---|---|---|---|")
-    for found in worst_first(result):
+    for found in findings:
         cluster = f" ({escape(found.cluster)})" if many else ""
         rule = f"[{found.rule.id}]({url_of(found)})<br>{found.rule.name}" if found.rule else ""
         yield f"| {SIGNS[found.severity]} | {rule} | {escape(found.primary.line)}{cluster} | {_what(found)} |"

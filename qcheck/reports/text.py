@@ -34,11 +34,11 @@ def render(result: Result, colour: bool = False) -> str:
     """The whole report. Names from manifests hold no escapes any more, with and without `colour`."""
     paint = Paint(colour)
     many = has_many_clusters(result)
-    blocks = ["\n".join(_finding(f, paint, many)) for f in result.findings]
+    blocks = ["\n".join(finding_lines(f, paint, many)) for f in result.findings]
     return "\n\n".join([*blocks, "\n".join(_closing(result, paint))]) + "\n"
 
 
-def _finding(found: Finding, paint: Paint, many: bool) -> Iterator[str]:
+def finding_lines(found: Finding, paint: Paint, many: bool) -> Iterator[str]:
     assert found.rule is not None
     head = paint(found.severity, f"{found.severity}[{found.rule.id}]")
     where = f" (cluster {plain(found.cluster)})" if many else ""

@@ -7,7 +7,7 @@ import re
 from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from qcheck.findings.finding import Finding
     from qcheck.findings.result import Result
@@ -48,7 +48,12 @@ def has_many_clusters(result: Result) -> bool:
 
 def worst_first(result: Result) -> list[Finding]:
     """The findings by severity; among equals in the order of files."""
-    return sorted(result.findings, key=lambda f: WORST_FIRST.index(f.severity))
+    return worst(result.findings)
+
+
+def worst(found: Iterable[Finding]) -> list[Finding]:
+    """The worst first; among equals in the order given."""
+    return sorted(found, key=lambda f: WORST_FIRST.index(f.severity))
 
 
 def counted(result: Result) -> str:
@@ -56,7 +61,11 @@ def counted(result: Result) -> str:
     shown = [plural(n, s) for s in WORST_FIRST if (n := result.count(s))]
     quiet = [
         f"{len(pile):,} {word}"
-        for pile, word in ((result.suppressed, "suppressed"), (result.baselined, "accepted by the baseline"))
+        for pile, word in (
+            (result.suppressed, "suppressed"),
+            (result.baselined, "accepted by the baseline"),
+            (result.older, "older than the change"),
+        )
         if pile
     ]
     return "; ".join(filter(None, (", ".join(shown) or "no findings", ", ".join(quiet))))

@@ -1,0 +1,60 @@
+"""`qcheck diff`: what a change does."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from qcheck.cli.arguments import Clusters, ConfigFile, Format, Verbose
+from qcheck.cli.given import paths_for, settings_for
+from qcheck.cli.output import STDOUT, Output, UsageError, parse_outputs, write
+from qcheck.cli.terminal import Watch, wants_color
+from qcheck.diff import compare, sides
+from qcheck.findings.baseline import BaselineError
+from qcheck.findings.comparison import Comparison
+from qcheck.reports import diff as report
+from qcheck.sources.git import GitError
+
+RENDERERS = {"text": report.render_text, "json": report.render_json, "markdown": report.render_markdown}
+
+
+def diff(
+    base: Annotated[str, typer.Argument(metavar="BASE", help="A revision (main, v1.2, a commit), or a directory.")],
+    head: Annotated[
+        str | None, typer.Argument(metavar="[HEAD]", help="Another one; left out: the files as they are.")
+    ] = None,
+    within: Annotated[
+        list[str] | None, typer.Option("--in", metavar="PATH", help="What to read; default: as for check.")
+    ] = None,
+    config: ConfigFile = None,
+    cluster: Clusters = None,
+    format: Format = None,
+    verbose: Verbose = False,
+) -> None:
+    """What a change does to quota, capacity, headroom and findings.
+
+    Revisions are read through git; no checkout is touched. BASE stands for the commit where both went apart. Exit codes:
+    0 nothing new at the threshold; 1 new errors; 2 could not judge.
+    """
+    outputs = parse_outputs(format or (), tuple(RENDERERS))
+    settings = settings_for(within or (), config, cluster or ())
+    watch = Watch(verbose, quiet=False)
+    try:
+        comparison = compare(*sides(base, head, paths_for(within or (), settings), settings), watch)
+    except GitError as error:
+        raise UsageError(str(error), error.hint) from None
+    except BaselineError as error:
+        raise UsageError(str(error)) from None
+    watch("report", 0, 0)
+    for output in outputs:
+        write(output, _rendered(comparison, output))
+    watch.close()
+    raise typer.Exit(comparison.exit_code)
+
+
+def _rendered(comparison: Comparison, output: Output) -> str:
+    if output.format == "text" and output.file == STDOUT and wants_color("auto", sys.stdout):
+        return report.render_text(comparison, colour=True)
+    return RENDERERS[output.format](comparison)

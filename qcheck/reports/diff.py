@@ -1,0 +1,205 @@
+"""`qcheck diff`: what a change does to quota, supply, headroom and findings; as text, markdown and JSON (schema 1)."""
+
+from __future__ import annotations
+
+from qcheck.findings.fingerprint import named_route
+from qcheck.model.change import ADDED, REMOVED, RENAMED
+from qcheck.model.place import show_route
+from qcheck.model.quantity import show_amount
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.reports.capacity import signed
+from qcheck.reports.json import finding_data
+from qcheck.reports.jsontext import dump
+from qcheck.reports.markdown import escape, findings_table
+from qcheck.reports.text import Paint, finding_lines
+from qcheck.reports.wording import WORST_FIRST, not_judged, plain, plural, title, worst
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from qcheck.findings.comparison import Comparison
+    from qcheck.findings.finding import Finding
+    from qcheck.model.capacity import CapacityLine
+    from qcheck.model.change import CapacityChange, ClusterChange, FieldChange, ThingChange
+    from qcheck.reports.jsontext import Json
+
+MOST_FIELDS = 8
+"""Fields of an object that are listed; the rest is counted."""
+SIGNS = {ADDED: "+", REMOVED: "-", RENAMED: ">"}
+HEADERS = ("flavor", "resource", "quota", "nodes hold", "at most", "headroom")
+
+
+def render_text(comparison: Comparison, colour: bool = False) -> str:
+    paint = Paint(colour)
+    many = len(comparison.clusters) > 1
+    lines = [f"{plain(comparison.before_name)} -> {plain(comparison.after_name)}", ""]
+    for change in comparison.clusters:
+        lines += _cluster_text(change, many)
+    for found in comparison.new:
+        lines += [*finding_lines(found, paint, many), ""]
+    lines += [f"fixed: {title(f)} at {plain(f.primary.line)}: {plain(f.message)}" for f in comparison.fixed]
+    lines += [f"not judged: {plain(what)}: {plain(why)}" for what, why in not_judged(comparison.after)]
+    lines += [f"could not judge: {plain(why)}" for why in comparison.after.inputs.unjudged]
+    return "\n".join([*lines, summary(comparison)]) + "\n"
+
+
+def summary(comparison: Comparison) -> str:
+    """`new: 1 error, 2 notes; fixed: 1; remaining: 3`."""
+    counts = [plural(n, s) for s in WORST_FIRST if (n := sum(f.severity == s for f in comparison.new))]
+    new = ", ".join(counts) or "nothing"
+    return f"new: {new}; fixed: {len(comparison.fixed)}; remaining: {len(comparison.remaining)}"
+
+
+def _cluster_text(change: ClusterChange, many: bool) -> Iterator[str]:
+    things, capacity = change.things, change.capacity
+    if many and (things or capacity):
+        yield f"cluster {plain(change.name)}"
+    for thing in things:
+        yield f"{SIGNS.get(thing.how, '~')} {_thing(thing)} ({plain(thing.thing.place.line)})"
+        yield from (f"    {line}" for line in _fields(thing, plain))
+    if things:
+        yield ""
+    if capacity:
+        rows = [HEADERS, *(_cells(pair) for pair in capacity)]
+        widths = [max(len(r[i]) for r in rows) for i in range(len(HEADERS))]
+        yield from ("  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in rows)
+        yield ""
+
+
+def _thing(change: ThingChange) -> str:
+    was = f"{plain(str(change.was))} is now called " if change.was else ""
+    return f"{was}{plain(change.thing.name if change.was else str(change.thing))}"
+
+
+def _fields(change: ThingChange, show: Callable[[str], str]) -> Iterator[str]:
+    for field in change.fields[:MOST_FIELDS]:
+        yield f"{show(_route(change, field))}: {_value(field.before, show)} -> {_value(field.after, show)}"
+    if len(change.fields) > MOST_FIELDS:
+        yield f"and {plural(len(change.fields) - MOST_FIELDS, 'more field')}"
+
+
+def _route(change: ThingChange, field: FieldChange) -> str:
+    """With the names of list items, where they have one: `spec.flavors[h100].count`."""
+    place = change.thing.place
+    names = named_route(place.at(*field.route))[len(place.route) :]
+    return "".join(n if n.startswith("[") else f".{n}" for n in names).removeprefix(".")
+
+
+def _value(value: str | None, show: Callable[[str], str]) -> str:
+    if value is None:
+        return "(not there)"
+    return show(value if len(value) <= 60 else f"{value[:57]}...")
+
+
+def _cells(pair: CapacityChange) -> tuple[str, ...]:
+    def both(value: Callable[[CapacityLine], str]) -> str:
+        before = value(pair.before) if pair.before else "-"
+        after = value(pair.after) if pair.after else "-"
+        return before if before == after else f"{before} -> {after}"
+
+    def amount(units: int | None) -> str:
+        return "?" if units is None else show_amount(pair.resource, units)
+
+    return (
+        plain(pair.flavor),
+        plain(pair.resource),
+        both(lambda line: amount(line.nominal)),
+        both(lambda line: amount(line.static)),
+        both(lambda line: "no ceiling" if line.is_known and line.ceiling is None else amount(line.ceiling)),
+        both(lambda line: signed(pair.resource, line.headroom) or "?"),
+    )
+
+
+def render_markdown(comparison: Comparison) -> str:
+    """For a step summary or a comment on the pull request."""
+    many = len(comparison.clusters) > 1
+    lines = [f"# qcheck: {escape(comparison.before_name)} → {escape(comparison.after_name)}", ""]
+    lines += [f"**{summary(comparison)}**", ""]
+    lines += [f"- **could not judge**: {escape(why)}" for why in comparison.after.inputs.unjudged]
+    lines += findings_table(worst(comparison.new), many)
+    for change in comparison.clusters:
+        lines += _cluster_markdown(change, many)
+    if comparison.fixed:
+        lines += ["## Fixed", ""]
+        lines += [f"- {title(f)}: {escape(f.message)}" for f in comparison.fixed]
+    return "\n".join(lines) + "\n"
+
+
+def _cluster_markdown(change: ClusterChange, many: bool) -> Iterator[str]:
+    things, capacity = change.things, change.capacity
+    name = f" of {escape(change.name)}" if many else ""
+    if capacity:
+        yield from (f"## Quota and nodes{name}", "", f"| {' | '.join(HEADERS)} |", "|---|---|---:|---:|---:|---:|")
+        yield from (f"| {' | '.join(escape(c) for c in _cells(pair))} |" for pair in capacity)
+        yield ""
+    if things:
+        yield from (f"## Objects{name}", "")
+        for thing in things:
+            yield f"- {thing.how}: **{escape(_thing(thing))}** ({escape(thing.thing.place.line)})"
+            yield from (f"  - {line}" for line in _fields(thing, escape))
+        yield ""
+
+
+def render_json(comparison: Comparison) -> str:
+    return dump(
+        {
+            "schema": 1,
+            "base": comparison.before_name,
+            "head": comparison.after_name,
+            "summary": {
+                "new": _counts(comparison.new),
+                "fixed": _counts(comparison.fixed),
+                "remaining": _counts(comparison.remaining),
+            },
+            "unjudged": list(comparison.after.inputs.unjudged),
+            "clusters": [_cluster_data(c) for c in comparison.clusters],
+            "new": [finding_data(f) for f in comparison.new],
+            "fixed": [finding_data(f) for f in comparison.fixed],
+            "remaining": [finding_data(f) for f in comparison.remaining],
+        }
+    )
+
+
+def _counts(found: Sequence[Finding]) -> Json:
+    return {severity: sum(f.severity == severity for f in found) for severity in WORST_FIRST}
+
+
+def _cluster_data(change: ClusterChange) -> Json:
+    return {
+        "name": change.name,
+        "capacity": [_capacity_data(pair) for pair in change.capacity],
+        "objects": [_thing_data(thing) for thing in change.things],
+    }
+
+
+def _capacity_data(pair: CapacityChange) -> Json:
+    def both(value: Callable[[CapacityLine], int | None]) -> Json:
+        return {
+            "before": value(pair.before) if pair.before else None,
+            "after": value(pair.after) if pair.after else None,
+        }
+
+    return {
+        "flavor": pair.flavor,
+        "resource": pair.resource,
+        "nominal": both(lambda line: line.nominal),
+        "static": both(lambda line: line.static),
+        "ceiling": both(lambda line: line.ceiling),
+        "headroom": both(lambda line: line.headroom),
+    }
+
+
+def _thing_data(change: ThingChange) -> Json:
+    return {
+        "change": change.how,
+        "kind": change.thing.kind,
+        "name": change.thing.name,
+        "was": change.was.name if change.was else None,
+        "file": change.thing.place.origin.path,
+        "line": change.thing.place.span[0],
+        "fields": [_field_data(f) for f in change.fields],
+    }
+
+
+def _field_data(field: FieldChange) -> Json:
+    return {"route": show_route(field.route), "before": field.before, "after": field.after}
