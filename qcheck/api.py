@@ -188,7 +188,8 @@ def model(
     """Decode and assemble the files that belong to one cluster, and those named in `also`."""
     mine = [f for f in loaded if scope.holds(f.text.path) or f.text.path in also]
     manifests = [r for f in mine for d in f.documents for r in roots(d)]
-    pools, nodes, pool_problems = nodepools.read(manifests, own_types)
+    hcl = [f.text for f in mine if f.text.path.endswith(nodepools.HCL)]
+    pools, nodes, pool_problems = nodepools.read(manifests, own_types, hcl)
     objects = [o for r in manifests if not nodepools.describes_nodes(r) and (o := decode(r)) is not None]
     problems = [_problem(fault) for f in mine for fault in f.faults]
     return assemble(

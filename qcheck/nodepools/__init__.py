@@ -10,9 +10,10 @@ from importlib import import_module
 from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from qcheck.documents.cursor import Cursor
+    from qcheck.documents.text import Text
     from qcheck.model.nodes import Machine, Node, NodePool
     from qcheck.model.problems import Problem
 
@@ -25,6 +26,7 @@ READERS = {
 """The module that reads objects of a group and kind as pools; imported only when one is met."""
 REFERRED: frozenset[tuple[str, str]] = frozenset()
 """Objects to which pools refer."""
+HCL = (".tf", ".tfvars")
 PLAIN_MARKS = ('"terraform_version"',)
 """What documents without apiVersion and kind hold if they describe nodes."""
 
@@ -46,9 +48,9 @@ def describes_nodes(root: Cursor) -> bool:
 
 
 def read(
-    roots: Iterable[Cursor], own: Mapping[str, Machine]
+    roots: Iterable[Cursor], own: Mapping[str, Machine], hcl: Sequence[Text] = ()
 ) -> tuple[tuple[NodePool, ...], tuple[Node, ...], tuple[Problem, ...]]:
-    """Every pool and node among some objects, and what could not be understood.
+    """Every pool and node among some objects and HCL files, and what could not be understood.
 
     `own` are the machine types of the settings.
     """
@@ -73,4 +75,10 @@ def read(
     pools = [
         pool for module, root in mine for pool in import_module(f"qcheck.nodepools.{module}").read_pools(root, world)
     ]
-    return tuple(pools), tuple(nodes), ()
+    problems: list[Problem] = []
+    if any(text.path.endswith(".tf") for text in hcl):
+        from qcheck.nodepools.terraform.reading import read_configurations
+
+        more, problems = read_configurations(hcl, world)
+        pools += more
+    return tuple(pools), tuple(nodes), tuple(problems)

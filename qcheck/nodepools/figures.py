@@ -57,6 +57,15 @@ def fixed(number: int, at: Cursor) -> Count:
     return Count(place(at), number, number, number)
 
 
+def written_count(at: Cursor, default: int = 0) -> Count:
+    """A fixed number of nodes in one field; `default` where it is not written."""
+    figures = Figures()
+    number = figures.whole(at)
+    if figures.doubt is not None:
+        return Count(place(at), 0, None, None, figures.doubt)
+    return fixed(default if number is None else number, at)
+
+
 class Figures:
     """Reads fields; `doubt` is the first one that could not be told."""
 

@@ -12,7 +12,7 @@ from qcheck.model.nodes import DECLARED, Machine
 from qcheck.model.place import Place
 from qcheck.model.value import TYPE_CHECKING, Value, replace
 from qcheck.nodepools import catalogue
-from qcheck.nodepools.figures import Count, Doubt, Figures, first_doubt, fixed, unresolved_keys
+from qcheck.nodepools.figures import Count, Doubt, Figures, first_doubt, fixed, unresolved_keys, written_count
 from qcheck.nodepools.mig import profiles
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
 from qcheck.nodepools.provided import GKE_ACCELERATORS, MEGA, GkePool, gke
@@ -138,9 +138,7 @@ def _fixed(fields: Fields) -> Count:
     """Without autoscaling: `node_count`, else `initial_node_count`, else none."""
     for name in ("node_count", "initial_node_count"):
         if fields[name].exists:
-            figures = Figures()
-            number = figures.whole(fields[name])
-            return Count(place(fields[name]), number or 0, number, number, figures.doubt)
+            return written_count(fields[name])
     return fixed(0, fields.at)
 
 

@@ -6,7 +6,7 @@ from qcheck.model.nodes import Machine, NodePool
 from qcheck.model.value import TYPE_CHECKING, replace
 from qcheck.nodepools import families
 from qcheck.nodepools.catalogue import GIB
-from qcheck.nodepools.figures import Count, Figures, unresolved_keys
+from qcheck.nodepools.figures import Count, Figures, unresolved_keys, written_count
 from qcheck.nodepools.machines import of_type
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
 from qcheck.nodepools.provided import oci
@@ -30,9 +30,7 @@ def oci_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
     details = fields.block("node_config_details")
     name = figures.text(fields["name"]) or resource.label
     shape = kind.text(fields["node_shape"])
-    types = _oci_types(shape, fields.block("node_shape_config").at, own)
-    size = Figures()
-    number = size.whole(details["size"])
+    types = oci_types(shape, fields.block("node_shape_config").at, own)
     domains = tuple(t for each in details.blocks("placement_configs") if (t := each["availability_domain"].text()))
     spot = any(each["preemptible_node_config"].data for each in details.blocks("placement_configs"))
     yield finished(
@@ -40,7 +38,7 @@ def oci_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
             name,
             resource.type,
             place(fields.at),
-            Count(place(details["size"]), number or 0, number, number if number is not None else 0, size.doubt),
+            written_count(details["size"]),
             types.machines,
             place(fields["node_shape"]),
             _type_doubt(kind, types, resource),
@@ -54,7 +52,7 @@ def oci_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
     )
 
 
-def _oci_types(shape: str | None, config: Cursor, own: Own) -> Types:
+def oci_types(shape: str | None, config: Cursor, own: Own) -> Types:
     """Flexible shapes have as many cores (two vCPU per OCPU) and as much memory as the pool asks for."""
     if shape is None:
         return Types()
@@ -117,8 +115,6 @@ def _fixed_or_scaled(fixed: Cursor, low: Cursor, high: Cursor) -> Count:
 def crusoe_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
     """A fixed number of instances."""
     fields, figures, kind = resource.fields, Figures(), Figures()
-    count = Figures()
-    number = count.whole(fields["instance_count"])
     size = kind.text(fields["type"])
     types = look_up((size,), "crusoe", own) if size else Types((), "no type is given")
     yield finished(
@@ -126,7 +122,7 @@ def crusoe_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
             figures.text(fields["name"]) or resource.label,
             resource.type,
             place(fields.at),
-            Count(place(fields["instance_count"]), number or 0, number, number or 0, count.doubt),
+            written_count(fields["instance_count"]),
             types.machines,
             place(fields["type"]),
             _type_doubt(kind, types, resource),
@@ -143,17 +139,14 @@ def ibm_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
     """`worker_count` holds for each zone. Flavors are written with dots where machine profiles have dashes."""
     fields, figures, kind = resource.fields, Figures(), Figures()
     zones = tuple(t for each in fields.blocks("zones") if (t := figures.text(each["name"])))
-    count = Figures()
-    number = count.whole(fields["worker_count"])
     flavor = kind.text(fields["flavor"])
     types = _ibm_types(flavor, own) if flavor else Types((), "no flavor is given")
-    each_zone = Count(place(fields["worker_count"]), number or 0, number, number or 0, count.doubt)
     yield finished(
         Draft(
             figures.text(fields["worker_pool_name"]) or resource.label,
             resource.type,
             place(fields.at),
-            each_zone.times(max(1, len(zones))),
+            written_count(fields["worker_count"]).times(max(1, len(zones))),
             types.machines,
             place(fields["flavor"]),
             _type_doubt(kind, types, resource),

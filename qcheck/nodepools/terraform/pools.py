@@ -6,9 +6,9 @@ Sources: the providers' registry pages (google, aws, azurerm, oci, nebius, cruso
 from __future__ import annotations
 
 from qcheck.model.nodes import Machine, NodePool
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.model.value import TYPE_CHECKING, replace
 from qcheck.nodepools import gke
-from qcheck.nodepools.figures import Count, Figures, unresolved_keys
+from qcheck.nodepools.figures import Count, Figures, unresolved_keys, written_count
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
 from qcheck.nodepools.provided import Provided, aks, eks
 from qcheck.nodepools.scalars import place, written_taint
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from qcheck.documents.cursor import Cursor
     from qcheck.nodepools.fields import Fields
+    from qcheck.nodepools.figures import Doubt
     from qcheck.nodepools.terraform.resource import Resource
 
     Own = Mapping[str, Machine]
@@ -43,7 +44,22 @@ def read(resources: Sequence[Resource], own: Own) -> Iterator[NodePool]:
     for resource in resources:
         reader = READERS.get(resource.type)
         if reader is not None:
-            yield from reader(resource, world, own)
+            yield from (repeated(pool, resource.doubt) for pool in reader(resource, world, own))
+
+
+def repeated(pool: NodePool, doubt: Doubt | None) -> NodePool:
+    """A pool of which it is not known how often it exists has an unknown count."""
+    if doubt is None:
+        return pool
+    return replace(
+        pool,
+        minimum=0,
+        desired=None,
+        maximum=None,
+        count_unknown=True,
+        why_unknown=str(doubt),
+        unknown_place=doubt.place,
+    )
 
 
 def pool_name(resource: Resource, *fields: str) -> str:
@@ -79,15 +95,17 @@ def _google_cluster(resource: Resource, _: World, own: Own) -> Iterator[NodePool
 def _eks_group(resource: Resource, _: World, own: Own) -> Iterator[NodePool]:
     fields = resource.fields
     name = pool_name(resource, "node_group_name", "node_group_name_prefix")
-    yield eks_group(fields, fields.block("scaling_config"), name, resource.type, own, resource.hint)
+    yield eks_group(fields, fields.block("scaling_config"), name, resource.type, own, resource.hint, fields["taint"])
 
 
-def eks_group(fields: Fields, scaling: Fields, name: str, format: str, own: Own, hint: str) -> NodePool:
-    """A managed node group by the names of the provider's fields."""
+def eks_group(
+    fields: Fields, scaling: Fields, name: str, format: str, own: Own, hint: str, tainted: Cursor
+) -> NodePool:
+    """A managed node group by the names of the provider's fields; `tainted` holds its taints."""
     figures, kind = Figures(), Figures()
     types = _eks_types(fields, kind, own)
     capacity_type = figures.text(fields["capacity_type"]) or "ON_DEMAND"
-    labels, taints = figures.labels(fields["labels"]), figures.taints(fields["taint"])
+    labels, taints = figures.labels(fields["labels"]), figures.taints(tainted)
     at = fields["instance_types"] if fields["instance_types"].exists else fields.at
     return finished(
         Draft(
@@ -178,9 +196,7 @@ def _azure_count(fields: Fields) -> Count:
         return Count(figures.doubt.place, 0, None, None, figures.doubt)
     if scaling:
         return scaled(fields["min_count"], fields["node_count"], fields["max_count"])
-    number = figures.whole(fields["node_count"])
-    number = 1 if number is None and figures.doubt is None else number
-    return Count(place(fields["node_count"]), number or 0, number, number, figures.doubt)
+    return written_count(fields["node_count"], default=1)
 
 
 READERS: dict[str, Reader] = {

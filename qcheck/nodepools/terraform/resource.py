@@ -7,15 +7,20 @@ from qcheck.nodepools.fields import Fields
 
 if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor
+    from qcheck.nodepools.figures import Doubt
 
 
 class Resource(Value):
-    """`values` is a cursor on its attributes; blocks are lists. `address` without the index of count and for_each."""
+    """`values` is a cursor on its attributes; blocks are lists. An index of count or for_each is a suffix of `address`.
+
+    `doubt`: why it is not known how often the resource exists.
+    """
 
     type: str
     address: str
     values: Cursor
     hint: str = ""
+    doubt: Doubt | None = None
 
     @property
     def fields(self) -> Fields:

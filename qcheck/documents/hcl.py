@@ -1,0 +1,186 @@
+"""HCL: text to blocks and expressions with their places. The only user of the HCL parser; nothing is evaluated here."""
+
+from __future__ import annotations
+
+from qcheck.documents.document import Document
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lark import Tree
+    from lark.lexer import Token
+
+    from qcheck.documents.text import Route, Text
+
+    Node = Tree[Token]
+
+
+class HclError(ValueError):
+    """The text is no HCL; `offset` is where it stops being so."""
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(message)
+        self.offset = offset
+
+
+class Expression:
+    """An expression of a file, unevaluated."""
+
+    __slots__ = ("text", "tree")
+
+    def __init__(self, tree: Node, text: Text) -> None:
+        self.tree = tree
+        self.text = text
+
+    def __str__(self) -> str:
+        return " ".join(self.text.text[self.tree.meta.start_pos : self.tree.meta.end_pos].split())
+
+
+class Block:
+    """`type "label" "label" { ... }`; the body of a file is a block without a type."""
+
+    __slots__ = ("body", "labels", "text", "tree", "type")
+
+    def __init__(self, kind: str, labels: tuple[str, ...], body: Node, tree: Node, text: Text) -> None:
+        self.type = kind
+        self.labels = labels
+        self.body = body
+        self.tree = tree
+        self.text = text
+
+    def attributes(self) -> dict[str, Expression]:
+        """Its own attributes by name; those of inner blocks excluded."""
+        return {
+            _word(tree.children[0]): Expression(_tree(tree.children[-1]), self.text)
+            for tree in _trees(self.body)
+            if tree.data == "attribute"
+        }
+
+    def blocks(self) -> Iterator[Block]:
+        for tree in _trees(self.body):
+            if tree.data == "block":
+                yield _block(tree, self.text)
+
+
+def parse(text: Text) -> Block:
+    """The body of a file. Raises `HclError`."""
+    from hcl2.api import parses_to_tree
+    from lark.exceptions import LarkError, UnexpectedInput
+
+    try:
+        tree = parses_to_tree(text.text if text.text.endswith("\n") else text.text + "\n")
+    except UnexpectedInput as error:
+        raise HclError("this is not valid HCL", max(0, error.pos_in_stream or 0)) from None
+    except (LarkError, RecursionError):
+        raise HclError("this is not valid HCL", 0) from None
+    return Block("", (), _tree(tree.children[0]), tree, text)
+
+
+def _tree(node: Node | Token) -> Node:
+    assert not isinstance(node, str)
+    return node
+
+
+def _trees(node: Node) -> Iterator[Node]:
+    return (c for c in node.children if not isinstance(c, str))
+
+
+def _word(node: Node | Token) -> str:
+    """An identifier, keyword or plain string."""
+    while not isinstance(node, str):
+        inner = [c for c in node.children if not (isinstance(c, str) and c == '"')]
+        if not inner:
+            return ""
+        node = inner[0]
+    return str(node)
+
+
+def _block(tree: Node, text: Text) -> Block:
+    names = [c for c in tree.children if not isinstance(c, str) and c.data not in ("new_line_or_comment", "body")]
+    body = next(c for c in tree.children if not isinstance(c, str) and c.data == "body")
+    kind, *labels = (_word(n) for n in names)
+    return Block(kind, tuple(labels), body, tree, text)
+
+
+class HclDocument(Document):
+    """A block as a document: routes go through attributes, inner blocks (by type and index), objects and lists."""
+
+    __slots__ = ("_block",)
+
+    def __init__(self, block: Block, index: int, data: object) -> None:
+        super().__init__(block.text, index, data, block.tree.meta.start_pos, {})
+        self._block = block
+
+    def has(self, route: Route) -> bool:
+        return self._seek(route)[0] == len(route)
+
+    def _extent(self, route: Route, on_key: bool = False) -> tuple[int, int]:
+        found, key, tree = self._seek(route)
+        if key is not None and (on_key or found < len(route)):
+            return key.meta.start_pos, key.meta.end_pos
+        if tree is self._block.tree:
+            start = tree.meta.start_pos
+            line = self._block.text.text.find("{", start, tree.meta.end_pos)
+            return start, line if line > start else tree.meta.end_pos
+        return tree.meta.start_pos, tree.meta.end_pos
+
+    def _seek(self, route: Route) -> tuple[int, Node | None, Node]:
+        """How many steps of a route are written, the key of the last of them, and its tree."""
+        here: Block | None = self._block
+        key: Node | None = None
+        tree = self._block.tree
+        at = 0
+        while at < len(route):
+            step, below = route[at], route[at + 1] if at + 1 < len(route) else None
+            if here is not None:
+                written = _attribute(here, step)
+                inner = None if written is not None else _inner(here, step, below)
+                if written is not None:
+                    key, tree, here, at = *written, None, at + 1
+                elif inner is not None:
+                    key, tree, here = None, inner.tree, inner
+                    at += 2 if isinstance(below, int) else 1
+                else:
+                    break
+            else:
+                found = _member(tree, step)
+                if found is None:
+                    break
+                key, tree = found
+                at += 1
+        return min(at, len(route)), key, tree
+
+
+def _attribute(block: Block, name: str | int) -> tuple[Node, Node] | None:
+    """Key and value of an attribute."""
+    for tree in _trees(block.body):
+        if tree.data == "attribute" and _word(tree.children[0]) == name:
+            return _tree(tree.children[0]), _tree(tree.children[-1])
+    return None
+
+
+def _inner(block: Block, name: str | int, index: str | int | None) -> Block | None:
+    """The block of a type; one that is written as `dynamic` stands for all that it makes."""
+    same = [b for b in block.blocks() if b.type == name or (b.type == "dynamic" and b.labels == (name,))]
+    if not same:
+        return None
+    found = same[min(index, len(same) - 1) if isinstance(index, int) else 0]
+    if found.type == "dynamic":
+        return next((b for b in found.blocks() if b.type == "content"), found)
+    return found
+
+
+def _member(tree: Node, step: str | int) -> tuple[Node | None, Node] | None:
+    """What stands at a key of an object or an index of a list; None where the value is computed."""
+    while tree.data == "expr_term" and len(inner := list(_trees(tree))) == 1:
+        tree = inner[0]
+    if tree.data == "object":
+        for each in _trees(tree):
+            if each.data == "object_elem" and _word(each.children[0]) == step:
+                return _tree(each.children[0]), _tree(each.children[-1])
+    if tree.data == "tuple" and isinstance(step, int):
+        values = [c for c in _trees(tree) if c.data != "new_line_or_comment"]
+        if step < len(values):
+            return None, values[step]
+    return None

@@ -1,0 +1,249 @@
+"""Terraform configurations: directories of `.tf` files as modules, their variables, locals and resources.
+
+Values of variables come from the calling module, else from `terraform.tfvars` and `*.auto.tfvars`, else from the only other
+`.tfvars` file of the directory, else from the default. A variable without any is unknown, never empty.
+"""
+
+from __future__ import annotations
+
+import posixpath
+
+from qcheck.documents.cursor import Cursor
+from qcheck.documents.hcl import Block, HclDocument, HclError, parse
+from qcheck.documents.text import Spot
+from qcheck.documents.unresolved import Unresolved
+from qcheck.model.place import Place
+from qcheck.model.problems import Problem
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.nodepools.figures import Doubt
+from qcheck.nodepools.terraform.evaluate import evaluate, pairs
+from qcheck.nodepools.terraform.resource import Resource
+from qcheck.nodepools.terraform.types import with_defaults
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qcheck.documents.hcl import Expression
+    from qcheck.documents.text import Text
+    from qcheck.nodepools.terraform.functions import Evaluated
+
+HINT = "give qcheck the plan as JSON (`terraform show -json`), where it is resolved"
+META = frozenset({"count", "for_each", "provider", "providers", "lifecycle", "depends_on", "source", "version"})
+MOST_INSTANCES = 1024
+DEEPEST = 8
+"""Modules inside modules."""
+
+
+class Module:
+    """The files of a directory, parsed. `given` are the values that a caller passes."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.variables: dict[str, Block] = {}
+        self.locals: dict[str, Expression] = {}
+        self.resources: dict[tuple[str, str], Block] = {}
+        self.calls: list[Block] = []
+        self.tfvars: dict[str, Block] = {}
+
+    def add(self, body: Block) -> None:
+        for block in body.blocks():
+            match block.type, block.labels:
+                case "variable", (name,):
+                    self.variables[name] = block
+                case "locals", ():
+                    self.locals |= block.attributes()
+                case "resource", (kind, name):
+                    self.resources[kind, name] = block
+                case "module", (_,):
+                    self.calls.append(block)
+
+    def values(self) -> dict[str, Expression]:
+        """What the tfvars files say; files that Terraform reads by itself first, by name, the later ones winning."""
+        automatic = [n for n in sorted(self.tfvars) if n.endswith(".auto.tfvars")]
+        chosen = [n for n in self.tfvars if n == "terraform.tfvars"] + automatic
+        others = [n for n in self.tfvars if n not in chosen]
+        found: dict[str, Expression] = {}
+        for name in ([*others] if len(others) == 1 else []) + chosen:
+            found |= self.tfvars[name].attributes()
+        return found
+
+
+class Instance:
+    """A module as one caller (or nobody) uses it: the scope of its expressions."""
+
+    def __init__(
+        self, module: Module, given: dict[str, Evaluated] | None, modules: dict[str, Module], depth: int
+    ) -> None:
+        self.module = module
+        self.given = given
+        self.modules = modules
+        self.depth = depth
+        self._values = module.values() if given is None else {}
+        self._known: dict[str, Evaluated] = {}
+        self._busy: set[str] = set()
+
+    def root(self, path: list[str], written: str) -> tuple[Evaluated, int]:
+        """The value of `var.x`, `local.x` or `type.name.attribute`, and how many parts of the path that is."""
+        match path:
+            case ["var", name, *_]:
+                return self._once(f"var.{name}", lambda: self._variable(name)), 2
+            case ["local", name, *_]:
+                return self._once(f"local.{name}", lambda: self._local(name)), 2
+            case [kind, name, attribute, *_] if (kind, name) in self.module.resources:
+                key = f"{kind}.{name}.{attribute}"
+                return self._once(key, lambda: self._attribute(kind, name, attribute)), 3
+        return Unresolved(written), len(path)
+
+    def _once(self, key: str, compute: object) -> Evaluated:
+        assert callable(compute)
+        if key not in self._known:
+            if key in self._busy:
+                return Unresolved(key)
+            self._busy.add(key)
+            self._known[key] = compute()
+            self._busy.discard(key)
+        return self._known[key]
+
+    def _variable(self, name: str) -> Evaluated:
+        block = self.module.variables.get(name)
+        default = block.attributes().get("default") if block is not None else None
+        value: Evaluated = Unresolved(f"var.{name}, which has no value here")
+        if self.given is not None and name in self.given:
+            value = self.given[name]
+        elif name in self._values:
+            value = evaluate(self._values[name], self)
+        elif default is not None:
+            value = evaluate(default, self)
+        kind = block.attributes().get("type") if block is not None else None
+        return with_defaults(value, kind, self) if kind is not None else value
+
+    def _local(self, name: str) -> Evaluated:
+        found = self.module.locals.get(name)
+        return Unresolved(f"local.{name}") if found is None else evaluate(found, self)
+
+    def _attribute(self, kind: str, name: str, attribute: str) -> Evaluated:
+        written = self.module.resources[kind, name].attributes()
+        repeated = "count" in written or "for_each" in written
+        if attribute not in written or repeated:
+            return Unresolved(f"{kind}.{name}.{attribute}")
+        return evaluate(written[attribute], self)
+
+    def resources(self) -> Iterator[Resource]:
+        """Every resource and every call of a module from elsewhere (as type `module`), one per instance."""
+        for (kind, name), block in self.module.resources.items():
+            yield from self._instances(block, kind, f"{kind}.{name}")
+        for block in self.module.calls:
+            yield from self._called(block)
+
+    def _called(self, block: Block) -> Iterator[Resource]:
+        source = block.attributes().get("source")
+        path = evaluate(source, self) if source is not None else ""
+        folder = self._local_module(path)
+        for resource in self._instances(block, f"module {path}", f"module.{block.labels[0]}"):
+            if folder is None:
+                yield resource
+            elif self.depth < DEEPEST:
+                given = resource.values.data
+                assert isinstance(given, dict)
+                inner = Instance(self.modules[folder], given, self.modules, self.depth + 1)
+                yield from (_nested(r, resource) for r in inner.resources())
+
+    def _local_module(self, source: Evaluated) -> str | None:
+        if not isinstance(source, str) or not source.startswith(("./", "../")):
+            return None
+        folder = posixpath.normpath(posixpath.join(self.module.folder, source))
+        return folder if folder in self.modules else None
+
+    def _instances(self, block: Block, kind: str, address: str) -> Iterator[Resource]:
+        for suffix, bound, doubt in self._repeats(block):
+            document = HclDocument(block, 0, values_of(block, self, bound))
+            yield Resource(kind, address + suffix, Cursor(document, (), document.data), HINT, doubt)
+
+    def _repeats(self, block: Block) -> Iterator[tuple[str, dict[str, Evaluated], Doubt | None]]:
+        """Address suffix and names of each instance; one with a doubt where their number is not known."""
+        written = block.attributes()
+        for name in ("count", "for_each"):
+            if name not in written:
+                continue
+            value = evaluate(written[name], self)
+            if isinstance(value, Unresolved):
+                doubt = Doubt(name, value.expression, Place(HclDocument(block, 0, None), (name,)))
+                unknown = Unresolved(f"{name} = {value.expression}")
+                yield "", {"each": unknown, "count": unknown}, doubt
+            elif name == "count" and isinstance(value, int):
+                for at in range(min(int(value), MOST_INSTANCES)):
+                    yield f"-{at}" if value > 1 else "", {"count": {"index": at}}, None
+            elif name == "for_each":
+                for key, inner in pairs(value)[:MOST_INSTANCES]:
+                    label = inner if isinstance(value, list) else key
+                    yield f"-{label}", {"each": {"key": label, "value": inner}}, None
+            return
+        yield "", {}, None
+
+
+def _nested(inner: Resource, call: Resource) -> Resource:
+    doubt = inner.doubt or call.doubt
+    return Resource(inner.type, f"{call.address}.{inner.address}", inner.values, inner.hint, doubt)
+
+
+def values_of(block: Block, scope: Instance, bound: dict[str, Evaluated]) -> dict[str, Evaluated]:
+    """Attributes evaluated, inner blocks as lists, `dynamic` blocks made."""
+    made: dict[str, Evaluated] = {
+        name: evaluate(e, scope, bound) for name, e in block.attributes().items() if name not in META
+    }
+    for inner in block.blocks():
+        if inner.type in META:
+            continue
+        kind, values = _inner(inner, scope, bound)
+        before = made.get(kind)
+        made[kind] = [*before, *values] if isinstance(before, list) and isinstance(values, list) else values
+    return made
+
+
+def _inner(block: Block, scope: Instance, bound: dict[str, Evaluated]) -> tuple[str, Evaluated]:
+    if block.type != "dynamic" or not block.labels:
+        return block.type, [values_of(block, scope, bound)]
+    kind, written = block.labels[0], block.attributes()
+    content = next((b for b in block.blocks() if b.type == "content"), None)
+    source = evaluate(written["for_each"], scope, bound) if "for_each" in written else Unresolved(f'dynamic "{kind}"')
+    if isinstance(source, Unresolved) or content is None:
+        return kind, source
+    name = str(written["iterator"]) if "iterator" in written else kind
+    made: list[Evaluated] = []
+    for key, value in pairs(source)[:MOST_INSTANCES]:
+        made.append(values_of(content, scope, {**bound, name: {"key": key, "value": value}}))
+    return kind, made
+
+
+def configurations(texts: Sequence[Text]) -> tuple[list[Instance], list[Problem]]:
+    """The modules that nobody calls, ready to be asked for their resources, and the files that are no HCL."""
+    modules: dict[str, Module] = {}
+    problems = []
+    for text in texts:
+        folder, name = posixpath.split(text.path)
+        try:
+            body = parse(text)
+        except HclError as error:
+            problems.append(_syntax(text, error))
+            continue
+        module = modules.setdefault(posixpath.normpath(folder or "."), Module(posixpath.normpath(folder or ".")))
+        if name.endswith(".tfvars"):
+            module.tfvars[name] = body
+        else:
+            module.add(body)
+    called = {folder for m in modules.values() for folder in _callees(m)}
+    return [Instance(m, None, modules, 0) for f, m in modules.items() if f not in called], problems
+
+
+def _callees(module: Module) -> Iterator[str]:
+    """The folders of the modules that a module calls, as far as they are written as literals."""
+    for block in module.calls:
+        source = block.attributes().get("source")
+        path = str(source).strip('"') if source is not None else ""
+        if path.startswith(("./", "../")):
+            yield posixpath.normpath(posixpath.join(module.folder, path))
+
+
+def _syntax(text: Text, error: HclError) -> Problem:
+    spot = Spot(text, error.offset, min(len(text.text), error.offset + 1))
+    return Problem("yaml-syntax", Place(spot), str(error), "Run `terraform validate`; the file was not read.")

@@ -1,0 +1,337 @@
+"""Evaluates HCL expressions as far as literals, variables and pure functions go. Nothing is run and nothing is fetched.
+
+What depends on anything else is `Unresolved`, naming the innermost expression that is to blame.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from textwrap import dedent
+
+from qcheck.documents.hcl import Expression
+from qcheck.documents.unresolved import Unresolved
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.nodepools.terraform.functions import MOST, Failed, call, number_of, text_of, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Protocol
+
+    from qcheck.documents.hcl import Node
+    from qcheck.nodepools.terraform.functions import Evaluated
+
+    class Scope(Protocol):
+        """Where names get their meaning."""
+
+        def root(self, path: list[str], written: str) -> tuple[Evaluated, int]:
+            """The value of the longest known beginning of a dotted path, and how many of its parts that takes."""
+            ...
+
+
+ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\"}
+ESCAPE = re.compile(r'\\([ntr"\\])')
+WORDS = {"true": True, "false": False, "null": None}
+
+
+def evaluate(expression: Expression, scope: Scope, bound: dict[str, Evaluated] | None = None) -> Evaluated:
+    """The value of an expression; `bound` are names that surrounding `for` and `dynamic` give a meaning."""
+    try:
+        return _Evaluator(expression, scope, bound or {}).value(expression.tree)
+    except RecursionError:
+        return Unresolved(str(expression))
+
+
+class _Evaluator:
+    def __init__(self, expression: Expression, scope: Scope, bound: dict[str, Evaluated]) -> None:
+        self.text = expression.text
+        self.scope = scope
+        self.bound = bound
+
+    def written(self, tree: Node) -> str:
+        return str(Expression(tree, self.text))
+
+    def value(self, tree: Node) -> Evaluated:
+        kind = str(tree.data)
+        reader = _READERS.get(kind)
+        return reader(self, tree) if reader else Unresolved(self.written(tree))
+
+    def term(self, tree: Node) -> Evaluated:
+        inner = list(parts(tree))
+        return self.value(inner[0]) if len(inner) == 1 else Unresolved(self.written(tree))
+
+    def literal(self, tree: Node) -> Evaluated:
+        return WORDS[str(tree.children[0])]
+
+    def number(self, tree: Node) -> Evaluated:
+        return whole(Fraction(str(tree.children[0])))
+
+    def string(self, tree: Node) -> Evaluated:
+        found = [self.piece(p) for p in parts(tree)]
+        unknown = next((p for p in found if isinstance(p, Unresolved)), None)
+        if unknown is not None:
+            return unknown
+        if len(found) == 1 and not isinstance(found[0], str):
+            return found[0]
+        if any(isinstance(p, (list, dict)) or p is None for p in found):
+            return Failed(self.written(tree))
+        return "".join(text_of(p) for p in found)
+
+    def piece(self, tree: Node) -> Evaluated:
+        """A part of a template: text, or `${...}`."""
+        inner = tree.children[0]
+        if not isinstance(inner, str):
+            return self.term(inner) if inner.data == "interpolation" else Unresolved(self.written(tree))
+        if inner.startswith(("$${", "%%{")):
+            return str(inner[1:])
+        return ESCAPE.sub(lambda m: ESCAPES[m[1]], str(inner))
+
+    def heredoc(self, tree: Node) -> Evaluated:
+        first, *lines = str(tree.children[0]).splitlines()
+        if any("${" in line or "%{" in line for line in lines):
+            return Unresolved(first)
+        body = "\n".join(lines[:-1]) + "\n"
+        return dedent(body) if first.startswith("<<-") else body
+
+    def conditional(self, tree: Node) -> Evaluated:
+        test, yes, no = parts(tree)
+        holds = self.value(test)
+        if isinstance(holds, Unresolved):
+            left, right = self.value(yes), self.value(no)
+            return left if not isinstance(left, Unresolved) and left == right else holds
+        return self.value(yes if _truth(holds) else no)
+
+    def binary(self, tree: Node) -> Evaluated:
+        left_tree, right = parts(tree)
+        operator_tree, right_tree = parts(right)
+        operator = str(operator_tree.children[0])
+        left, right_value = self.value(left_tree), self.value(right_tree)
+        if operator in ("&&", "||"):
+            return _logic(operator, left, right_value)
+        for each in (left, right_value):
+            if isinstance(each, Unresolved):
+                return each
+        try:
+            return _OPERATORS[operator](left, right_value)
+        except Exception:  # noqa: BLE001  (whatever is wrong with the operands, Terraform refuses them too)
+            return Failed(self.written(tree))
+
+    def unary(self, tree: Node) -> Evaluated:
+        value = self.term(tree)
+        if isinstance(value, Unresolved):
+            return value
+        if str(tree.children[0]) == "!":
+            return not _truth(value)
+        return -value if isinstance(value, (int, Fraction)) else Failed(self.written(tree))
+
+    def items(self, tree: Node) -> Evaluated:
+        return [self.value(p) for p in parts(tree)]
+
+    def mapping(self, tree: Node) -> Evaluated:
+        made: dict[str, Evaluated] = {}
+        for each in parts(tree):
+            key_tree, value_tree = parts(each)
+            key = self.key(key_tree)
+            if isinstance(key, Unresolved):
+                return key
+            made[text_of(key)] = self.value(value_tree)
+        return made
+
+    def key(self, tree: Node) -> Evaluated:
+        """A bare word is itself; an expression in parentheses or quotes is evaluated."""
+        inner = next(parts(tree))
+        if inner.data == "keyword":
+            return str(inner.children[0])
+        if inner.data == "expr_term":
+            alone = list(parts(inner))
+            if len(alone) == 1 and alone[0].data == "identifier" and len(inner.children) == 1:
+                return str(alone[0].children[0])
+        return self.value(inner)
+
+    def function(self, tree: Node) -> Evaluated:
+        name = str(next(parts(tree)).children[0])
+        arguments = next((p for p in parts(tree) if p.data == "arguments"), None)
+        given = [self.value(p) for p in parts(arguments)] if arguments is not None else []
+        spread = arguments is not None and any(str(c) == "..." for c in arguments.children if isinstance(c, str))
+        if spread and given:
+            last = given.pop()
+            if isinstance(last, Unresolved):
+                return last
+            given += last if isinstance(last, list) else []
+        return call(name, given, self.written(tree))
+
+    def traversal(self, tree: Node) -> Evaluated:
+        """`var.pools["gpu"].count`, `each.value`, `google_container_cluster.main.location`."""
+        chain: list[Node] = []
+        while tree.data in ("get_attr_expr_term", "index_expr_term") or (
+            tree.data == "expr_term" and len(tree.children) == 1
+        ):
+            inner = list(parts(tree))
+            if tree.data != "expr_term":
+                chain.append(inner[1])
+            tree = inner[0]
+        chain.reverse()
+        if tree.data == "identifier":
+            return self.named(str(tree.children[0]), chain)
+        return self.walk(self.value(tree), chain)
+
+    def named(self, first: str, chain: list[Node]) -> Evaluated:
+        if first in self.bound:
+            return self.walk(self.bound[first], chain)
+        path = [first]
+        for each in chain:
+            if each.data != "get_attr":
+                break
+            path.append(_attribute_name(each))
+        value, used = self.scope.root(path, ".".join(path))
+        return self.walk(value, chain[used - 1 :])
+
+    def walk(self, value: Evaluated, chain: list[Node]) -> Evaluated:
+        for each in chain:
+            if isinstance(value, Unresolved):
+                return value
+            step = _attribute_name(each) if each.data == "get_attr" else self.index(each)
+            if isinstance(step, Unresolved):
+                return step
+            value = _member(value, step, self.written(each))
+        return value
+
+    def index(self, tree: Node) -> Evaluated:
+        if tree.data == "short_index":
+            return int(str(tree.children[-1]))
+        return self.term(tree)
+
+    def splat(self, tree: Node) -> Evaluated:
+        base, rest = parts(tree)
+        values = self.value(base)
+        if isinstance(values, Unresolved):
+            return values
+        many = values if isinstance(values, list) else [] if values is None else [values]
+        return [self.walk(v, list(parts(rest))) for v in many]
+
+    def for_tuple(self, tree: Node) -> Evaluated:
+        names, source, inner, condition = self.comprehension(tree)
+        if isinstance(source, Unresolved):
+            return source
+        made: list[Evaluated] = []
+        for scope in self.rounds(names, source):
+            keeps = True if condition is None else scope.value(condition)
+            if isinstance(keeps, Unresolved):
+                return keeps
+            if _truth(keeps):
+                made.append(scope.value(inner[0]))
+        return made
+
+    def for_object(self, tree: Node) -> Evaluated:
+        names, source, inner, condition = self.comprehension(tree)
+        if isinstance(source, Unresolved):
+            return source
+        grouped = any(str(c) == "..." for c in tree.children if isinstance(c, str))
+        made: dict[str, Evaluated] = {}
+        for scope in self.rounds(names, source):
+            keeps = True if condition is None else scope.value(condition)
+            key = scope.value(inner[0]) if _truth(keeps) else None
+            if isinstance(keeps, Unresolved) or isinstance(key, Unresolved):
+                return keeps if isinstance(keeps, Unresolved) else key
+            if _truth(keeps):
+                value = scope.value(inner[1])
+                before = made.get(text_of(key))
+                made[text_of(key)] = ([*before, value] if isinstance(before, list) else [value]) if grouped else value
+        return made
+
+    def comprehension(self, tree: Node) -> tuple[list[str], Evaluated, list[Node], Node | None]:
+        """Names, source, what is made, and the condition of a `for`."""
+        intro, *rest = parts(tree)
+        *names, source = parts(intro)
+        condition = next((p for p in rest if p.data == "for_cond"), None)
+        inner = [p for p in rest if p.data != "for_cond"]
+        words = [str(n.children[0]) for n in names]
+        return words, self.value(source), inner, next(parts(condition)) if condition is not None else None
+
+    def rounds(self, names: list[str], source: Evaluated) -> Iterator[_Evaluator]:
+        for key, value in pairs(source)[:MOST]:
+            names_bound: dict[str, Evaluated] = {names[-1]: value}
+            if len(names) == 2:
+                names_bound[names[0]] = key
+            inner = _Evaluator.__new__(_Evaluator)
+            inner.text, inner.scope, inner.bound = self.text, self.scope, {**self.bound, **names_bound}
+            yield inner
+
+
+def parts(tree: Node) -> Iterator[Node]:
+    """The subtrees that mean something."""
+    return (c for c in tree.children if not isinstance(c, str) and c.data != "new_line_or_comment")
+
+
+def pairs(value: Evaluated) -> list[tuple[Evaluated, Evaluated]]:
+    """Keys and values of a map in order of the keys, indexes and values of a list."""
+    if isinstance(value, dict):
+        return [(key, value[key]) for key in sorted(value)]
+    return list(enumerate(value)) if isinstance(value, list) else []
+
+
+def _attribute_name(tree: Node) -> str:
+    return str(next(parts(tree)).children[0])
+
+
+def _member(value: Evaluated, step: Evaluated, written: str) -> Evaluated:
+    if isinstance(value, dict) and isinstance(step, str):
+        return value[step] if step in value else Failed(written)
+    if isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):
+        return value[step]
+    return Failed(written)
+
+
+def _truth(value: Evaluated) -> bool:
+    return value is True or value == "true"
+
+
+def _logic(operator: str, left: Evaluated, right: Evaluated) -> Evaluated:
+    """One side may decide alone."""
+    decides = operator == "||"
+    for each in (left, right):
+        if not isinstance(each, Unresolved) and _truth(each) == decides:
+            return decides
+    unknown = next((e for e in (left, right) if isinstance(e, Unresolved)), None)
+    return unknown if unknown is not None else not decides
+
+
+def _divide(a: Evaluated, b: Evaluated) -> Evaluated:
+    return whole(Fraction(number_of(a)) / Fraction(number_of(b)))
+
+
+_OPERATORS: dict[str, Callable[[Evaluated, Evaluated], Evaluated]] = {
+    "+": lambda a, b: number_of(a) + number_of(b),
+    "-": lambda a, b: number_of(a) - number_of(b),
+    "*": lambda a, b: number_of(a) * number_of(b),
+    "/": _divide,
+    "%": lambda a, b: number_of(a) % number_of(b),
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: number_of(a) < number_of(b),
+    ">": lambda a, b: number_of(a) > number_of(b),
+    "<=": lambda a, b: number_of(a) <= number_of(b),
+    ">=": lambda a, b: number_of(a) >= number_of(b),
+}
+_READERS: dict[str, Callable[[_Evaluator, Node], Evaluated]] = {
+    "expr_term": _Evaluator.term,
+    "literal_value": _Evaluator.literal,
+    "int_lit": _Evaluator.number,
+    "float_lit": _Evaluator.number,
+    "string": _Evaluator.string,
+    "heredoc_template": _Evaluator.heredoc,
+    "heredoc_template_trim": _Evaluator.heredoc,
+    "conditional": _Evaluator.conditional,
+    "binary_op": _Evaluator.binary,
+    "unary_op": _Evaluator.unary,
+    "tuple": _Evaluator.items,
+    "object": _Evaluator.mapping,
+    "function_call": _Evaluator.function,
+    "identifier": _Evaluator.traversal,
+    "get_attr_expr_term": _Evaluator.traversal,
+    "index_expr_term": _Evaluator.traversal,
+    "attr_splat_expr_term": _Evaluator.splat,
+    "full_splat_expr_term": _Evaluator.splat,
+    "for_tuple_expr": _Evaluator.for_tuple,
+    "for_object_expr": _Evaluator.for_object,
+}

@@ -1,0 +1,244 @@
+"""Terraform's functions that need nothing but their arguments. Source: the function reference of the Terraform language."""
+
+from __future__ import annotations
+
+import re
+from math import ceil, floor
+
+from qcheck.documents.unresolved import Unresolved
+from qcheck.model.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from fractions import Fraction
+    from typing import TypeAlias
+
+    Evaluated: TypeAlias = "bool | int | Fraction | str | list[Evaluated] | dict[str, Evaluated] | Unresolved | None"
+
+MOST = 1024
+"""No list that a function makes is longer."""
+
+
+class Failed(Unresolved):
+    """An expression that Terraform would refuse, such as a missing key: what `try` passes over."""
+
+    __slots__ = ()
+
+
+class _Fails(Exception):
+    """The arguments are not what the function takes."""
+
+
+def call(name: str, given: list[Evaluated], written: str) -> Evaluated:
+    """The value of a call; `Unresolved` for functions that are not known here and for arguments that are not known."""
+    if name in LENIENT:
+        return LENIENT[name](given, written)
+    if name not in STRICT:
+        return Unresolved(written)
+    unknown = next((u for g in given if (u := _unknown(g)) is not None), None)
+    if unknown is not None:
+        return unknown
+    try:
+        return STRICT[name](*given)
+    except (_Fails, TypeError, ValueError, KeyError, IndexError, AttributeError):
+        return Failed(written)
+
+
+def _unknown(value: Evaluated) -> Unresolved | None:
+    """Whether a value as a whole is not known; parts of lists and maps may be."""
+    return value if isinstance(value, Unresolved) else None
+
+
+def text_of(value: Evaluated) -> str:
+    """A value as text. Raises `_Fails` for lists and maps."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, dict, Unresolved)) or value is None:
+        raise _Fails
+    return str(value)
+
+
+def number_of(value: Evaluated) -> int | Fraction:
+    from fractions import Fraction
+
+    if isinstance(value, bool) or not isinstance(value, (int, Fraction, str)):
+        raise _Fails
+    return whole(Fraction(value))
+
+
+def whole(value: Fraction) -> int | Fraction:
+    return int(value) if value.denominator == 1 else value
+
+
+def _merge(given: list[Evaluated], written: str) -> Evaluated:
+    merged: dict[str, Evaluated] = {}
+    for each in given:
+        if isinstance(each, Unresolved):
+            return each
+        if isinstance(each, dict):
+            merged |= each
+        elif each is not None:
+            return Failed(written)
+    return merged
+
+
+def _try(given: list[Evaluated], written: str) -> Evaluated:
+    return next((g for g in given if not isinstance(g, Failed)), Failed(written))
+
+
+def _coalesce(given: list[Evaluated], written: str) -> Evaluated:
+    return next((g for g in given if g not in (None, "")), Failed(written))
+
+
+def _lookup(given: list[Evaluated], written: str) -> Evaluated:
+    match given:
+        case [Unresolved() as unknown, *_] | [_, Unresolved() as unknown, *_]:
+            return unknown
+        case [dict() as table, str() as key, *rest]:
+            return table[key] if key in table else rest[0] if rest else Failed(written)
+    return Failed(written)
+
+
+def _length(given: list[Evaluated], written: str) -> Evaluated:
+    match given:
+        case [(list() | dict() | str()) as value]:
+            return len(value)
+        case [Unresolved() as unknown]:
+            return unknown
+    return Failed(written)
+
+
+def _list(value: Evaluated) -> list[Evaluated]:
+    if not isinstance(value, list):
+        raise _Fails
+    return value
+
+
+def _map(value: Evaluated) -> dict[str, Evaluated]:
+    if not isinstance(value, dict):
+        raise _Fails
+    return value
+
+
+def distinct(values: list[Evaluated]) -> list[Evaluated]:
+    kept: list[Evaluated] = []
+    for each in values:
+        if each not in kept:
+            kept.append(each)
+    return kept
+
+
+def _to_set(value: Evaluated) -> Evaluated:
+    values = distinct(_list(value))
+    return sorted(values, key=text_of) if all(isinstance(v, str) for v in values) else values
+
+
+def _flatten(value: Evaluated) -> Evaluated:
+    flat: list[Evaluated] = []
+    for each in _list(value):
+        if isinstance(each, list):
+            flat += _list(_flatten(each))
+        else:
+            flat.append(each)
+    return flat
+
+
+def _format(pattern: Evaluated, *given: Evaluated) -> Evaluated:
+    values = iter(given)
+
+    def put(match: re.Match[str]) -> str:
+        if match[0] == "%%":
+            return "%"
+        if match[2] == "d" and match[1]:
+            return f"{number_of(next(values)):{match[1]}d}"
+        return text_of(next(values))
+
+    try:
+        return re.sub(r"%(0?\d*)([sdv%])", put, text_of(pattern))
+    except StopIteration:
+        raise _Fails from None
+
+
+def _range(*bounds: Evaluated) -> Evaluated:
+    numbers = range(*(int(number_of(b)) for b in bounds))
+    if len(numbers) > MOST:
+        raise _Fails
+    return list(numbers)
+
+
+def _element(value: Evaluated, at: Evaluated) -> Evaluated:
+    values = _list(value)
+    return values[int(number_of(at)) % len(values)]
+
+
+def _to_bool(value: Evaluated) -> Evaluated:
+    return {"true": True, "false": False}[text_of(value)]
+
+
+def _replace(value: Evaluated, old: Evaluated, new: Evaluated) -> Evaluated:
+    if text_of(old).startswith("/"):
+        raise _Fails
+    return text_of(value).replace(text_of(old), text_of(new))
+
+
+def _contains(values: Evaluated, wanted: Evaluated) -> Evaluated:
+    return wanted in _list(values)
+
+
+def _substr(value: Evaluated, start: Evaluated, length: Evaluated) -> Evaluated:
+    begin, size = int(number_of(start)), int(number_of(length))
+    return text_of(value)[begin:] if size < 0 else text_of(value)[begin : begin + size]
+
+
+LENIENT: dict[str, Callable[[list[Evaluated], str], Evaluated]] = {
+    "merge": _merge,
+    "try": _try,
+    "coalesce": _coalesce,
+    "lookup": _lookup,
+    "length": _length,
+}
+"""Functions that make sense of arguments of which some are not known."""
+
+STRICT: dict[str, Callable[..., Evaluated]] = {
+    "abs": lambda v: abs(number_of(v)),
+    "alltrue": lambda v: all(_list(v)),
+    "anytrue": lambda v: any(_list(v)),
+    "ceil": lambda v: ceil(number_of(v)),
+    "coalescelist": lambda *v: next(x for x in v if x),
+    "compact": lambda v: [x for x in _list(v) if x not in (None, "")],
+    "concat": lambda *v: [x for each in v for x in _list(each)],
+    "contains": _contains,
+    "distinct": lambda v: distinct(_list(v)),
+    "element": _element,
+    "flatten": _flatten,
+    "floor": lambda v: floor(number_of(v)),
+    "format": _format,
+    "join": lambda s, v: text_of(s).join(text_of(x) for x in _list(v)),
+    "keys": lambda v: [*sorted(_map(v))],
+    "lower": lambda v: text_of(v).lower(),
+    "max": lambda *v: max(number_of(x) for x in v),
+    "min": lambda *v: min(number_of(x) for x in v),
+    "nonsensitive": lambda v: v,
+    "one": lambda v: (_list(v) or [None])[0],
+    "range": _range,
+    "replace": _replace,
+    "reverse": lambda v: _list(v)[::-1],
+    "sensitive": lambda v: v,
+    "slice": lambda v, a, b: _list(v)[int(number_of(a)) : int(number_of(b))],
+    "sort": lambda v: sorted(_list(v), key=text_of),
+    "split": lambda s, v: [*text_of(v).split(text_of(s))],
+    "substr": _substr,
+    "sum": lambda v: sum(number_of(x) for x in _list(v)),
+    "tobool": _to_bool,
+    "tolist": _list,
+    "tomap": _map,
+    "tonumber": number_of,
+    "toset": _to_set,
+    "tostring": text_of,
+    "trimprefix": lambda v, p: text_of(v).removeprefix(text_of(p)),
+    "trimspace": lambda v: text_of(v).strip(),
+    "trimsuffix": lambda v, p: text_of(v).removesuffix(text_of(p)),
+    "upper": lambda v: text_of(v).upper(),
+    "values": lambda v: [_map(v)[k] for k in sorted(_map(v))],
+    "zipmap": lambda k, v: dict(zip((text_of(x) for x in _list(k)), _list(v), strict=True)),
+}
