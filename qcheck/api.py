@@ -15,6 +15,8 @@ from qcheck.findings.catalogue import choose, load_catalogue
 from qcheck.findings.result import Inputs, NotRead
 from qcheck.findings.settle import Terms, overrides, settle
 from qcheck.kinds.decode import decode, recognises, roots
+from qcheck.kinds.refusals.target import Target
+from qcheck.kinds.validate import validate
 from qcheck.model.assemble import assemble
 from qcheck.model.place import Place
 from qcheck.model.problems import Problem
@@ -191,13 +193,15 @@ def model(
     hcl = [f.text for f in mine if f.text.path.endswith(nodepools.HCL)]
     pools, nodes, pool_problems = nodepools.read(manifests, own_types, hcl)
     objects = [o for r in manifests if not nodepools.describes_nodes(r) and (o := decode(r)) is not None]
+    target = Target((scope.policy.kueue.major, scope.policy.kueue.minor))
+    refused = [p for r in manifests for p in validate(r, target)]
     problems = [_problem(fault) for f in mine for fault in f.faults]
     return assemble(
         scope.name,
         scope.policy,
         [*objects, *nodes],
         pools,
-        problems=[*problems, *pool_problems],
+        problems=[*problems, *refused, *pool_problems],
         unread=[f.text.path for f in mine if _left_out([f])],
     )
 

@@ -13,5 +13,6 @@ MODULES: dict[str, tuple[str, ...]] = {
     "queues": ("queues", "admission_checks"),
     "topology": ("topology", "packing", "domains", "gangs"),
     "change": ("change",),
+    "workloads": ("workloads",),
 }
 """The modules of `qcheck.checks` that hold the rules of each family."""

@@ -2,63 +2,77 @@
 
 from __future__ import annotations
 
+from qcheck.checks.refusals import of_problems
 from qcheck.checks.registry import rule
+from qcheck.checks.scales import scales_apart
 from qcheck.findings.finding import Finding, finding
-from qcheck.model.value import TYPE_CHECKING, replace
+from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.model.cluster import Cluster
-    from qcheck.model.problems import Problem
 
 
 @rule("QC001")
 def yaml_syntax(cluster: Cluster) -> Iterator[Finding]:
     """A document that does not parse, is no text or is too much; the file's other documents are still read."""
-    return _all(cluster, "yaml-syntax", "limit", "not-text")
+    return of_problems(cluster, "yaml-syntax", "limit", "not-text")
 
 
 @rule("QC002")
 def duplicate_key(cluster: Cluster) -> Iterator[Finding]:
     """A mapping that repeats a key, of which the API server keeps the last or refuses all."""
-    return _all(cluster, "duplicate-key")
+    return of_problems(cluster, "duplicate-key")
 
 
 @rule("QC003")
 def api_rejected(cluster: Cluster) -> Iterator[Finding]:
     """What the API server or a webhook of Kueue refuses."""
-    return _all(cluster, "api-rejected")
+    return of_problems(cluster, "api-rejected")
 
 
 @rule("QC004")
 def unknown_field(cluster: Cluster) -> Iterator[Finding]:
     """A field that the object's version does not have."""
-    return _all(cluster, "unknown-field")
+    return of_problems(cluster, "unknown-field")
 
 
 @rule("QC005")
 def api_version_gone(cluster: Cluster) -> Iterator[Finding]:
     """An apiVersion that the target release of Kueue does not serve."""
-    return _all(cluster, "api-version-gone")
+    return of_problems(cluster, "api-version-gone")
 
 
 @rule("QC006")
 def api_version_deprecated(cluster: Cluster) -> Iterator[Finding]:
     """An apiVersion that is served with a deprecation."""
-    return _all(cluster, "api-version-deprecated")
+    return of_problems(cluster, "api-version-deprecated")
+
+
+@rule("QC007")
+def quantity_suspicious(cluster: Cluster) -> Iterator[Finding]:
+    """A quantity that is valid and hardly meant, alone or beside those of the same cohort."""
+    yield from of_problems(cluster, "quantity-suspicious")
+    yield from scales_apart(cluster)
+
+
+@rule("QC008")
+def quantity_not_canonical(cluster: Cluster) -> Iterator[Finding]:
+    """A quantity that the API server stores in another spelling."""
+    return of_problems(cluster, "quantity-not-canonical")
 
 
 @rule("QC009")
 def template_not_rendered(cluster: Cluster) -> Iterator[Finding]:
     """A file with placeholders that was therefore not read."""
-    return _all(cluster, "template-not-rendered")
+    return of_problems(cluster, "template-not-rendered")
 
 
 @rule("QC010")
 def capacity_unknown(cluster: Cluster) -> Iterator[Finding]:
     """Quota that no node pool can be compared with, and pools whose size or machines are not known."""
-    yield from _all(cluster, "capacity-unknown")
+    yield from of_problems(cluster, "capacity-unknown")
     for pool in cluster.pools:
         if pool.why_unknown:
             message = f"the capacity of pool {pool.name} is not known: {pool.why_unknown}"
@@ -84,19 +98,4 @@ def _nothing_to_compare(cluster: Cluster) -> Iterator[Finding]:
 @rule("QC011")
 def duplicate_object(cluster: Cluster) -> Iterator[Finding]:
     """The same object twice in one cluster."""
-    return _all(cluster, "duplicate-object")
-
-
-def _all(cluster: Cluster, *codes: str) -> Iterator[Finding]:
-    return (_of(p) for p in cluster.problems if p.code in codes)
-
-
-def _of(problem: Problem) -> Finding:
-    found = finding(problem.place, problem.message, problem.place.caption)
-    return replace(
-        found,
-        related=problem.related,
-        object=problem.object,
-        data=dict(problem.data),
-        help=problem.help or None,
-    )
+    return of_problems(cluster, "duplicate-object")

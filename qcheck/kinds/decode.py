@@ -44,7 +44,8 @@ def decoder(group: str, kind: str) -> Callable[[Cursor], Object] | None:
 
 def recognises(api_version: str, kind: str) -> bool:
     """Whether documents of this apiVersion and kind are looked into; others need not even be parsed."""
-    return decoder(api_version.rpartition("/")[0], kind) is not None
+    group = api_version.rpartition("/")[0]
+    return group == kueue.GROUP or decoder(group, kind) is not None
 
 
 def roots(document: Document) -> Iterator[Cursor]:

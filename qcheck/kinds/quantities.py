@@ -1,0 +1,133 @@
+"""Quantities that parse but are hardly meant (QC007), and those that the API server rewrites (QC008)."""
+
+from __future__ import annotations
+
+from qcheck.kinds.schema.catalogue import KUEUE
+from qcheck.kinds.schema.failure import field_path
+from qcheck.model.place import Place
+from qcheck.model.problems import Problem
+from qcheck.model.quantity import QuantityError, parse_quantity
+from qcheck.model.resources import is_accelerator
+from qcheck.model.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.kinds.schema.catalogue import Described
+    from qcheck.kinds.schema.node import Node
+    from qcheck.model.objects import ObjectId
+    from qcheck.model.quantity import Quantity
+
+    Route = tuple[str | int, ...]
+
+MEBIBYTE = 2**20
+_SUB_UNITS = ("m", "u", "n")
+_REWRITTEN_KUEUE = frozenset({("ClusterQueue", ""), ("Workload", ""), ("LocalQueue", "v1beta1"), ("Cohort", "v1beta1")})
+"""Kinds of Kueue whose objects pass a mutating or a conversion webhook, which writes quantities anew."""
+_BUILTIN = frozenset({"", "apps", "batch", "node.k8s.io"})
+
+
+class Found(Value):
+    """A quantity in an object: of which resource ("" if of none), and whether it is quota."""
+
+    route: Route
+    resource: str
+    value: object
+    is_quota: bool
+
+
+def quantity_problems(root: Cursor, identity: ObjectId, found: Described) -> Iterator[Problem]:
+    """All of one object. What is no quantity at all is the validator's business, but for a hint at `K`."""
+    is_rewritten = identity.group in _BUILTIN or (
+        not {(identity.kind, ""), (identity.kind, identity.version)}.isdisjoint(_REWRITTEN_KUEUE)
+        and identity.group == KUEUE
+    )
+    for each in _all(found, found.tree, root.data, ()):
+        try:
+            quantity = parse_quantity(each.value)
+        except QuantityError:
+            yield from _kilo(root, identity, each)
+            continue
+        yield from _suspicious(root, identity, each, quantity)
+        if is_rewritten and quantity.text != quantity.canonical:
+            yield _rewritten(root, identity, each, quantity)
+
+
+def _all(found: Described, node: Node, value: object, route: Route, resource: str = "") -> Iterator[Found]:
+    node = found.compiler.resolve(node)
+    if value is None or not found.compiler.holds_quantity(node):
+        return
+    if node.kind == "quantity":
+        last = route[-1]
+        name = resource if last in ("nominalQuota", "borrowingLimit", "lendingLimit") else str(last)
+        yield Found(route, "" if name in ("weight", "divisor", "sizeLimit") else name, value, name == resource != "")
+    elif node.kind == "object" and isinstance(value, dict):
+        named = value.get("name")
+        for key, inner in value.items():
+            if key in node.children:
+                yield from _all(
+                    found, node.children[key], inner, (*route, key), named if isinstance(named, str) else ""
+                )
+    elif node.item is not None and isinstance(value, (dict, list)):
+        entries = value.items() if isinstance(value, dict) else enumerate(value)
+        for step, inner in entries:
+            yield from _all(found, node.item, inner, (*route, step))
+
+
+def _kilo(root: Cursor, identity: ObjectId, each: Found) -> Iterator[Problem]:
+    text = each.value
+    if isinstance(text, str) and text.endswith("K") and text[:-1].replace(".", "", 1).isdigit():
+        meant = f"{text[:-1]}k is {text[:-1]} thousand, {text[:-1]}Ki is {text[:-1]} x 1024"
+        yield _problem(root, identity, each, f"{text} has the suffix K, which no quantity has: {meant}")
+
+
+def _suspicious(root: Cursor, identity: ObjectId, each: Found, quantity: Quantity) -> Iterator[Problem]:
+    name, text = each.resource, quantity.text
+    if _counts_bytes(name) and text.endswith(_SUB_UNITS):
+        digits = text.rstrip("mun")
+        said = (
+            f"{text} of {name} is {_fraction(quantity)} bytes: m is a thousandth; {digits}Mi or {digits}M may be meant"
+        )
+        yield _problem(root, identity, each, said)
+    elif name == "memory" and each.is_quota and 0 < quantity.units < MEBIBYTE:
+        said = f"a memory quota of {text} is {quantity.units} bytes, less than 1Mi: is a suffix such as Gi missing?"
+        yield _problem(root, identity, each, said)
+    elif is_accelerator(name) and each.is_quota and not quantity.is_whole:
+        said = f"{text} of {name} is a fraction of a device: Kueue rounds it up to {quantity.units}"
+        yield _problem(root, identity, each, said)
+    elif (is_accelerator(name) or name in ("cpu", "pods")) and quantity.units >= 10**6:
+        yield _problem(root, identity, each, f"{text} of {name} is {quantity.units:,}: is the suffix meant?")
+
+
+def _counts_bytes(name: str) -> bool:
+    return name in ("memory", "ephemeral-storage", "storage") or name.startswith("hugepages-")
+
+
+def _fraction(quantity: Quantity) -> str:
+    whole, rest = divmod(abs(quantity.nanos), 10**9)
+    return f"{whole}.{rest:09}".rstrip("0").rstrip(".")
+
+
+def _problem(root: Cursor, identity: ObjectId, each: Found, said: str) -> Problem:
+    return Problem(
+        "quantity-suspicious",
+        Place(root.document, root.route + each.route),
+        f"{field_path(each.route)}: {said}",
+        "",
+        identity,
+        (),
+        {"resource": each.resource, "value": str(each.value)},
+    )
+
+
+def _rewritten(root: Cursor, identity: ObjectId, each: Found, quantity: Quantity) -> Problem:
+    return Problem(
+        "quantity-not-canonical",
+        Place(root.document, root.route + each.route),
+        f"{field_path(each.route)}: the API server rewrites {quantity.text} to {quantity.canonical}",
+        f"Write {quantity.canonical}.",
+        identity,
+        (),
+        {"value": quantity.text, "canonical": quantity.canonical},
+    )

@@ -1,0 +1,193 @@
+"""Kinds that Kueue manages: the webhooks of its integrations, JOB-W."""
+
+from __future__ import annotations
+
+from qcheck.kinds.refusals.target import refuse
+from qcheck.kinds.refusals.templates import job_pods, pod_sets, ray_spec
+from qcheck.kinds.refusals.topology import BASES, PREFIX, TRUTHS, topology
+from qcheck.kinds.schema.failure import show
+from qcheck.kinds.schema.formats import subdomain_fault
+from qcheck.model.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.kinds.refusals.target import Target
+    from qcheck.kinds.schema.failure import Failure
+
+KUEUE = "kueue.x-k8s.io/"
+ELASTIC_KINDS = frozenset({"Job", "RayCluster", "RayJob", "RayService"})
+PREBUILT_KINDS = frozenset(
+    {"Job", "Pod", "JobSet", "PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob"}
+)
+RAY_KINDS = frozenset({"RayCluster", "RayJob", "RayService"})
+MOST_POD_SETS = 18
+
+
+def managed(root: Cursor, target: Target) -> Iterator[Failure]:
+    """What is common to all kinds, then what is special to this one."""
+    kind = root["kind"].text() or ""
+    at = root["spec"]["jobTemplate"] if kind == "CronJob" else root
+    yield from _labels(at, kind)
+    yield from _gates(at, target)
+    yield from topology(pod_sets(root, kind), target)
+    if kind in ("Job", "CronJob"):
+        yield from _job(at, target)
+    elif kind in RAY_KINDS:
+        yield from _ray(root, kind)
+    elif kind == "Pod":
+        yield from _pod(root)
+    elif kind == "LeaderWorkerSet":
+        replicas = root["spec"]["replicas"].integer()
+        if replicas is not None and not 0 <= replicas <= 1_000_000:
+            yield refuse(root["spec"]["replicas"], "JOB-W50", f"Invalid value: {replicas}: must be from 0 to 1000000")
+
+
+def _labels(at: Cursor, kind: str) -> Iterator[Failure]:
+    labels, annotations = at["metadata"]["labels"], at["metadata"]["annotations"]
+    queue = labels[KUEUE + "queue-name"]
+    if queue.text() and (fault := subdomain_fault(queue.text() or "")):
+        yield refuse(queue, "JOB-W01", f"Invalid value: {show(queue.data)}: {fault}")
+    for holder in (labels, annotations):
+        prebuilt = holder[KUEUE + "prebuilt-workload-name"]
+        if prebuilt.text() and (fault := subdomain_fault(prebuilt.text() or "")):
+            yield refuse(prebuilt, "JOB-W02", f"Invalid value: {show(prebuilt.data)}: {fault}")
+    longest = labels[KUEUE + "max-exec-time-seconds"]
+    if longest.text() is not None and not _is_positive(longest.text() or ""):
+        yield refuse(longest, "JOB-W03", f"Invalid value: {show(longest.data)}: must be an integer greater than 0")
+    elastic = annotations[KUEUE + "elastic-job"]
+    if elastic.text() == "true" and kind not in ELASTIC_KINDS:
+        text = f"Invalid value: a {kind} cannot be elastic; supported: {', '.join(sorted(ELASTIC_KINDS))}"
+        yield refuse(elastic, "JOB-W04", text, on_key=True)
+
+
+def _is_positive(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and 0 < int(text) < 2**31
+
+
+def _gates(at: Cursor, target: Target) -> Iterator[Failure]:
+    """Comma-separated names, each a DNS name, a slash and a path (KEP-6915)."""
+    gates = at["metadata"]["annotations"][KUEUE + "admission-gated-by"]
+    if gates.text() is None or not target.has_gate("AdmissionGatedBy"):
+        return
+    for name in (gates.text() or "").split(","):
+        domain, slash, path = name.partition("/")
+        if not slash or not path or subdomain_fault(domain):
+            text = f"Invalid value: {show(name)}: must be a DNS name, '/' and a path, such as example.com/gate"
+            yield refuse(gates, "JOB-W05", text)
+
+
+def _job(at: Cursor, target: Target) -> Iterator[Failure]:
+    spec, annotations = at["spec"], at["metadata"]["annotations"]
+    is_elastic = annotations[KUEUE + "elastic-job"].text() == "true"
+    minimum = annotations[KUEUE + "job-min-parallelism"]
+    if minimum.text() is not None:
+        yield from _minimum(minimum, job_pods(spec), is_elastic)
+    synced = annotations[KUEUE + "job-completions-equal-parallelism"]
+    if synced.text() is not None:
+        yield from _synced(synced, spec)
+    if is_elastic and target.has_gate("ElasticJobsViaWorkloadSlices"):
+        for base in BASES[:2]:
+            asked = spec["template"]["metadata"]["annotations"][PREFIX + base]
+            if asked.exists:
+                text = "Invalid value: an elastic Job can ask only unconstrained topology"
+                yield refuse(asked, "JOB-W22", text, on_key=True)
+
+
+def _minimum(at: Cursor, count: int, is_elastic: bool) -> Iterator[Failure]:
+    if not _is_positive(at.text() or ""):
+        yield refuse(at, "JOB-W20", f"Invalid value: {show(at.data)}: must be an integer greater than 0")
+    elif int(at.text() or "") >= count:
+        text = f"Invalid value: {at.data}: must be less than the Job's {count} parallel pod{'s' * (count != 1)}"
+        yield refuse(at, "JOB-W20", text)
+    if is_elastic:
+        yield refuse(at, "JOB-W20", "Invalid value: an elastic Job cannot have a minimum", on_key=True)
+
+
+def _synced(at: Cursor, spec: Cursor) -> Iterator[Failure]:
+    if at.text() not in TRUTHS:
+        yield refuse(at, "JOB-W21", f"Invalid value: {show(at.data)}: must be true or false")
+    elif (at.text() or "").lower() in ("1", "t", "true"):
+        if spec["completionMode"].text() != "Indexed":
+            yield refuse(
+                spec["completionMode"],
+                "JOB-W21",
+                "Invalid value: must be Indexed for completions to follow parallelism",
+            )
+        parallelism, completions = spec["parallelism"].integer(), spec["completions"].integer()
+        if completions != (1 if parallelism is None else parallelism):
+            text = f"Invalid value: {completions}: completions must equal parallelism, which is {parallelism or 1}"
+            yield refuse(spec["completions"], "JOB-W21", text)
+
+
+def _ray(root: Cursor, kind: str) -> Iterator[Failure]:
+    spec = ray_spec(root, kind)
+    groups = spec["workerGroupSpecs"].items()
+    if len(groups) + 1 > MOST_POD_SETS:
+        text = f"Too many: {len(groups)}: must have at most {MOST_POD_SETS - 1} worker groups"
+        yield refuse(spec["workerGroupSpecs"], "JOB-W31", text)
+    for group in groups:
+        if group["groupName"].text() == "head":
+            yield refuse(group["groupName"], "JOB-W32", 'Forbidden: "head" is reserved for the head group')
+    is_elastic = root["metadata"]["annotations"][KUEUE + "elastic-job"].text() == "true"
+    scaling = spec["enableInTreeAutoscaling"]
+    if kind == "RayCluster" and scaling.boolean() and not is_elastic and _has_queue(root):
+        text = f"Invalid value: a queued RayCluster can use autoscaling only with {KUEUE}elastic-job"
+        yield refuse(scaling, "JOB-W30", text)
+    by = spec["managedBy"]
+    if kind == "RayCluster" and scaling.boolean() and is_elastic and by.text() == "kueue.x-k8s.io/multikueue":
+        yield refuse(by, "JOB-W33", "Forbidden: an elastic, autoscaling RayCluster cannot be sent to other clusters")
+    if kind == "RayJob":
+        yield from _ray_job(root)
+
+
+def _has_queue(root: Cursor) -> bool:
+    return bool(root["metadata"]["labels"][KUEUE + "queue-name"].text())
+
+
+def _ray_job(root: Cursor) -> Iterator[Failure]:
+    """A RayJob without a queue, or that only selects an existing cluster, is none of Kueue's business."""
+    spec = root["spec"]
+    selects, brings = bool(spec["clusterSelector"].data), spec["rayClusterSpec"].exists
+    if not _has_queue(root) or (selects and not brings):
+        return
+    if selects:
+        text = "Invalid value: a queued RayJob cannot have both clusterSelector and rayClusterSpec"
+        yield refuse(spec["clusterSelector"], "JOB-W34", text, on_key=True)
+    elif not brings:
+        yield refuse(spec["rayClusterSpec"], "JOB-W34", "Required value: a queued RayJob needs its rayClusterSpec")
+    if spec["shutdownAfterJobFinishes"].boolean() is not True:
+        text = "Invalid value: a queued RayJob must delete its cluster after it finishes"
+        yield refuse(spec["shutdownAfterJobFinishes"], "JOB-W34", text, "write shutdownAfterJobFinishes: true")
+
+
+def _pod(root: Cursor) -> Iterator[Failure]:
+    labels, annotations = root["metadata"]["labels"], root["metadata"]["annotations"]
+    managed_label = labels[KUEUE + "managed"]
+    if managed_label.text() not in (None, "true"):
+        yield refuse(
+            managed_label, "JOB-W60", f"Forbidden: {show(managed_label.data)}: managed label value can only be 'true'"
+        )
+    group = labels[KUEUE + "pod-group-name"]
+    group = group if group.exists else annotations[KUEUE + "pod-group-name"]
+    total = annotations[KUEUE + "pod-group-total-count"]
+    if group.exists != total.exists:
+        given, missing = (group, "pod-group-total-count") if group.exists else (total, "pod-group-name")
+        text = f"Required value: both the pod-group-name and the {KUEUE}pod-group-total-count must be set; {missing} is not"
+        yield refuse(given, "JOB-W60", text, on_key=True)
+
+
+def spark(root: Cursor, target: Target) -> Iterator[Failure]:
+    spec = root["spec"]
+    yield from _labels(root, "SparkApplication")
+    if not _has_queue(root) or not target.has_gate("SparkApplicationIntegration"):
+        return
+    if spec["mode"].text() not in (None, "cluster"):
+        yield refuse(
+            spec["mode"], "JOB-W40", f'Unsupported value: {show(spec["mode"].data)}: supported values: "cluster"'
+        )
+    if spec["dynamicAllocation"]["enabled"].boolean():
+        yield refuse(
+            spec["dynamicAllocation"]["enabled"], "JOB-W40", "Forbidden: a queued SparkApplication has a fixed size"
+        )

@@ -1,0 +1,34 @@
+"""Which release and feature gates an object is judged for, and how a check refuses."""
+
+from __future__ import annotations
+
+from qcheck.kinds.gates import is_on
+from qcheck.kinds.schema.failure import Failure
+from qcheck.model.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from qcheck.documents.cursor import Cursor
+
+    Route = tuple[str | int, ...]
+
+
+class Target(Value):
+    """`gates` are the feature gates that the manager's Configuration sets; others have the release's default."""
+
+    release: tuple[int, int]
+    gates: dict[str, bool] = {}
+
+    def at_least(self, minor: int) -> bool:
+        return self.release >= (0, minor)
+
+    def has_gate(self, name: str) -> bool:
+        return self.gates.get(name, is_on(name, self.release))
+
+
+def refuse(
+    at: Cursor, check: str, text: str, fix: str = "", on_key: bool = False, related: tuple[Route, ...] = ()
+) -> Failure:
+    """A refusal of what stands at a cursor. `related` are routes of what it clashes with."""
+    failure = Failure(check, text, reversed(at.route), fix=fix, on_key=on_key)
+    failure.related = related
+    return failure

@@ -1,0 +1,90 @@
+"""Which kinds are described, in which versions, and since which release of Kueue; descriptions compiled once each."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from qcheck.kinds.schema.node import Node, Scope, parse
+from qcheck.kinds.schema.structure import Compiler
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from qcheck.kinds.schema.structure import Check
+
+    Release = tuple[int, int]
+
+KUEUE = "kueue.x-k8s.io"
+HEAD = "apiVersion string\nkind string\nmetadata Metadata\n"
+_BUILTIN_GROUPS = frozenset({"", "apps", "batch", "scheduling.k8s.io", "node.k8s.io"})
+_OPERATOR_GROUPS = frozenset({"jobset.x-k8s.io", "ray.io", "kubeflow.org", "leaderworkerset.x-k8s.io"})
+_NEVER: Release = (999, 0)
+
+_BETA1 = {"v1beta1": ((0, 0), _NEVER), "v1beta2": ((0, 15), _NEVER)}
+SERVED: dict[str, dict[str, tuple[Release, Release]]] = {
+    "ClusterQueue": _BETA1,
+    "LocalQueue": _BETA1,
+    "ResourceFlavor": _BETA1,
+    "AdmissionCheck": _BETA1,
+    "ProvisioningRequestConfig": _BETA1,
+    "WorkloadPriorityClass": _BETA1,
+    "Workload": _BETA1,
+    "Cohort": {"v1alpha1": ((0, 9), (0, 13)), "v1beta1": ((0, 13), _NEVER), "v1beta2": ((0, 15), _NEVER)},
+    "Topology": {"v1alpha1": ((0, 9), (0, 14)), "v1beta1": ((0, 14), _NEVER), "v1beta2": ((0, 15), _NEVER)},
+    "MultiKueueCluster": {"v1alpha1": ((0, 6), (0, 9)), "v1beta1": ((0, 9), _NEVER), "v1beta2": ((0, 15), _NEVER)},
+    "MultiKueueConfig": {"v1alpha1": ((0, 6), (0, 9)), "v1beta1": ((0, 9), _NEVER), "v1beta2": ((0, 15), _NEVER)},
+}
+"""Kueue's kinds: the first release that serves a version, and the first that no longer does (changelogs of Kueue)."""
+
+DEPRECATED_SINCE: dict[str, Release] = {"v1beta1": (0, 15)}
+NOT_DEPRECATED = frozenset({("MultiKueueConfig", "v1beta1")})
+"""The CRDs flag v1beta1 from the release that brought v1beta2 (kubernetes-sigs/kueue#8057), but for one kind."""
+
+
+class Described:
+    """One kind in one version and release: its tree, and the compiled check of a whole object."""
+
+    __slots__ = ("check", "compiler", "tree")
+
+    def __init__(self, text: str, scope: Scope, types: dict[str, str]) -> None:
+        self.tree: Node = parse(HEAD + text, scope)
+        self.compiler = Compiler(scope, types)
+        self.check: Check = self.compiler.check(self.tree)
+
+
+_described: dict[tuple[str, str, str, Release], Described | None] = {}
+
+
+def described(group: str, version: str, kind: str, release: Release) -> Described | None:
+    """The description of a kind; None for kinds, and versions of built-in kinds, that are not described."""
+    key = (group, version, kind, release if group == KUEUE else (0, 0))
+    if key not in _described:
+        _described[key] = _describe(group, version, kind, release)
+    return _described[key]
+
+
+def _describe(group: str, version: str, kind: str, release: Release) -> Described | None:
+    if group == KUEUE:
+        from qcheck.kinds.schema import kueue
+
+        text, served = kueue.KINDS.get(kind), SERVED.get(kind, {})
+    else:
+        versions, text = _foreign(group, kind)
+        served = dict.fromkeys(versions, ((0, 0), _NEVER))
+    if text is None or version not in served:
+        return None
+    return Described(text, Scope(version, release, group in _BUILTIN_GROUPS), _types())
+
+
+def _foreign(group: str, kind: str) -> tuple[tuple[str, ...], str | None]:
+    name = "builtin" if group in _BUILTIN_GROUPS else "operators" if group in _OPERATOR_GROUPS else ""
+    if not name:
+        return (), None
+    module = import_module(f"qcheck.kinds.schema.{name}")
+    found: tuple[tuple[str, ...], str | None] = module.KINDS.get((group, kind), ((), None))
+    return found
+
+
+def _types() -> dict[str, str]:
+    from qcheck.kinds.schema import builtin, operators, pods, volumes
+
+    return {**pods.TYPES, **volumes.TYPES, **builtin.TYPES, **operators.TYPES}

@@ -1,0 +1,72 @@
+"""What a check refuses, before it becomes a problem of a document."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    Route = tuple[str | int, ...]
+
+
+class Failure:
+    """One refusal. `steps` is the route from the checked value inward, last step first, so that callers append theirs.
+
+    `code` is the rule's name (`api-rejected`, `unknown-field`), `check` the id of the check, `text` what the API server
+    says after the field path, `fix` what to write instead; `on_key` points to the key.
+    """
+
+    __slots__ = ("check", "code", "fix", "near", "on_key", "related", "steps", "text")
+
+    def __init__(
+        self,
+        check: str | None,
+        text: str,
+        steps: Iterable[str | int] = (),
+        code: str = "api-rejected",
+        fix: str = "",
+        on_key: bool = False,
+        near: str | None = None,
+    ) -> None:
+        self.check = check
+        self.text = text
+        self.steps = list(steps)
+        self.code = code
+        self.fix = fix
+        self.on_key = on_key
+        self.near = near
+        self.related: tuple[Route, ...] = ()
+
+    @property
+    def route(self) -> Route:
+        return tuple(reversed(self.steps))
+
+
+def field_path(route: Route) -> str:
+    """A route as the API server writes it: `spec.flavors[0].resources[nvidia.com/gpu]`."""
+    shown = ""
+    for step in route:
+        if isinstance(step, int):
+            shown += f"[{step}]"
+        elif step.replace("_", "").isalnum():
+            shown += f".{step}" if shown else step
+        else:
+            shown += f"[{step}]"
+    return shown
+
+
+def show(value: object) -> str:
+    """A value as the API server quotes it in messages."""
+    if isinstance(value, str):
+        return '"' + value.replace('"', '\\"') + '"'
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (dict, list)):
+        return {dict: "object", list: "array"}[type(value)]
+    return "null" if value is None else str(value)
+
+
+def type_name(value: object) -> str:
+    """The JSON type of a value."""
+    names = {bool: "boolean", int: "integer", float: "number", str: "string", dict: "object", list: "array"}
+    return names.get(type(value), "null")

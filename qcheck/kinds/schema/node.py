@@ -1,0 +1,179 @@
+"""The notation, read into a tree of nodes for one version and release."""
+
+from __future__ import annotations
+
+import re
+
+from qcheck.kinds.schema.formats import FORMATS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CHECK = re.compile(r"[A-Z]+-[A-Z]\d\d")
+BOUNDS = re.compile(r"(\d*)\.\.(\d*)")
+CONDITION = re.compile(r"(@[a-z0-9,]+|(?:>=|<)\d+\.\d+)(?::(.+))?")
+SCALARS = frozenset({"string", "bool", "int32", "int64", "quantity", "int-or-string", "time", "any"})
+INT_RANGE = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
+
+
+class Scope:
+    """What a description is read for: an API version, a Kueue release, and whether built-in types decode it."""
+
+    __slots__ = ("is_builtin", "release", "version")
+
+    def __init__(self, version: str, release: tuple[int, int], is_builtin: bool = False) -> None:
+        self.version = version
+        self.release = release
+        self.is_builtin = is_builtin
+
+    def holds(self, condition: str) -> bool:
+        if condition.startswith("@"):
+            return self.version in condition[1:].split(",")
+        bound = condition.lstrip("<>=").split(".")
+        return (self.release < (int(bound[0]), int(bound[1]))) is condition.startswith("<")
+
+
+class Node:
+    """One field, or the items of a list or map. `kind` is a scalar type, "object", "list", "map" or "named"."""
+
+    __slots__ = (
+        "bounds", "check", "children", "default", "format", "is_open", "item", "keys", "kind", "length", "maximum",
+        "minimum", "name", "required", "type_name", "unique", "values",
+    )  # fmt: skip
+
+    def __init__(self, name: str, check: str | None = None, required: bool = False) -> None:
+        self.name = name
+        self.check = check
+        self.required = required
+        self.kind = "object"
+        self.type_name = ""
+        self.bounds: tuple[int, int | None] = (0, None)
+        self.length: tuple[int, int | None] = (0, None)
+        self.minimum: int | None = None
+        self.maximum: int | None = None
+        self.format = ""
+        self.values: tuple[str, ...] = ()
+        self.default: object = None
+        self.keys: tuple[str, ...] = ()
+        self.unique = False
+        self.is_open = False
+        self.item: Node | None = None
+        self.children: dict[str, Node] = {}
+
+    @property
+    def innermost(self) -> Node:
+        """The node that the lines below describe: itself, or the items of its list or map."""
+        return self.item.innermost if self.item else self
+
+
+def parse(text: str, scope: Scope) -> Node:
+    """The tree of a description. Lines of other versions and releases are left out with all below them."""
+    root = Node("")
+    stack = [root]
+    skipped: int | None = None
+    for depth, words in _lines(text):
+        if skipped is not None and depth > skipped:
+            continue
+        skipped = None
+        if not all(scope.holds(w) for w in words[1:] if _is_bare_condition(w)):
+            skipped = depth
+            continue
+        del stack[depth + 1 :]
+        parent = stack[depth].innermost
+        if words == ["open"]:
+            parent.is_open = True
+            continue
+        node = _field(words, parent.check, scope)
+        parent.children[node.name] = node
+        stack.append(node)
+    return root
+
+
+def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
+    for line in text.splitlines():
+        words = line.split()
+        if words:
+            yield (len(line) - len(line.lstrip())) // 2, words
+
+
+def _is_bare_condition(word: str) -> bool:
+    match = CONDITION.fullmatch(word)
+    return match is not None and match[2] is None
+
+
+def _field(words: list[str], inherited: str | None, scope: Scope) -> Node:
+    node = Node(words[0].rstrip("!"), inherited, words[0].endswith("!"))
+    at = outer = node
+    for word in words[1:]:
+        condition = CONDITION.fullmatch(word)
+        if condition:
+            if condition[2] is None or not scope.holds(condition[1]):
+                continue
+            word = condition[2]
+        if word[0] in "[{":
+            at.kind, at.bounds = ("list" if word[0] == "[" else "map"), _bounds(word[1:-1])
+            outer, at.item = at, Node("", at.check)
+            at = at.item
+        elif word.startswith("="):
+            node.default = _json(word[1:])
+        elif word == "required":
+            node.required = True
+        else:
+            _apply(word, at, outer)
+    return node
+
+
+def _apply(word: str, at: Node, outer: Node) -> None:
+    """One token: `at` is the innermost node so far, `outer` the list or map around it."""
+    head, _, rest = word.partition(":")
+    if CHECK.fullmatch(word):
+        at.check = word
+    elif head == "by":
+        outer.keys = tuple(rest.split(","))
+    elif head == "size":
+        outer.bounds = _bounds(rest)
+    elif head == "len":
+        at.length = _bounds(rest)
+    elif head == "min":
+        at.minimum = int(rest)
+    elif head == "max":
+        at.maximum = int(rest)
+    elif word == "set":
+        outer.unique = True
+    elif word == "open":
+        at.is_open = True
+    else:
+        _set_type(word, at)
+
+
+def _set_type(word: str, at: Node) -> None:
+    if "|" in word:
+        at.kind, at.values = "string", tuple("" if v == '""' else v for v in word.split("|"))
+    elif word in FORMATS:
+        at.kind, at.format = "string", word
+        at.length = (at.length[0], FORMATS[word].longest)
+    elif word in SCALARS:
+        at.kind = word
+    elif word[0].isupper():
+        at.kind, at.type_name = "named", word
+    else:
+        raise ValueError(f"{word!r} is no word of the notation")
+
+
+def _bounds(text: str) -> tuple[int, int | None]:
+    match = BOUNDS.fullmatch(text)
+    if match is None:
+        return 0, None
+    return int(match[1] or 0), int(match[2]) if match[2] else None
+
+
+def _json(text: str) -> object:
+    """A default: JSON, or a bare word as a string."""
+    if text == "{}":
+        return {}
+    if text in ("true", "false"):
+        return text == "true"
+    if text.lstrip("-").isdigit():
+        return int(text)
+    return "" if text == '""' else text

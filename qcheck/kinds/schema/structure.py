@@ -1,0 +1,192 @@
+"""Descriptions compiled to closures: one pass over plain data, every fault, with the full path.
+
+A check returns None, or a list of failures whose steps start at the checked value. No route is built for what is
+right; named types are compiled when the first value of them is met.
+"""
+
+from __future__ import annotations
+
+from qcheck.kinds.schema import scalars
+from qcheck.kinds.schema.failure import Failure, type_name
+from qcheck.kinds.schema.node import Node, Scope, parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Check = Callable[[object], "list[Failure] | None"]
+
+_GENERIC = "schema"
+"""The check of what no id is given for: a value of a wrong type."""
+
+
+class Compiler:
+    """Compiles the nodes of one scope. `types` are the texts of named types."""
+
+    def __init__(self, scope: Scope, types: Mapping[str, str]) -> None:
+        self.scope = scope
+        self._types = types
+        self._trees: dict[str, Node] = {}
+        self._checks: dict[str, Check] = {}
+        self._quantities: dict[int, bool] = {}
+
+    def tree(self, name: str) -> Node:
+        """The parsed description of a named type; what it describes stands under its one root."""
+        if name not in self._trees:
+            self._trees[name] = parse(self._types[name], self.scope)
+        return self._trees[name]
+
+    def resolve(self, node: Node) -> Node:
+        """The node itself, or the tree of the type that it names."""
+        return self.tree(node.type_name) if node.kind == "named" else node
+
+    def holds_quantity(self, node: Node) -> bool:
+        """Whether a quantity stands anywhere below a node."""
+        node = self.resolve(node)
+        if id(node) not in self._quantities:
+            below = [*node.children.values(), *([node.item] if node.item else ())]
+            self._quantities[id(node)] = node.kind == "quantity" or any(self.holds_quantity(n) for n in below)
+        return self._quantities[id(node)]
+
+    def check(self, node: Node) -> Check:
+        match node.kind:
+            case "object":
+                return self._object(node)
+            case "list":
+                return self._list(node)
+            case "map":
+                return self._map(node)
+            case "named":
+                return self._named(node.type_name)
+        return scalars.check(node, self.scope)
+
+    def _named(self, name: str) -> Check:
+        def lazily(value: object) -> list[Failure] | None:
+            if name not in self._checks:
+                self._checks[name] = self.check(self.tree(name))
+            return self._checks[name](value)
+
+        return lazily
+
+    def _object(self, node: Node) -> Check:
+        fields = {name: self.check(child) for name, child in node.children.items()}
+        required = [c for c in node.children.values() if c.required and c.default is None]
+        get, is_open = fields.get, node.is_open or not fields
+
+        def check(value: object) -> list[Failure] | None:
+            if type(value) is not dict:
+                return [wrong_type(node, "object", value)]
+            failures: list[Failure] | None = None
+            for key, inner in value.items():
+                field = get(key)
+                if field is None:
+                    if not is_open:
+                        failures = [*(failures or ()), _unknown(node, key)]
+                elif inner is not None:
+                    failures = _join(failures, field(inner), key)
+            for child in required:
+                if value.get(child.name) is None:
+                    failures = [*(failures or ()), _missing(node, child)]
+            return failures
+
+        return check
+
+    def _list(self, node: Node) -> Check:
+        assert node.item is not None
+        item, keys, unique, (low, high) = self.check(node.item), node.keys, node.unique, node.bounds
+
+        def check(value: object) -> list[Failure] | None:
+            if type(value) is not list:
+                return [wrong_type(node, "array", value)]
+            failures: list[Failure] | None = None
+            if (high is not None and len(value) > high) or len(value) < low:
+                failures = [_size(node, len(value), "items")]
+            for at, inner in enumerate(value):
+                failures = _join(failures, item(inner), at)
+            if keys or unique:
+                failures = _join_all(failures, _repeated(node, value))
+            return failures
+
+        return check
+
+    def _map(self, node: Node) -> Check:
+        assert node.item is not None
+        item, (low, high) = self.check(node.item), node.bounds
+
+        def check(value: object) -> list[Failure] | None:
+            if type(value) is not dict:
+                return [wrong_type(node, "object", value)]
+            failures: list[Failure] | None = None
+            if (high is not None and len(value) > high) or len(value) < low:
+                failures = [_size(node, len(value), "properties")]
+            for key, inner in value.items():
+                if inner is not None:
+                    failures = _join(failures, item(inner), key)
+            return failures
+
+        return check
+
+
+def _join(failures: list[Failure] | None, found: list[Failure] | None, step: str | int) -> list[Failure] | None:
+    if not found:
+        return failures
+    for failure in found:
+        failure.steps.append(step)
+    return _join_all(failures, found)
+
+
+def _join_all(failures: list[Failure] | None, found: list[Failure]) -> list[Failure] | None:
+    return [*(failures or ()), *found] or None
+
+
+def wrong_type(node: Node, wanted: str, value: object) -> Failure:
+    return Failure(node.check or _GENERIC, f"Invalid value: must be of type {wanted}, not {type_name(value)}")
+
+
+def _unknown(node: Node, key: str) -> Failure:
+    near = closest(key, node.children)
+    return Failure(None, key, [key], code="unknown-field", on_key=True, near=near)
+
+
+def _missing(node: Node, child: Node) -> Failure:
+    return Failure(node.check or child.check or _GENERIC, "Required value", [child.name])
+
+
+def _size(node: Node, size: int, what: str) -> Failure:
+    low, high = node.bounds
+    if size < low:
+        return Failure(node.check or _GENERIC, f"Invalid value: has {size} {what}, must have at least {low}")
+    return Failure(node.check or _GENERIC, f"Too many: {size}: must have at most {high} {what}")
+
+
+def _repeated(node: Node, value: list[object]) -> list[Failure]:
+    """Items of a list map with the same keys, or equal items of a set; each but the first."""
+    seen: set[str] = set()
+    failures = []
+    for at, item in enumerate(value):
+        shown = _identity(node, item)
+        if shown in seen:
+            key = node.keys[0] if len(node.keys) == 1 and isinstance(item, dict) and node.keys[0] in item else None
+            failure = Failure(node.check or _GENERIC, f"Duplicate value: {shown}", [at])
+            if key is not None:
+                failure.steps.insert(0, key)
+            failures.append(failure)
+        seen.add(shown)
+    return failures
+
+
+def _identity(node: Node, item: object) -> str:
+    if not node.keys or not isinstance(item, dict):
+        return scalars.show(item)
+    item_node = node.item.innermost if node.item else node
+    values = [item[k] if k in item else getattr(item_node.children.get(k), "default", None) for k in node.keys]
+    return ", ".join(scalars.show(v) for v in values)
+
+
+def closest(word: str, names: Mapping[str, object] | list[str] | tuple[str, ...]) -> str | None:
+    """The name that was probably meant, whatever its case."""
+    import difflib
+
+    by_lower = {name.lower(): name for name in names}
+    hits = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.7)
+    return by_lower[hits[0]] if hits else None

@@ -1,0 +1,64 @@
+"""Fields that a version does not have: what they are called there, or what they probably should be."""
+
+from __future__ import annotations
+
+from qcheck.kinds.schema.failure import Failure, field_path
+from qcheck.kinds.schema.renames import renamed
+from qcheck.model.place import Place
+from qcheck.model.problems import Problem
+from qcheck.model.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.kinds.schema.catalogue import Described
+    from qcheck.kinds.schema.node import Node
+    from qcheck.model.objects import ObjectId
+
+
+def unknown_field(root: Cursor, identity: ObjectId, found: Described | None, failure: Failure) -> Problem:
+    """The problem of a field that would be dropped in silence."""
+    route = failure.route[len(root.route) :]
+    path = field_path(route)
+    near, advice = _advice(identity, found, failure, route)
+    return Problem(
+        "unknown-field",
+        Place(root.document, failure.route, "", True),
+        f'unknown field "{path}": {identity.api_version} {identity.kind} has no such field and drops it in silence'
+        + (f"; {advice}" if advice else ""),
+        f"Write {near}." if near else "",
+        identity,
+        (),
+        {"field": path, "nearest": near or None},
+    )
+
+
+def _advice(
+    identity: ObjectId, found: Described | None, failure: Failure, route: tuple[str | int, ...]
+) -> tuple[str, str]:
+    """The name to write instead ("" if there is none), and why."""
+    names = tuple(step for step in route if isinstance(step, str))
+    known = renamed(identity.kind, names)
+    if known is not None:
+        return known
+    if failure.near:
+        return failure.near, f"did you mean {failure.near}?"
+    elsewhere = _elsewhere(found, str(route[-1])) if found else None
+    return (elsewhere, f"it belongs at {elsewhere}") if elsewhere else ("", "")
+
+
+def _elsewhere(found: Described, name: str) -> str | None:
+    """The one other place of the kind where a field of this name stands."""
+    places = list(_named(found, found.tree, name, (), 0))
+    return field_path(places[0]) if len(places) == 1 else None
+
+
+def _named(found: Described, node: Node, name: str, above: tuple[str, ...], depth: int) -> Iterator[tuple[str, ...]]:
+    """Routes of fields called `name`, through lists too, not into types that many kinds share."""
+    for child in node.children.values():
+        if child.name == name:
+            yield (*above, child.name)
+        inner = child.innermost
+        if inner.kind == "object" and depth < 6:
+            yield from _named(found, inner, name, (*above, child.name), depth + 1)

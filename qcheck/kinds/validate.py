@@ -1,0 +1,125 @@
+"""What the API server and Kueue's webhooks would say to an object, all of it at once."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from qcheck.kinds.quantities import quantity_problems
+from qcheck.kinds.read import object_id
+from qcheck.kinds.refusals.target import Target
+from qcheck.kinds.schema.catalogue import KUEUE, described
+from qcheck.kinds.schema.failure import Failure, field_path
+from qcheck.kinds.schema.formats import near_name, subdomain_fault
+from qcheck.kinds.versions import version_problems
+from qcheck.model.place import Place
+from qcheck.model.problems import Problem
+from qcheck.model.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.kinds.schema.catalogue import Described
+    from qcheck.model.objects import ObjectId
+
+    Refusal = Callable[[Cursor, Target], Iterator[Failure]]
+
+_MANAGED = ("jobs", "managed")
+_REFUSALS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
+    (KUEUE, "ClusterQueue"): (("queues", "cluster_queue"),),
+    (KUEUE, "Cohort"): (("queues", "cohort"),),
+    (KUEUE, "ResourceFlavor"): (("flavors", "resource_flavor"),),
+    (KUEUE, "Topology"): (("flavors", "topology"),),
+    (KUEUE, "MultiKueueCluster"): (("flavors", "multikueue_cluster"),),
+    (KUEUE, "MultiKueueConfig"): (("flavors", "multikueue_config"),),
+    (KUEUE, "Workload"): (("workload", "workload"),),
+    ("", "Pod"): (("builtin", "pod"), _MANAGED),
+    ("batch", "Job"): (("builtin", "job"), _MANAGED),
+    ("batch", "CronJob"): (("builtin", "cron_job"), _MANAGED),
+    ("apps", "Deployment"): (("builtin", "replicated"), _MANAGED),
+    ("apps", "ReplicaSet"): (("builtin", "replicated"),),
+    ("apps", "StatefulSet"): (("builtin", "replicated"), _MANAGED),
+    ("apps", "DaemonSet"): (("builtin", "replicated"),),
+    ("sparkoperator.k8s.io", "SparkApplication"): (("jobs", "spark"),),
+    **{
+        (group, kind): (_MANAGED,)
+        for group, kinds in {
+            "jobset.x-k8s.io": ("JobSet",),
+            "ray.io": ("RayCluster", "RayJob", "RayService"),
+            "kubeflow.org": ("PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob"),
+            "leaderworkerset.x-k8s.io": ("LeaderWorkerSet",),
+            "trainer.kubeflow.org": ("TrainJob",),
+            "workload.codeflare.dev": ("AppWrapper",),
+        }.items()
+        for kind in kinds
+    },
+}
+"""Which functions of `refusals` judge a kind; their modules are imported for the kinds that are present."""
+
+
+def validate(root: Cursor, target: Target) -> tuple[Problem, ...]:
+    """All problems of one object. Nothing for kinds that are not described."""
+    identity = object_id(root)
+    found = described(identity.group, identity.version, identity.kind, target.release)
+    problems = list(version_problems(root, identity, target.release))
+    failures: list[Failure] = []
+    if found is not None:
+        failures += _structure(root, found)
+        failures += _name(root)
+    for module, function in _REFUSALS.get((identity.group, identity.kind), ()):
+        if found is not None or identity.group not in (KUEUE, "", "apps", "batch"):
+            refusal: Refusal = getattr(import_module(f"qcheck.kinds.refusals.{module}"), function)
+            failures += refusal(root, target)
+    problems += [_problem(root, identity, found, failure) for failure in _distinct(failures)]
+    if found is not None:
+        problems += quantity_problems(root, identity, found)
+    return tuple(problems)
+
+
+def _structure(root: Cursor, found: Described) -> list[Failure]:
+    failures = found.check(root.data) or []
+    for failure in failures:
+        failure.steps.extend(reversed(root.route))
+    return failures
+
+
+def _name(root: Cursor) -> Iterator[Failure]:
+    from qcheck.kinds.refusals.target import refuse
+
+    metadata = root["metadata"]
+    name = metadata["name"]
+    if not name.exists and not metadata["generateName"].exists:
+        yield refuse(name, "META-V01", "Required value: name or generateName is required")
+    elif isinstance(name.data, str) and (fault := subdomain_fault(name.data)):
+        near = near_name(name.data)
+        yield refuse(name, "META-V01", f'Invalid value: "{name.data}": {fault}', f"write {near}" if near else "")
+
+
+def _distinct(failures: list[Failure]) -> list[Failure]:
+    """One refusal per place and text: what the structure and a webhook both say is said once."""
+    seen: set[tuple[object, str]] = set()
+    kept = []
+    for failure in failures:
+        key = (failure.route, failure.text)
+        if key not in seen:
+            seen.add(key)
+            kept.append(failure)
+    return kept
+
+
+def _problem(root: Cursor, identity: ObjectId, found: Described | None, failure: Failure) -> Problem:
+    route = failure.route
+    path = field_path(route[len(root.route) :])
+    if failure.code == "unknown-field":
+        from qcheck.kinds.unknown import unknown_field
+
+        return unknown_field(root, identity, found, failure)
+    return Problem(
+        failure.code,
+        Place(root.document, route, "", failure.on_key),
+        f"{path}: {failure.text}",
+        failure.fix[:1].upper() + failure.fix[1:] + "." * bool(failure.fix),
+        identity,
+        tuple(Place(root.document, r, "clashes with this") for r in failure.related),
+        {"check": failure.check, "field": path},
+    )

@@ -1,0 +1,102 @@
+"""Versions of Kueue's API: which release serves which, and what the older ones lose."""
+
+from __future__ import annotations
+
+from qcheck.kinds.schema.catalogue import DEPRECATED_SINCE, KUEUE, NOT_DEPRECATED, SERVED
+from qcheck.model.place import Place
+from qcheck.model.problems import Problem
+from qcheck.model.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.kinds.schema.catalogue import Release
+    from qcheck.model.objects import ObjectId
+
+
+def version_problems(root: Cursor, identity: ObjectId, release: Release) -> Iterator[Problem]:
+    """Nothing for other groups: their versions depend on the cluster."""
+    if identity.group != KUEUE or not identity.version:
+        return
+    if identity.kind not in SERVED:
+        yield _unknown_kind(root, identity)
+        return
+    served = served_versions(identity.kind, release)
+    if identity.version not in served:
+        yield _gone(root, identity, release, served)
+        return
+    is_flagged = DEPRECATED_SINCE.get(identity.version, (999, 0)) <= release
+    if is_flagged and (identity.kind, identity.version) not in NOT_DEPRECATED:
+        yield Problem(
+            "api-version-deprecated",
+            Place(root.document, (*root.route, "apiVersion")),
+            f"{identity.api_version} {identity.kind} is deprecated in Kueue {shown(release)}",
+            f"Write apiVersion: {KUEUE}/{served[-1]}; `qcheck check --fix` rewrites the fields that changed.",
+            identity,
+            (),
+            {"version": identity.version, "newest": served[-1]},
+        )
+    yield from _lost(root, identity)
+
+
+def served_versions(kind: str, release: Release) -> list[str]:
+    """The versions of a kind that a release serves, oldest first."""
+    return [v for v, (since, gone) in SERVED[kind].items() if since <= release < gone]
+
+
+def shown(release: Release) -> str:
+    return f"{release[0]}.{release[1]}"
+
+
+def _gone(root: Cursor, identity: ObjectId, release: Release, served: list[str]) -> Problem:
+    span = SERVED[identity.kind].get(identity.version)
+    if span is None:
+        why = "only releases before 0.3 did" if identity.version.startswith("v1alpha") else "no release does"
+    elif release < span[0]:
+        why = f"release {shown(span[0])} is the first that does"
+    else:
+        why = f"release {shown(span[1])} dropped it"
+    instead = f"Write apiVersion: {KUEUE}/{served[-1]}." if served else f"This release has no {identity.kind} at all."
+    return Problem(
+        "api-version-gone",
+        Place(root.document, (*root.route, "apiVersion")),
+        f"Kueue {shown(release)} does not serve {identity.api_version} {identity.kind}: {why}",
+        instead,
+        identity,
+        (),
+        {"version": identity.version, "served": ", ".join(served)},
+    )
+
+
+def _unknown_kind(root: Cursor, identity: ObjectId) -> Problem:
+    from qcheck.kinds.schema.structure import closest
+
+    near = "LocalQueue" if identity.kind == "Queue" else closest(identity.kind, SERVED)
+    return Problem(
+        "api-rejected",
+        Place(root.document, (*root.route, "kind")),
+        f'no matches for kind "{identity.kind}" in version "{identity.api_version}"',
+        f"Write kind: {near}." if near else "",
+        identity,
+        (),
+        {"check": "KIND", "field": "kind"},
+    )
+
+
+def _lost(root: Cursor, identity: ObjectId) -> Iterator[Problem]:
+    """What the conversion from v1beta1 to the stored version drops without a word."""
+    spec = root["spec"]
+    plain, strategy = spec["admissionChecks"], spec["admissionChecksStrategy"]["admissionChecks"]
+    if identity.version != "v1beta1" or identity.kind != "ClusterQueue" or not (plain.data and strategy.data):
+        return
+    yield Problem(
+        "unknown-field",
+        Place(root.document, strategy.route, "", True),
+        "spec.admissionChecksStrategy is lost: where both are set, the plain list spec.admissionChecks overwrites it, "
+        "with all its onFlavors",
+        "Remove admissionChecks, and keep the checks in admissionChecksStrategy.",
+        identity,
+        (Place(root.document, plain.route, "this list is kept", True),),
+        {"check": "A02", "field": "spec.admissionChecksStrategy.admissionChecks"},
+    )
