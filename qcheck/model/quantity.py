@@ -155,6 +155,6 @@ def show_amount(resource: str, units: int) -> str:
 
 
 def _approximate(size: int) -> str:
-    """A byte count that is no multiple of 1Ki: as decimals where these are short, else to the Mi, and saying so."""
+    """A byte count that is no multiple of 1Ki: as decimals where these are short, else to the Mi, marked by `~`."""
     decimal = Quantity(size * NANO, "decimal", "").canonical
-    return decimal if len(decimal) <= 8 else f"about {size >> 20}Mi"
+    return decimal if len(decimal) <= 8 else f"~{size >> 20}Mi"

@@ -93,7 +93,8 @@ def cells(line: CapacityLine) -> tuple[str, ...]:
 def held(line: CapacityLine) -> str:
     if line.static is None:
         return "unknown"
-    return ("~" if line.is_estimated else "") + show_amount(line.resource, line.static)
+    shown = show_amount(line.resource, line.static)
+    return f"~{shown.removeprefix('~')}" if line.is_estimated else shown
 
 
 def at_best(line: CapacityLine) -> str:
