@@ -30,12 +30,18 @@ def borrower_not_below_owner(cluster: Cluster) -> Iterator[Finding]:
     told: set[str] = set()
     for borrower in _strongest(cluster):
         key = borrower.highest.name or f"the default in {borrower.queue.name}"
-        for loan in cluster.loans.to(borrower.queue) if key not in told else ():
+        for loan in cluster.loans.to(borrower.queue) if key not in told and _reaches(cluster, borrower) else ():
             against = _owner_rank(cluster, loan, borrower)
             if against is not None:
                 told.add(key)
                 yield _not_below(cluster, loan, borrower, *against)
                 break
+
+
+def _reaches(cluster: Cluster, borrower: Contender) -> bool:
+    """Whether there can be any owner whose priority is not above the borrower's; seen before all loans are."""
+    lives_on_loans = any(cluster.loans.is_by_nature(borrower.queue, quota.key) for quota in borrower.queue.quotas())
+    return lives_on_loans or borrower.highest.value > cluster.contention.lowest
 
 
 def _strongest(cluster: Cluster) -> Iterator[Contender]:

@@ -16,7 +16,7 @@ from qcheck.model.resources import is_compute
 from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from qcheck.model.cluster import Cluster
     from qcheck.model.queues import ClusterQueue, ResourceFlavor
@@ -46,10 +46,15 @@ class Contender(Value):
         return self.pods[-1]
 
     @property
+    def priorities(self) -> tuple[object, ...]:
+        """Its priorities of both kinds, as far as comparisons look at them."""
+        pods = tuple((r.name, r.value, r.preempts) for r in (self.lowest, self.highest))
+        return self.rank.name, self.rank.value, pods
+
+    @property
     def standing(self) -> tuple[object, ...]:
         """What tells it from others in any comparison."""
-        pods = tuple((r.name, r.value, r.preempts) for r in (self.lowest, self.highest))
-        return self.queue.name, self.rank.name, self.rank.value, pods, self.grounds
+        return self.queue.name, *self.priorities, self.grounds
 
 
 class Contention:
@@ -68,6 +73,11 @@ class Contention:
     def contenders(self) -> tuple[Contender, ...]:
         """Those of them whose priorities are known."""
         return tuple(c for w, q in self.queued if (c := self._contender(w, q)) is not None)
+
+    @cached_property
+    def lowest(self) -> int:
+        """The lowest pod priority of all."""
+        return min(c.lowest.value for c in self.contenders)
 
     @cached_property
     def of_queue(self) -> dict[str, list[Contender]]:
@@ -99,17 +109,23 @@ class Contention:
         other's. One pair stands for all of the same classes.
         """
         found: dict[tuple[object, ...], tuple[Contender, Contender]] = {}
-        for first, second in self._pairs():
-            if first.rank.value > second.rank.value and first.highest.value < second.lowest.value:
-                key = (first.rank.name, first.highest.name, second.rank.name, second.lowest.name)
-                found.setdefault(key, (first, second))
+        for first, second in self._pairs(_inverted):
+            key = (first.rank.name, first.highest.name, second.rank.name, second.lowest.name)
+            found.setdefault(key, (first, second))
         return tuple(found.values())
 
-    def _pairs(self) -> Iterator[tuple[Contender, Contender]]:
-        for mine in self.standings:
-            for theirs in self.standings:
-                if mine is not theirs and mine[0].grounds & theirs[0].grounds and self._meet(mine[0], theirs[0]):
-                    yield mine[0], theirs[0]
+    def _pairs(self, apply: Callable[[Contender, Contender], bool]) -> Iterator[tuple[Contender, Contender]]:
+        """Contenders that meet and to whose priorities `apply` applies. Priorities are few and workloads many, so it is
+        asked once for each two priorities."""
+        ranked: dict[tuple[object, ...], list[Contender]] = {}
+        for group in self.standings:
+            ranked.setdefault(group[0].priorities, []).append(group[0])
+        for mine in ranked.values():
+            rivals = [their for theirs in ranked.values() if apply(mine[0], theirs[0]) for their in theirs]
+            for first in mine:
+                for second in rivals:
+                    if first is not second and first.grounds & second.grounds and self._meet(first, second):
+                        yield first, second
 
     def _meet(self, first: Contender, second: Contender) -> bool:
         tree = self._cluster.tree
@@ -123,11 +139,10 @@ class Contention:
         Left out: what Kueue ranks the other way round (`inversions`), and owners that make room among borrowers.
         """
         found: dict[tuple[object, ...], tuple[Contender, Contender]] = {}
-        for first, second in self._pairs():
-            strong, weak = first.highest, second.lowest
-            upside_down = first.rank.value < second.rank.value
-            if strong.preempts and strong.value > weak.value and not upside_down and not self._lives_on(second, first):
-                found.setdefault((strong.name, weak.name), (first, second))
+        for first, second in self._pairs(_may_evict):
+            key = (first.highest.name, second.lowest.name)
+            if key not in found and not self._lives_on(second, first):
+                found[key] = (first, second)
         return tuple(found.values())
 
     def _lives_on(self, borrower: Contender, owner: Contender) -> bool:
@@ -137,6 +152,15 @@ class Contention:
             loan.owner is owner.queue and loans.is_by_nature(borrower.queue, loan.borrowed.key)
             for loan in loans.to(borrower.queue)
         )
+
+
+def _inverted(first: Contender, second: Contender) -> bool:
+    return first.rank.value > second.rank.value and first.highest.value < second.lowest.value
+
+
+def _may_evict(first: Contender, second: Contender) -> bool:
+    strong, weak = first.highest, second.lowest
+    return strong.preempts and strong.value > weak.value and first.rank.value >= second.rank.value
 
 
 def grounds(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> frozenset[str]:

@@ -69,10 +69,9 @@ class Loans:
         if quota.nominal <= 0 or tree.lent(owner.name, cell) <= 0:
             return
         for borrower in self.keen(cell):
-            if borrower.name != owner.name:
-                amount = min(quota.nominal, tree.borrows_from(borrower.name, owner.name, cell))
-                if amount > 0:
-                    yield Loan(owner, borrower, quota, tree.queues[borrower.name].cells[cell], amount)
+            loan = self._loan(owner, borrower, quota)
+            if loan is not None:
+                yield loan
 
     def main(self, owner: ClusterQueue) -> Loan | None:
         """The loan that hurts most: of accelerators if the owner lends any, else of what comes first."""
@@ -85,12 +84,18 @@ class Loans:
     def to(self, borrower: ClusterQueue) -> Iterator[Loan]:
         """What a queue may hold of others, one loan for each owner: of accelerators if it can be."""
         cells = sorted((q.key for q in borrower.quotas()), key=lambda c: not is_compute(c[1]))
-        for owner in self._cluster.queues:
-            loan = next((found for c in cells for found in self._between(owner, borrower, c)), None)
+        cells = [c for c in cells if any(q is borrower for q in self.keen(c))]
+        for owner in self._cluster.queues if cells else ():
+            held = self._cluster.tree.queues[owner.name].cells
+            loans = (self._loan(owner, borrower, held[c]) for c in cells if c in held)
+            loan = next((found for found in loans if found is not None), None)
             if loan is not None:
                 yield loan
 
-    def _between(self, owner: ClusterQueue, borrower: ClusterQueue, cell: FlavorResource) -> Iterator[Loan]:
-        quota = self._cluster.tree.queues[owner.name].cells.get(cell)
-        if quota is not None and borrower in self.keen(cell):
-            yield from (loan for loan in self.of(owner, quota) if loan.borrower is borrower)
+    def _loan(self, owner: ClusterQueue, borrower: ClusterQueue, quota: Quota) -> Loan | None:
+        """What a keen queue may hold of the owner's `quota`; None if nothing."""
+        tree, cell = self._cluster.tree, quota.key
+        if borrower is owner or quota.nominal <= 0:
+            return None
+        amount = min(quota.nominal, tree.borrows_from(borrower.name, owner.name, cell))
+        return Loan(owner, borrower, quota, tree.queues[borrower.name].cells[cell], amount) if amount > 0 else None

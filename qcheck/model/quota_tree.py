@@ -41,6 +41,8 @@ class QuotaTree:
         self.cohorts: dict[str, TreeNode] = {}
         self._grow()
         self._subtree: dict[tuple[str, str, FlavorResource], int] = {}
+        self._ancestors: dict[str, tuple[str, ...]] = {}
+        self._ways: dict[tuple[str | None, str | None, FlavorResource], int] = {}
         self._potential: dict[tuple[str, str, FlavorResource], int] = {}
 
     def _grow(self) -> None:
@@ -85,22 +87,27 @@ class QuotaTree:
 
     def is_below_cycle(self, cohort: str | None) -> bool:
         """Whether following parents from `cohort` ends in a cycle; its queues are then left out of scheduling."""
-        return any(a in self._cyclic for a in self.ancestors(cohort))
+        return bool(self._cyclic) and any(a in self._cyclic for a in self.ancestors(cohort))
 
-    def ancestors(self, cohort: str | None) -> Iterator[str]:
+    def ancestors(self, cohort: str | None) -> tuple[str, ...]:
         """`cohort`, its parent, and so on; each once, also where they form a cycle."""
-        seen: set[str] = set()
-        while cohort is not None and cohort not in seen:
-            seen.add(cohort)
-            yield cohort
-            cohort = self.cohorts[cohort].parent
+        if cohort is None:
+            return ()
+        if cohort not in self._ancestors:
+            line: dict[str, None] = {}
+            at: str | None = cohort
+            while at is not None and at not in line:
+                line[at] = None
+                at = self.cohorts[at].parent
+            self._ancestors[cohort] = tuple(line)
+        return self._ancestors[cohort]
 
     def root(self, queue: str) -> str | None:
         """The topmost cohort above a queue; None where it is in none or below a cycle."""
         parent = self.queues[queue].parent
         if parent is None or self.is_below_cycle(parent):
             return None
-        return list(self.ancestors(parent))[-1]
+        return self.ancestors(parent)[-1]
 
     def members(self, cohort: str) -> Iterator[str]:
         """The queues anywhere below a cohort, each once."""
@@ -165,7 +172,7 @@ class QuotaTree:
         Source: Kueue `pkg/scheduler/preemption/classical/hierarchical_preemption.go`.
         """
         node = self.queues[queue]
-        ancestors = [] if self.is_below_cycle(node.parent) else list(self.ancestors(node.parent))
+        ancestors = () if self.is_below_cycle(node.parent) else self.ancestors(node.parent)
         if not ancestors or held <= self.subtree(node, cell):
             return 0
         left = held - self.local(node, cell)
@@ -199,16 +206,22 @@ class QuotaTree:
 
     def borrows_from(self, borrower: str, lender: str, cell: FlavorResource) -> int:
         """The most of `lender`'s quota that `borrower` could hold: the narrowest limit on the way between them."""
-        amount = self.lent(lender, cell)
-        up = list(self.ancestors(self.queues[lender].parent))
-        down = list(self.ancestors(self.queues[borrower].parent))
-        meeting = next((c for c in up if c in down), None)
-        if meeting is None:
-            return 0
-        for cohort in up[: up.index(meeting)]:
-            amount = min(amount, self.lendable(self.cohorts[cohort], cell))
-        for node in (self.queues[borrower], *(self.cohorts[c] for c in down[: down.index(meeting)])):
-            quota = node.cells.get(cell)
-            if quota is not None and quota.borrowing_limit is not None:
-                amount = min(amount, quota.borrowing_limit)
-        return amount
+        between = self._way(self.queues[borrower].parent, self.queues[lender].parent, cell)
+        quota = self.queues[borrower].cells.get(cell)
+        own = UNLIMITED if quota is None or quota.borrowing_limit is None else quota.borrowing_limit
+        return min(self.lent(lender, cell), between, own)
+
+    def _way(self, borrowing: str | None, lending: str | None, cell: FlavorResource) -> int:
+        """The narrowest limit between the cohorts of a borrower and a lender: what those below their meeting point lend
+        upward on the one side, and may take from above on the other. Remembered, as many queues share a cohort."""
+        key = (borrowing, lending, cell)
+        if key not in self._ways:
+            up, down = self.ancestors(lending), self.ancestors(borrowing)
+            meeting = next((c for c in up if c in down), None)
+            self._ways[key] = 0
+            if meeting is not None:
+                lent = [self.lendable(self.cohorts[c], cell) for c in up[: up.index(meeting)]]
+                caps = [self.cohorts[c].cells.get(cell) for c in down[: down.index(meeting)]]
+                taken = [q.borrowing_limit for q in caps if q is not None and q.borrowing_limit is not None]
+                self._ways[key] = min([UNLIMITED, *lent, *taken])
+        return self._ways[key]
