@@ -126,7 +126,7 @@ def gather(
     clusters = tuple(model(scope, loaded, settings.instance_types, homeless) for scope in settings.scopes)
     objects = sum(len(c.all_objects()) + len(c.pools) for c in clusters)
     unjudged = [f"{n.path}: {n.why}" for n in not_read if n.failed]
-    if not objects and not any(c.problems for c in clusters):
+    if not objects and all(p.code == "template-not-rendered" for c in clusters for p in c.problems):
         unjudged.append("nothing relevant was found: no Kueue object, node pool or workload")
     inputs = Inputs(
         files=len(loaded),

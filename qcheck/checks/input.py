@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from qcheck.checks.refusals import of_problems
+from qcheck.checks.refusals import finding_of, of_problems
 from qcheck.checks.registry import rule
 from qcheck.checks.scales import scales_apart
 from qcheck.findings.finding import Finding, finding
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.model.value import TYPE_CHECKING, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.model.cluster import Cluster
+    from qcheck.model.problems import Problem
 
 
 @rule("QC001")
@@ -46,8 +47,19 @@ def api_version_gone(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC006")
 def api_version_deprecated(cluster: Cluster) -> Iterator[Finding]:
-    """An apiVersion that is served with a deprecation."""
-    return of_problems(cluster, "api-version-deprecated")
+    """An apiVersion that is served with a deprecation; one finding for all objects that use it."""
+    users: dict[str, list[Problem]] = {}
+    for problem in cluster.problems:
+        if problem.code == "api-version-deprecated" and problem.object is not None:
+            users.setdefault(problem.object.api_version, []).append(problem)
+    for version, problems in users.items():
+        found = finding_of(problems[0])
+        for other in problems[1:]:
+            found = found.near(other.place, f"{other.object} too")
+        if len(problems) > 1:
+            message = f"{version} is deprecated in Kueue {cluster.policy.kueue}; {len(problems)} objects use it"
+            found = replace(found, message=message)
+        yield found
 
 
 @rule("QC007")

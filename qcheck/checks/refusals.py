@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 def of_problems(cluster: Cluster, *codes: str) -> Iterator[Finding]:
     """The problems with one of some codes, in the order in which they were met."""
-    return (_of(p) for p in cluster.problems if p.code in codes)
+    return (finding_of(p) for p in cluster.problems if p.code in codes)
 
 
-def _of(problem: Problem) -> Finding:
+def finding_of(problem: Problem) -> Finding:
     found = finding(problem.place, problem.message, problem.place.caption)
     return replace(
         found,

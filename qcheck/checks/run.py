@@ -19,7 +19,10 @@ CRASHED = "QC000"
 CHANGE = "change"
 
 FACTS: dict[str, tuple[Callable[[Cluster], bool], str]] = {
-    "node pools": (lambda c: c.has_nodes or not c.queues, "no node pool or Node was read"),
+    "node pools": (
+        lambda c: c.has_nodes or not (c.queues or c.workloads or c.daemon_sets),
+        "no node pool or Node was read",
+    ),
     "complete repository": (
         lambda c: c.is_complete,
         "an object that is not here may be defined elsewhere (a file could not be read, or settings say `complete: false`)",
