@@ -269,8 +269,17 @@ def test_files_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
 
 
 def test_verbose_tells_times_and_quiet_nothing() -> None:
-    assert "load" in qcheck("check", CLEAN, "--verbose").stderr
-    assert qcheck("check", CLEAN, "--quiet").stderr == ""
+    told = qcheck("check", CLEAN, "--verbose").stderr
+    assert "settings: none found" in told
+    assert "load" in told
+    quiet = qcheck("check", CLEAN, "--quiet")
+    assert (quiet.stdout, quiet.stderr, quiet.returncode) == ("", "", 0)
+    assert "could not judge: no/such/path" in qcheck("check", CLEAN, "no/such/path", "--quiet").stdout
+
+
+def test_what_could_not_be_judged_is_told_on_standard_error_where_no_text_tells_it() -> None:
+    assert "no/such/path: there is no such file" in qcheck("check", "no/such/path", "--format", "json").stderr
+    assert qcheck("check", "no/such/path").stderr == ""
 
 
 def test_version_and_completion() -> None:

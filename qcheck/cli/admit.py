@@ -51,6 +51,7 @@ def admit(
     paths = into or []
     settings = settings_for(paths or workloads, config, cluster or ())
     watch = Watch(verbose, quiet=False)
+    watch.note(f"settings: {settings.path or 'none found'}")
     judged = api.admit(workloads, paths_for(paths, settings), settings, watch)
     watch.close()
     for output in outputs:

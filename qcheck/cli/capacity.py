@@ -26,6 +26,7 @@ def capacity(
     outputs = parse_outputs(format or (), tuple(FORMATS))
     settings = settings_for(paths or (), config, cluster or ())
     watch = Watch(verbose, quiet=False)
+    watch.note(f"settings: {settings.path or 'none found'}")
     gathered = gather(paths_for(paths or (), settings), settings, watch)
     watch("report", 0, 0)
     for output in outputs:

@@ -7,7 +7,7 @@ import sys
 
 from qcheck.cli.given import audited, check_rules, settings_for, words
 from qcheck.cli.output import STDOUT, Output, parse_outputs, write
-from qcheck.cli.terminal import Watch, wants_color
+from qcheck.cli.terminal import Watch, complain, wants_color
 from qcheck.model.value import TYPE_CHECKING, replace
 from qcheck.reports import FORMATS, render
 
@@ -22,21 +22,24 @@ def check(options: CheckOptions) -> int:
     outputs = parse_outputs(options.format, FORMATS)
     settings = _settings(options)
     watch = Watch(options.verbose, options.quiet)
+    watch.note(f"settings: {settings.path or 'none found'}")
     result = _judged(audited(options.paths, settings, watch, options.since), options)
     watch("report", 0, 0)
     for output in outputs:
         write(output, _rendered(result, output, options))
     watch.close()
+    if result.inputs.unjudged and Output("text") not in outputs:
+        complain("could not judge everything:\n" + "\n".join(result.inputs.unjudged))
     return 0 if options.exit_zero and result.exit_code == 1 else result.exit_code
 
 
 def _rendered(result: Result, output: Output, options: CheckOptions) -> str:
     """The report; colours only in text, and only where it is shown."""
-    if output.format == "text" and wants_color(options.color, sys.stdout) and output.file == STDOUT:
-        from qcheck.reports import text
+    if output.format != "text":
+        return render(result, output.format)
+    from qcheck.reports import text
 
-        return text.render(result, colour=True)
-    return render(result, output.format)
+    return text.render(result, output.file == STDOUT and wants_color(options.color, sys.stdout), options.quiet)
 
 
 def _settings(options: CheckOptions) -> Settings:

@@ -41,6 +41,7 @@ def diff(
     outputs = parse_outputs(format or (), tuple(RENDERERS))
     settings = settings_for(within or (), config, cluster or ())
     watch = Watch(verbose, quiet=False)
+    watch.note(f"settings: {settings.path or 'none found'}")
     try:
         comparison = compare(*sides(base, head, paths_for(within or (), settings), settings), watch)
     except GitError as error:

@@ -65,6 +65,11 @@ class Watch:
             self.drawn = now
             self._draw(f"{stage} {done}/{total}" if total else stage)
 
+    def note(self, text: str) -> None:
+        """Something that only `--verbose` tells."""
+        if self.verbose:
+            say(text)
+
     def close(self) -> None:
         """Takes the progress line away, and says how long each stage took if asked to."""
         if self.draws and self.drawn > self.started:

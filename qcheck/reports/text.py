@@ -30,12 +30,13 @@ class Paint:
         return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self._colour and text else text
 
 
-def render(result: Result, colour: bool = False) -> str:
-    """The whole report. Names from manifests hold no escapes any more, with and without `colour`."""
+def render(result: Result, colour: bool = False, quiet: bool = False) -> str:
+    """The whole report; findings and failures only if `quiet`. Names from manifests hold no escapes any more."""
     paint = Paint(colour)
     many = has_many_clusters(result)
     blocks = ["\n".join(finding_lines(f, paint, many)) for f in result.findings]
-    return "\n\n".join([*blocks, "\n".join(_closing(result, paint))]) + "\n"
+    closing = "\n".join(_failures(result, paint) if quiet else _closing(result, paint))
+    return "\n\n".join(block for block in (*blocks, closing) if block) + "\n" * bool(blocks or closing)
 
 
 def finding_lines(found: Finding, paint: Paint, many: bool) -> Iterator[str]:
@@ -85,11 +86,17 @@ def _row(row: Row, width: int, severity: str, paint: Paint) -> str:
 
 def _closing(result: Result, paint: Paint) -> Iterator[str]:
     for what, why in not_judged(result):
-        yield paint("dim", f"not judged: {plain(what)}: {plain(why)}")
-    for why in result.inputs.unjudged:
-        yield f"{paint('error', 'could not judge')}: {plain(why)}"
+        if f"{what}: {why}" not in result.inputs.unjudged:
+            yield paint("dim", f"not judged: {plain(what)}: {plain(why)}")
+    yield from _failures(result, paint)
     worst = next((s for s in ("error", "warning", "note") if result.count(s)), "good")
     yield f"{paint(worst, counted(result))} in {looked_at(result)}"
+
+
+def _failures(result: Result, paint: Paint) -> Iterator[str]:
+    """Why the whole run counts as not judged."""
+    for why in result.inputs.unjudged:
+        yield f"{paint('error', 'could not judge')}: {plain(why)}"
 
 
 def one_line(place: Place) -> str:
