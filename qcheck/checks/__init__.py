@@ -11,7 +11,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "placement": ("placement", "taints"),
     "priority": ("priority", "reclaim", "layers", "autoscaling"),
     "queues": ("queues", "admission_checks"),
-    "topology": ("topology", "packing", "domains", "gangs"),
+    "topology": ("topology", "packing", "domains", "gangs", "stranding"),
     "change": ("change",),
     "workloads": ("workloads",),
 }

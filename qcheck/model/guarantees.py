@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.model.placing import Wish, judge
-from qcheck.model.resources import is_compute
+from qcheck.model.resources import is_accelerator, is_compute
 from qcheck.model.shapes import declared_shapes
 from qcheck.model.value import TYPE_CHECKING, Value, replace
 
@@ -91,14 +91,19 @@ def _all(cluster: Cluster, flavor: str, shape: PodShape) -> list[Guarantee]:
 def workload_guarantees(cluster: Cluster) -> list[Guarantee]:
     """What queues may hold of the pods of their known workloads, where no declared shape speaks for the flavor.
 
-    Pods of which not even one finds a node are left out: there it is the workload that is wrong, not the quota.
+    Pods of which not even one finds a node are left out: there it is the workload that is wrong, not the quota. Few pods
+    say how many accelerators the queue's pods have, not that all of its quota will be used with their cores and memory.
     """
     found = []
     for flavor, shapes in cluster.workload_shapes.items():
         if declared_shapes(cluster, flavor):
             continue
         for shape in shapes:
-            given = guarantee(shape.queue or "", cluster.queue[shape.queue or ""], flavor, shape)
+            owner = cluster.queue[shape.queue or ""]
+            given = guarantee(owner.name, owner, flavor, shape)
+            if given is not None and 2 * shape.count < given.pods:
+                devices = {r: n for r, n in shape.request.items() if is_accelerator(r)}
+                given = guarantee(owner.name, owner, flavor, replace(shape, request=devices))
             if given is not None and given.pods > 0 and _finds_a_node(cluster, given):
                 found.append(given)
     return found
