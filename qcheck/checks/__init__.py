@@ -7,8 +7,8 @@ from __future__ import annotations
 
 MODULES: dict[str, tuple[str, ...]] = {
     "input": ("input",),
-    "capacity": ("capacity",),
-    "placement": ("placement", "taints"),
+    "capacity": ("capacity", "pools"),
+    "placement": ("placement", "taints", "bootstrap"),
     "priority": ("priority", "reclaim", "layers", "autoscaling"),
     "queues": ("queues", "admission_checks"),
     "topology": ("topology", "packing", "domains", "gangs", "stranding"),

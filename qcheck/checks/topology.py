@@ -54,11 +54,15 @@ def _rest(quota: Quota, group: NodeGroup, unit: int) -> Finding:
 
 
 def _node_sizes(cluster: Cluster, flavor: str, resource: str) -> dict[tuple[int, int], NodeGroup]:
-    """Accelerators per node, in the machine and free, of the flavor's known groups that have any."""
+    """Accelerators per node, in the machine and free, of the flavor's known groups that have any.
+
+    Nobody asks for all shares of shared devices at once, so these have no size.
+    """
     sizes: dict[tuple[int, int], NodeGroup] = {}
     for match in cluster.supply.matches(flavor):
         for node_class in match.group.classes:
-            whole = node_class.machine.allocatable.get(resource, 0)
+            shared = resource in (node_class.machine.physical or {})
+            whole = 0 if shared else node_class.machine.allocatable.get(resource, 0)
             if whole:
                 sizes.setdefault((whole, node_class.free.get(resource, 0)), match.group)
     return sizes

@@ -9,6 +9,7 @@ from __future__ import annotations
 from qcheck.model.landing import is_discovered
 from qcheck.model.nodes import DECLARED, Machine, NodePool
 from qcheck.model.policy import matches_any
+from qcheck.model.sharing import seen_physical
 from qcheck.model.supply import NodeClass, NodeGroup, takings
 from qcheck.model.value import TYPE_CHECKING, replace
 
@@ -95,6 +96,7 @@ def _group_of_nodes(cluster: Cluster, owner: object, nodes: list[Node]) -> NodeG
         model=labels.get("nvidia.com/gpu.product"),
         source="node dump",
         capacity=first.capacity,
+        physical=seen_physical(labels, first.allocatable),
     )
     name = owner if isinstance(owner, str) else _name_nodes(nodes)
     usable = sum(n.ready and not n.unschedulable for n in nodes)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from qcheck.model.nodes import LabelOrigin, Machine, NodePool
-from qcheck.model.value import TYPE_CHECKING, replace
-from qcheck.nodepools.added import HOSTNAME, added
-from qcheck.nodepools.machines import machine
-from qcheck.nodepools.scalars import labels, place, taints, texts, written_taint
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.nodepools.figures import Count, Figures, unresolved_keys
+from qcheck.nodepools.pool import Draft, Types, finished, look_up
+from qcheck.nodepools.provided import Provided, eks
+from qcheck.nodepools.scalars import place, written_taint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -15,9 +16,10 @@ if TYPE_CHECKING:
     from qcheck.model.labels import Taint
     from qcheck.nodepools.world import World
 
-EKS = LabelOrigin("EKS", before_boot=True)
 EKSCTL = LabelOrigin("eksctl", before_boot=True)
 DEFAULT_TYPE = "m5.large"
+GROUP_LABEL = "alpha.eksctl.io/nodegroup-name"
+HINT = "give qcheck the file as it is after substitution"
 
 
 def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
@@ -29,89 +31,89 @@ def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
 
 def _pool(group: Cursor, cluster: str, is_managed: bool, own: Mapping[str, Machine]) -> NodePool:
     name = group["name"].text() or ""
-    low, desired, high = _count(group, is_managed)
-    declared = labels(group["labels"])
-    automatic = {"alpha.eksctl.io/cluster-name": cluster, "alpha.eksctl.io/nodegroup-name": name}
-    origins = dict.fromkeys(automatic, EKSCTL)
-    spot = group["spot"].boolean() or False
+    figures, kind = Figures(), Figures()
+    spot = figures.flag(group["spot"])
+    block = group["instanceMarketOptions"]["marketType"].text() == "capacity-block"
+    provided = [Provided(EKSCTL, {"alpha.eksctl.io/cluster-name": cluster, GROUP_LABEL: name})]
     if is_managed:
-        provided = {
-            "eks.amazonaws.com/nodegroup": name,
-            "eks.amazonaws.com/capacityType": "SPOT" if spot else "ON_DEMAND",
-        }
-        automatic |= provided
-        origins |= dict.fromkeys(provided, EKS)
-    zones = texts(group["availabilityZones"])
-    pool = NodePool(
-        name=name,
-        format="eksctl managed node group" if is_managed else "eksctl node group",
-        place=place(group),
-        count_place=place(_count_field(group)),
-        minimum=low,
-        desired=desired,
-        maximum=high,
-        machines=(),
-        labels={**automatic, **declared},
-        taints=_taints(group["taints"]),
-        added=origins,
-        varying={HOSTNAME: (), "topology.kubernetes.io/zone": zones},
-        zones=zones,
-        spot=spot,
-        autoscaler=None if low == high else "Auto Scaling group",
-        group_label=("alpha.eksctl.io/nodegroup-name", name),
+        provided.append(eks(name, "SPOT" if spot else "CAPACITY_BLOCK" if block else "ON_DEMAND"))
+    labels, taints = figures.labels(group["labels"]), _taints(group["taints"], figures)
+    types, at = _types(group, kind, own)
+    return finished(
+        Draft(
+            name,
+            "eksctl managed node group" if is_managed else "eksctl node group",
+            place(group),
+            _count(group, is_managed),
+            types.machines,
+            place(at),
+            f"{kind.doubt}; {HINT}" if kind.doubt else types.doubt,
+            labels,
+            taints,
+            tuple(unresolved_keys(group["labels"])),
+            tuple(provided),
+            _zones(group),
+            spot or _all_spot(group["instancesDistribution"]),
+            "Auto Scaling group",
+            (GROUP_LABEL, name),
+            figures.doubt,
+            HINT,
+        )
     )
-    return _with_machines(pool, group, own)
 
 
-def _count(group: Cursor, is_managed: bool) -> tuple[int, int, int]:
+def _zones(group: Cursor) -> tuple[str, ...]:
+    """Zones that are named; placeholders say nothing."""
+    figures = Figures()
+    zones = figures.texts(group["availabilityZones"])
+    return zones if figures.doubt is None else ()
+
+
+def _all_spot(distribution: Cursor) -> bool:
+    """No on-demand base and none above it."""
+    figures = Figures()
+    share = figures.whole(distribution["onDemandPercentageAboveBaseCapacity"])
+    return share == 0 and not figures.whole(distribution["onDemandBaseCapacity"])
+
+
+def _count(group: Cursor, is_managed: bool) -> Count:
     """Minimum, desired, maximum with eksctl's defaults: each stands in for the ones that are missing."""
-    low, desired, high = (group[f].integer() for f in ("minSize", "desiredCapacity", "maxSize"))
+    figures = Figures()
+    low, desired, high = (figures.whole(group[f]) for f in ("minSize", "desiredCapacity", "maxSize"))
     if low is None:
         low = desired if desired is not None else 2
     if high is None:
         high = desired if desired is not None else low
     if is_managed:
         high = max(high, 1)
-    return low, desired if desired is not None else low, high
+    at = next((group[f] for f in ("maxSize", "desiredCapacity", "minSize") if group[f].exists), group)
+    if figures.doubt is not None:
+        return Count(figures.doubt.place, 0, None, None, figures.doubt)
+    return Count(place(at), low, desired if desired is not None else low, high)
 
 
-def _count_field(group: Cursor) -> Cursor:
-    return next((group[f] for f in ("maxSize", "desiredCapacity", "minSize") if group[f].exists), group)
-
-
-def _taints(at: Cursor) -> tuple[Taint, ...]:
+def _taints(at: Cursor, figures: Figures) -> tuple[Taint, ...]:
     """A list, or the older map of `key: "value:Effect"`."""
     if isinstance(at.data, dict):
         return tuple(written_taint(f"{key}={c.text() or ''}") for key, c in at.mapping())
-    return taints(at)
+    return figures.taints(at)
 
 
-def _with_machines(pool: NodePool, group: Cursor, own: Mapping[str, Machine]) -> NodePool:
-    types, at = _types(group)
-    if not types:
-        return replace(pool, why_unknown="its machine types are chosen when it is created", unknown_place=place(at))
-    known = [(t, machine(t, "aws", own)) for t in types]
-    missing = next((t for t, m in known if m is None), None)
-    if missing is not None:
-        return replace(pool, why_unknown=f"the machine type {missing} is in no catalogue", unknown_place=place(at))
-    machines, origins = [], dict(pool.added)
-    for _, found in known:
-        assert found is not None
-        extra, by = added(found)
-        machines.append(replace(found, labels={**extra, **found.labels}))
-        origins = {**by, **origins}
-    return replace(pool, machines=tuple(machines), added=origins)
-
-
-def _types(group: Cursor) -> tuple[tuple[str, ...], Cursor]:
-    """The machine types and where they are written; none where a selector or a launch template decides."""
+def _types(group: Cursor, figures: Figures, own: Mapping[str, Machine]) -> tuple[Types, Cursor]:
+    """The machines and where their types are written; a doubt where a selector or a launch template decides."""
     mixed = group["instancesDistribution"]["instanceTypes"]
     for at in (group["instanceTypes"], mixed):
         if at.items():
-            return texts(at), at
+            return _known(figures.texts(at), figures, own), at
     single = group["instanceType"]
-    if single.text():
-        return (single.text() or "",), single
-    if group["instanceSelector"].exists or group["launchTemplate"].exists:
-        return (), group["instanceSelector"] if group["instanceSelector"].exists else group["launchTemplate"]
-    return (DEFAULT_TYPE,), group
+    if single.exists and single.text() != "mixed":
+        name = figures.text(single)
+        return _known((name,) if name else (), figures, own), single
+    for field in ("instanceSelector", "launchTemplate"):
+        if group[field].exists:
+            return Types((), f"its machine types come from its {field}"), group[field]
+    return look_up((DEFAULT_TYPE,), "aws", own), group
+
+
+def _known(names: tuple[str, ...], figures: Figures, own: Mapping[str, Machine]) -> Types:
+    return Types() if figures.doubt is not None else look_up(names, "aws", own)

@@ -10,14 +10,16 @@ from qcheck.model.labels import Requirement
 from qcheck.model.nodes import LabelOrigin, Machine, NodePool
 from qcheck.model.value import TYPE_CHECKING, replace
 from qcheck.nodepools import catalogue
-from qcheck.nodepools.added import HOSTNAME, added
+from qcheck.nodepools.added import HOSTNAME
 from qcheck.nodepools.machines import machine, of_type
+from qcheck.nodepools.pool import described
 from qcheck.nodepools.scalars import amounts, labels, place, taints, texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qcheck.documents.cursor import Cursor
+    from qcheck.model.labels import Labels
     from qcheck.nodepools.catalogue import MachineType
     from qcheck.nodepools.world import World
 
@@ -81,7 +83,7 @@ def _pool(root: Cursor, own: Mapping[str, Machine]) -> NodePool:
         unknown_place=place(template["requirements"]),
         group_label=(POOL_LABEL, name),
     )
-    return _with_machine_labels(pool)
+    return _with_machine_labels(pool, labels(spec["template"]["metadata"]["labels"]))
 
 
 def _group(template: Cursor) -> str:
@@ -169,11 +171,7 @@ def _launchable(each: Machine, limits: dict[str, int]) -> int | None:
 
 def _capacity(each: Machine) -> dict[str, int]:
     """What the machine has before anything is reserved, as far as it is known."""
-    kind = catalogue.find(each.instance_type, "aws") if each.instance_type else None
-    found = dict(each.allocatable)
-    if kind is not None and kind.vcpu is not None and kind.memory is not None:
-        found |= {"cpu": kind.vcpu * 1000, "memory": kind.memory}
-    return found
+    return {**each.allocatable, **each.capacity}
 
 
 def _labels(
@@ -196,18 +194,15 @@ def _labels(
     return fixed, {k: v for k, v in varying.items() if k not in fixed}
 
 
-def _with_machine_labels(pool: NodePool) -> NodePool:
-    """Adds what nodes of each machine show of themselves."""
-    if not pool.machines:
-        return pool
-    described = []
-    origins = dict(pool.added)
+def _with_machine_labels(pool: NodePool, declared: Labels) -> NodePool:
+    """Adds what nodes of each machine show of themselves; what the template declares wins."""
+    named = []
     for each in pool.machines:
-        extra, by = added(each)
         kind = catalogue.find(each.instance_type, "aws") if each.instance_type else None
         mine = {f"{AWS}{k}": v for k, v in aws_labels(kind).items()} if kind else {}
-        described.append(replace(each, labels={**extra, **mine, **each.labels}))
-        origins = {**by, **dict.fromkeys(mine, KARPENTER), **origins}
-    told = {k for each in described for k in each.labels}
+        named.append(replace(each, labels={**mine, **each.labels}))
+    machines, origins = described(tuple(named), declared)
+    told = {k for each in machines for k in each.labels}
+    by_karpenter = dict.fromkeys((k for k in told if k.startswith(AWS)), KARPENTER)
     varying = {k: v for k, v in pool.varying.items() if k not in told}
-    return replace(pool, machines=tuple(described), added=origins, varying=varying)
+    return replace(pool, machines=machines, added={**origins, **by_karpenter, **pool.added}, varying=varying)

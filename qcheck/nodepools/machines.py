@@ -41,7 +41,17 @@ def of_type(kind: MachineType, pods: int = DEFAULT_PODS) -> Machine:
     if kind.rdma_kind == "efa" and kind.rdma_count:
         allocatable[EFA] = kind.rdma_count
         sure[EFA] = ESTIMATED
-    return Machine(kind.name, allocatable, sure, frozenset(unknown), kind.model, kind.nvlink_domain, source=kind.source)
+    return Machine(
+        kind.name, allocatable, sure, frozenset(unknown), kind.model, kind.nvlink_domain, source=kind.source,
+        capacity=_capacity(kind),
+    )  # fmt: skip
+
+
+def _capacity(kind: MachineType) -> dict[str, int]:
+    """What the machine has before anything is held back, as far as it is known."""
+    milli_cpu = None if kind.vcpu is None else kind.vcpu * 1000
+    found = {"cpu": milli_cpu, "memory": kind.memory, kind.resource or "": kind.count}
+    return {r: n for r, n in found.items() if r and n}
 
 
 def with_declared(base: Machine, declared: dict[str, int]) -> Machine:

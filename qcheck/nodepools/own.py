@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from qcheck.model.nodes import Machine, NodePool, TopologyLevel
 from qcheck.model.value import TYPE_CHECKING, replace
-from qcheck.nodepools.added import HOSTNAME, added
+from qcheck.nodepools.added import HOSTNAME
 from qcheck.nodepools.machines import machine, with_declared
+from qcheck.nodepools.pool import described
 from qcheck.nodepools.scalars import amounts, labels, place, taints
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ def _pool(root: Cursor, own: Mapping[str, Machine]) -> NodePool:
         kind = spec["instanceType"].text()
         why = f"the machine type {kind} is in no catalogue" if kind else "it names neither instanceType nor allocatable"
         return replace(base, why_unknown=why, unknown_place=place(spec["instanceType"]))
-    extra, origins = added(found)
-    return replace(base, machines=(found,), labels={**extra, **base.labels}, added=origins)
+    machines, origins = described((found,), base.labels)
+    return replace(base, machines=machines, added=origins)
 
 
 def _count(at: Cursor) -> tuple[int, int | None, int | None]:

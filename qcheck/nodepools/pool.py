@@ -49,7 +49,7 @@ class Draft(Value):
 
 def finished(draft: Draft) -> NodePool:
     """The pool, with labels that appear by themselves, and where each figure comes from."""
-    machines, origins = _described(draft.machines)
+    machines, origins = described(draft.machines, draft.labels)
     labels: Labels = {}
     taints = list(draft.taints)
     for each in draft.provided:
@@ -81,15 +81,18 @@ def finished(draft: Draft) -> NodePool:
     )
 
 
-def _described(machines: tuple[Machine, ...]) -> tuple[tuple[Machine, ...], dict[str, LabelOrigin]]:
-    """The machines with what each shows of itself, and who puts it there."""
-    described = []
+def described(
+    machines: tuple[Machine, ...], declared: Mapping[str, str]
+) -> tuple[tuple[Machine, ...], dict[str, LabelOrigin]]:
+    """The machines with what each shows of itself, and who puts it there. What the pool declares wins."""
+    found = []
     origins: dict[str, LabelOrigin] = {}
     for each in machines:
         extra, by = added(each)
-        described.append(replace(each, labels={**extra, **each.labels}))
-        origins |= by
-    return tuple(described), origins
+        shown = {k: v for k, v in {**extra, **each.labels}.items() if k not in declared}
+        found.append(replace(each, labels=shown))
+        origins |= {k: o for k, o in by.items() if k not in declared}
+    return tuple(found), origins
 
 
 def _varying(draft: Draft, labels: Labels) -> dict[str, tuple[str, ...]]:
