@@ -14,7 +14,7 @@ from qcheck.documents.load import load
 from qcheck.findings.catalogue import choose, load_catalogue
 from qcheck.findings.result import Inputs, NotRead
 from qcheck.findings.settle import Terms, overrides, settle
-from qcheck.kinds.decode import decode, recognises, roots
+from qcheck.kinds.decode import decode, mentions_configuration, recognises, roots
 from qcheck.kinds.refusals.target import Target
 from qcheck.kinds.validate import validate
 from qcheck.model.assemble import assemble
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from qcheck.findings.result import Result
     from qcheck.model.change import ClusterChange
     from qcheck.model.cluster import Cluster
+    from qcheck.model.configuration import Configuration
     from qcheck.model.nodes import Machine
     from qcheck.model.verdict import Judged
     from qcheck.settings import ClusterScope
@@ -180,8 +181,9 @@ def read(paths: Sequence[str] | files.Found, limits: Limits, watch: Watch) -> tu
 
 def _is_wanted(api_version: str, kind: str, text: str) -> bool:
     if not api_version and not kind:
-        return nodepools.recognises_text(text)
-    return recognises(api_version, kind) or nodepools.recognises(api_version, kind)
+        return nodepools.recognises_text(text) or mentions_configuration(text)
+    is_known = recognises(api_version, kind) or nodepools.recognises(api_version, kind)
+    return is_known or mentions_configuration(text)
 
 
 def model(
@@ -193,7 +195,9 @@ def model(
     hcl = [f.text for f in mine if f.text.path.endswith(nodepools.HCL)]
     pools, nodes, pool_problems = nodepools.read(manifests, own_types, hcl)
     objects = [o for r in manifests if not nodepools.describes_nodes(r) and (o := decode(r)) is not None]
-    target = Target((scope.policy.kueue.major, scope.policy.kueue.minor))
+    release = (scope.policy.kueue.major, scope.policy.kueue.minor)
+    configuration, misconfigured = _configuration(mine, release)
+    target = Target(release, configuration.feature_gates if configuration else {})
     refused = [p for r in manifests for p in validate(r, target)]
     problems = [_problem(fault) for f in mine for fault in f.faults]
     return assemble(
@@ -201,9 +205,20 @@ def model(
         scope.policy,
         [*objects, *nodes],
         pools,
-        problems=[*problems, *refused, *pool_problems],
+        configuration=configuration,
+        problems=[*problems, *misconfigured, *refused, *pool_problems],
         unread=[f.text.path for f in mine if _left_out([f])],
     )
+
+
+def _configuration(loaded: Iterable[Loaded], release: tuple[int, int]) -> tuple[Configuration | None, list[Problem]]:
+    """The manager's Configuration, where some file speaks of one."""
+    documents = [d for f in loaded if mentions_configuration(f.text.text) for d in f.documents]
+    if not documents:
+        return None, []
+    from qcheck.kinds.configuration import read_configuration
+
+    return read_configuration(documents, release)
 
 
 def _problem(fault: Fault) -> Problem:

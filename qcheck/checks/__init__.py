@@ -14,5 +14,6 @@ MODULES: dict[str, tuple[str, ...]] = {
     "topology": ("topology", "packing", "domains", "gangs", "stranding"),
     "change": ("change",),
     "workloads": ("workloads",),
+    "configuration": ("configuration",),
 }
 """The modules of `qcheck.checks` that hold the rules of each family."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     Wanted = Callable[[str, str, str], bool]
-    """Whether documents of an apiVersion and kind are needed; of those that have neither, the text is given instead."""
+    """Whether documents of an apiVersion and kind (both empty where there are none) and with this text are needed."""
 
 BLANK = ("", " ", "\t", "\n")
 MARKER = re.compile(r"(?:^|(?<=\r))---(?=[ \t\r\n]|\Z)", re.MULTILINE)
@@ -155,7 +155,7 @@ def _is_needed(text: str, start: int, end: int, wanted: Wanted) -> bool:
     """Decided by the text alone where apiVersion and kind stand plainly at the start of lines; parsed if in doubt."""
     version, kind = _field(text, start, end, "apiVersion:"), _field(text, start, end, "kind:")
     if version and kind:
-        return kind.endswith("List") or wanted(version, kind, "")
+        return kind.endswith("List") or wanted(version, kind, text[start:end])
     if text.find("apiVersion", start, end) < 0 and text.find("kind", start, end) < 0:
         return wanted("", "", text[start:end])
     return True
@@ -205,7 +205,7 @@ def _wants(data: object, wanted: Wanted, text: str) -> bool:
     if not isinstance(data, dict):
         return wanted("", "", text)
     version, kind = str(data.get("apiVersion") or ""), str(data.get("kind") or "")
-    return kind.endswith("List") or wanted(version, kind, "") or (not (version and kind) and wanted("", "", text))
+    return kind.endswith("List") or wanted(version, kind, text) or (not (version and kind) and wanted("", "", text))
 
 
 def _is_template(loaded: Loaded) -> bool:

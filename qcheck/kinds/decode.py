@@ -48,6 +48,11 @@ def recognises(api_version: str, kind: str) -> bool:
     return group == kueue.GROUP or decoder(group, kind) is not None
 
 
+def mentions_configuration(text: str) -> bool:
+    """Whether a text may hold the manager's Configuration, also inside a ConfigMap or Helm values."""
+    return "config.kueue.x-k8s.io/" in text
+
+
 def roots(document: Document) -> Iterator[Cursor]:
     """The objects of a document: itself, or the items of a List."""
     whole = root(document)

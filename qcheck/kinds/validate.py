@@ -7,7 +7,7 @@ from importlib import import_module
 from qcheck.kinds.quantities import quantity_problems
 from qcheck.kinds.read import object_id
 from qcheck.kinds.refusals.target import Target
-from qcheck.kinds.schema.catalogue import KUEUE, described
+from qcheck.kinds.schema.catalogue import CONFIG, KUEUE, described
 from qcheck.kinds.schema.failure import Failure, field_path
 from qcheck.kinds.schema.formats import near_name, subdomain_fault
 from qcheck.kinds.versions import version_problems
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _MANAGED = ("jobs", "managed")
 _REFUSALS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
+    (CONFIG, "Configuration"): (("configuration", "configuration"),),
     (KUEUE, "ClusterQueue"): (("queues", "cluster_queue"),),
     (KUEUE, "Cohort"): (("queues", "cohort"),),
     (KUEUE, "ResourceFlavor"): (("flavors", "resource_flavor"),),
@@ -65,13 +66,13 @@ def validate(root: Cursor, target: Target) -> tuple[Problem, ...]:
     failures: list[Failure] = []
     if found is not None:
         failures += _structure(root, found)
-        failures += _name(root)
+        failures += () if identity.group == CONFIG else _name(root)
     for module, function in _REFUSALS.get((identity.group, identity.kind), ()):
-        if found is not None or identity.group not in (KUEUE, "", "apps", "batch"):
+        if found is not None or identity.group not in (KUEUE, CONFIG, "", "apps", "batch"):
             refusal: Refusal = getattr(import_module(f"qcheck.kinds.refusals.{module}"), function)
             failures += refusal(root, target)
     problems += [_problem(root, identity, found, failure) for failure in _distinct(failures)]
-    if found is not None:
+    if found is not None and identity.group != CONFIG:
         problems += quantity_problems(root, identity, found)
     return tuple(problems)
 
@@ -110,6 +111,8 @@ def _distinct(failures: list[Failure]) -> list[Failure]:
 def _problem(root: Cursor, identity: ObjectId, found: Described | None, failure: Failure) -> Problem:
     route = failure.route
     path = field_path(route[len(root.route) :])
+    if identity.group == CONFIG:
+        return _of_configuration(root, identity, failure)
     if failure.code == "unknown-field":
         from qcheck.kinds.unknown import unknown_field
 
@@ -122,4 +125,23 @@ def _problem(root: Cursor, identity: ObjectId, found: Described | None, failure:
         identity,
         tuple(Place(root.document, r, "clashes with this") for r in failure.related),
         {"check": failure.check, "field": path},
+    )
+
+
+def _of_configuration(root: Cursor, identity: ObjectId, failure: Failure) -> Problem:
+    """The manager refuses to start over an unknown key as over a bad value."""
+    path = field_path(failure.route[len(root.route) :])
+    text, fix, check = f"{path}: {failure.text}", failure.fix, failure.check
+    if failure.code == "unknown-field":
+        check = "CFG-KEY"
+        text = f'unknown field "{path}": the manager of this release does not start with it'
+        fix = f"write {failure.near}" if failure.near else "remove it"
+    return Problem(
+        "configuration-rejected",
+        Place(root.document, failure.route, "", failure.on_key),
+        text,
+        fix[:1].upper() + fix[1:] + "." * bool(fix),
+        identity,
+        tuple(Place(root.document, r, "clashes with this") for r in failure.related),
+        {"check": check, "field": path},
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.kinds.schema.catalogue import DEPRECATED_SINCE, KUEUE, NOT_DEPRECATED, SERVED
+from qcheck.kinds.schema.catalogue import CONFIG, CONFIG_SERVED, DEPRECATED_SINCE, KUEUE, NOT_DEPRECATED, SERVED
 from qcheck.model.place import Place
 from qcheck.model.problems import Problem
 from qcheck.model.value import TYPE_CHECKING
@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 
 def version_problems(root: Cursor, identity: ObjectId, release: Release) -> Iterator[Problem]:
     """Nothing for other groups: their versions depend on the cluster."""
+    if identity.group == CONFIG and release < CONFIG_SERVED.get(identity.version, ((999, 0), ()))[0]:
+        message = (
+            f"Kueue {shown(release)} does not read {identity.api_version}; it reads v1beta1 and, from 0.15 on, v1beta2"
+        )
+        place = Place(root.document, (*root.route, "apiVersion"))
+        yield Problem(
+            "configuration-rejected", place, message, "", identity, (), {"check": "CFG-KEY", "field": "apiVersion"}
+        )
     if identity.group != KUEUE or not identity.version:
         return
     if identity.kind not in SERVED:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from qcheck.kinds.gates import is_on
 from qcheck.kinds.schema.failure import Failure
+from qcheck.model import gate_table
 from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class Target(Value):
         return self.release >= (0, minor)
 
     def has_gate(self, name: str) -> bool:
-        return self.gates.get(name, is_on(name, self.release))
+        return self.gates.get(name, gate_table.is_on(name, self.release))
 
 
 def refuse(

@@ -8,8 +8,9 @@ The notation, one line per field, indented by two spaces:
       preference Some|Other >=0.15
 
 `!` or `required` required. `[a..b]` a list and `{a..b}` a map, with bounds on its size; what follows describes the
-items. A type: `string`, `bool`, `int32`, `int64`, `quantity`, `int-or-string`, `time`, `any`, a format of `formats.py`
-(`dns`, `label-key` ...) or a named type with a capital (`PodTemplate`); without a type it is an object with the lines below.
+items. A type: `string`, `bool`, `int32`, `int64`, `number`, `quantity`, `int-or-string`, `time`, `duration`, `any`, a
+format of `formats.py` (`dns`, `label-key` ...) or a named type with a capital (`PodTemplate`); without a type it is an
+object with the lines below.
 `A|B` an enum, `len:1..63` a string's length, `min:0`, `max:9`, `size:a..b` (bounds of the list before it), `by:a,b`
 the keys of a list map, `set` no repeated items, `=json` the default, `open` further fields are allowed.
 `CQ-S04` is the check that a violation reports; children inherit it.

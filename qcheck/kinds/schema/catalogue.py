@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     Release = tuple[int, int]
 
 KUEUE = "kueue.x-k8s.io"
-HEAD = "apiVersion string\nkind string\nmetadata Metadata\n"
+CONFIG = "config.kueue.x-k8s.io"
+HEAD = "apiVersion string\nkind string\n"
+METADATA = "metadata Metadata\n"
 _BUILTIN_GROUPS = frozenset({"", "apps", "batch", "scheduling.k8s.io", "node.k8s.io"})
 _OPERATOR_GROUPS = frozenset({"jobset.x-k8s.io", "ray.io", "kubeflow.org", "leaderworkerset.x-k8s.io"})
 _NEVER: Release = (999, 0)
@@ -34,6 +36,8 @@ SERVED: dict[str, dict[str, tuple[Release, Release]]] = {
     "MultiKueueConfig": {"v1alpha1": ((0, 6), (0, 9)), "v1beta1": ((0, 9), _NEVER), "v1beta2": ((0, 15), _NEVER)},
 }
 """Kueue's kinds: the first release that serves a version, and the first that no longer does (changelogs of Kueue)."""
+
+CONFIG_SERVED: dict[str, tuple[Release, Release]] = _BETA1
 
 DEPRECATED_SINCE: dict[str, Release] = {"v1beta1": (0, 15)}
 NOT_DEPRECATED = frozenset({("MultiKueueConfig", "v1beta1")})
@@ -56,7 +60,7 @@ _described: dict[tuple[str, str, str, Release], Described | None] = {}
 
 def described(group: str, version: str, kind: str, release: Release) -> Described | None:
     """The description of a kind; None for kinds, and versions of built-in kinds, that are not described."""
-    key = (group, version, kind, release if group == KUEUE else (0, 0))
+    key = (group, version, kind, release if group in (KUEUE, CONFIG) else (0, 0))
     if key not in _described:
         _described[key] = _describe(group, version, kind, release)
     return _described[key]
@@ -67,11 +71,16 @@ def _describe(group: str, version: str, kind: str, release: Release) -> Describe
         from qcheck.kinds.schema import kueue
 
         text, served = kueue.KINDS.get(kind), SERVED.get(kind, {})
+    elif group == CONFIG:
+        from qcheck.kinds.schema import configuration
+
+        text, served = configuration.CONFIGURATION if kind == "Configuration" else None, CONFIG_SERVED
     else:
         versions, text = _foreign(group, kind)
         served = dict.fromkeys(versions, ((0, 0), _NEVER))
     if text is None or version not in served:
         return None
+    text = text if group == CONFIG else METADATA + text
     return Described(text, Scope(version, release, group in _BUILTIN_GROUPS), _types())
 
 
@@ -85,6 +94,6 @@ def _foreign(group: str, kind: str) -> tuple[tuple[str, ...], str | None]:
 
 
 def _types() -> dict[str, str]:
-    from qcheck.kinds.schema import builtin, operators, pods, volumes
+    from qcheck.kinds.schema import builtin, configuration, operators, pods, volumes
 
-    return {**pods.TYPES, **volumes.TYPES, **builtin.TYPES, **operators.TYPES}
+    return {**pods.TYPES, **volumes.TYPES, **builtin.TYPES, **operators.TYPES, **configuration.TYPES}

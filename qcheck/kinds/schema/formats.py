@@ -54,6 +54,9 @@ QUANTITY = (
 )
 """How CRDs spell a quantity; Go's own parser, which built-in kinds use, also takes a lone sign."""
 
+DURATION = re.compile(r"[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|ms|s|m|h))+)")
+"""Go's notation of a length of time."""
+
 DNS_NAME = FORMATS["dns"].pattern
 DNS_LABEL = FORMATS["dns-label"].pattern
 _QUALIFIED = re.compile(_NAME)

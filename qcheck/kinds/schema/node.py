@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 CHECK = re.compile(r"[A-Z]+-[A-Z]\d\d")
 BOUNDS = re.compile(r"(\d*)\.\.(\d*)")
 CONDITION = re.compile(r"(@[a-z0-9,]+|(?:>=|<)\d+\.\d+)(?::(.+))?")
-SCALARS = frozenset({"string", "bool", "int32", "int64", "quantity", "int-or-string", "time", "any"})
+SCALARS = frozenset(
+    {"string", "bool", "int32", "int64", "number", "quantity", "int-or-string", "time", "duration", "any"}
+)
 INT_RANGE = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 
 

@@ -88,6 +88,10 @@ def _scalar(node: Node) -> Json:
             return {"type": ["integer", "string"], "pattern": QUANTITY}
         case "int-or-string":
             return {"type": ["integer", "string"]}
+        case "number":
+            return {"type": "number"}
+        case "duration":
+            return {"type": "string"}
         case "time":
             return {"type": "string", "format": "date-time"}
     return {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.kinds.schema.failure import Failure, show, type_name
-from qcheck.kinds.schema.formats import FORMATS, near_name
+from qcheck.kinds.schema.formats import DURATION, FORMATS, near_name
 from qcheck.kinds.schema.node import INT_RANGE, Node, Scope
 from qcheck.model.quantity import QuantityError, parse_quantity
 
@@ -31,6 +31,10 @@ def check(node: Node, scope: Scope) -> Check:
             return _either(node)
         case "time":
             return _typed(node, str, "string")
+        case "number":
+            return _number(node)
+        case "duration":
+            return _duration(node)
     return lambda value: None  # noqa: ARG005  (whatever it is)
 
 
@@ -89,6 +93,28 @@ def _quantity(node: Node, is_builtin: bool) -> Check:
             parse_quantity(value)
         except QuantityError as error:
             return [_failure(node, f"Invalid value: {show(value)}: {error}")]
+        return None
+
+    return check
+
+
+def _number(node: Node) -> Check:
+    def check(value: object) -> list[Failure] | None:
+        return None if type(value) in (int, float) else [_wrong_type(node, "number", value)]
+
+    return check
+
+
+def _duration(node: Node) -> Check:
+    """A Go duration of at least nothing: 5m, 1h30m, 0s."""
+
+    def check(value: object) -> list[Failure] | None:
+        if type(value) is not str:
+            return [_wrong_type(node, "string", value)]
+        if not DURATION.fullmatch(value):
+            return [_failure(node, f"Invalid value: {show(value)}: is no duration such as 30m or 1h30m")]
+        if value.startswith("-") and value.strip("-0.nuµmsh"):
+            return [_failure(node, f"Invalid value: {show(value)}: must be greater than or equal to 0")]
         return None
 
     return check

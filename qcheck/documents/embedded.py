@@ -1,0 +1,61 @@
+"""A YAML document inside a scalar of another one: a file in a ConfigMap, a string in Helm values.
+
+In a literal block scalar every line of the inner document is a line of the file, so that positions are exact. In
+another kind of scalar they are those of the whole scalar.
+"""
+
+from __future__ import annotations
+
+import re
+
+from yaml import YAMLError
+
+from qcheck.documents import events, limits
+from qcheck.documents.composed import Refused
+from qcheck.documents.document import Document
+from qcheck.documents.text import Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from qcheck.documents.composed import Composed
+    from qcheck.documents.text import Route, Span
+
+HEADER = re.compile(r"(?:[&!]\S+[ \t]+)*\|[-+1-9]*[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n)")
+
+
+class NotYaml(ValueError):
+    """The scalar holds no YAML; the message says why."""
+
+
+class Inside(Document):
+    """A document of which no more is known than the scalar that holds it."""
+
+    __slots__ = ("_holder", "_route")
+
+    def __init__(self, holder: Document, route: Route, composed: Composed) -> None:
+        super().__init__(Text(holder.path, ""), holder.index, composed.data, 0, composed.where, holder.rendered_from)
+        self._holder = holder
+        self._route = route
+
+    def span(self, route: Route, on_key: bool = False) -> Span:  # noqa: ARG002 (the scalar has no parts)
+        return self._holder.span(self._route)
+
+    def line(self, number: int) -> str:
+        return self._holder.line(number)
+
+
+def embedded(holder: Document, route: Route, value: str, limit: limits.Limits = limits.DEFAULT) -> Document:
+    """The document in the scalar `value` at `route`. Raises `NotYaml`."""
+    spot = holder.spot(route)
+    written = spot.text.text[spot.start : spot.end]
+    header = HEADER.match(written)
+    try:
+        if header:
+            start = spot.start + header.end()
+            composed = events.compose(written[header.end() :], start, limit)
+            return Document(
+                spot.text, holder.index, composed.data, composed.start, composed.where, holder.rendered_from
+            )
+        return Inside(holder, route, events.compose(value, 0, limit))
+    except (Refused, YAMLError) as error:
+        raise NotYaml(" ".join(str(error).split())) from None

@@ -1,0 +1,125 @@
+"""The manager's Configuration: as a document, in the ConfigMap `kueue-manager-config`, or as a string in Helm values."""
+
+from __future__ import annotations
+
+from qcheck.documents.cursor import Cursor, root
+from qcheck.documents.embedded import NotYaml, embedded
+from qcheck.kinds.read import label_selector, place, quantities, text_list
+from qcheck.kinds.refusals.target import Target
+from qcheck.kinds.schema.catalogue import CONFIG
+from qcheck.kinds.validate import validate
+from qcheck.model.configuration import Configuration, DeviceClassMapping, Transformation
+from qcheck.model.place import Place
+from qcheck.model.problems import Problem
+from qcheck.model.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from qcheck.documents.document import Document
+    from qcheck.kinds.schema.catalogue import Release
+
+MARK = "config.kueue.x-k8s.io/"
+DEEPEST = 8
+
+
+def read_configuration(documents: Iterable[Document], release: Release) -> tuple[Configuration | None, list[Problem]]:
+    """The Configuration of a cluster (the first one that is met), and what is wrong with all of them."""
+    first: Configuration | None = None
+    problems: list[Problem] = []
+    for document in documents:
+        found, unreadable = find(document)
+        problems += unreadable
+        for at in found:
+            problems += validate(at, Target(release))
+            first = first or decode(at, release)
+    return first, problems
+
+
+def find(document: Document) -> tuple[list[Cursor], list[Problem]]:
+    """The Configurations in a document, and a problem for each string that is meant to be one and is no YAML."""
+    top = root(document)
+    if _is_configuration(top):
+        return [top], []
+    found: list[Cursor] = []
+    problems: list[Problem] = []
+    for text in _strings(top, 0):
+        try:
+            inner = root(embedded(document, text.route, text.text() or ""))
+        except NotYaml as error:
+            message = f"the manager's Configuration is no valid YAML: {error}"
+            problems.append(Problem("configuration-rejected", place(text), message, data={"check": "YAML"}))
+            continue
+        if _is_configuration(inner):
+            found.append(inner)
+    return found, problems
+
+
+def _is_configuration(at: Cursor) -> bool:
+    return (at["apiVersion"].text() or "").startswith(MARK)
+
+
+def _strings(at: Cursor, depth: int) -> Iterator[Cursor]:
+    """Strings of many lines that hold the group's name: data of a ConfigMap, values of a chart."""
+    if isinstance(at.data, str):
+        if MARK in at.data and "\n" in at.data:
+            yield at
+    elif depth < DEEPEST:
+        for _, inner in at.mapping():
+            yield from _strings(inner, depth + 1)
+        for inner in at.items():
+            yield from _strings(inner, depth + 1)
+
+
+def decode(at: Cursor, release: Release) -> Configuration:
+    """The parts that change what queues do, with the manager's defaults."""
+    version = (at["apiVersion"].text() or "").removeprefix(f"{CONFIG}/")
+    integrations, resources = at["integrations"], at["resources"]
+    waits, timeout, blocks = _waiting(at, version, release)
+    fair = at["fairSharing"]
+    frameworks = integrations["frameworks"]
+    return Configuration(
+        version=version,
+        place=Place(at.document, at.route),
+        frameworks=text_list(frameworks) or ("batch/job",),
+        external_frameworks=text_list(integrations["externalFrameworks"]),
+        manage_without_queue_name=at["manageJobsWithoutQueueName"].boolean() or False,
+        managed_namespaces=label_selector(at["managedJobsNamespaceSelector"]),
+        namespace=at["namespace"].text() or "kueue-system",
+        waits_for_pods_ready=waits,
+        pods_ready_timeout=timeout,
+        block_admission=blocks,
+        fair_sharing=bool(fair["enable"].boolean()) if version == "v1beta1" else fair.exists,
+        admission_fair_sharing=at["admissionFairSharing"].exists,
+        ignore_undeclared=resources["quotaCheckStrategy"].text() == "IgnoreUndeclared",
+        exclude_prefixes=text_list(resources["excludeResourcePrefixes"]),
+        transformations=tuple(_transformation(t) for t in resources["transformations"].items()),
+        device_classes=tuple(_device_class(m) for m in resources["deviceClassMappings"].items()),
+        feature_gates={k: v.data for k, v in at["featureGates"].mapping() if isinstance(v.data, bool)},
+    )
+
+
+def _waiting(root: Cursor, version: str, release: Release) -> tuple[bool, str | None, bool]:
+    """Whether the manager waits for pods, how long, and whether it blocks meanwhile; by version (config defaults)."""
+    at = root["waitForPodsReady"]
+    timeout, blocks = at["timeout"].text(), at["blockAdmission"].boolean()
+    if version == "v1beta1":
+        waits = bool(at["enable"].boolean())
+        return waits, timeout or ("5m" if waits else None), waits if blocks is None else blocks
+    is_left_out = release < (0, 19) or root["featureGates"]["DisableWaitForPodsReady"].data is True
+    waits = at.exists or not is_left_out
+    return waits, timeout or ("30m" if waits else None), bool(blocks)
+
+
+def _transformation(at: Cursor) -> Transformation:
+    return Transformation(
+        input=at["input"].text() or "",
+        is_replaced=at["strategy"].text() == "Replace",
+        outputs=quantities(at["outputs"]),
+        multiply_by=at["multiplyBy"].text() or None,
+        place=place(at),
+    )
+
+
+def _device_class(at: Cursor) -> DeviceClassMapping:
+    return DeviceClassMapping(at["name"].text() or "", text_list(at["deviceClassNames"]), place(at))
