@@ -7,13 +7,13 @@ from __future__ import annotations
 
 MODULES: dict[str, tuple[str, ...]] = {
     "input": ("input",),
-    "capacity": ("capacity", "pools"),
+    "capacity": ("capacity", "pools", "consumers"),
     "placement": ("placement", "taints", "bootstrap"),
-    "priority": ("priority", "reclaim", "layers", "autoscaling"),
-    "queues": ("queues", "admission_checks"),
+    "priority": ("priority", "reclaim", "layers", "autoscaling", "strict_fifo"),
+    "queues": ("queues", "admission_checks", "limit_ranges"),
     "topology": ("topology", "packing", "domains", "gangs", "stranding"),
     "change": ("change",),
-    "workloads": ("workloads",),
+    "workloads": ("workloads", "queue_labels", "pod_groups"),
     "configuration": ("configuration",),
 }
 """The modules of `qcheck.checks` that hold the rules of each family."""

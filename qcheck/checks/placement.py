@@ -203,14 +203,17 @@ def _kind(node_class: NodeClass, devices: list[str]) -> str:
 
 @rule("QC210")
 def selector_points_nowhere(cluster: Cluster) -> Iterator[Finding]:
-    """Queued or accelerator workloads whose own selection matches no node."""
+    """Queued or accelerator workloads whose own selection matches no node; QC601 tells of those that no flavor takes."""
     if any(not g.is_known for g in cluster.supply.groups):
         return
+    causes = {v.workload.id: {r.cause for r in v.decision.reasons} for v in cluster.verdicts if v.admitted is False}
     for workload in cluster.workloads:
+        if causes.get(workload.id, set()) & {"selector", "affinity"}:
+            continue
         for pod_set in workload.pod_sets:
             template = pod_set.template
             counts = workload.queue or any(is_compute(r) and n for r, n in template.amounts().items())
-            if counts and template.selection.keys and not _reachable(cluster, template.selection):
+            if counts and template.selection.keys and not is_reachable(cluster, template.selection):
                 yield (
                     finding(
                         _selection_place(template.place),
@@ -222,7 +225,8 @@ def selector_points_nowhere(cluster: Cluster) -> Iterator[Finding]:
                 )
 
 
-def _reachable(cluster: Cluster, selection: NodeSelection) -> bool:
+def is_reachable(cluster: Cluster, selection: NodeSelection) -> bool:
+    """Whether some node may match a selection."""
     return any(select(selection, c.labels, c.varying) != NONE for g in cluster.supply.groups for c in g.classes)
 
 
@@ -242,7 +246,7 @@ def daemonset_selects_nothing(cluster: Cluster) -> Iterator[Finding]:
         return
     for daemon_set in cluster.daemon_sets:
         selection = daemon_set.template.selection
-        if selection.keys and not _reachable(cluster, selection):
+        if selection.keys and not is_reachable(cluster, selection):
             place = daemon_set.template.place
             yield finding(
                 _selection_place(place), f"no node matches the {_selection_words(place)} of DaemonSet {daemon_set.name}"

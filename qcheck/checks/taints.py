@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.model.cluster import Cluster
-    from qcheck.model.labels import Toleration
     from qcheck.model.place import Place
     from qcheck.model.queues import Quota, ResourceFlavor
     from qcheck.model.supply import NodeGroup
@@ -31,8 +30,7 @@ def flavor_taint_untolerated(cluster: Cluster) -> Iterator[Finding]:
             continue
         taint, group = blocking
         workloads = _workloads_of(cluster, quotas)
-        tolerating = [w for w in workloads if all(_tolerates(p.template.tolerations, taint) for p in w.pod_sets)]
-        if tolerating:
+        if any(_tolerate(w, taint) for w in workloads):
             continue
         by_plugin = looks_like_accelerator(taint.key)
         found = finding(
@@ -47,6 +45,13 @@ def flavor_taint_untolerated(cluster: Cluster) -> Iterator[Finding]:
             .fixed_by(_toleration_fix(taint, by_plugin))
             .with_data(flavor=flavor.name, taint=str(taint))
         )
+
+
+def is_repelled(cluster: Cluster, flavor: str) -> bool:
+    """Whether QC202 says of a flavor that its nodes repel all of its pods."""
+    quotas = next((q for f, q in used_flavors(cluster) if f.name == flavor), None)
+    blocking = _blocking_taint(cluster, cluster.flavor[flavor]) if quotas is not None else None
+    return blocking is not None and not any(_tolerate(w, blocking[0]) for w in _workloads_of(cluster, quotas or []))
 
 
 def _toleration_fix(taint: Taint, by_plugin: bool) -> str:
@@ -84,8 +89,8 @@ def _workloads_of(cluster: Cluster, quotas: list[Quota]) -> list[Workload]:
     ]
 
 
-def _tolerates(tolerations: tuple[Toleration, ...], taint: Taint) -> bool:
-    return not untolerated((taint,), tolerations)
+def _tolerate(workload: Workload, taint: Taint) -> bool:
+    return all(not untolerated((taint,), p.template.tolerations) for p in workload.pod_sets)
 
 
 def _taint_place(group: NodeGroup) -> Place:

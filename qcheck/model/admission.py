@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.model.assignment import Assigned, Assigner, Assignment, Terms, demands
 from qcheck.model.copies import how_many
-from qcheck.model.destination import UNMANAGED, destination
+from qcheck.model.destination import UNMANAGED, at_home, destination
 from qcheck.model.gates import PARTIAL, is_on
 from qcheck.model.reasons import EXCEEDS_MAX_QUOTA, MISCONFIGURED, Reason
 from qcheck.model.requests import UNBOUNDED, bounds, breaches
@@ -68,6 +68,7 @@ class Decision(Value):
 
 def decide(cluster: Cluster, workload: Workload) -> Decision:
     """Whether a workload is admitted, with which flavors, or why not."""
+    workload = at_home(cluster, workload)
     goal = destination(cluster, workload)
     limits = bounds(cluster, workload.namespace)
     as_pod = workload.framework in COMPLETED_AS_PODS

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from qcheck.model.queues import ClusterQueue, FlavorQuotas, ResourceFlavor, ResourceGroup
 
 TRY_NEXT = "TryNextFlavor"
+_ZERO_SKIPPED_SINCE = 15
+"""Before, a request of 0 of a resource that the queue does not cover kept a workload out (Kueue #8079)."""
 
 Used = dict[FlavorResource, int]
 
@@ -145,7 +147,7 @@ class Assigner:
         flavors: dict[str, str] = {}
         for resource in sorted(total):
             group = next((g for g in self._queue.groups if resource in g.covered), None)
-            if resource in flavors or (group is None and (total[resource] == 0 or self._ignores)):
+            if resource in flavors or (group is None and self._skips(total[resource])):
                 continue
             if group is None:
                 return {}, (self._uncovered(together, resource),), NO_MATCHING_FLAVOR
@@ -156,8 +158,12 @@ class Assigner:
             flavors.update({r: best for r in total if r in group.covered})
         return flavors, (), None
 
+    def _skips(self, amount: int) -> bool:
+        """Whether a resource that the queue does not cover is let through."""
+        return self._ignores or (amount == 0 and self._cluster.policy.kueue.at_least(_ZERO_SKIPPED_SINCE))
+
     def _uncovered(self, together: list[Demand], resource: str) -> Reason:
-        asking = next(d for d in together if d.amounts.get(resource))
+        asking = next(d for d in together if resource in d.amounts)
         covered = ", ".join(r for g in self._queue.groups for r in g.covered) or "nothing"
         return Reason(
             NO_MATCHING_FLAVOR,

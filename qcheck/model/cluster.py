@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from qcheck.model.quota_tree import QuotaTree
     from qcheck.model.shapes import PodShape
     from qcheck.model.supply import Supply
+    from qcheck.model.verdict import Verdict
     from qcheck.model.workloads import DaemonSet, LimitRange, ResourceQuota, RuntimeClass, TrainingRuntime, Workload
 
 SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
@@ -200,6 +201,15 @@ class Cluster(Value, cached=True):
         from qcheck.model.contention import Contention
 
         return Contention(self)
+
+    @cached_property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """What becomes of each workload, in the order of the workloads."""
+        if not self.workloads:
+            return ()
+        from qcheck.model.verdict import judge
+
+        return tuple(judge(self, w) for w in self.workloads)
 
     @cached_property
     def supply(self) -> Supply:

@@ -10,7 +10,7 @@ from qcheck.model.gates import DEFAULT_QUEUE, is_on
 from qcheck.model.place import Place
 from qcheck.model.queues import ClusterQueue, LocalQueue
 from qcheck.model.reasons import MISCONFIGURED, SUSPENDED, Reason
-from qcheck.model.value import TYPE_CHECKING, Value
+from qcheck.model.value import TYPE_CHECKING, Value, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +41,18 @@ class Destination(Value):
     blocked: tuple[Reason, ...] = ()
     doubts: tuple[Reason, ...] = ()
     held: tuple[Reason, ...] = ()
+
+
+def at_home(cluster: Cluster, workload: Workload) -> Workload:
+    """The workload in its namespace: one whose manifest leaves the namespace to whoever applies it goes to the only
+    local queue of the name it gives.
+    """
+    if workload.queue is None or workload.place.at("metadata", "namespace").exists:
+        return workload
+    homes = [q.namespace for q in cluster.local_queues if q.name == workload.queue]
+    if len(homes) != 1 or homes[0] == workload.namespace:
+        return workload
+    return replace(workload, id=replace(workload.id, namespace=homes[0]))
 
 
 def destination(cluster: Cluster, workload: Workload) -> Destination:
@@ -136,7 +148,10 @@ def _obstacles(cluster: Cluster, workload: Workload, name: str) -> Iterator[tupl
     if local is None:
         message = f"the LocalQueue {name} does not exist in namespace {workload.namespace}"
         change = f"create it, or name one of: {_others(cluster, workload.namespace)}"
-        yield cluster.is_complete, Reason(MISCONFIGURED, "local-queue-missing", message, place, change=change)
+        certain = (
+            cluster.is_complete and not cluster.generates("LocalQueue") and not _elsewhere(cluster, workload, name)
+        )
+        yield certain, Reason(MISCONFIGURED, "local-queue-missing", message, place, change=change)
         return
     queue = cluster.queue.get(local.cluster_queue or "")
     if queue is None:
@@ -163,6 +178,12 @@ def _held(local: LocalQueue | None, workload: Workload) -> tuple[Reason, ...]:
     return (Reason(SUSPENDED, "local-queue-stopped", message, workload.queue_place, near, change),)
 
 
+def _elsewhere(cluster: Cluster, workload: Workload, name: str) -> bool:
+    """Whether the queue exists in some other namespace, and the manifest leaves open which one it is for."""
+    open_ended = not workload.place.at("metadata", "namespace").exists
+    return open_ended and any(q.name == name for q in cluster.local_queues)
+
+
 def _others(cluster: Cluster, namespace: str) -> str:
     return ", ".join(sorted(q.name for q in cluster.local_queues if q.namespace == namespace)) or "(there is none)"
 
@@ -185,6 +206,9 @@ def _priority(cluster: Cluster, workload: Workload) -> Iterator[tuple[bool, Reas
             yield cluster.is_complete, Reason(MISCONFIGURED, "priority-class-missing", message, place)
         return
     named = [(p.template.priority_class, p.template.place.at("priorityClassName")) for p in workload.pod_sets]
+    if workload.job_pod_priority_class is not None:
+        at = workload.place.at("spec", "runPolicy", "schedulingPolicy", "priorityClass")
+        named.insert(0, (workload.job_pod_priority_class, at))
     for name, place in named:
         if name is not None and name not in cluster.priority_class and name not in _ALWAYS_THERE:
             message = f"the PriorityClass {name} does not exist, so no Workload is created"

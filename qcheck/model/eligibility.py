@@ -100,7 +100,7 @@ def _level_miss(cluster: Cluster, flavor: ResourceFlavor, pod_set: PodSet, place
     if missing is None:
         return None
     message = f"topology {topology.name} of flavor {flavor.name} has no level {missing}"
-    return Miss("topology", message, place, topology.place.at("spec", "levels"))
+    return Miss("level", message, place, topology.place.at("spec", "levels"))
 
 
 def _taint_miss(flavor: ResourceFlavor, pod_set: PodSet) -> Miss | None:

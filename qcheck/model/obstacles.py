@@ -34,23 +34,45 @@ def obstacle(
 def _labels(cluster: Cluster, pod_set: PodSet, shape: Shape) -> Reason | None:
     if any(h.labels_match for h in shape.hosts):
         return None
-    selection, place = shape.template.selection, pod_set.template.place
-    own = pod_set.template.selection.selector
-    culprit = _culprit(cluster, shape)
+    place = pod_set.template.place
     near = tuple(g.place for g in cluster.supply.groups[:1])
+    culprit = _culprit(cluster, shape)
     if culprit is None:
         message = f"no node matches what pod set {pod_set.name} requires of its node"
-        return Reason(UNSCHEDULABLE, "selector", message, place.at("affinity", "nodeAffinity"), near)
-    key, value = culprit, selection.selector[culprit]
-    has = sorted({c.labels[key] for g in cluster.supply.groups for c in g.classes if key in c.labels})
-    shown = f"the nodes have {', '.join(has)}" if has else "no node carries that label"
-    if key in own:
-        message = f"pod set {pod_set.name} selects {key}={value}: {shown}"
-        return Reason(UNSCHEDULABLE, "selector", message, place.at("nodeSelector", key), near, _select(key, has))
-    message = f"the flavor of pod set {pod_set.name} selects {key}={value}: {shown}"
+        where = place.at("affinity", "nodeAffinity") if shape.template.selection.terms else place.at("nodeSelector")
+        return Reason(UNSCHEDULABLE, "selector", message, where, near)
+    key, value = culprit, shape.template.selection.selector[culprit]
+    if key in pod_set.template.selection.selector:
+        return _own_label(cluster, pod_set, shape, key, near)
+    message = f"the flavor of pod set {pod_set.name} selects {key}={value}: {_seen(cluster, key)}"
     flavor = next((f for f in cluster.flavors if f.node_labels.get(key) == value), None)
     where = flavor.place.at("spec", "nodeLabels", key) if flavor else place
-    return Reason(UNSCHEDULABLE, "flavor-matches-no-nodes", message, where, near, _select(key, has))
+    return Reason(UNSCHEDULABLE, "flavor-matches-no-nodes", message, where, near)
+
+
+def _own_label(cluster: Cluster, pod_set: PodSet, shape: Shape, key: str, near: tuple[Place, ...]) -> Reason:
+    """A label that the pods select: on no node at all, or on none that the flavor's labels select as well."""
+    selector = shape.template.selection.selector
+    wanted, values = f"{key}={selector[key]}", _values(cluster, key)
+    where = pod_set.template.place.at("nodeSelector", key)
+    if selector[key] not in values:
+        message = f"pod set {pod_set.name} selects {wanted}: {_seen(cluster, key)}"
+        return Reason(UNSCHEDULABLE, "selector", message, where, near, _select(key, values))
+    others = ", ".join(f"{k}={v}" for k, v in selector.items() if k != key)
+    message = f"pod set {pod_set.name} selects {wanted}, and its nodes are to have {others}: no node has both"
+    return Reason(UNSCHEDULABLE, "selector", message, where, near, f"drop the selector {key}")
+
+
+def _values(cluster: Cluster, key: str) -> list[str]:
+    """The values that nodes have for a label."""
+    classes = [c for g in cluster.supply.groups for c in g.classes]
+    fixed = {c.labels[key] for c in classes if key in c.labels}
+    return sorted(fixed | {v for c in classes for v in c.varying.get(key, ())})
+
+
+def _seen(cluster: Cluster, key: str) -> str:
+    values = _values(cluster, key)
+    return f"the nodes have {', '.join(values)}" if values else "no node carries that label"
 
 
 def _select(key: str, has: list[str]) -> str:
@@ -58,7 +80,7 @@ def _select(key: str, has: list[str]) -> str:
 
 
 def _culprit(cluster: Cluster, shape: Shape) -> str | None:
-    """The selected label that no node has; else the one that most nodes lack."""
+    """The selected label that most nodes lack; of equals one that the pods select themselves."""
     classes = [c for g in cluster.supply.groups for c in g.classes]
     missing = {
         key: sum(c.labels.get(key) != value and key not in c.varying for c in classes)
