@@ -58,6 +58,7 @@ def test_no_change_brings_nothing(repository: Path) -> None:
 
 def test_a_repair_is_seen_as_one(repository: Path) -> None:
     replace_in("queues/reserved.yaml", "nominalQuota: 80", "nominalQuota: 61")
+    replace_in("workloads/pretrain.yaml", "parallelism: 10", "parallelism: 7")
     comparison = now()
     assert "QC101" in ids(comparison.fixed)
     assert ids(comparison.new) == ["QC504", "QC802"]
