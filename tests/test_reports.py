@@ -201,3 +201,33 @@ def test_rdjson_columns_count_bytes() -> None:
 @pytest.mark.parametrize("form", FORMATS)
 def test_reports_are_the_same_from_run_to_run(form: str) -> None:
     assert render(audit([FLEET]), form) == render(audit([FLEET]), form)
+
+
+@pytest.fixture
+def hostile_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The example fleet, in which the names of a queue, its cohort, a flavor, a pool and a DaemonSet are hostile."""
+    names = {"research": HOSTILE[5], "pretraining": HOSTILE[2], "h100": HOSTILE[6], "gpu-health": HOSTILE[0]}
+    for source in sorted(Path(FLEET).rglob("*.yaml")):
+        text = source.read_text()
+        for name, hostile in names.items():
+            text = re.sub(rf"((?:name|cohortName|clusterQueue|accelerator): *){name}\b", rf"\1{name}-MARK", text)
+            text = text.replace(f"{name}-MARK", json.dumps(name + hostile))
+        (tmp_path / source.name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return [name + hostile for name, hostile in names.items()]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_hostile_names_in_a_whole_repository(form: str, hostile_repository: list[str]) -> None:
+    result = audit(["."])
+    assert len(result.findings) > 1
+    assert {q.name for q in result.clusters[0].queues} & set(hostile_repository)
+    shown = render(result, form)
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", shown)
+    if form == "html":
+        page = Elements()
+        page.feed(shown)
+        assert not {"script", "img", "@onerror"} & page.seen
+    if form == "markdown":
+        assert "<script>" not in shown
+        assert "<img" not in shown

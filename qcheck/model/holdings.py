@@ -27,20 +27,23 @@ class Slice(Value):
 
 
 class NodePicture(Value):
-    """`count` equal nodes in a row. `stranded` of their free devices fit no known pod. `is_extra`: only after scaling up."""
+    """`count` equal nodes in a row. `is_extra`: only after scaling up."""
 
     slices: tuple[Slice, ...]
     is_extra: bool
-    stranded: int
     count: int = 1
 
 
 class GroupPicture(Value):
-    """The nodes of a group; `unseen` further ones may come that hold nothing yet (None: without a ceiling)."""
+    """The nodes of a group; `unseen` further ones may come that hold nothing yet (None: without a ceiling).
+
+    `stranded`: how many devices of each node no combination of the known pods can use, where some of these pods fit at all.
+    """
 
     group: NodeGroup
     nodes: tuple[NodePicture, ...]
     unseen: int | None
+    stranded: int
 
 
 class Holdings(Value):
@@ -106,15 +109,16 @@ def _picture(group: NodeGroup, resource: str, shares: list[Slice], kept: int, si
     needed = -(-sum(s.amount for s in waiting) // room) if room else 0
     count = max(group.static, needed)
     base = tuple(_taken(most, resource))
-    stranded = room - _most_used(room, sizes) if sizes else 0
+    used = _most_used(room, sizes)
     rows: list[NodePicture] = []
     for number, held in enumerate(_filled(waiting, room, count)):
-        row = NodePicture((*base, *held), number >= group.static, stranded)
+        row = NodePicture((*base, *held), number >= group.static)
         if rows and replace(rows[-1], count=1) == row:
             rows[-1] = replace(rows[-1], count=rows[-1].count + 1)
         else:
             rows.append(row)
-    return GroupPicture(group, tuple(rows), None if group.ceiling is None else max(0, group.ceiling - count))
+    unseen = None if group.ceiling is None else max(0, group.ceiling - count)
+    return GroupPicture(group, tuple(rows), unseen, room - used if used else 0)
 
 
 def _taken(node_class: NodeClass, resource: str) -> Iterator[Slice]:

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from qcheck.findings.finding import Finding
     from qcheck.model.place import Place
 
-MOST = 6
-
 
 class Links:
     """Findings by the file and line of each of their places; a finding is known by its number on the page."""
@@ -28,12 +26,17 @@ class Links:
         """Links to what is said of some places in a cluster."""
         lines = {(p.origin.path, p.span[0]) for p in places}
         numbers = sorted({n for line in lines for n in self._numbers.get(line, ()) if self._of(n).cluster == cluster})
-        return tag("span", [self._link(n) for n in numbers[:MOST]], cls="links") if numbers else None
+        by_rule: dict[str, list[int]] = {}
+        for number in numbers:
+            rule = self._of(number).rule
+            by_rule.setdefault(rule.id if rule else "", []).append(number)
+        return tag("span", [self._link(rule, same) for rule, same in by_rule.items()], cls="links") if numbers else None
 
     def _of(self, number: int) -> Finding:
         return self._found[number - 1]
 
-    def _link(self, number: int) -> Html:
-        found = self._of(number)
-        name = found.rule.id if found.rule else ""
-        return tag("a", name, href=f"#f{number}", cls=f"badge {found.severity}", title=found.message)
+    def _link(self, rule: str, same: list[int]) -> Html:
+        """To the first of the findings of one rule."""
+        found = self._of(same[0])
+        name = f"{rule} ×{len(same)}" if len(same) > 1 else rule
+        return tag("a", name, href=f"#f{same[0]}", cls=f"badge {found.severity}", title=found.message)

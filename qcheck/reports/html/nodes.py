@@ -38,7 +38,7 @@ def _group(picture: GroupPicture, held: Holdings, look: Look) -> Html:
     nodes = _collapsed(picture) if total > MOST_TILES else _one_by_one(picture)
     return tag(
         "div",
-        tag("div", tag("b", group.name), " ", _sum(picture, held.resource), cls="group-name"),
+        tag("div", tag("b", group.name), " ", _sum(picture, held.resource), _stranded(picture), cls="group-name"),
         tag("div", group.count_place.line, look.links(group.count_place, group.place), cls="where"),
         tag("div", [_tile(n, look) for n in nodes], _unseen(picture), cls="tiles"),
         cls="group",
@@ -58,6 +58,13 @@ def _sum(picture: GroupPicture, resource: str) -> str:
     return f"{count} × {per_node}" + (f", {left} of them left for queues" if left != per_node else "")
 
 
+def _stranded(picture: GroupPicture) -> Html | None:
+    if not picture.stranded:
+        return None
+    words = "devices of each node that no combination of the known pods can use"
+    return tag("span", f"{picture.stranded} stranded", cls="chip warn", title=words)
+
+
 def _one_by_one(picture: GroupPicture) -> list[NodePicture]:
     return [replace(n, count=1) for n in picture.nodes for _ in range(n.count)]
 
@@ -74,17 +81,15 @@ def _tile(node: NodePicture, look: Look) -> Html:
         for _ in range(-(-s.amount // scale))
     ]
     words = ", ".join(f"{s.amount} {s.holder}{_kind(s.kind)}" for s in node.slices)
-    stranded = f"; {node.stranded} fit no known pod" if node.stranded else ""
     extra = " (after scaling up)" if node.is_extra else ""
     return tag(
         "div",
         squares,
         tag("span", f"×{node.count}", cls="times") if node.count > 1 else None,
-        tag("span", f"{node.stranded} stranded", cls="stranded") if node.stranded else None,
         cls="tile extra" if node.is_extra else "tile",
         role="img",
-        title=f"{words}{stranded}{extra}",
-        aria_label=f"{plural(node.count, 'node')}: {words}{stranded}{extra}",
+        title=f"{words}{extra}",
+        aria_label=f"{plural(node.count, 'node')}: {words}{extra}",
     )
 
 
