@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from qcheck.cli.given import audited, check_rules, settings_for, words
-from qcheck.cli.output import STDOUT, Output, parse_outputs, write
-from qcheck.cli.terminal import Watch, complain, wants_color
+from qcheck.cli.given import audited, check_rules, paths_for, settings_for, words
+from qcheck.cli.output import STDOUT, Output, UsageError, parse_outputs, to_stdout, write
+from qcheck.cli.terminal import Watch, complain, say, wants_color
 from qcheck.model.value import TYPE_CHECKING, replace
 from qcheck.reports import FORMATS, render
 
@@ -23,6 +23,10 @@ def check(options: CheckOptions) -> int:
     settings = _settings(options)
     watch = Watch(options.verbose, options.quiet)
     watch.note(f"settings: {settings.path or 'none found'}")
+    if options.diff:
+        return _show_fixes(options, settings, watch)
+    if options.fix:
+        _fix(options, settings, watch)
     result = _judged(audited(options.paths, settings, watch, options.since), options)
     watch("report", 0, 0)
     for output in outputs:
@@ -31,6 +35,31 @@ def check(options: CheckOptions) -> int:
     if result.inputs.unjudged and Output("text") not in outputs:
         complain("could not judge everything:\n" + "\n".join(result.inputs.unjudged))
     return 0 if options.exit_zero and result.exit_code == 1 else result.exit_code
+
+
+def _show_fixes(options: CheckOptions, settings: Settings, watch: Watch) -> int:
+    """Writes a diff of what could be rewritten; 1 if there is something."""
+    from qcheck.fix import fixes
+
+    found = fixes(paths_for(options.paths, settings), settings, watch)
+    watch.close()
+    to_stdout("".join(fixed.diff() for fixed in found))
+    return 1 if found and not options.exit_zero else 0
+
+
+def _fix(options: CheckOptions, settings: Settings, watch: Watch) -> None:
+    """Rewrites the files, and says which. Raises `UsageError` where one cannot be written."""
+    from qcheck.fix import fixes
+    from qcheck.fix import write as write_fixed
+
+    if "-" in options.paths or options.since is not None:
+        raise UsageError("--fix rewrites files: it goes neither with standard input nor with --since")
+    for fixed in fixes(paths_for(options.paths, settings), settings, watch):
+        try:
+            write_fixed(fixed)
+        except OSError as error:
+            raise UsageError(f"{fixed.path} cannot be rewritten: {error}") from None
+        say(f"rewrote {fixed.objects} object{'s' * (fixed.objects != 1)} in {fixed.path}")
 
 
 def _rendered(result: Result, output: Output, options: CheckOptions) -> str:

@@ -44,12 +44,14 @@ class CheckOptions(Value):
     since: str | None = None
     strict: bool = False
     exit_zero: bool = False
+    fix: bool = False
+    diff: bool = False
     color: str = "auto"
     quiet: bool = False
     verbose: bool = False
 
 
-OUTPUT, VERDICT = "What is written", "What counts"
+OUTPUT, VERDICT, FIXES = "What is written", "What counts", "What is mended"
 CONFIG = Option(("--config",), ONE, "Settings file, instead of the one found above the first path.", "FILE")
 CLUSTER = Option(("--cluster",), MANY, "Only this cluster of the settings; may be repeated.", "NAME")
 FORMAT = Option(
@@ -75,6 +77,8 @@ CHECK_OPTIONS = (
     ),
     Option(("--strict",), FLAG, "Warnings fail, and so does a rule that could not be judged.", panel=VERDICT),
     Option(("--exit-zero",), FLAG, "Exit 0 although there are findings; 2 stays 2.", panel=VERDICT),
+    Option(("--fix",), FLAG, "Rewrite old API versions, renamed fields and quantities in place, then check.", panel=FIXES),
+    Option(("--diff",), FLAG, "Show what --fix would rewrite and write nothing; 1 if there is something.", panel=FIXES),
 )  # fmt: skip
 
 

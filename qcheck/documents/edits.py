@@ -1,0 +1,202 @@
+"""Changes to a document, each at once as edits of its text and as what they make of its data.
+
+Text is edited where it stands, so that comments, order and layout stay. Whoever writes it reads the edited text first
+and compares it with the changed data.
+"""
+
+from __future__ import annotations
+
+from qcheck.documents.scalars import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from qcheck.documents.document import Document
+    from qcheck.documents.text import Route
+
+    Edit = tuple[int, int, str]
+    """Start and end offset in the file, and what stands there instead."""
+
+
+class Change:
+    """One change at a route of a document. Raises `Unsafe` where the text cannot be edited in place."""
+
+    def __init__(self, route: Route) -> None:
+        self.route = route
+
+    def edits(self, document: Document) -> list[Edit]:
+        raise NotImplementedError
+
+    def apply(self, holder: dict[str, object] | list[object], step: str | int) -> None:
+        """Changes plain data; `holder[step]` is the value at the route."""
+        raise NotImplementedError
+
+
+class Unsafe(Exception):
+    """The text is written in a way in which an edit in place could change something else."""
+
+
+class Rename(Change):
+    """Another name for a key."""
+
+    def __init__(self, route: Route, name: str) -> None:
+        super().__init__(route)
+        self.name = name
+
+    def edits(self, document: Document) -> list[Edit]:
+        start, end, quote = key_text(document, self.route)
+        return [(start, end, f"{quote}{self.name}{quote}")]
+
+    def apply(self, holder: dict[str, object] | list[object], step: str | int) -> None:
+        assert isinstance(holder, dict)
+        items = [(self.name if key == step else key, value) for key, value in holder.items()]
+        holder.clear()
+        holder.update(items)
+
+
+class Replace(Change):
+    """Another scalar, in the quotes of the old one."""
+
+    def __init__(self, route: Route, text: str) -> None:
+        super().__init__(route)
+        self.text = text
+        self.value: object = text
+
+    def edits(self, document: Document) -> list[Edit]:
+        start, end, written = value_text(document, self.route)
+        quote = written[:1] if written[:1] in "\"'" else ""
+        if "\n" in written:
+            raise Unsafe
+        self.value = self.text if quote else resolve(self.text)
+        return [(start, end, f"{quote}{self.text}{quote}")]
+
+    def apply(self, holder: dict[str, object] | list[object], step: str | int) -> None:
+        holder[step] = self.value  # type: ignore[index]
+
+
+class Nest(Change):
+    """A key with its value one level further in, under the key `outer`."""
+
+    def __init__(self, route: Route, outer: str) -> None:
+        super().__init__(route)
+        self.outer = outer
+
+    def edits(self, document: Document) -> list[Edit]:
+        start, end, quote = key_text(document, self.route)
+        text, (first, last) = whole(document), span(document, self.route)
+        outer, inner = f"{quote}{self.outer}{quote}", text[start:end]
+        if text[first : first + 1] in "[{":
+            return [(start, end, f"{outer}: {{{inner}"), (last, last, "}")]
+        line = text.rfind("\n", 0, start) + 1
+        indent = text[line:start]
+        if indent.strip():
+            raise Unsafe
+        deeper = [(at + 1, at + 1, "  ") for at in line_ends(text, end, last) if text[at + 1 : at + 2] not in "\r\n"]
+        return [(start, end, f"{outer}:\n{indent}  {inner}"), *deeper]
+
+    def apply(self, holder: dict[str, object] | list[object], step: str | int) -> None:
+        assert isinstance(holder, dict)
+        items = [(self.outer, {key: value}) if key == step else (key, value) for key, value in holder.items()]
+        holder.clear()
+        holder.update(items)
+
+
+class Wrap(Change):
+    """A scalar as a mapping of one key: `provision` as `name: provision`."""
+
+    def __init__(self, route: Route, key: str) -> None:
+        super().__init__(route)
+        self.key = key
+
+    def edits(self, document: Document) -> list[Edit]:
+        start, end, written = value_text(document, self.route)
+        parent, _ = span(document, self.route[:-1])
+        if whole(document)[parent : parent + 1] != "[":
+            return [(start, start, f"{self.key}: ")]
+        quote = '"' if written.startswith('"') else ""
+        return [(start, start, f"{{{quote}{self.key}{quote}: "), (end, end, "}")]
+
+    def apply(self, holder: dict[str, object] | list[object], step: str | int) -> None:
+        holder[step] = {self.key: holder[step]}  # type: ignore[index]
+
+
+class Remove(Change):
+    """Away with a key that has a line of its own."""
+
+    def edits(self, document: Document) -> list[Edit]:
+        start, _, _ = key_text(document, self.route)
+        text, (_, last) = whole(document), span(document, self.route)
+        line, stop = text.rfind("\n", 0, start) + 1, text.find("\n", last)
+        rest = text[last : stop if stop >= 0 else len(text)].strip()
+        if text[line:start].strip() or (rest and not rest.startswith("#")):
+            raise Unsafe
+        return [(line, stop + 1 if stop >= 0 else len(text), "")]
+
+    def apply(self, holder: dict[str, object] | list[object], step: str | int) -> None:
+        assert isinstance(holder, dict)
+        del holder[str(step)]
+
+
+def whole(document: Document) -> str:
+    """The text of the file that holds a document."""
+    return document.spot().text.text
+
+
+def span(document: Document, route: Route) -> tuple[int, int]:
+    spot = document.spot(route)
+    return spot.start, spot.end
+
+
+def key_text(document: Document, route: Route) -> tuple[int, int, str]:
+    """Start and end of a key without its quotes' meaning, and the quote it is in. Raises `Unsafe` for other spellings."""
+    spot = document.spot(route, on_key=True)
+    written, name = whole(document)[spot.start : spot.end], str(route[-1])
+    for quote in ("", '"', "'"):
+        if written == f"{quote}{name}{quote}":
+            return spot.start, spot.end, quote
+    raise Unsafe
+
+
+def value_text(document: Document, route: Route) -> tuple[int, int, str]:
+    """Start, end and text of a scalar. Raises `Unsafe` for aliases, anchors and tags."""
+    start, end = span(document, route)
+    written = whole(document)[start:end]
+    if written[:1] in ("*", "&", "!", "|", ">", ""):
+        raise Unsafe
+    return start, end, written
+
+
+def line_ends(text: str, start: int, end: int) -> list[int]:
+    found, at = [], text.find("\n", start, end)
+    while at >= 0:
+        found.append(at)
+        at = text.find("\n", at + 1, end)
+    return found
+
+
+def changed(data: object, changes: list[Change]) -> object:
+    """A copy of a document's data after all changes, whose routes are those of the unchanged data."""
+    copy = _copy(data)
+    for change in sorted(changes, key=lambda c: len(c.route), reverse=True):
+        holder: object = copy
+        for step in change.route[:-1]:
+            holder = holder[step]  # type: ignore[index]
+        assert isinstance(holder, (dict, list))
+        change.apply(holder, change.route[-1])
+    return copy
+
+
+def _copy(data: object) -> object:
+    if isinstance(data, dict):
+        return {key: _copy(value) for key, value in data.items()}
+    return [_copy(value) for value in data] if isinstance(data, list) else data
+
+
+def edited(text: str, edits: list[Edit]) -> str:
+    """A text after all edits. Raises `Unsafe` where two overlap."""
+    parts, at = [], 0
+    for start, end, new in sorted(edits):
+        if start < at:
+            raise Unsafe
+        parts += [text[at:start], new]
+        at = end
+    return "".join([*parts, text[at:]])

@@ -1,0 +1,134 @@
+"""What of an object can be rewritten without changing what the cluster makes of it.
+
+Canonical quantities, fields under their name in the object's version, and v1beta1 as v1beta2, as Kueue's own conversion
+does it. An object that would lose something by it, or be refused afterwards, is left alone.
+"""
+
+from __future__ import annotations
+
+from qcheck.documents.cursor import Cursor
+from qcheck.documents.edits import Change, Nest, Remove, Rename, Replace, Wrap, changed
+from qcheck.kinds.read import object_id
+from qcheck.kinds.schema.catalogue import KUEUE, described
+from qcheck.kinds.schema.renames import renamed
+from qcheck.kinds.validate import validate
+from qcheck.kinds.versions import served_versions
+from qcheck.model.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from qcheck.kinds.refusals.target import Target
+    from qcheck.model.objects import ObjectId
+    from qcheck.model.problems import Problem
+
+NEWEST = "v1beta2"
+OLD = ("api-version-deprecated", "api-version-gone")
+OLD_VERSIONS = ("v1alpha1", "v1beta1")
+_REFUSED = ("api-rejected", "unknown-field", "api-version-gone")
+
+
+def changes(root: Cursor, target: Target, codes: Collection[str]) -> list[Change]:
+    """The safe changes to one object that mend problems with some `codes`; none for kinds that are not described."""
+    identity = object_id(root)
+    problems = tuple(p for p in validate(root, target) if p.code in codes)
+    found = [c for p in problems if (c := _canonical(p)) is not None]
+    is_old = any(p.code in OLD for p in problems)
+    migration = list(_migration(root, identity, target)) if is_old else []
+    if migration and _is_accepted(root, [*found, *migration], target):
+        return [*found, *migration]
+    return [*found, *_renames(root, identity, target, problems)]
+
+
+def _canonical(problem: Problem) -> Change | None:
+    if problem.code != "quantity-not-canonical":
+        return None
+    return Replace(problem.place.route, str(problem.data["canonical"]))
+
+
+def _renames(root: Cursor, identity: ObjectId, target: Target, problems: tuple[Problem, ...]) -> Iterator[Change]:
+    """Fields that the object's version calls differently, where the name says all."""
+    found = described(identity.group, identity.version, identity.kind, target.release)
+    for problem in problems:
+        route = problem.place.route
+        inner = route[len(root.route) :]
+        if found is None or problem.code != "unknown-field" or len(inner) != 2 or identity.group != KUEUE:
+            continue
+        new, _ = renamed(identity.kind, tuple(str(s) for s in inner)) or ("", "")
+        known = found.tree.children[str(inner[0])].children
+        if new == "admissionChecksStrategy" and new in known:
+            yield from _strategy(root["spec"])
+        elif new.startswith("clusterSource.") and not root["spec"]["clusterSource"].exists:
+            yield Nest(route, "clusterSource")
+        elif new in known and not root[inner[0]][new].exists and known[new].kind == "string":
+            yield Rename(route, new)
+
+
+def _strategy(spec: Cursor) -> Iterator[Change]:
+    """The plain list of checks as a strategy; nothing where both are written, because one of them would be lost."""
+    plain = spec["admissionChecks"]
+    if plain.exists and not spec["admissionChecksStrategy"].exists and plain.data:
+        yield Nest(plain.route, "admissionChecksStrategy")
+        for check in plain.items():
+            yield Wrap(check.route, "name")
+
+
+def _migration(root: Cursor, identity: ObjectId, target: Target) -> Iterator[Change]:
+    """Everything that v1beta2 wants otherwise (`*_conversion.go` of Kueue's v1beta1)."""
+    is_old = identity.group == KUEUE and identity.version in OLD_VERSIONS
+    if not is_old or identity.kind not in _MIGRATIONS or NEWEST not in served_versions(identity.kind, target.release):
+        return
+    yield Replace(root["apiVersion"].route, f"{KUEUE}/{NEWEST}")
+    yield from _MIGRATIONS[identity.kind](root["spec"])
+
+
+def _cluster_queue(spec: Cursor) -> Iterator[Change]:
+    if spec["cohort"].exists:
+        yield Rename(spec["cohort"].route, "cohortName")
+    yield from _strategy(spec)
+    fungibility = spec["flavorFungibility"]
+    for field, legacy in (("whenCanBorrow", "Borrow"), ("whenCanPreempt", "Preempt")):
+        if fungibility[field].text() == legacy:
+            yield Replace(fungibility[field].route, "MayStopSearch")
+
+
+def _cohort(spec: Cursor) -> Iterator[Change]:
+    if spec["parent"].exists and not spec["parentName"].exists:
+        yield Rename(spec["parent"].route, "parentName")
+
+
+def _admission_check(spec: Cursor) -> Iterator[Change]:
+    if spec["retryDelayMinutes"].exists:
+        yield Remove(spec["retryDelayMinutes"].route)
+
+
+def _multikueue_cluster(spec: Cursor) -> Iterator[Change]:
+    if spec["kubeConfig"]["location"].text():
+        yield Nest(spec["kubeConfig"].route, "clusterSource")
+
+
+def _only_the_version(spec: Cursor) -> Iterator[Change]:  # noqa: ARG001  (nothing else differs)
+    yield from ()
+
+
+_MIGRATIONS = {
+    "ClusterQueue": _cluster_queue,
+    "Cohort": _cohort,
+    "AdmissionCheck": _admission_check,
+    "MultiKueueCluster": _multikueue_cluster,
+    "LocalQueue": _only_the_version,
+    "ResourceFlavor": _only_the_version,
+    "Topology": _only_the_version,
+    "ProvisioningRequestConfig": _only_the_version,
+    "WorkloadPriorityClass": _only_the_version,
+    "MultiKueueConfig": _only_the_version,
+}
+"""Workloads are made by controllers, which write the newest version by themselves."""
+
+
+def _is_accepted(root: Cursor, asked: list[Change], target: Target) -> bool:
+    """Whether the new version refuses or loses nothing."""
+    data = changed(root.document.data, asked)
+    for step in root.route:
+        data = data[step]  # type: ignore[index]
+    return not any(p.code in _REFUSED for p in validate(Cursor(root.document, root.route, data), target))

@@ -1,0 +1,123 @@
+"""`check --fix`: what is rewritten, what is left alone, and that comments and layout stay."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qcheck.api import unwatched
+from qcheck.cli.front import run
+from qcheck.fix import fixes, write
+from qcheck.settings import ClusterScope, Settings
+
+FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
+BETA = "apiVersion: kueue.x-k8s.io/v1beta1\n"
+NEW = "apiVersion: kueue.x-k8s.io/v1beta2\n"
+
+QUEUE = "kind: ClusterQueue  # ours\nmetadata: {name: team-a}\nspec:\n"
+CHECK = "kind: AdmissionCheck\nmetadata: {name: a}\nspec:\n  controllerName: example.com/a\n"
+REMOTE = "kind: MultiKueueCluster\nmetadata: {name: a}\nspec:\n"
+HARD = "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: a}\nspec:\n"
+JSON = '{"apiVersion": "kueue.x-k8s.io/%s", "kind": "ClusterQueue", "metadata": {"name": "a"}, "spec": {"%s": "b"}}\n'
+CASES = {
+    "cohort": (BETA + QUEUE + "  cohort: research  # shared\n", NEW + QUEUE + "  cohortName: research  # shared\n"),
+    "checks in block style": (
+        BETA + QUEUE + "  admissionChecks:\n    # first\n    - a\n    - 'b'  # second\n  stopPolicy: None\n",
+        NEW
+        + QUEUE
+        + "  admissionChecksStrategy:\n    admissionChecks:\n      # first\n      - name: a\n      - name: 'b'  # second\n"
+        + "  stopPolicy: None\n",
+    ),
+    "checks in flow style": (
+        BETA + QUEUE + "  admissionChecks: [a, b]\n",
+        NEW + QUEUE + "  admissionChecksStrategy: {admissionChecks: [{name: a}, {name: b}]}\n",
+    ),
+    "old fungibility": (
+        BETA + QUEUE + "  flavorFungibility:\n    whenCanBorrow: Borrow\n    whenCanPreempt: 'Preempt'\n",
+        NEW + QUEUE + "  flavorFungibility:\n    whenCanBorrow: MayStopSearch\n    whenCanPreempt: 'MayStopSearch'\n",
+    ),
+    "renamed within v1beta2": (NEW + QUEUE + "  cohort: research\n", NEW + QUEUE + "  cohortName: research\n"),
+    "a field that went": (
+        BETA + CHECK + "  retryDelayMinutes: 5 # min\n",
+        NEW + CHECK,
+    ),
+    "a field that moved": (
+        BETA + REMOTE + "  kubeConfig:\n    location: a\n\n    locationType: Path\n",
+        NEW
+        + REMOTE
+        + "  clusterSource:\n    kubeConfig:\n      location: a\n\n"
+        + "      locationType: Path\n",
+    ),
+    "alpha": (
+        "apiVersion: kueue.x-k8s.io/v1alpha1\nkind: Cohort\nmetadata: {name: a}\nspec: {parent: root}\n",
+        NEW + "kind: Cohort\nmetadata: {name: a}\nspec: {parentName: root}\n",
+    ),
+    "json": (JSON % ("v1beta1", "cohort"), JSON % ("v1beta2", "cohortName")),
+    "quantities": (
+        HARD + "  hard:\n    cpu: 4000m  # four\n    memory: \"1024Mi\"\n",
+        HARD + "  hard:\n    cpu: 4  # four\n    memory: \"1Gi\"\n",
+    ),
+}  # fmt: skip
+
+LEFT_ALONE = {
+    "both ways of naming checks": BETA
+    + QUEUE
+    + "  admissionChecks: [a]\n  admissionChecksStrategy:\n    admissionChecks: [{name: a, onFlavors: [b]}]\n",
+    "refused by the new version": BETA + QUEUE + "  admissionScope:\n    admissionMode: Whatever\n",
+    "a quantity by alias": HARD + "  hard: {x/y: &n 1000m, x/z: *n}\n",
+    "nothing to do": NEW + QUEUE + "  cohortName: research\n",
+    "a file that does not parse": BETA + QUEUE + "  cohort: [\n",
+}
+
+
+def fixed(folder: Path, text: str, settings: Settings | None = None) -> str:
+    path = folder / "queues.yaml"
+    path.write_text(text, encoding="utf-8")
+    for each in fixes([str(path)], settings or Settings(scopes=(ClusterScope("default"),)), unwatched):
+        write(each)
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_rewrites_what_is_safe_and_only_once(tmp_path: Path, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    before, after = CASES[case]
+    assert fixed(tmp_path, before) == after
+    assert fixed(tmp_path, after) == after
+
+
+@pytest.mark.parametrize("case", LEFT_ALONE)
+def test_leaves_alone_what_is_not(tmp_path: Path, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert fixed(tmp_path, LEFT_ALONE[case]) == LEFT_ALONE[case]
+
+
+def test_rules_that_are_ignored_mend_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    before, _ = CASES["cohort"]
+    assert fixed(tmp_path, before, Settings(ignore=("QC006",))) == before
+
+
+def test_the_diff_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before, _ = CASES["cohort"]
+    Path("queues.yaml").write_text(before, encoding="utf-8")
+    assert run(["check", "--diff", "."]) == 1
+    assert "+  cohortName: research  # shared\n" in capsys.readouterr().out
+    assert Path("queues.yaml").read_text(encoding="utf-8") == before
+    run(["check", "--fix", "--quiet", "."])
+    assert run(["check", "--diff", "."]) == 0
+
+
+def test_what_is_rewritten_once_needs_no_second_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for number, path in enumerate(sorted(FIXTURES.rglob("*.yaml"))):
+        Path(f"{number}.yaml").write_bytes(path.read_bytes())
+    first = fixes(["."], Settings(), unwatched)
+    assert first
+    for each in first:
+        write(each)
+    assert fixes(["."], Settings(), unwatched) == []
