@@ -227,15 +227,15 @@ def _absent(cluster: Cluster, resource: str, cells: list[tuple[str, Quota]]) -> 
 def _could_be_configured(resource: str, groups: list[NodeGroup]) -> bool:
     """Whether a device-plugin setting that was not read could make these machines advertise the resource.
 
-    A Node says what it advertises; a machine type only which devices it has.
+    A Node says what it advertises, a machine type only which devices it has; definitions often leave out network devices.
     """
     vendor = resource.partition("/")[0]
     for group in groups:
         for node_class in group.classes:
             machine = node_class.machine
-            same_vendor = any(r.startswith(vendor + "/") and n for r, n in machine.allocatable.items())
-            derived = any(sure != DECLARED for sure in machine.sure.values())
-            if derived and (same_vendor or is_fabric(resource)):
+            has_vendor = any(r.startswith(vendor + "/") and n for r, n in machine.allocatable.items())
+            is_derived = any(sure != DECLARED for sure in machine.sure.values())
+            if (is_fabric(resource) and not group.nodes) or (is_derived and has_vendor and is_accelerator(resource)):
                 return True
     return False
 

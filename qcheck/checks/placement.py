@@ -5,7 +5,8 @@ from __future__ import annotations
 from qcheck.checks.registry import rule
 from qcheck.checks.sums import names, plural
 from qcheck.findings.finding import Finding, finding
-from qcheck.model.landing import NONE, select
+from qcheck.model.landing import ALL, NONE, select
+from qcheck.model.quantity import show_amount
 from qcheck.model.resources import is_compute
 from qcheck.model.value import TYPE_CHECKING
 
@@ -106,36 +107,43 @@ def _label_place(group: NodeGroup, key: str) -> Place:
 
 @rule("QC205")
 def flavors_share_nodes(cluster: Cluster) -> Iterator[Finding]:
-    """Flavors with quota of one resource on the same nodes, unless QC101 already shows that they promise too much."""
-    for resource in sorted({r for _, r in cluster.supply.demands if not cluster.supply.is_virtual(r)}):
-        if not is_compute(resource):
-            continue
-        over = {f for o in cluster.supply.overdrafts(resource, at_best=True) for f in o.flavors if len(o.flavors) > 1}
+    """Flavors with quota of one resource on the same nodes, unless QC101 already shows that they promise too much.
+
+    Each set of flavors once, by the accelerator that they share if there is one.
+    """
+    resources = {r for _, r in cluster.supply.demands if r != "pods" and not cluster.supply.is_virtual(r)}
+    told: set[tuple[str, ...]] = set()
+    for resource in sorted(resources, key=lambda r: (not is_compute(r), r)):
+        for over in cluster.supply.overdrafts(resource, at_best=True):
+            told.add(over.flavors)
         for group, flavors in _shared(cluster, resource):
-            if not set(flavors) <= over:
+            if not any(set(flavors) <= set(t) for t in told):
+                told.add(flavors)
                 yield _sharing(cluster, resource, group, flavors)
 
 
-def _shared(cluster: Cluster, resource: str) -> Iterator[tuple[NodeGroup, list[str]]]:
-    """Each set of flavors that share a group that has the resource, once."""
-    seen: set[tuple[str, ...]] = set()
+def _shared(cluster: Cluster, resource: str) -> Iterator[tuple[NodeGroup, tuple[str, ...]]]:
+    """The flavors with quota of a resource that select all nodes of a group which has it, where they are several."""
+    wanted = sorted(
+        f for (f, r), quotas in cluster.supply.demands.items() if r == resource and any(q.nominal for q in quotas)
+    )
     for group in cluster.supply.groups:
-        flavors = sorted(
-            f
-            for (f, r), quotas in cluster.supply.demands.items()
-            if r == resource
-            and any(q.nominal for q in quotas)
-            and any(m.group is group and m.how_many > 1 for m in cluster.supply.matches(f))
-        )
-        if len(flavors) > 1 and group.advertises(resource) and tuple(flavors) not in seen:
-            seen.add(tuple(flavors))
-            yield group, flavors
+        if group.advertises(resource):
+            flavors = tuple(f for f in wanted if _selects_all(cluster, f, group))
+            if len(flavors) > 1:
+                yield group, flavors
 
 
-def _sharing(cluster: Cluster, resource: str, group: NodeGroup, flavors: list[str]) -> Finding:
+def _selects_all(cluster: Cluster, flavor: str, group: NodeGroup) -> bool:
+    return any(m.group is group and m.how_many == ALL for m in cluster.supply.matches(flavor))
+
+
+def _sharing(cluster: Cluster, resource: str, group: NodeGroup, flavors: tuple[str, ...]) -> Finding:
     first, *others = [cluster.flavor[f] for f in flavors]
-    sums = [f"{f} {sum(q.nominal for q in cluster.supply.demands[f, resource])}" for f in flavors]
-    have = group.static_supply(resource)
+    sums = [
+        f"{f} {show_amount(resource, sum(q.nominal for q in cluster.supply.demands[f, resource]))}" for f in flavors
+    ]
+    have = show_amount(resource, group.static_supply(resource))
     found = finding(
         others[0].place.at("spec", "nodeLabels").key(),
         f"the flavors {names(flavors)} select the same nodes ({group.name}, {have} {resource}) "

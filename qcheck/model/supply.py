@@ -72,7 +72,8 @@ class NodeClass(Value, cached=True):
         return self.machine.sure.get(resource, DECLARED) == ESTIMATED
 
     def knows(self, resource: str) -> bool:
-        return resource not in self.machine.unknown
+        """Whether the machine's figure is known. Left out, cpu and memory are unknown; devices are not there."""
+        return resource not in self.machine.unknown and (resource not in BASIC or resource in self.machine.allocatable)
 
 
 class NodeGroup(Value, cached=True):
