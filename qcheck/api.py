@@ -51,6 +51,16 @@ class Gathered(Value):
     inputs: Inputs
 
 
+class Renders(Value):
+    """What was rendered for a cluster, and what could not be."""
+
+    loaded: tuple[Loaded, ...] = ()
+    failed: tuple[files.NotRead, ...] = ()
+
+
+NOTHING_RENDERED = Renders()
+
+
 def unwatched(stage: str, done: int, total: int) -> None:
     """For those who need not know how far a run is."""
 
@@ -123,8 +133,14 @@ def gather(
     loaded, not_read = read(paths, settings.limits, watch)
     loaded.sort(key=lambda f: f.text.path not in first)
     homeless = {p for p in first if not any(scope.holds(p) for scope in settings.scopes)}
+    renders = [rendered(scope, settings, watch) for scope in settings.scopes]
     watch("model", 0, 0)
-    clusters = tuple(model(scope, loaded, settings.instance_types, homeless) for scope in settings.scopes)
+    clusters = tuple(
+        model(scope, loaded, settings.instance_types, homeless, made)
+        for scope, made in zip(settings.scopes, renders, strict=True)
+    )
+    loaded += [f for made in renders for f in made.loaded]
+    not_read += [n for made in renders for n in made.failed]
     objects = sum(len(c.all_objects()) + len(c.pools) for c in clusters)
     unjudged = [f"{n.path}: {n.why}" for n in not_read if n.failed]
     if not objects and all(p.code == "template-not-rendered" for c in clusters for p in c.problems):
@@ -179,6 +195,23 @@ def read(paths: Sequence[str] | files.Found, limits: Limits, watch: Watch) -> tu
     return loaded, not_read
 
 
+def rendered(scope: ClusterScope, settings: Settings, watch: Watch) -> Renders:
+    """What the renderers that a cluster names make of its directories."""
+    loaded: list[Loaded] = []
+    failed: list[files.NotRead] = []
+    for done, wish in enumerate(scope.render):
+        from qcheck.sources.renders import render
+
+        watch("render", done, len(scope.render))
+        path, *values = (os.path.normpath(os.path.join(scope.root, p)) for p in (wish.path, *wish.values))
+        made = render(wish.tool, path, values, wish.release, wish.namespace, settings.render_seconds)
+        if isinstance(made, files.NotRead):
+            failed.append(made)
+        else:
+            loaded.append(load(made.read(settings.limits.bytes), made.path, settings.limits, _is_wanted))
+    return Renders(tuple(loaded), tuple(failed))
+
+
 def _is_wanted(api_version: str, kind: str, text: str) -> bool:
     if not api_version and not kind:
         return nodepools.recognises_text(text) or mentions_configuration(text)
@@ -187,10 +220,14 @@ def _is_wanted(api_version: str, kind: str, text: str) -> bool:
 
 
 def model(
-    scope: ClusterScope, loaded: Iterable[Loaded], own_types: Mapping[str, Machine], also: Set[str] = frozenset()
+    scope: ClusterScope,
+    loaded: Iterable[Loaded],
+    own_types: Mapping[str, Machine],
+    also: Set[str] = frozenset(),
+    renders: Renders = NOTHING_RENDERED,
 ) -> Cluster:
-    """Decode and assemble the files that belong to one cluster, and those named in `also`."""
-    mine = [f for f in loaded if scope.holds(f.text.path) or f.text.path in also]
+    """Decode and assemble the files that belong to one cluster, those named in `also`, and what was rendered for it."""
+    mine = [*(f for f in loaded if scope.holds(f.text.path) or f.text.path in also), *renders.loaded]
     manifests = [r for f in mine for d in f.documents for r in roots(d)]
     hcl = [f.text for f in mine if f.text.path.endswith(nodepools.HCL)]
     pools, nodes, pool_problems = nodepools.read(manifests, own_types, hcl)
@@ -207,7 +244,7 @@ def model(
         pools,
         configuration=configuration,
         problems=[*problems, *misconfigured, *refused, *pool_problems],
-        unread=[f.text.path for f in mine if _left_out([f])],
+        unread=[*(f.text.path for f in mine if _left_out([f])), *(n.path for n in renders.failed)],
     )
 
 

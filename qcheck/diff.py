@@ -40,6 +40,11 @@ def sides(base: str, head: str | None, paths: Sequence[str], settings: Settings)
         return _directory(base), _directory(head)
     from qcheck.sources import git
 
+    if any(scope.render for scope in settings.scopes):
+        raise git.GitError(
+            "the settings render manifests, and a revision cannot be rendered without checking it out",
+            "check out both states and compare the directories: qcheck diff old/ new/",
+        )
     root = git.root_of(next(iter(paths), "."))
     commit = _parting(base, head or "HEAD", root)
     before = Side(base, git.discover(commit, paths, root), settings)

@@ -213,7 +213,8 @@ class SettingsPart(Part):
 
     def scopes(self, root: str) -> tuple[ClusterScope, ...]:
         if not self.clusters:
-            return (scope("default", ["**"], self.exclude, self.render, self.policy(), root),)
+            instead = [f"/{part.value().path}/" for part in self.render]
+            return (scope("default", ["**"], [*self.exclude, *instead], self.render, self.policy(), root),)
         return tuple(part.value(name, self, root) for name, part in self.clusters.items())
 
     def value(self, path: str, root: str) -> Settings:
