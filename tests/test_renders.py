@@ -42,7 +42,7 @@ def stand_in(repository: Path, tool: str, script: str) -> None:
 def test_what_is_rendered_is_judged_with_the_files(repository: Path) -> None:
     stand_in(repository, "kustomize", '[ "$1 $2" = "build base" ] && cat base/queues.yaml')
     result = audit(["."], load_settings())
-    assert [(f.rule and f.rule.id, f.primary.origin.path) for f in result.findings] == [("QC101", "kustomize:base")]
+    assert [f.primary.origin.path for f in result.findings if f.rule and f.rule.id == "QC101"] == ["kustomize:base"]
     assert not result.inputs.unjudged
 
 
