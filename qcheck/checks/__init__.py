@@ -7,7 +7,7 @@ from __future__ import annotations
 
 MODULES: dict[str, tuple[str, ...]] = {
     "input": ("input",),
-    "capacity": ("capacity", "pools", "consumers"),
+    "capacity": ("capacity", "pools", "consumers", "headroom"),
     "placement": ("placement", "taints", "bootstrap"),
     "priority": ("priority", "reclaim", "layers", "autoscaling", "strict_fifo"),
     "queues": ("queues", "admission_checks", "limit_ranges"),

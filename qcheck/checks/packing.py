@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.checks.registry import rule
-from qcheck.checks.sums import names, plural
+from qcheck.checks.sums import SHOWN, names, plural
 from qcheck.findings.finding import Finding, finding
 from qcheck.model.quantity import show_amount
 from qcheck.model.resources import is_compute
@@ -45,7 +45,8 @@ def _packed(cluster: Cluster, guarantees: list[Guarantee], severity: str) -> Ite
     alone = [(g, v) for g in held if (v := judge(cluster, [g.wish()])) is not None]
     yield from _each_alone(cluster, [(g, v) for g, v in alone if v.fails], severity)
     for part in sharing(cluster, [g for g, v in alone if not v.fails]):
-        together = judge(cluster, [g.wish(f"{g.shape.name} of {g.holder}" if len(part) > 1 else None) for g in part])
+        told_apart = 1 < len(part) <= SHOWN
+        together = judge(cluster, [g.wish(f"{g.shape.name} of {g.holder}" if told_apart else None) for g in part])
         if together is not None and together.fails:
             yield _too_much(cluster, part, together, severity)
         elif severity == "error":

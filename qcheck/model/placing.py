@@ -11,7 +11,7 @@ from qcheck.model.packing.question import Nodes, Pods, Question
 from qcheck.model.packing.solve import solve
 from qcheck.model.resources import is_compute
 from qcheck.model.shapes import KEPT_APART
-from qcheck.model.value import TYPE_CHECKING, Value
+from qcheck.model.value import TYPE_CHECKING, Value, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -69,7 +69,7 @@ def judge(cluster: Cluster, wishes: Iterable[Wish], fewer: int | None = None) ->
 
     None where nodes are not known, or nothing is wished for.
     """
-    wanted = tuple(w for w in wishes if w.count > 0)
+    wanted = _joined(wishes)
     groups = groups_behind(cluster, sorted({f for w in wanted for f in w.flavors}))
     if not wanted or groups is None:
         return None
@@ -78,6 +78,17 @@ def judge(cluster: Cluster, wishes: Iterable[Wish], fewer: int | None = None) ->
         return _question(cluster, wanted, groups, view, fewer)
 
     return decide_by_certainty(ask, any(_has_estimates(g) for g in groups))
+
+
+def _joined(wishes: Iterable[Wish]) -> tuple[Wish, ...]:
+    """Wishes for the same, by the same name, as one; those for nothing left out."""
+    found: dict[tuple[object, ...], Wish] = {}
+    for wish in wishes:
+        if wish.count > 0:
+            key = (wish.label, tuple(sorted(wish.shape.request.items())), wish.flavors, id(wish.shape.template))
+            known = found.get(key)
+            found[key] = wish if known is None else replace(known, count=known.count + wish.count)
+    return tuple(found.values())
 
 
 def decide_by_certainty(ask: Callable[[str], Question], has_estimates: bool) -> Verdict:

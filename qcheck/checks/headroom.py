@@ -1,0 +1,184 @@
+"""QC107 and QC111: quota that lacks its cores, and guarantees that need every node to be healthy."""
+
+from __future__ import annotations
+
+from qcheck.checks.registry import rule
+from qcheck.checks.sums import names, plural
+from qcheck.findings.finding import Finding, finding
+from qcheck.model.quantity import show_amount
+from qcheck.model.resources import is_compute
+from qcheck.model.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.model.cluster import Cluster
+    from qcheck.model.guarantees import Guarantee
+    from qcheck.model.queues import Quota, QuotaHolder
+    from qcheck.model.shapes import PodShape
+    from qcheck.model.supply import NodeGroup
+
+CO_RESOURCES = ("cpu", "memory")
+SUSPICIOUS = 2**20
+"""A memory quota below 1 MiB lacks its suffix: QC007 tells."""
+
+
+class Short(Value):
+    """A co-resource's quota that does for `usable` of the accelerators promised beside it."""
+
+    devices: Quota
+    beside: Quota
+    needed: int
+    usable: int
+    by: str
+
+
+@rule("QC107")
+def co_resource_short(cluster: Cluster, percent: int = 50) -> Iterator[Finding]:
+    """Cpu or memory quota with which the accelerator quota beside it cannot be used up."""
+    for name, holder in _local_holders(cluster):
+        for cells in holder.flavors():
+            for devices in cells.quotas:
+                if is_compute(devices.resource) and devices.nominal > 0:
+                    for beside in cells.quotas:
+                        if beside.resource in CO_RESOURCES:
+                            yield from _short(cluster, name, holder, devices, beside, percent)
+
+
+def _local_holders(cluster: Cluster) -> list[tuple[str, QuotaHolder]]:
+    from qcheck.model.guarantees import holders
+
+    return [(name, holder) for name, holder in holders(cluster) if holder.id.kind == "ClusterQueue"]
+
+
+def _short(
+    cluster: Cluster, name: str, holder: QuotaHolder, devices: Quota, beside: Quota, percent: int
+) -> Iterator[Finding]:
+    if beside.resource == "memory" and 0 < beside.nominal < SUSPICIOUS:
+        return
+    short = (
+        _nothing(devices, beside)
+        or _by_shapes(cluster, name, devices, beside)
+        or _by_nodes(cluster, name, devices, beside, percent)
+    )
+    if short is None:
+        return
+    resource = beside.resource
+    have, need = show_amount(resource, beside.nominal), show_amount(resource, short.needed)
+    promised = f"{devices.nominal} {devices.resource}"
+    if beside.nominal == 0:
+        message = (
+            f"{name} is promised {promised} in {devices.flavor} and 0 {resource}: every pod must borrow its {resource}, "
+            f"so the queue cannot reclaim its accelerators from borrowers"
+        )
+    else:
+        message = (
+            f"{name} is promised {promised} in {devices.flavor} with {have} {resource}: {short.by} they need {need}, so "
+            f"only {short.usable} can be used"
+        )
+    yield (
+        finding(beside.nominal_place, message)
+        .about(holder.id)
+        .near(devices.nominal_place, f"{devices.nominal} {devices.resource}")
+        .with_data(
+            queue=name, flavor=devices.flavor, resource=resource, quota=beside.nominal, needed=short.needed,
+            accelerators=devices.nominal, usable=short.usable,
+        )
+    )  # fmt: skip
+
+
+def _nothing(devices: Quota, beside: Quota) -> Short | None:
+    return Short(devices, beside, 0, 0, "") if beside.nominal == 0 else None
+
+
+def _shapes(cluster: Cluster, queue: str, devices: Quota) -> list[PodShape]:
+    """The shapes that stand for this queue's pods: the declared ones of the flavor, else those of its known workloads that
+    would use at least half of the accelerators.
+    """
+    from qcheck.model.shapes import declared_shapes
+
+    resource, most = devices.resource, devices.nominal
+    known = declared_shapes(cluster, devices.flavor) or [
+        s
+        for s in cluster.workload_shapes.get(devices.flavor, ())
+        if s.queue == queue and s.accelerator == resource and 2 * s.count * s.request[resource] >= most
+    ]
+    return [s for s in known if s.accelerator == resource and s.request[resource] <= most]
+
+
+def _by_shapes(cluster: Cluster, queue: str, devices: Quota, beside: Quota) -> Short | None:
+    """Short for every known shape: pods of some other one would use the accelerators up."""
+    worst: list[Short] = []
+    for shape in _shapes(cluster, queue, devices):
+        asked, size = shape.request.get(beside.resource, 0), shape.request[devices.resource]
+        pods = devices.nominal // size
+        if asked * pods <= beside.nominal:
+            return None
+        by = f"as {plural(pods, 'pod')} of {shape.name}, {show_amount(beside.resource, asked)} each,"
+        worst.append(Short(devices, beside, asked * pods, beside.nominal // asked * size, by))
+    return max(worst, key=lambda s: s.usable, default=None)
+
+
+def _by_nodes(cluster: Cluster, queue: str, devices: Quota, beside: Quota, percent: int) -> Short | None:
+    """Where no shape is known: well below what the nodes have per accelerator."""
+    if _shapes(cluster, queue, devices):
+        return None
+    ratios = [
+        (c.free.get(beside.resource, 0), c.machine.allocatable[devices.resource], m.group)
+        for m in cluster.supply.matches(devices.flavor)
+        for c in m.group.classes
+        if c.machine.allocatable.get(devices.resource, 0) and c.knows(beside.resource)
+    ]
+    if not ratios:
+        return None
+    held, count, group = min(ratios, key=lambda r: r[0] * 10**6 // r[1])
+    needed = held * devices.nominal // count
+    if beside.nominal * 100 >= needed * percent:
+        return None
+    by = f"at the {show_amount(beside.resource, held)} per {count} of {group.name}"
+    return Short(devices, beside, needed, beside.nominal * count // held, by)
+
+
+@rule("QC111")
+def no_failure_headroom(cluster: Cluster) -> Iterator[Finding]:
+    """Guarantees that fit, and do not once any one node of some pool is lost."""
+    from qcheck.model.guarantees import sharing
+
+    for guarantees in _guarantees(cluster):
+        for part in sharing(cluster, guarantees):
+            yield from _without_a_node(cluster, part)
+
+
+def _guarantees(cluster: Cluster) -> list[list[Guarantee]]:
+    """By declared shape, and of the largest pods of workloads that would use at least half of their quota."""
+    from qcheck.model.guarantees import declared_guarantees, largest_per_queue, workload_guarantees
+
+    if not cluster.policy.shapes and not cluster.workloads:
+        return []
+    known = [g for g in largest_per_queue(workload_guarantees(cluster)) if 2 * g.shape.count >= g.pods]
+    return [*declared_guarantees(cluster).values(), known]
+
+
+def _without_a_node(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
+    from qcheck.model.placing import groups_behind, judge
+
+    wishes = [g.wish() for g in part]
+    groups = groups_behind(cluster, sorted({g.flavor for g in part})) or ()
+    now = judge(cluster, wishes)
+    if now is None or now.fails or any(g.ceiling is None for g in groups):
+        return
+    for index, group in enumerate(groups):
+        less = judge(cluster, wishes, fewer=index)
+        if group.ceiling and less is not None and less.fails:
+            yield _no_headroom(part, group, less.why()).likely(not less.certain)
+            return
+
+
+def _no_headroom(part: list[Guarantee], group: NodeGroup, why: str) -> Finding:
+    largest = max(part, key=lambda g: g.quota.nominal)
+    flavors = sorted({g.flavor for g in part})
+    message = (
+        f"what {names(flavors)} guarantees fits only while every node of {group.name} is healthy; with one less, {why}"
+    )
+    found = finding(group.count_place, message).near(largest.quota.nominal_place, "guaranteed here")
+    return found.with_data(flavors=list(flavors), pool=group.name, shapes=sorted({g.shape.name for g in part}))
