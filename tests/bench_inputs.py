@@ -89,7 +89,18 @@ def namespace(at: int) -> str:
 
 
 def job(at: int, queues: int) -> str:
-    """A Job of some 45 lines with a shell script, in the namespace of a queue."""
+    """A Job of some 80 lines with a shell script, in the namespace of a queue."""
+    settings = "".join(
+        f"        - name: {name}\n          value: {value}\n"
+        for name, value in (
+            ("NCCL_DEBUG", "WARN"),
+            ("NCCL_SOCKET_IFNAME", "eth0"),
+            ("OMP_NUM_THREADS", '"8"'),
+            ("DATA", f"s3://datasets.example.com/team-{at % queues}/{at}"),
+            ("CHECKPOINTS", f"/checkpoints/{at}"),
+            ("TOKENIZERS_PARALLELISM", '"false"'),
+        )
+    )
     return f"""\
 apiVersion: batch/v1
 kind: Job
@@ -125,6 +136,20 @@ spec:
         env:
         - name: RUN
           value: "{at}"
+{settings}\
+        - name: POD_NAME
+          valueFrom:
+            fieldRef:
+              fieldPath: metadata.name
+        volumeMounts:
+        - name: checkpoints
+          mountPath: /checkpoints
+        - name: shared-memory
+          mountPath: /dev/shm
+        securityContext:
+          allowPrivilegeEscalation: false
+          capabilities:
+            drop: ["ALL"]
         resources:
           requests:
             nvidia.com/gpu: 1
@@ -133,12 +158,20 @@ spec:
           limits:
             nvidia.com/gpu: 1
             memory: 64Gi
+      volumes:
+      - name: checkpoints
+        persistentVolumeClaim:
+          claimName: checkpoints-{at % 7}
+      - name: shared-memory
+        emptyDir:
+          medium: Memory
+          sizeLimit: 16Gi
 """
 
 
 def config_map(at: int) -> str:
     """Something that a repository holds and qcheck has no use for."""
-    lines = "".join(f"    setting-{line} = {at * line}\n" for line in range(20))
+    lines = "".join(f"    setting-{line} = {at * line}\n" for line in range(60))
     return f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings-{at}\ndata:\n  app.conf: |\n{lines}"
 
 
@@ -271,3 +304,33 @@ def node_dump(folder: str, count: int, pools: int = 4) -> None:
 def write(path: str, text: str) -> None:
     with open(path, "w", encoding="utf-8") as stream:
         stream.write(text)
+
+
+def small_repository(folder: str, settings: bool = False) -> None:
+    """Thirty manifests in which nothing is wrong; with `settings`, a settings file and quota beyond the nodes."""
+    gpus = 24 if settings else 8
+    made = {f"flavors/{at}.yaml": flavor(at) for at in range(2)}
+    made |= {f"pools/{at}.yaml": pool(at, 10) for at in range(2)}
+    made |= {f"teams/{at}/queue.yaml": queue(at, 1, 2, gpus) for at in range(10)}
+    made |= {f"teams/{at}/local.yaml": namespace(at) + "---\n" + local_queue(at) for at in range(10)}
+    made |= {f"jobs/{at}.yaml": job(at, 10) for at in range(5)}
+    made["cohort.yaml"] = cohort(0, None)
+    if settings:
+        made["qcheck.yaml"] = "version: 1\ncapacity:\n  autoscaled: min\n"
+    for path, text in made.items():
+        os.makedirs(os.path.join(folder, os.path.dirname(path)), exist_ok=True)
+        write(os.path.join(folder, path), text)
+
+
+def fleet(folder: str, queues: int, flavors: int, nodes: int, workloads: int) -> None:
+    """A large cluster: a tree of cohorts three levels deep, a dump of its nodes, jobs in its queues."""
+    cohorts = 30
+    made = [flavor(at) for at in range(flavors)]
+    made += [cohort(at, None if at == 0 else (at - 1) // 5) for at in range(cohorts)]
+    for at in range(queues):
+        made += [queue(at, cohorts, flavors), local_queue(at), namespace(at)]
+    made += [job(at, queues) for at in range(workloads)]
+    os.makedirs(folder, exist_ok=True)
+    write(os.path.join(folder, "queues.yaml"), "---\n".join(made))
+    node_dump(folder, nodes, flavors)
+    os.remove(os.path.join(folder, "nodes.json"))

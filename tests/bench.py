@@ -1,0 +1,212 @@
+"""`make bench`: how fast qcheck is, beside programs and limits measured in the same run.
+
+Every figure is a median over several fresh processes; the processes of a row and of what stands beside it take turns, so
+that a busy machine slows both. The spread (largest over smallest) says how far to trust it. Peers that are not
+installed are named as missing: kubeconform is built where Go is (set KUBECONFORM to use another one).
+
+    python tests/bench.py [--quick] [words of the rows to run]
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import bench_inputs
+
+PROJECT = Path(__file__).parent.parent
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(PROJECT), "PYTHONDONTWRITEBYTECODE": "", "NO_COLOR": "1"}
+PYTHON = sys.executable
+PASS = [PYTHON, "-c", "pass"]
+CHECK = [PYTHON, "-m", "qcheck", "check"]
+KUBECONFORM = "github.com/yannh/kubeconform/cmd/kubeconform@v0.7.0"
+
+SCAN = "from yaml._yaml import CParser; p = CParser(open({0!r}, 'rb').read()); t = time.process_time(); p.raw_parse()"
+LOAD = (
+    "import gc; gc.disable(); from qcheck.documents.load import load; raw = open({0!r}, 'rb').read(); "
+    "t = time.process_time(); load(raw, {0!r})"
+)
+MODEL = (
+    "import gc; gc.disable(); from qcheck import api; from qcheck.settings import Settings; s = Settings(); "
+    "t = time.process_time(); {1}"
+)
+PYYAML = "import yaml; t = time.process_time(); yaml.load(open({0!r}, 'rb').read(), yaml.CSafeLoader)"
+
+
+class Timing:
+    """Seconds and peak memory of several runs of one command."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+        self.peak = 0
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds)
+
+    @property
+    def spread(self) -> float:
+        return max(self.seconds) / min(self.seconds)
+
+
+def timed(command: list[str], folder: str) -> tuple[float, int]:
+    """Wall seconds of a command and its peak memory in bytes."""
+    start = time.perf_counter()
+    process = subprocess.Popen(command, cwd=folder, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    assert process.stderr
+    said = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in (0, 1):
+        raise SystemExit(f"{' '.join(command)[:300]} failed with {process.returncode}: {said.decode()[-2000:]}")
+    return seconds, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def inside(code: str, *values: object) -> list[str]:
+    """A command that times a part of itself: its CPU seconds from where `t` is set to the end."""
+    body = code.format(*values)
+    return [PYTHON, "-c", f"import time; {body}; print(time.process_time() - t)"]
+
+
+def part_timed(command: list[str], folder: str) -> tuple[float, int]:
+    """CPU seconds that a command of `inside` reports, and its peak memory."""
+    process = subprocess.Popen(command, cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE)
+    assert process.stdout
+    said = process.stdout.read()
+    _, _, usage = os.wait4(process.pid, 0)
+    process.returncode = 0
+    return float(said.split()[-1]), usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def compare(commands: list[list[str]], folder: str, runs: int) -> list[Timing]:
+    """Times commands in turn, so that each sees the same machine."""
+    timings = [Timing() for _ in commands]
+    for _ in range(runs):
+        for command, timing in zip(commands, timings, strict=True):
+            seconds, peak = (part_timed if "process_time() - t" in command[-1] else timed)(command, folder)
+            timing.seconds.append(seconds)
+            timing.peak = max(timing.peak, peak)
+    return timings
+
+
+def row(what: str, mine: Timing, beside: str, limit: float, against: float, target: str) -> str:
+    """One line of the table: the figure, its ratio to what stands beside it, and whether the target holds."""
+    ratio = mine.median / against if against else 0.0
+    verdict = "ok" if ratio <= limit else "MISSED"
+    return f"{what:58} {mine.median:8.3f} s  {ratio:6.2f}x {beside:34} {target:10} {verdict:6} spread {mine.spread:.2f}"
+
+
+def cold(folder: str, runs: int) -> Iterator[str]:
+    """A small repository: what every commit hook pays."""
+    bench_inputs.small_repository(os.path.join(folder, "cold"))
+    bench_inputs.small_repository(os.path.join(folder, "wrong"), settings=True)
+    empty, clean, wrong = compare([PASS, [*CHECK, "cold"], [*CHECK, "wrong"]], folder, runs * 3)
+    yield row("cold check, 30 manifests, nothing found", clean, "python -c pass", 8, empty.median, "<= 8x")
+    yield row("the same with settings and findings", wrong, "python -c pass", 14, empty.median, "<= 14x")
+
+
+def many(folder: str, runs: int) -> Iterator[str]:
+    """Five thousand documents in five hundred files."""
+    top = os.path.join(folder, "many")
+    bench_inputs.repository(top, 5000, 500)
+    joined = os.path.join(folder, "joined.yaml")
+    files = sorted(Path(top).rglob("*.yaml"))
+    bench_inputs.write(joined, "---\n".join(f.read_text() for f in files))
+    peer = kubeconform(folder)
+    commands = [[*CHECK, "many"], inside(SCAN, joined), *([peer] if peer else [])]
+    mine, scan, *others = compare(commands, folder, runs)
+    what = f"check, 5,000 documents, 500 files, {os.path.getsize(joined) / 1e6:.1f} MB"
+    yield row(what, mine, "raw libyaml scan", 8, scan.median, "<= 8x")
+    if others:
+        yield row(what, mine, "kubeconform -n 2", 1, others[0].median, "<= 1x")
+    else:
+        yield f"{what:58} kubeconform: missing (needs Go and the module proxy)"
+
+
+def kubeconform(folder: str) -> list[str] | None:
+    """kubeconform with schemas that accept everything, which spares it most of its work; built if Go is there."""
+    program = os.environ.get("KUBECONFORM") or shutil.which("kubeconform")
+    if program is None and (go := shutil.which("go")):
+        built = subprocess.run([go, "install", KUBECONFORM], env={**os.environ, "GOBIN": folder}, capture_output=True, check=False)
+        program = os.path.join(folder, "kubeconform") if built.returncode == 0 else None
+    if program is None:
+        return None
+    schemas = os.path.join(folder, "schemas")
+    os.makedirs(schemas, exist_ok=True)
+    for kind in ["clusterqueue", "localqueue", "resourceflavor", "cohort", "namespace", "job", "configmap", "nodepool"]:
+        bench_inputs.write(os.path.join(schemas, f"{kind}.json"), '{"type": "object"}')
+    return [program, "-n", "2", "-schema-location", schemas + "/{{.ResourceKind}}.json", "many"]
+
+
+def loading(folder: str, runs: int) -> Iterator[str]:
+    """Loading alone, with a position for every key and value."""
+    big = os.path.join(folder, "big.yaml")
+    bench_inputs.write(big, "---\n".join(bench_inputs.documents(13_500)))
+    mine, scan = compare([inside(LOAD, big), inside(SCAN, big)], folder, runs)
+    what = f"load {os.path.getsize(big) / 1e6:.1f} MB, many documents (CPU)"
+    yield row(what, mine, "raw libyaml scan", 6, scan.median, "<= 6x")
+
+
+def nodes(folder: str, runs: int) -> Iterator[str]:
+    """`kubectl get nodes` of five thousand nodes."""
+    os.makedirs(os.path.join(folder, "nodes"))
+    bench_inputs.node_dump(os.path.join(folder, "nodes"), 5000)
+    text, data = os.path.join(folder, "nodes", "nodes.yaml"), os.path.join(folder, "nodes", "nodes.json")
+    commands = [inside(LOAD, text), inside(LOAD, data), inside(PYYAML, text)]
+    from_yaml, from_json, peer = compare(commands, folder, max(1, runs // 2))
+    for what, mine, path, most in (("YAML", from_yaml, text, 4), ("JSON", from_json, data, 2.5)):
+        size = os.path.getsize(path)
+        label = f"Node dump, 5,000 nodes, {size / 1e6:.0f} MB {what} (CPU)"
+        yield row(label, mine, f"{most} s", 1, most, f"<= {most} s")
+        yield f"{'':58} {mine.median / peer.median:6.2f}x PyYAML CSafeLoader; peak {mine.peak / size:.1f}x the file"
+
+
+def modelling(folder: str, runs: int) -> Iterator[str]:
+    """Model and checks beside loading the same input."""
+    top = os.path.join(folder, "fleet")
+    bench_inputs.fleet(top, queues=1000, flavors=10, nodes=5000, workloads=500)
+    load = inside(MODEL, top, f"api.read([{top!r}], s.limits, api.unwatched)")
+    whole = inside(MODEL, top, f"api.audit([{top!r}])")
+    loaded, everything = compare([load, whole], folder, max(1, runs // 2))
+    rest = Timing()
+    rest.seconds = [e - loaded.median for e in everything.seconds]
+    what = "model and checks, 1,000 queues, 5,000 nodes, 500 jobs (CPU)"
+    yield row(what, rest, "loading the same", 2, loaded.median, "<= 2x")
+
+
+def growth(folder: str, runs: int) -> Iterator[str]:
+    """Twice the input from one size to the next."""
+    sizes = (1250, 2500, 5000, 10_000, 20_000)
+    for size in sizes:
+        bench_inputs.repository(os.path.join(folder, f"grow-{size}"), size, size // 10)
+    timings = compare([[*CHECK, f"grow-{size}"] for size in sizes], folder, max(1, runs // 2))
+    for size, small, large in zip(sizes, timings, timings[1:], strict=False):
+        yield row(f"check, {size * 2:,} documents", large, f"{size:,} documents", 2.2, small.median, "<= 2.2x")
+
+
+ROWS: dict[str, Callable[[str, int], Iterator[str]]] = {
+    f.__name__: f for f in (cold, many, loading, nodes, modelling, growth)
+}
+
+
+def main(words: list[str]) -> None:
+    runs = 1 if "--quick" in words else 5
+    chosen = [name for name in ROWS if name in words] or list(ROWS)
+    subprocess.run([PYTHON, "-m", "compileall", "-q", str(PROJECT / "qcheck")], check=True, env=ENVIRONMENT)
+    print(f"Python {sys.version.split()[0]} on {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}, {runs} runs")
+    with tempfile.TemporaryDirectory() as folder:
+        for name in chosen:
+            for line in ROWS[name](folder, runs):
+                print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
