@@ -135,7 +135,9 @@ def kubeconform(folder: str) -> list[str] | None:
     """kubeconform with schemas that accept everything, which spares it most of its work; built if Go is there."""
     program = os.environ.get("KUBECONFORM") or shutil.which("kubeconform")
     if program is None and (go := shutil.which("go")):
-        built = subprocess.run([go, "install", KUBECONFORM], env={**os.environ, "GOBIN": folder}, capture_output=True, check=False)
+        built = subprocess.run(
+            [go, "install", KUBECONFORM], env={**os.environ, "GOBIN": folder}, capture_output=True, check=False
+        )
         program = os.path.join(folder, "kubeconform") if built.returncode == 0 else None
     if program is None:
         return None

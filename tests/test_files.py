@@ -46,6 +46,10 @@ def test_git_ignored_files_are_left_out(tree: Path) -> None:
     assert paths() == ["a/keep.json", "a/x.yml", "b.yaml", "t.tf"]
     assert paths("a") == ["a/keep.json", "a/x.yml"]
     assert paths("a/deep/n.json") == ["a/deep/n.json"]
+    (tree / ".gitignore").write_text("/a/\n")
+    assert paths() == ["b.yaml", "t.tf"]
+    assert paths("a") == ["a/deep/n.json", "a/keep.json", "a/x.yml"]
+    assert paths("a/deep") == ["a/deep/n.json"]
 
 
 def test_links_are_read_once_and_do_not_leave_the_tree(tree: Path, tmp_path: Path) -> None:

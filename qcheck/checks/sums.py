@@ -16,8 +16,8 @@ SHOWN = 6
 
 
 def names(words: Iterable[str], most: int = SHOWN) -> str:
-    """`a`, `a and b`, `a, b and c`, `a, b, c and 9 more`."""
-    listed = list(words)
+    """`a`, `a and b`, `a, b and c`, `a, b, c and 9 more`; `none` of nothing."""
+    listed = list(words) or ["none"]
     if len(listed) > most:
         listed = [*listed[: most - 1], f"{len(listed) - most + 1} more"]
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"

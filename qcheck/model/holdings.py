@@ -111,12 +111,11 @@ def _picture(group: NodeGroup, resource: str, shares: list[Slice], kept: int, si
     base = tuple(_taken(most, resource))
     used = _most_used(room, sizes)
     rows: list[NodePicture] = []
-    for number, held in enumerate(_filled(waiting, room, count)):
-        row = NodePicture((*base, *held), number >= group.static)
-        if rows and replace(rows[-1], count=1) == row:
-            rows[-1] = replace(rows[-1], count=rows[-1].count + 1)
-        else:
-            rows.append(row)
+    number = 0
+    for held, many in _filled(waiting, room, count):
+        now = max(0, min(many, group.static - number))
+        rows += [NodePicture((*base, *held), extra, size) for extra, size in ((False, now), (True, many - now)) if size]
+        number += many
     unseen = None if group.ceiling is None else max(0, group.ceiling - count)
     return GroupPicture(group, tuple(rows), unseen, room - used if used else 0)
 
@@ -136,20 +135,35 @@ def _taken(node_class: NodeClass, resource: str) -> Iterator[Slice]:
         room -= amount
 
 
-def _filled(waiting: list[Slice], room: int, count: int) -> Iterator[tuple[Slice, ...]]:
-    """Lays the shares out over `count` nodes with `room` each."""
+def _filled(waiting: list[Slice], room: int, count: int) -> Iterator[tuple[tuple[Slice, ...], int]]:
+    """Lays the shares out over `count` nodes with `room` each: what is on a node, and how many equal ones follow."""
     queue = list(reversed(waiting))
-    for _ in range(count):
-        node: list[Slice] = []
-        left = room
-        while left and queue:
+    while count > 0 and queue and room:
+        whole = min(count, queue[-1].amount // room)
+        if whole:
             share = queue.pop()
-            amount = min(left, share.amount)
-            node.append(replace(share, amount=amount))
-            left -= amount
-            if share.amount > amount:
-                queue.append(replace(share, amount=share.amount - amount))
-        yield (*node, Slice(FREE, "", left)) if left else tuple(node)
+            yield (replace(share, amount=room),), whole
+            if share.amount > whole * room:
+                queue.append(replace(share, amount=share.amount - whole * room))
+            count -= whole
+        else:
+            yield _mixed(queue, room), 1
+            count -= 1
+    if count > 0:
+        yield (Slice(FREE, "", room),) if room else (), count
+
+
+def _mixed(queue: list[Slice], room: int) -> tuple[Slice, ...]:
+    """A node that several share, or that is not used up; takes from the end of `queue`."""
+    node: list[Slice] = []
+    while room and queue:
+        share = queue.pop()
+        amount = min(room, share.amount)
+        node.append(replace(share, amount=amount))
+        room -= amount
+        if share.amount > amount:
+            queue.append(replace(share, amount=share.amount - amount))
+    return (*node, Slice(FREE, "", room)) if room else tuple(node)
 
 
 def _pod_sizes(cluster: Cluster, resource: str) -> frozenset[int]:

@@ -138,7 +138,10 @@ class _Search:
         real = os.path.realpath(top)
         border = repository(real) or real
         self.links = []
-        self.walk(top, real, Ignored(border, real))
+        ignored = Ignored(border, real)
+        if ignored.matches(real + "/"):  # whoever names an ignored folder wants it read
+            ignored = Ignored(real, real)
+        self.walk(top, real, ignored)
         while self.links:
             self.follow(self.links.pop(), border)
 

@@ -72,10 +72,10 @@ def _toleration(at: Cursor) -> Iterator[Failure]:
 
 def topology(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001
     levels = [level["nodeLabel"] for level in root["spec"]["levels"].items()]
-    seen: dict[object, Cursor] = {}
+    seen: dict[str | None, Cursor] = {}
     for level in levels:
-        first = seen.setdefault(level.data, level)
-        if first is not level and level.exists:
+        first = seen.setdefault(level.text(), level)
+        if first is not level and level.text() is not None:
             text = f"Duplicate value: {show(level.data)}: levels must be unique"
             yield refuse(level, "TO-C01", text, related=(first.route,))
         elif level.data == HOSTNAME and level is not levels[-1]:
