@@ -28,12 +28,17 @@ from qcheck.diff import compare, sides  # noqa: E402
 from qcheck.findings.finding import Finding  # noqa: E402
 from qcheck.findings.rulebook import RuleText, read_rulebook  # noqa: E402
 from qcheck.model.place import Place  # noqa: E402
+from qcheck.reports import render  # noqa: E402
 from qcheck.settings import Settings, load_settings  # noqa: E402
 
 CASES = ROOT / "fixtures" / "rules"
 CONSOLE = re.compile(r"^```console\n\$ qcheck (?P<command>.*)\n(?:.*\n)*?```$", re.MULTILINE)
 MARK = re.compile(r"[ \t]*#! QC.*$", re.MULTILINE)
 LANGUAGES = {".yaml": "yaml", ".yml": "yaml", ".json": "json", ".tf": "hcl", ".tfvars": "hcl"}
+REPORTS = {
+    "text": "txt", "json": "json", "sarif": "sarif", "github": "github.txt", "gitlab": "gitlab.json", "junit": "junit.xml",
+    "rdjson": "rdjson", "markdown": "md", "html": "html",
+}  # fmt: skip
 FAMILIES = {
     "input": "Can it be read, and would the API server take it?",
     "capacity": "Does the quota exist as nodes?",
@@ -69,7 +74,15 @@ def generated() -> dict[Path, str]:
     rules = list(read_rulebook().values())
     files = {ROOT / "rules" / "index.json": index(rules), ROOT / "docs" / "rules.md": overview(rules)}
     files |= {path: CONSOLE.sub(rerun, path.read_text(encoding="utf-8")) for path in written()}
-    return files | {ROOT / "docs" / "rules" / f"{rule.id}.md": page(rule) for rule in rules}
+    files |= {ROOT / "docs" / "rules" / f"{rule.id}.md": page(rule) for rule in rules}
+    return files | example_reports()
+
+
+def example_reports() -> dict[Path, str]:
+    """Whole reports of the example fleet, for readers, and so that a change to a report is seen as one."""
+    with contextlib.chdir(ROOT):
+        result = audit(["fixtures/clusters/research-fleet"], Settings(select=("QC101", "QC104", "QC201", "QC505")))
+        return {ROOT / "docs" / "reports" / f"fleet.{end}": render(result, form) for form, end in REPORTS.items()}
 
 
 def written() -> list[Path]:

@@ -83,7 +83,7 @@ def capacity_section(cluster: Cluster, many: bool) -> Iterator[str]:
         return
     yield f"## Quota and nodes{f' of {escape(cluster.name)}' if many else ''}"
     yield ""
-    yield "| flavor | resource | promised by quota | | nodes hold | most | taken first | nodes |"
+    yield "| flavor | resource | promised by quota | headroom | nodes hold | at most | taken first | nodes |"
     yield "|---|---|---|---|---|---|---|---|"
     for line in lines:
         yield f"| {' | '.join(_cells(cluster, line))} |"
