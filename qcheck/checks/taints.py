@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from qcheck.model.supply import NodeGroup
     from qcheck.model.workloads import Workload
 
+GKE = "cloud.google.com/gke-nodepool"
+"""Every node of GKE has this label, and GKE runs the ExtendedResourceToleration admission plugin."""
+
 
 @rule("QC202")
 def flavor_taint_untolerated(cluster: Cluster) -> Iterator[Finding]:
@@ -68,12 +71,20 @@ def _blocking_taint(cluster: Cluster, flavor: ResourceFlavor) -> tuple[Taint, No
     matches = cluster.supply.matches(flavor.name)
     found: tuple[Taint, NodeGroup] | None = None
     for match in matches:
-        taints = match.group.classes[0].taints if match.group.classes else ()
-        open_taints = [t for t in untolerated(lasting(taints), flavor.tolerations) if t not in flavor.node_taints]
+        open_taints = [t for t in _standing(match.group, flavor) if t not in flavor.node_taints]
         if not open_taints:
             return None
         found = found or (open_taints[0], match.group)
     return found
+
+
+def _standing(group: NodeGroup, flavor: ResourceFlavor) -> tuple[Taint, ...]:
+    """Hard taints of a group that the flavor does not tolerate. On GKE, pods that request a device tolerate its taint."""
+    first = group.classes[0] if group.classes else None
+    if first is None:
+        return ()
+    found = untolerated(lasting(first.taints), flavor.tolerations)
+    return tuple(t for t in found if not (GKE in first.labels and looks_like_accelerator(t.key)))
 
 
 def _workloads_of(cluster: Cluster, quotas: list[Quota]) -> list[Workload]:
