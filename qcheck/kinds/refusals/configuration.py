@@ -45,6 +45,7 @@ _NAME = "kubernetes.io/metadata.name"
 
 
 def configuration(root: Cursor, target: Target) -> Iterator[Failure]:
+    yield from _certificates(root["internalCertManagement"])
     yield from _waiting(root["waitForPodsReady"])
     yield from _integrations(root["integrations"])
     yield from _namespaces(root)
@@ -52,6 +53,13 @@ def configuration(root: Cursor, target: Target) -> Iterator[Failure]:
     yield from _fair_sharing(root["fairSharing"], root["admissionFairSharing"])
     yield from _resources(root["resources"])
     yield from _gates(root["featureGates"], target)
+
+
+def _certificates(at: Cursor) -> Iterator[Failure]:
+    for field in ("webhookServiceName", "webhookSecretName"):
+        name = at[field].text()
+        if at["enable"].data is not False and name is not None and (fault := subdomain_fault(name)):
+            yield refuse(at[field], "CFG-V11", f"Invalid value: {show(name)}: {fault}")
 
 
 def _waiting(at: Cursor) -> Iterator[Failure]:

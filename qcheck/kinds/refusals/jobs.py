@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
 KUEUE = "kueue.x-k8s.io/"
 ELASTIC_KINDS = frozenset({"Job", "RayCluster", "RayJob", "RayService"})
-PREBUILT_KINDS = frozenset(
-    {"Job", "Pod", "JobSet", "PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob"}
-)
+SERVING_KINDS = frozenset({"Deployment", "StatefulSet", "LeaderWorkerSet"})
+"""Of these only the queue's name is looked at when they are created; their pods are judged later."""
 RAY_KINDS = frozenset({"RayCluster", "RayJob", "RayService"})
 MOST_POD_SETS = 18
 
@@ -49,6 +48,8 @@ def _labels(at: Cursor, kind: str) -> Iterator[Failure]:
     queue = labels[KUEUE + "queue-name"]
     if queue.text() and (fault := subdomain_fault(queue.text() or "")):
         yield refuse(queue, "JOB-W01", f"Invalid value: {show(queue.data)}: {fault}")
+    if kind in SERVING_KINDS:
+        return
     for holder in (labels, annotations):
         prebuilt = holder[KUEUE + "prebuilt-workload-name"]
         if prebuilt.text() and (fault := subdomain_fault(prebuilt.text() or "")):

@@ -83,7 +83,7 @@ spec
     ("scheduling.k8s.io", "PriorityClass"): (
         ("v1",),
         """
-value! PC-S01 int64
+value! int64
 globalDefault bool
 description string
 preemptionPolicy string =PreemptLowerPriority
