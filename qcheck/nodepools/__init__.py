@@ -22,24 +22,51 @@ READERS = {
     ("qcheck.dev", "NodePool"): "own",
     ("karpenter.sh", "NodePool"): "karpenter",
     ("eksctl.io", "ClusterConfig"): "eksctl",
+    ("container.cnrm.cloud.google.com", "ContainerNodePool"): "configconnector",
+    ("cluster.x-k8s.io", "MachineDeployment"): "machinesets",
+    ("cluster.x-k8s.io", "MachineSet"): "machinesets",
+    ("cluster.x-k8s.io", "MachinePool"): "machinesets",
+    ("cluster.x-k8s.io", "Cluster"): "machinesets",
+    ("machine.openshift.io", "MachineSet"): "machinesets",
+    ("compute.coreweave.com", "NodePool"): "coreweave",
+    ("cloud.google.com", "ComputeClass"): "computeclass",
+    ("kops.k8s.io", "InstanceGroup"): "kops",
+    ("core.gardener.cloud", "Shoot"): "gardener",
+    ("eks.aws.upbound.io", "NodeGroup"): "crossplane",
+    ("eks.aws.m.upbound.io", "NodeGroup"): "crossplane",
+    ("container.gcp.upbound.io", "NodePool"): "crossplane",
+    ("container.gcp.m.upbound.io", "NodePool"): "crossplane",
+    ("containerservice.azure.upbound.io", "KubernetesClusterNodePool"): "crossplane",
+    ("containerservice.azure.m.upbound.io", "KubernetesClusterNodePool"): "crossplane",
+    ("eks.services.k8s.aws", "Nodegroup"): "crossplane",
 }
 """The module that reads objects of a group and kind as pools; imported only when one is met."""
-REFERRED: frozenset[tuple[str, str]] = frozenset()
+REFERRED: frozenset[tuple[str, str]] = frozenset(
+    {
+        ("container.cnrm.cloud.google.com", "ContainerCluster"),
+        ("container.gcp.upbound.io", "Cluster"),
+        ("kops.k8s.io", "Cluster"),
+        ("core.gardener.cloud", "CloudProfile"),
+        ("autoscaling.openshift.io", "MachineAutoscaler"),
+    }
+)
 """Objects to which pools refer."""
+TEMPLATES = ("infrastructure.cluster.x-k8s.io", "bootstrap.cluster.x-k8s.io", "controlplane.cluster.x-k8s.io")
+"""Groups of Cluster API whose objects machines refer to, whatever their kind."""
+PLAIN_READERS = (("terraform_version", "terraform.reading"), ("InstanceGroups", "hyperpod"))
+"""Modules that read documents without apiVersion and kind, by a word that these hold."""
 HCL = (".tf", ".tfvars")
-PLAIN_MARKS = ('"terraform_version"',)
-"""What documents without apiVersion and kind hold if they describe nodes."""
 
 
 def recognises(api_version: str, kind: str) -> bool:
     """Whether documents of this apiVersion and kind describe nodes, or something that pools refer to."""
     key = (api_version.rpartition("/")[0], kind)
-    return key == NODE or key in READERS or key in REFERRED
+    return key == NODE or key in READERS or key in REFERRED or key[0] in TEMPLATES
 
 
 def recognises_text(text: str) -> bool:
     """The same for documents that have neither."""
-    return any(mark in text for mark in PLAIN_MARKS)
+    return any(mark in text for mark, _ in PLAIN_READERS)
 
 
 def describes_nodes(root: Cursor) -> bool:
@@ -68,10 +95,10 @@ def read(
         elif (group, kind) in READERS:
             mine.append((READERS[group, kind], root))
             world.add(group, kind, root)
-        elif (group, kind) in REFERRED:
+        elif (group, kind) in REFERRED or group in TEMPLATES:
             world.add(group, kind, root)
         elif not kind:
-            mine.append(("terraform.reading", root))
+            mine += [(module, root) for _, module in PLAIN_READERS]
     pools = [
         pool for module, root in mine for pool in import_module(f"qcheck.nodepools.{module}").read_pools(root, world)
     ]

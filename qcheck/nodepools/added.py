@@ -35,12 +35,15 @@ def machine_labels(machine: Machine) -> Labels:
 
 
 def discovered_labels(machine: Machine) -> Labels:
-    """What GPU Feature Discovery adds once it runs on a node; only values that are certain."""
-    count = machine.allocatable.get("nvidia.com/gpu", 0)
+    """What GPU Feature Discovery adds once it runs on a node; only values that are certain.
+
+    The product of shared GPUs has a suffix that depends on how they are shared.
+    """
+    count = (machine.physical or machine.allocatable).get("nvidia.com/gpu", 0)
     if not count:
         return {}
     labels = {"nvidia.com/gpu.present": "true", "nvidia.com/gpu.count": str(count)}
-    if machine.model in PRODUCTS:
+    if machine.model in PRODUCTS and machine.physical is None:
         labels["nvidia.com/gpu.product"] = PRODUCTS[machine.model]
     return labels
 

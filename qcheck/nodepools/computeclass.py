@@ -1,0 +1,75 @@
+"""GKE ComputeClass: rules for pools that GKE makes by itself. It holds no counts, so a pool has no ceiling."""
+
+from __future__ import annotations
+
+from qcheck.model.labels import Taint
+from qcheck.model.value import TYPE_CHECKING, replace
+from qcheck.nodepools import gke
+from qcheck.nodepools.figures import Count, Figures
+from qcheck.nodepools.pool import Draft, Types, finished, look_up
+from qcheck.nodepools.provided import GKE, Provided
+from qcheck.nodepools.scalars import place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.model.nodes import Machine, NodePool
+    from qcheck.nodepools.world import World
+
+LABEL = "cloud.google.com/compute-class"
+
+
+def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
+    """One pool of whatever its priorities allow; none where it only orders pools that exist anyway."""
+    spec, name = root["spec"], root["metadata"]["name"].text() or ""
+    priorities = [p for p in spec["priorities"].items() if not p["nodepools"].exists]
+    if not priorities:
+        return
+    figures = Figures()
+    types = _types(priorities, world.own)
+    config = spec["nodePoolConfig"]
+    labels, taints = {LABEL: name}, [Taint(LABEL, name)]
+    accelerators = {p["gpu"]["type"].text() for p in priorities}
+    if types.machines and all(m.allocatable.get(gke.GPU) for m in types.machines):
+        taints.append(Taint(gke.GPU, "present"))
+        if len(accelerators) == 1 and (accelerator := accelerators.pop()):
+            labels["cloud.google.com/gke-accelerator"] = accelerator
+    own = Provided(GKE, labels, tuple(taints))
+    yield finished(
+        Draft(
+            name,
+            "GKE ComputeClass",
+            place(root),
+            Count(place(spec["priorities"]), 0, None, None),
+            types.machines,
+            place(spec["priorities"]),
+            types.doubt,
+            figures.labels(config["nodeLabels"]),
+            figures.taints(config["taints"]),
+            provided=(own,),
+            spot=all(Figures().flag(p["spot"]) for p in priorities),
+            autoscaler="GKE node auto-provisioning",
+            group_label=(LABEL, name),
+            doubt=figures.doubt,
+        )
+    )
+
+
+def _types(priorities: list[Cursor], own: Mapping[str, Machine]) -> Types:
+    """The machines of all priorities, if each names its type."""
+    found = []
+    for each in priorities:
+        name = each["machineType"].text()
+        if name is None:
+            what = each["machineFamily"].text() or each["gpu"]["type"].text() or "its priorities"
+            return Types((), f"{what} leaves the machine type open")
+        types = look_up((name,), "gcp", own)
+        if types.first is None:
+            return types
+        gpus = each["gpu"]["count"].integer()
+        machine = types.first
+        if gpus:
+            machine = replace(machine, allocatable={**machine.allocatable, gke.GPU: gpus})
+        found.append(machine)
+    return Types(tuple(found))

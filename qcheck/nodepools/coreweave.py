@@ -1,0 +1,53 @@
+"""CoreWeave: `compute.coreweave.com` NodePool. Bare-metal nodes, taken whole; counts are totals."""
+
+from __future__ import annotations
+
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.nodepools.figures import Count, Figures, unresolved_keys
+from qcheck.nodepools.pool import Draft, Types, finished, look_up
+from qcheck.nodepools.provided import coreweave
+from qcheck.nodepools.scalars import place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.model.nodes import NodePool
+    from qcheck.nodepools.world import World
+
+
+def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
+    spec, name = root["spec"], root["metadata"]["name"].text() or ""
+    figures, kind = Figures(), Figures()
+    size = kind.text(spec["instanceType"])
+    types = look_up((size,), "coreweave", world.own) if size else Types((), "no instanceType is given")
+    yield finished(
+        Draft(
+            name,
+            "CoreWeave NodePool",
+            place(root),
+            _count(spec),
+            types.machines,
+            place(spec["instanceType"]),
+            str(kind.doubt) if kind.doubt else types.doubt,
+            figures.labels(spec["nodeLabels"]),
+            figures.taints(spec["nodeTaints"]),
+            tuple(unresolved_keys(spec["nodeLabels"])),
+            (coreweave(name, types.first),),
+            spot=spec["computeClass"].text() == "spot",
+            autoscaler="cluster-autoscaler",
+            group_label=("compute.coreweave.com/node-pool", name),
+            doubt=figures.doubt,
+        )
+    )
+
+
+def _count(spec: Cursor) -> Count:
+    """`targetNodes`, which the autoscaler moves between the bounds where it is switched on."""
+    figures = Figures()
+    wanted = figures.whole(spec["targetNodes"])
+    if figures.flag(spec["autoscaling"]):
+        low, high = figures.whole(spec["minNodes"]), figures.whole(spec["maxNodes"])
+        return Count(place(spec["maxNodes"]), low or 0, wanted, high, figures.doubt)
+    most = None if figures.doubt else wanted or 0
+    return Count(place(spec["targetNodes"]), wanted or 0, wanted, most, figures.doubt)

@@ -1,0 +1,44 @@
+"""Node pools as Crossplane (Upbound) and ACK resources. Their fields mirror the cloud APIs that Terraform uses."""
+
+from __future__ import annotations
+
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.nodepools import gke
+from qcheck.nodepools.fields import Fields
+from qcheck.nodepools.terraform.pools import azure_pool, eks_group
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.model.nodes import NodePool
+    from qcheck.nodepools.world import World
+
+HINT = "give qcheck the nodes"
+
+
+def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
+    """The pool of an EKS NodeGroup (Upbound, ACK), a GKE NodePool or an AKS node pool."""
+    group, kind = (root["apiVersion"].text() or "").partition("/")[0], root["kind"].text() or ""
+    if group == "eks.services.k8s.aws":
+        spec = Fields(root["spec"], camel=True)
+        yield eks_group(
+            spec, spec.block("scaling_config"), _name(root, spec), "ACK Nodegroup", world.own, HINT, spec["taints"]
+        )
+        return
+    spec = Fields(root["spec"]["forProvider"], camel=True)
+    name, shown = _name(root, spec), f"Crossplane {kind}"
+    if group.startswith("eks.aws."):
+        yield eks_group(spec, spec.block("scaling_config"), name, shown, world.own, HINT, spec["taint"])
+    elif group.startswith("container.gcp."):
+        cluster = world.find("Cluster", spec["clusterRef"]["name"].text())
+        home = gke.home_of(Fields(cluster["spec"]["forProvider"], camel=True)) if cluster is not None else None
+        yield gke.read_pool(spec, name, shown, home, world.own)
+    else:
+        yield azure_pool(spec, name, shown, world.own, HINT)
+
+
+def _name(root: Cursor, spec: Fields) -> str:
+    """What the cloud calls it: a name of its own, the annotation, else the object's name."""
+    external = root["metadata"]["annotations"]["crossplane.io/external-name"].text()
+    return external or spec["name"].text() or root["metadata"]["name"].text() or ""

@@ -1,0 +1,70 @@
+"""Gardener: the workers of a `core.gardener.cloud` Shoot. `minimum` and `maximum` are totals over the zones; `maxSurge`
+adds nodes only while a pool is rolled and is no capacity."""
+
+from __future__ import annotations
+
+from qcheck.model.nodes import DECLARED, LabelOrigin, Machine
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.nodepools.figures import Count, Figures, unresolved_keys
+from qcheck.nodepools.pool import Draft, Types, finished, look_up
+from qcheck.nodepools.provided import Provided
+from qcheck.nodepools.scalars import amounts, place, texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.model.nodes import NodePool
+    from qcheck.nodepools.world import World
+
+GARDENER = LabelOrigin("Gardener", before_boot=True)
+LABEL = "worker.gardener.cloud/pool"
+PROVIDERS = {"aws": "aws", "gcp": "gcp", "azure": "azure", "oci": "oci"}
+
+
+def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
+    """One pool for each worker group."""
+    provider = root["spec"]["provider"]
+    for worker in provider["workers"].items():
+        yield _pool(worker, PROVIDERS.get(provider["type"].text() or ""), root, world)
+
+
+def _pool(worker: Cursor, provider: str | None, root: Cursor, world: World) -> NodePool:
+    figures, kind, bounds = Figures(), Figures(), Figures()
+    name = figures.text(worker["name"]) or ""
+    low, high = bounds.whole(worker["minimum"]), bounds.whole(worker["maximum"])
+    at = worker["machine"]["type"]
+    size = kind.text(at)
+    types = _of_profile(size, root, world) or look_up((size,), provider, world.own) if size else Types((), "no type")
+    return finished(
+        Draft(
+            name,
+            "Gardener worker",
+            place(worker),
+            Count(place(worker["maximum"]), low or 0, None, None if bounds.doubt else high or 0, bounds.doubt),
+            types.machines,
+            place(at),
+            str(kind.doubt) if kind.doubt else types.doubt,
+            figures.labels(worker["labels"]),
+            figures.taints(worker["taints"]),
+            tuple(unresolved_keys(worker["labels"])),
+            (Provided(GARDENER, {LABEL: name}),),
+            texts(worker["zones"]),
+            autoscaler="cluster-autoscaler",
+            group_label=(LABEL, name),
+            doubt=figures.doubt,
+        )
+    )
+
+
+def _of_profile(name: str | None, root: Cursor, world: World) -> Types | None:
+    """The machine as the CloudProfile has it, where that is among the files and says so."""
+    reference = root["spec"]["cloudProfile"]["name"].text() or root["spec"]["cloudProfileName"].text()
+    profile = world.find("CloudProfile", reference)
+    for each in profile["spec"]["machineTypes"].items() if profile is not None else ():
+        if each["name"].text() == name:
+            found = amounts(each)
+            had = {"cpu": found.get("cpu"), "memory": found.get("memory"), "nvidia.com/gpu": found.get("gpu")}
+            allocatable = {r: n for r, n in had.items() if n}
+            return Types((Machine(name, allocatable, dict.fromkeys(allocatable, DECLARED), source="CloudProfile"),))
+    return None

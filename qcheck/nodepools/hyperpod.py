@@ -1,0 +1,82 @@
+"""SageMaker HyperPod: the instance groups of a cluster, as `create-cluster` takes them in JSON or CloudFormation has them.
+
+Instance types keep their `ml.` prefix, also in the label of the nodes.
+"""
+
+from __future__ import annotations
+
+from qcheck.model.labels import Taint
+from qcheck.model.nodes import LabelOrigin
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.nodepools.figures import Count, Figures
+from qcheck.nodepools.pool import Draft, Types, finished, look_up
+from qcheck.nodepools.provided import Provided
+from qcheck.nodepools.scalars import place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.model.nodes import NodePool
+    from qcheck.nodepools.world import World
+
+HYPERPOD = LabelOrigin("SageMaker HyperPod", before_boot=True)
+AGENT = LabelOrigin("the HyperPod health agent", before_boot=False)
+LABEL = "sagemaker.amazonaws.com/instance-group-name"
+TYPE = "AWS::SageMaker::Cluster"
+
+
+def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
+    """The groups of a request, or of every HyperPod cluster of a CloudFormation template; none of anything else."""
+    clusters = [root] if root["InstanceGroups"].exists else []
+    clusters += [r["Properties"] for _, r in root["Resources"].mapping() if r["Type"].text() == TYPE]
+    for cluster in clusters:
+        for group in cluster["InstanceGroups"].items():
+            yield _pool(group, world)
+
+
+def _pool(group: Cursor, world: World) -> NodePool:
+    figures, kind, bounds = Figures(), Figures(), Figures()
+    name = figures.text(group["InstanceGroupName"]) or ""
+    several = group["InstanceRequirements"]["InstanceTypes"]
+    at = several if several.exists else group["InstanceType"]
+    single = kind.text(at) if at is not several else None
+    names = kind.texts(several) if at is several else (single,) if single else ()
+    types = look_up(names, "sagemaker-hyperpod", world.own) if kind.doubt is None else Types()
+    most, least = bounds.whole(group["InstanceCount"]), bounds.whole(group["MinInstanceCount"])
+    config = group["KubernetesConfig"]
+    provided = Provided(HYPERPOD, {LABEL: name, "sagemaker.amazonaws.com/compute-type": "hyperpod"})
+    health = Provided(AGENT, {"sagemaker.amazonaws.com/node-health-status": "Schedulable"})
+    return finished(
+        Draft(
+            name,
+            "HyperPod instance group",
+            place(group),
+            Count(
+                place(group["InstanceCount"]),
+                _low(least, most),
+                most,
+                None if bounds.doubt else most or 0,
+                bounds.doubt,
+            ),
+            types.machines,
+            place(at),
+            str(kind.doubt) if kind.doubt else types.doubt,
+            figures.labels(config["Labels"]),
+            tuple(_taint(t) for t in config["Taints"].items()),
+            provided=(provided, health),
+            spot=group["CapacityRequirements"]["Spot"].exists,
+            autoscaler="HyperPod",
+            group_label=(LABEL, name),
+            doubt=figures.doubt,
+        )
+    )
+
+
+def _low(least: int | None, most: int | None) -> int:
+    """A group may come up with fewer than it wants; without that the count is fixed."""
+    return least if least is not None else most or 0
+
+
+def _taint(at: Cursor) -> Taint:
+    return Taint(at["Key"].text() or "", at["Value"].text() or "", at["Effect"].text() or "")

@@ -1,0 +1,82 @@
+"""kOps: `kops.k8s.io` InstanceGroup of role Node. Counts are totals over the subnets."""
+
+from __future__ import annotations
+
+from qcheck.model.labels import Taint
+from qcheck.model.nodes import LabelOrigin
+from qcheck.model.value import TYPE_CHECKING, replace
+from qcheck.nodepools.figures import Count, Figures
+from qcheck.nodepools.gke import GPU
+from qcheck.nodepools.pool import Draft, Types, finished, look_up
+from qcheck.nodepools.provided import Provided
+from qcheck.nodepools.scalars import place, texts, written_taint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.model.nodes import NodePool
+    from qcheck.nodepools.world import World
+
+KOPS = LabelOrigin("kOps", before_boot=True)
+LABEL = "kops.k8s.io/instancegroup"
+
+
+def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
+    spec, name = root["spec"], root["metadata"]["name"].text() or ""
+    if spec["role"].text() not in ("Node", None):
+        return
+    figures, kind = Figures(), Figures()
+    types, at = _types(spec, kind, world)
+    yield finished(
+        Draft(
+            name,
+            "kOps InstanceGroup",
+            place(root),
+            _count(spec),
+            types.machines,
+            place(at),
+            str(kind.doubt) if kind.doubt else types.doubt,
+            figures.labels(spec["nodeLabels"]),
+            tuple(written_taint(t) for t in figures.texts(spec["taints"])),
+            provided=(_provided(root, name, types, world),),
+            zones=texts(spec["zones"]),
+            spot=spec["maxPrice"].text() is not None,
+            autoscaler="cluster-autoscaler",
+            group_label=(LABEL, name),
+            doubt=figures.doubt,
+        )
+    )
+
+
+def _count(spec: Cursor) -> Count:
+    """Both bounds are 1 by default."""
+    figures = Figures()
+    low, high = figures.whole(spec["minSize"]), figures.whole(spec["maxSize"])
+    low = 1 if low is None else low
+    at = spec["maxSize"] if spec["maxSize"].exists else spec["minSize"]
+    return Count(place(at), low, low, None if figures.doubt else max(low, 1 if high is None else high), figures.doubt)
+
+
+def _types(spec: Cursor, figures: Figures, world: World) -> tuple[Types, Cursor]:
+    mixed = spec["mixedInstancesPolicy"]["instances"]
+    at = mixed if mixed.items() else spec["machineType"]
+    names = figures.texts(mixed) if mixed.items() else (figures.text(at) or "",)
+    if figures.doubt is not None or not names[0]:
+        return Types((), "no machineType is given"), at
+    types = look_up(names, None, world.own)
+    attached = Figures().whole(spec["guestAccelerators"][0]["acceleratorCount"])
+    if attached and types.first is not None:
+        machine = replace(types.first, allocatable={**types.first.allocatable, GPU: attached})
+        return Types((machine, *types.machines[1:])), at
+    return types, at
+
+
+def _provided(root: Cursor, name: str, types: Types, world: World) -> Provided:
+    """GPU groups are labelled and tainted where the cluster installs NVIDIA's runtime."""
+    labels = {LABEL: name, "node-role.kubernetes.io/node": ""}
+    cluster = world.find("Cluster", root["metadata"]["labels"]["kops.k8s.io/cluster"].text())
+    installs = cluster is not None and Figures().flag(cluster["spec"]["containerd"]["nvidiaGPU"]["enabled"])
+    if installs and types.first is not None and types.first.allocatable.get(GPU):
+        return Provided(KOPS, {**labels, "kops.k8s.io/gpu": "1"}, (Taint(GPU),))
+    return Provided(KOPS, labels)

@@ -1,0 +1,170 @@
+"""Every format of node pools against hand-written twins in the project's own format, and the traps of each."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from qcheck.api import gather
+from qcheck.model.nodes import NodePool
+from qcheck.model.resources import is_compute
+from qcheck.nodepools import READERS
+from qcheck.settings import Settings
+
+FORMATS = Path(__file__).parent.parent / "fixtures" / "formats"
+CASES = sorted(p.name for p in FORMATS.iterdir())
+Shape = dict[str, object]
+
+
+def pools(*paths: Path) -> tuple[NodePool, ...]:
+    return gather([str(p) for p in paths], Settings()).clusters[0].pools
+
+
+def originals(case: str) -> tuple[NodePool, ...]:
+    """The pools of a case without their twins."""
+    return pools(*(p for p in sorted((FORMATS / case).rglob("*")) if p.is_file() and p.name != "twin.yaml"))
+
+
+def shape(pool: NodePool) -> Shape:
+    """What two descriptions of one pool must have in common."""
+    return {
+        "count": (pool.minimum, pool.desired, pool.maximum),
+        "labels": pool.labels,
+        "taints": {str(t) for t in pool.taints},
+        "machines": [
+            (m.instance_type, m.model, {r: n for r, n in m.allocatable.items() if is_compute(r)}) for m in pool.machines
+        ],
+    }
+
+
+def joined(twins: tuple[NodePool, ...]) -> dict[str, Shape]:
+    """Twins by name; those of one name are the machines of one pool."""
+    found: dict[str, Shape] = {}
+    for name, alike in itertools.groupby(twins, lambda p: p.name):
+        first, *more = (shape(p) for p in alike)
+        machines = [m for s in (first, *more) for m in s["machines"]]  # type: ignore[attr-defined]
+        found[name] = {**first, "machines": machines}
+    return found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_pool_is_its_twin(name: str) -> None:
+    read = originals(name)
+    assert {p.name: shape(p) for p in read} == joined(pools(FORMATS / name / "twin.yaml"))
+    assert not any(p.why_unknown for p in read)
+
+
+def test_every_reader_has_a_case() -> None:
+    text = "\n".join(p.read_text() for p in FORMATS.rglob("*.yaml"))
+    modules = {module for (group, kind), module in READERS.items() if f"{group}/" in text and f"kind: {kind}\n" in text}
+    assert modules == set(READERS.values())
+
+
+@pytest.mark.parametrize(
+    ("case", "pool", "zones", "spot", "count_line"),
+    [
+        ("terraform-gke", "h100", 3, False, "node_count     = var.h100_per_zone"),
+        ("terraform-gke", "l4", 2, True, "max_node_count = 4"),
+        ("terraform-gke", "cpu", 2, False, "total_max_node_count = 7"),
+        ("terraform-plan", "a100-blue", 2, False, '"max_node_count": 3,'),
+        ("terraform-eks-module", "l40s", 0, True, "max_size       = 6"),
+        ("terraform-for-each", "h100", 0, False, "node_count  = each.value.count"),
+        ("terraform-neoclouds", "l40s", 2, False, "worker_count     = 2"),
+        ("config-connector", "t4", 2, False, "autoscaling: {minNodeCount: 1, maxNodeCount: 3}"),
+        ("eksctl", "t4", 0, True, "desiredCapacity: 3"),
+        ("gardener", "gpu", 2, False, "maximum: 6"),
+        ("hyperpod", "h100", 0, False, '"InstanceCount": 16,'),
+        ("cluster-api", "aks-a100", 0, False, "scaling: {minSize: 1, maxSize: 5}"),
+        ("openshift", "prod-gpu-us-east-2a", 1, False, "maxReplicas: 4"),
+        ("karpenter-static", "reserved", 0, False, "replicas: 6"),
+    ],
+)
+def test_zones_spot_and_where_the_count_is_written(
+    case: str, pool: str, zones: int, spot: bool, count_line: str
+) -> None:
+    found = next(p for p in originals(case) if p.name == pool)
+    assert (len(found.zones), found.spot) == (zones, spot)
+    place = found.count_place
+    assert place.origin.line(place.span[0]).strip() == count_line
+
+
+def test_shared_gpus_keep_their_physical_number() -> None:
+    shared = {p.name: p.machines[0] for c in ("config-connector", "terraform-plan") for p in originals(c)}
+    assert shared["t4"].physical == {"nvidia.com/gpu": 4}
+    assert shared["a100-blue"].physical == {"nvidia.com/gpu": 1}
+
+
+def test_figures_say_where_they_come_from() -> None:
+    (pool,) = pools(FORMATS / "kops" / "groups.yaml")
+    assert "2 to 5 nodes: spec.maxSize" in pool.figures
+    assert any(f.startswith("8 nvidia.com/gpu per g5.48xlarge node: catalogue, Karpenter") for f in pool.figures)
+    assert any(f.startswith("191450m cpu per g5.48xlarge node: estimated") for f in pool.figures)
+
+
+UNKNOWN = {
+    "a variable without a value": (
+        "main.tf",
+        (
+            'variable "n" {}\nresource "google_container_node_pool" "a" {\n  name = "a"\n  node_locations = ["x-y1-a"]\n'
+            '  node_count = var.n\n  node_config {\n    machine_type = "a3-highgpu-8g"\n  }\n}\n'
+        ),
+        "node_count is var.n, which has no value here",
+    ),
+    "the zones of a regional pool": (
+        "main.tf",
+        'resource "google_container_node_pool" "a" {\n  name = "a"\n  location = "us-central1"\n  node_count = 2\n}\n',
+        "the number of zones",
+    ),
+    "an instance type from data": (
+        "main.tf",
+        (
+            'resource "aws_eks_node_group" "a" {\n  node_group_name = "a"\n  instance_types = [data.x.y.type]\n'
+            "  scaling_config {\n    min_size = 1\n    desired_size = 1\n    max_size = 1\n  }\n}\n"
+        ),
+        "data.x.y.type",
+    ),
+    "whether it exists": (
+        "main.tf",
+        (
+            'variable "on" {}\nresource "azurerm_kubernetes_cluster_node_pool" "a" {\n  count = var.on ? 1 : 0\n'
+            '  name = "a"\n  vm_size = "Standard_D8s_v5"\n  node_count = 3\n}\n'
+        ),
+        "count is var.on",
+    ),
+    "a placeholder": (
+        "c.yaml",
+        (
+            "apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: {name: c}\nmanagedNodeGroups:\n"
+            "  - {name: a, instanceType: p5.48xlarge, desiredCapacity: PLACEHOLDER_N}\n"
+        ),
+        "desiredCapacity is PLACEHOLDER_N",
+    ),
+    "a machine type of the future": (
+        "c.yaml",
+        (
+            "apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: {name: c}\nmanagedNodeGroups:\n"
+            "  - {name: a, instanceType: p99.48xlarge, desiredCapacity: 2}\n"
+        ),
+        "p99.48xlarge",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNKNOWN)
+def test_what_cannot_be_told_is_unknown_and_named(case: str, tmp_path: Path) -> None:
+    name, text, why = UNKNOWN[case]
+    (tmp_path / name).write_text(text)
+    (pool,) = pools(tmp_path)
+    assert pool.why_unknown is not None
+    assert why in pool.why_unknown
+    assert pool.count_unknown or not pool.machines
+    assert pool.unknown_place is not None
+
+
+def test_the_text_of_a_broken_configuration_is_named(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text('resource "a" "b" {\n  x = [\n}\n')
+    (problem,) = gather([str(tmp_path)], Settings()).clusters[0].problems
+    assert problem.code == "yaml-syntax"
+    assert problem.place.span[0] == 3
