@@ -24,7 +24,7 @@ lint: $(VENV)/.installed-dev ## style, types and who may import whom
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 
 format: $(VENV)/.installed-dev ## rewrite the code in the house style
 	$(BIN)/ruff check --fix .
