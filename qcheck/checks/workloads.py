@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from qcheck.model.workloads import PodSet
 
 NOT_COVERED = "resource-not-covered"
-_TOLD_ELSEWHERE = ("level", "flavor-missing")
-"""Causes that another rule says with the place to edit: QC513, QC401."""
+_TOLD_ELSEWHERE = ("level", "flavor-missing", "domain", "flavor-matches-no-nodes")
+"""Causes that another rule says with the place to edit: QC513, QC401, QC507, QC201."""
 _MOST = 4
 
 

@@ -66,16 +66,20 @@ class Decision(Value):
         return self.admitted is False and not self.relieved
 
 
-def decide(cluster: Cluster, workload: Workload) -> Decision:
-    """Whether a workload is admitted, with which flavors, or why not."""
+def decide(cluster: Cluster, workload: Workload, skipped: frozenset[str] = frozenset()) -> Decision:
+    """Whether a workload is admitted, with which flavors, or why not.
+
+    Topology is compared with the levels of the flavors only; nodes are `topology_fit`'s business, which hands in as
+    `skipped` the flavors that were tried in vain.
+    """
     workload = at_home(cluster, workload)
     goal = destination(cluster, workload)
     limits = bounds(cluster, workload.namespace)
     as_pod = workload.framework in COMPLETED_AS_PODS
-    plain = _decided(cluster, workload, goal, Terms(UNBOUNDED, as_pod))
+    plain = _decided(cluster, workload, goal, Terms(UNBOUNDED, as_pod, skipped))
     if limits == UNBOUNDED:
         return replace(plain, held=goal.held)
-    bounded = _decided(cluster, workload, goal, Terms(limits, as_pod))
+    bounded = _decided(cluster, workload, goal, Terms(limits, as_pod, skipped))
     if plain.admitted is False:
         return replace(plain, held=goal.held, relieved=bounded.admitted is not False)
     held = tuple(_limited(r) for r in bounded.reasons) if bounded.admitted is False else ()
@@ -137,7 +141,7 @@ def _within(cluster: Cluster, queue: ClusterQueue, start: Decision, terms: Terms
     first = assign({})
     if not first.fits:
         return replace(start, admitted=False, reasons=first.reasons, code=first.code)
-    many = how_many(cluster, queue, assign, start.copies)
+    many = 1 if start.copies == 1 else how_many(cluster, queue, assign, start.copies)
     decided = replace(start, admitted=True, assigned=first.assigned, admitted_copies=many)
     if many < start.copies:
         return replace(decided, admitted=False, code=EXCEEDS_MAX_QUOTA, reasons=(_short(queue, decided),))
@@ -151,7 +155,7 @@ def _largest(
     """Flavors at full size or, where partial admission is asked for, at the largest size that fits."""
 
     def assign(counts: tuple[int, ...]) -> Assignment:
-        return Assigner(cluster, queue, held).assign(demands(cluster, queue, pod_sets, counts, terms))
+        return Assigner(cluster, queue, held, terms.skipped).assign(demands(cluster, queue, pod_sets, counts, terms))
 
     full = tuple(p.count for p in pod_sets)
     best = assign(full)

@@ -12,7 +12,7 @@ from qcheck.model.place import Place
 from qcheck.model.pods import Amounts
 from qcheck.model.quantity import show_amount
 from qcheck.model.queues import FlavorResource
-from qcheck.model.reasons import EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR, Reason, least_severe
+from qcheck.model.reasons import EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR, TOPOLOGY_FAILED, Reason, least_severe
 from qcheck.model.requests import PODS, Bounds, adjusted, charged
 from qcheck.model.value import TYPE_CHECKING, Value
 from qcheck.model.workloads import PodSet
@@ -29,10 +29,13 @@ Used = dict[FlavorResource, int]
 
 
 class Terms(Value):
-    """How requests are completed: by which LimitRanges, and in which order (see `requests.adjusted`)."""
+    """How requests are completed: by which LimitRanges, and in which order (see `requests.adjusted`); and `skipped`
+    flavors.
+    """
 
     limits: Bounds
     as_pod: bool
+    skipped: frozenset[str] = frozenset()
 
 
 class Demand(Value):
@@ -114,12 +117,19 @@ def demands(
 
 
 class Assigner:
-    """Assigns flavors of one cluster queue. `held` is what earlier workloads of the same object hold already."""
+    """Assigns flavors of one cluster queue.
 
-    def __init__(self, cluster: Cluster, queue: ClusterQueue, held: Used | None = None) -> None:
+    `held` is what earlier workloads of the same object hold already; `skipped` are flavors that were tried before and
+    whose nodes have no room for the topology that is asked for.
+    """
+
+    def __init__(
+        self, cluster: Cluster, queue: ClusterQueue, held: Used | None = None, skipped: frozenset[str] = frozenset()
+    ) -> None:
         self._cluster = cluster
         self._queue = queue
         self._used: Used = dict(held or {})
+        self._skipped = skipped
         manager = cluster.configuration
         self._ignores = manager is not None and manager.ignore_undeclared and is_on(cluster, QUOTA_CHECK)
 
@@ -199,6 +209,9 @@ class Assigner:
             message = f"flavor {quotas.name} does not exist"
             reason = Reason(NO_MATCHING_FLAVOR, "flavor-missing", message, quotas.name_place, flavor=quotas.name)
             return _Attempt(quotas.name, 0, (reason,))
+        if flavor.name in self._skipped:
+            place, message = together[0].pod_set.template.place, f"flavor {flavor.name} was tried before"
+            return _Attempt(flavor.name, 0, (Reason(TOPOLOGY_FAILED, "tried", message, place, flavor=flavor.name),))
         mismatch = self._mismatch(group, flavor, together)
         if mismatch is not None:
             return _Attempt(flavor.name, 0, (mismatch,))

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from qcheck.model.labels import NodeSelection
 from qcheck.model.reasons import UNSCHEDULABLE, Reason
+from qcheck.model.scheduling import Wanted
 from qcheck.model.value import TYPE_CHECKING, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from qcheck.model.admission import Decision
     from qcheck.model.assignment import Assigned
     from qcheck.model.cluster import Cluster
     from qcheck.model.pods import PodTemplate
@@ -29,6 +31,11 @@ def created(cluster: Cluster, assigned: Assigned) -> PodTemplate:
         selection=NodeSelection(selector, template.selection.terms),
         tolerations=(*template.tolerations, *(t for f in flavors for t in f.tolerations)),
     )
+
+
+def created_pods(cluster: Cluster, decision: Decision) -> list[Wanted]:
+    """All pods that a decision lets be created, of all copies of the workload."""
+    return [Wanted(a.pod_set, created(cluster, a), a.demand.count * decision.copies) for a in decision.assigned]
 
 
 def contradictions(cluster: Cluster, assigned: Assigned) -> Iterator[Reason]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from qcheck.model.admission import Decision, decide
-from qcheck.model.injection import contradictions, created
+from qcheck.model.admission import Decision
+from qcheck.model.injection import contradictions, created_pods
 from qcheck.model.reasons import Reason
 from qcheck.model.scheduling import Placed, Schedule, Wanted, schedule
+from qcheck.model.topology_fit import decide_on_nodes
 from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
@@ -64,30 +65,33 @@ class Judged(Value):
 
 def judge(cluster: Cluster, workload: Workload) -> Verdict:
     """The verdict on one workload."""
-    decision = decide(cluster, workload)
+    decision = decide_on_nodes(cluster, workload)
     if decision.admitted is False:
         return Verdict(decision, False, decision.reasons)
     if decision.held:
         return Verdict(decision, False, (*decision.held, *decision.reasons))
-    if not decision.is_managed and not workload.not_read:
-        placed = place_pods(cluster, decision)
-        return Verdict(decision, placed.runs, (*decision.reasons, *placed.reasons), placed.witness)
-    if decision.runs_elsewhere or (decision.admitted is None and not decision.assigned):
+    if _is_undecided(decision):
         return Verdict(decision, None, decision.reasons)
     placed = place_pods(cluster, decision)
-    if decision.admitted is None and placed.runs is not False:
+    if decision.is_managed and decision.admitted is None and placed.runs is not False:
         return Verdict(decision, None, decision.reasons)
     return Verdict(decision, placed.runs, (*decision.reasons, *placed.reasons), placed.witness)
+
+
+def _is_undecided(decision: Decision) -> bool:
+    """Whether nothing can be said of where the pods would run."""
+    if not decision.is_managed:
+        return decision.workload.not_read is not None
+    return decision.runs_elsewhere or (decision.admitted is None and not decision.assigned)
 
 
 def place_pods(cluster: Cluster, decision: Decision) -> Schedule:
     """kube-scheduler's decision for all pods of the object, as admission lets them be created."""
     workload = decision.workload
-    if decision.assigned:
-        wanted = [Wanted(a.pod_set, created(cluster, a), a.demand.count * decision.copies) for a in decision.assigned]
-        doubts = tuple(r for a in decision.assigned for r in contradictions(cluster, a))
-    else:
+    if not decision.assigned:
         wanted = [Wanted(p, p.template, p.count * workload.groups) for p in workload.pod_sets]
-        doubts = ()
-    placed = schedule(cluster, workload.namespace, wanted)
-    return Schedule(None, reasons=doubts) if doubts and placed.runs else placed
+        return schedule(cluster, workload.namespace, wanted)
+    doubts = tuple(r for a in decision.assigned for r in contradictions(cluster, a))
+    if doubts:
+        return Schedule(None, reasons=doubts)
+    return schedule(cluster, workload.namespace, created_pods(cluster, decision))
