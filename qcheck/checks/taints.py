@@ -7,7 +7,7 @@ from qcheck.checks.registry import rule
 from qcheck.checks.sums import names, plural
 from qcheck.findings.finding import Finding, finding
 from qcheck.model.labels import Taint, untolerated
-from qcheck.model.landing import lasting
+from qcheck.model.landing import devices_are_tolerated, lasting
 from qcheck.model.resources import looks_like_accelerator
 from qcheck.model.value import TYPE_CHECKING
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from qcheck.model.queues import Quota, ResourceFlavor
     from qcheck.model.supply import NodeGroup
     from qcheck.model.workloads import Workload
-
-GKE = "cloud.google.com/gke-nodepool"
-"""Every node of GKE has this label, and GKE runs the ExtendedResourceToleration admission plugin."""
 
 
 @rule("QC202")
@@ -79,12 +76,12 @@ def _blocking_taint(cluster: Cluster, flavor: ResourceFlavor) -> tuple[Taint, No
 
 
 def _standing(group: NodeGroup, flavor: ResourceFlavor) -> tuple[Taint, ...]:
-    """Hard taints of a group that the flavor does not tolerate. On GKE, pods that request a device tolerate its taint."""
+    """Hard taints of a group that neither the flavor nor an admission plugin tolerates."""
     first = group.classes[0] if group.classes else None
     if first is None:
         return ()
     found = untolerated(lasting(first.taints), flavor.tolerations)
-    return tuple(t for t in found if not (GKE in first.labels and looks_like_accelerator(t.key)))
+    return tuple(t for t in found if not (devices_are_tolerated(first.labels) and looks_like_accelerator(t.key)))
 
 
 def _workloads_of(cluster: Cluster, quotas: list[Quota]) -> list[Workload]:

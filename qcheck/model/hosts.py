@@ -7,7 +7,7 @@ What is not possible is a proof; what is sure is the ground for a witness.
 from __future__ import annotations
 
 from qcheck.model.labels import Taint, untolerated
-from qcheck.model.landing import ALL, NONE, lasting, select
+from qcheck.model.landing import ALL, NONE, devices_are_tolerated, lasting, select
 from qcheck.model.resources import looks_like_accelerator
 from qcheck.model.supply import NodeGroup
 from qcheck.model.value import TYPE_CHECKING, Value
@@ -37,14 +37,15 @@ def hosts(cluster: Cluster, template: PodTemplate, request: Amounts) -> tuple[Ho
 def _host(group: NodeGroup, template: PodTemplate, request: Amounts) -> Host:
     if group.classes:
         answers = {select(template.selection, c.labels, c.varying) for c in group.classes}
-        taints = group.classes[0].taints
+        taints, labels = group.classes[0].taints, group.classes[0].labels
     else:
         pool = group.pool
         labels, varying = (pool.labels, pool.varying) if pool else ({}, {})
         answers = {_loosely(template.selection, labels, varying)}
         taints = pool.taints if pool else ()
-    left = untolerated(lasting(taints), template.tolerations)
-    firm = [t for t in left if not _plugin_tolerates(t, request)]
+    untouched = untolerated(lasting(taints), template.tolerations)
+    firm = [t for t in untouched if not _plugin_tolerates(t, request)]
+    left = firm if devices_are_tolerated(labels) else untouched
     selected = answers != {NONE}
     return Host(
         group,

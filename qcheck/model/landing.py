@@ -48,6 +48,18 @@ DISCOVERED_LABELS = (
 """Prefixes of labels that agents and clouds put on running nodes, with values that no definition of a pool shows."""
 
 
+GKE_NODE = "cloud.google.com/gke-nodepool"
+"""A label of every GKE node."""
+
+
+def devices_are_tolerated(labels: Mapping[str, str]) -> bool:
+    """Whether pods that request a device surely tolerate the taint named like it.
+
+    That is the ExtendedResourceToleration admission plugin's doing: off by default, on at GKE.
+    """
+    return GKE_NODE in labels
+
+
 def is_discovered(key: str) -> bool:
     return key.startswith(DISCOVERED_LABELS)
 

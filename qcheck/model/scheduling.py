@@ -108,11 +108,14 @@ def _uncertainty(groups: list[NodeGroup], shape: Shape) -> str:
     unknown = [g.name for g in groups if not g.is_known]
     if unknown:
         return f"machines or count of {', '.join(unknown)} are not known"
-    estimated = sorted({r for g in groups for c in g.classes for r in shape.request if c.is_estimated(r)})
-    if estimated:
-        return f"{', '.join(estimated)} of {', '.join(g.name for g in groups)} are estimates"
+    tainted = next((h for h in shape.hosts if h.possible and h.repels is not None), None)
+    if tainted is not None:
+        return f"only an admission plugin would make it tolerate the taint {tainted.repels} of {tainted.group.name}"
     partly = [h.group.name for h in shape.hosts if h.possible and not h.sure]
-    return f"only some nodes of {', '.join(partly)} may match" if partly else ""
+    if partly:
+        return f"only some nodes of {', '.join(partly)} may match"
+    estimated = sorted({r for g in groups for c in g.classes for r in shape.request if c.is_estimated(r)})
+    return f"{', '.join(estimated)} of {', '.join(g.name for g in groups)} are estimates" if estimated else ""
 
 
 def _named(cluster: Cluster, shapes: tuple[Shape, ...], witness: tuple[Placement, ...]) -> Iterator[Placed]:
