@@ -133,6 +133,7 @@ def gather(
     loaded, not_read = read(paths, settings.limits, watch)
     loaded.sort(key=lambda f: f.text.path not in first)
     homeless = {p for p in first if not any(scope.holds(p) for scope in settings.scopes)}
+    loaded = [f for f in loaded if f.text.path in first or any(scope.holds(f.text.path) for scope in settings.scopes)]
     renders = [rendered(scope, settings, watch) for scope in settings.scopes]
     watch("model", 0, 0)
     clusters = tuple(

@@ -221,3 +221,30 @@ def test_a_missing_rule_makes_no_finding_of_its_own() -> None:
     _, markers = commented(QUEUE.replace("96", "96  # qcheck: ignore everything"))
     only = (rule("QC101", "quota-exceeds-capacity"),)
     assert settle([], Inputs(), only, (), Terms(catalogue=CATALOGUE, markers=markers)).findings == ()
+
+
+def test_an_annotation_on_a_node_pool_counts(tmp_path: Path) -> None:
+    from qcheck.api import audit
+
+    for source in Path("fixtures/rules/QC206-nodes-without-flavor/fail-forgotten-pool").iterdir():
+        text = source.read_text()
+        noted = text.replace("metadata:\n", "metadata:\n  annotations: {qcheck.dev/ignore.QC206: comes in spring}\n")
+        (tmp_path / source.name).write_text(noted if "kind: NodePool" in text else text)
+    result = audit([str(tmp_path)])
+    assert [f.rule.id for f in result.suppressed if f.rule] == ["QC206"]
+
+
+def test_comments_of_clusters_that_are_not_looked_at_are_not_called_unused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from qcheck.api import audit
+    from qcheck.settings import load_settings
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qcheck.yaml").write_text("version: 1\nclusters:\n  a: {include: [a.yaml]}\n  b: {include: [b.yaml]}\n")
+    (tmp_path / "a.yaml").write_text(QUEUE)
+    (tmp_path / "b.yaml").write_text(QUEUE.replace("96", "96  # qcheck: ignore[QC413] kept for later"))
+    settings = load_settings(".")
+    only = replace(settings, scopes=settings.scopes[:1])
+    assert "QC012" not in [f.rule.id for f in audit(["."], only).findings if f.rule]
+    assert audit(["."], only).inputs.paths == ("a.yaml",)

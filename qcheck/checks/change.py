@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.checks.registry import rule
 from qcheck.checks.sums import names
 from qcheck.findings.finding import Finding, finding
-from qcheck.model.change import follow
+from qcheck.model.place import follow
 from qcheck.model.quantity import show_amount
 from qcheck.model.value import TYPE_CHECKING
 

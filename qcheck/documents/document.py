@@ -39,6 +39,13 @@ class Document:
     def path(self) -> str:
         return self._text.path
 
+    @property
+    def source(self) -> str | None:
+        """The file that a person edits, where a renderer made this from one; None where `path` is that file."""
+        from qcheck.documents.rendered import source_of
+
+        return source_of(self)
+
     def span(self, route: Route, on_key: bool = False) -> Span:
         """The span of the value at `route`, or of its key; of the deepest ancestor that is written if it is absent."""
         return self._text.span(*self._extent(route, on_key))

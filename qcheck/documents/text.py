@@ -74,6 +74,12 @@ class Spot:
     def data(self) -> object:
         return None
 
+    @property
+    def source(self) -> str | None:
+        from qcheck.documents.rendered import entry_of
+
+        return entry_of(self.path)
+
     def span(self, route: Route = (), on_key: bool = False) -> Span:  # noqa: ARG002 (a spot has no inside)
         return self.text.span(self.start, self.end)
 

@@ -100,17 +100,19 @@ def _text(entries: Iterable[Entry]) -> str:
 
 
 def stale(baseline: Baseline, result: Result) -> list[Entry]:
-    """Entries that no longer occur. One whose rule was not judged, or whose file exists but was not read, may still."""
+    """Entries that no longer occur. One whose rule or cluster was not judged, or whose file was not read, may still."""
     alive = {f.fingerprint for f in (*result.findings, *result.suppressed, *result.baselined)}
     skipped = {(s.rule.id, s.cluster) for s in result.inputs.skipped}
     ran = {r.id for r in result.rules}
     read = set(result.inputs.paths)
+    clusters = {c.name for c in result.clusters}
     return [
         e
         for e in baseline.entries.values()
         if e.fingerprint not in alive
         and e.rule in ran
         and (e.rule, e.cluster) not in skipped
+        and (e.cluster in clusters or not clusters)
         and (e.file in read or not os.path.exists(e.file))
     ]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from qcheck.findings.finding import Finding, finding
 from qcheck.model.objects import ObjectId
-from qcheck.model.place import Place
+from qcheck.model.place import Place, follow
 from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
@@ -89,12 +89,20 @@ def _line_below(spot: Origin, line: int) -> int:
 
 
 def _of_annotations(cluster: Cluster, names: Mapping[str, str], today: str | None) -> Iterator[Suppression]:
-    for thing in cluster.all_objects():
-        for key, reason in thing.annotations.items():
+    things = [(o.place, o.id, o.annotations) for o in cluster.all_objects()]
+    pools = [(p.place, None, _annotations(p.place)) for p in cluster.pools]
+    for place, owner, notes in (*things, *pools):
+        for key, reason in notes.items():
             if key.startswith(ANNOTATION):
-                place = thing.place.at("metadata", "annotations", key).key()
-                whole = Suppression(place, (), owner=thing.id, inside=thing.place)
+                written = place.at("metadata", "annotations", key).key()
+                whole = Suppression(written, (), owner=owner, inside=place)
                 yield _judged(whole, [key.removeprefix(ANNOTATION)], reason, names, today)
+
+
+def _annotations(place: Place) -> dict[str, str]:
+    """The annotations of a node pool that is written as an object."""
+    found = follow(place.origin.data, (*place.route, "metadata", "annotations"))
+    return {str(k): str(v) for k, v in found.items()} if isinstance(found, dict) else {}
 
 
 def _judged(

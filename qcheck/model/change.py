@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.model.capacity import CapacityLine, capacity_lines
-from qcheck.model.place import Place
+from qcheck.model.place import Place, follow
 from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
@@ -121,18 +121,6 @@ def _is_renamed(before: Thing, after: Thing) -> bool:
         return False
     one, other = ({k: v for k, v in d.items() if k != "metadata"} for d in (before.data, after.data))
     return one == other and bool(one.get("spec"))
-
-
-def follow(data: object, route: Route) -> object:
-    """What stands at a route; None where nothing does."""
-    for step in route:
-        if isinstance(data, dict):
-            data = data.get(step)
-        elif isinstance(data, list) and isinstance(step, int) and step < len(data):
-            data = data[step]
-        else:
-            return None
-    return data
 
 
 def differences(before: object, after: object, route: Route = ()) -> Iterator[FieldChange]:

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
             """The plain data of the document; None for what is no document."""
             ...
 
+        @property
+        def source(self) -> str | None:
+            """The file that a person edits, where this was rendered from one; None where `path` is that file."""
+            ...
+
         def span(self, route: Route, on_key: bool = False) -> Span:
             """The span of the value at `route` (or of its key); of the deepest existing ancestor if it is absent."""
             ...
@@ -72,6 +77,18 @@ class Place(Value):
     def line(self) -> str:
         """`path:line`, for messages."""
         return f"{self.origin.path}:{self.span[0]}"
+
+
+def follow(data: object, route: Route) -> object:
+    """What stands at a route; None where nothing does."""
+    for step in route:
+        if isinstance(data, dict):
+            data = data.get(step)
+        elif isinstance(data, list) and isinstance(step, int) and step < len(data):
+            data = data[step]
+        else:
+            return None
+    return data
 
 
 def show_route(route: Route) -> str:

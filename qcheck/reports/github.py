@@ -7,7 +7,7 @@ is escaped as `@actions/core` does it, so that no name can give commands.
 from __future__ import annotations
 
 from qcheck.model.value import TYPE_CHECKING
-from qcheck.reports.wording import counted, help_of, plain, plural, title
+from qcheck.reports.wording import counted, editable, help_of, plain, plural, rendered_note, title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,8 +36,8 @@ def _kind(result: Result, severity: str) -> Iterator[str]:
 
 
 def _command(found: Finding) -> str:
-    line, column, end_line, end_column = found.primary.span
-    properties = {"file": found.primary.origin.path, "line": line, "endLine": end_line}
+    path, (line, column, end_line, end_column) = editable(found.primary)
+    properties = {"file": path, "line": line, "endLine": end_line}
     if line == end_line:
         properties |= {"col": column, "endColumn": end_column}
     properties["title"] = title(found)
@@ -47,7 +47,8 @@ def _command(found: Finding) -> str:
 
 def _message(found: Finding) -> str:
     places = [f"{p.line}: {p.caption}" if p.caption else p.line for p in found.related[:MOST_OF_A_KIND]]
-    return "\n".join(map(plain, (found.message, *places, help_of(found))))
+    rendered = [note] if (note := rendered_note(found.primary)) else []
+    return "\n".join(map(plain, (found.message, *rendered, *places, help_of(found))))
 
 
 def _data(text: str) -> str:

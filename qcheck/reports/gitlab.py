@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.model.value import TYPE_CHECKING
 from qcheck.reports.jsontext import dump
-from qcheck.reports.wording import plain, title
+from qcheck.reports.wording import editable, plain, rendered_note, title
 
 if TYPE_CHECKING:
     from qcheck.findings.finding import Finding
@@ -19,15 +19,17 @@ def render(result: Result) -> str:
 
 
 def _issue(found: Finding) -> Json:
+    path, (line, *_) = editable(found.primary)
     return {
         "description": _description(found),
         "check_name": found.rule.id if found.rule else "",
         "fingerprint": found.fingerprint,
         "severity": SEVERITIES[found.severity],
-        "location": {"path": found.primary.origin.path, "lines": {"begin": found.primary.span[0]}},
+        "location": {"path": path, "lines": {"begin": line}},
     }
 
 
 def _description(found: Finding) -> str:
-    places = [f"{p.caption} ({p.line})" if p.caption else p.line for p in found.related]
+    places = [note] if (note := rendered_note(found.primary)) else []
+    places += [f"{p.caption} ({p.line})" if p.caption else p.line for p in found.related]
     return plain(f"{title(found)}: {found.message}" + (f" [{'; '.join(places)}]" if places else ""))

@@ -91,4 +91,5 @@ def place_data(place: Place) -> dict[str, Json]:
         "endColumn": end_column,
         "route": show_route(place.route),
         "caption": place.caption,
+        **({"source": place.origin.source} if place.origin.source else {}),
     }

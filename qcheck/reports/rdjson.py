@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.model.value import TYPE_CHECKING
 from qcheck.reports.jsontext import dump
-from qcheck.reports.wording import help_of, plain, worst_first
+from qcheck.reports.wording import editable, help_of, plain, rendered_note, worst_first
 
 if TYPE_CHECKING:
     from qcheck.findings.finding import Finding
@@ -29,7 +29,7 @@ def render(result: Result) -> str:
 def _diagnostic(found: Finding) -> Json:
     assert found.rule is not None
     return {
-        "message": f"{plain(found.message)}\n{plain(help_of(found))}",
+        "message": "\n".join(filter(None, map(plain, (found.message, rendered_note(found.primary), help_of(found))))),
         "location": _location(found.primary),
         "severity": SEVERITIES[found.severity],
         "code": {"value": found.rule.id, "url": found.rule.url},
@@ -38,9 +38,11 @@ def _diagnostic(found: Finding) -> Json:
 
 
 def _location(place: Place) -> Json:
-    line, column, end_line, end_column = place.span
+    path, (line, column, end_line, end_column) = editable(place)
+    if place.origin.source:
+        return {"path": path, "range": {"start": {"line": line}}}
     return {
-        "path": place.origin.path,
+        "path": path,
         "range": {
             "start": {"line": line, "column": _byte_column(place.origin, line, column)},
             "end": {"line": end_line, "column": _byte_column(place.origin, end_line, end_column)},

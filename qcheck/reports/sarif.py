@@ -13,7 +13,7 @@ from qcheck import __version__
 from qcheck.model.place import show_route
 from qcheck.model.value import TYPE_CHECKING
 from qcheck.reports.jsontext import dump
-from qcheck.reports.wording import help_of, not_judged, plain, worst_first
+from qcheck.reports.wording import editable, help_of, not_judged, plain, rendered_note, worst_first
 
 if TYPE_CHECKING:
     from qcheck.findings.catalogue import Rule
@@ -103,7 +103,8 @@ def _result(found: Finding, positions: dict[str, int]) -> Json:
 def _message(found: Finding) -> str:
     """The sentence, links to the related places, and what to do. Brackets of user text are escaped: they make links."""
     links = "".join(f"\n[{_escaped(p.caption or p.line)}]({i})" for i, p in enumerate(found.related[:MOST_RELATED], 1))
-    return f"{_escaped(found.message)}{links}\n{_escaped(help_of(found))}"
+    rendered = f"\n{_escaped(note)}" if (note := rendered_note(found.primary)) else ""
+    return f"{_escaped(found.message)}{rendered}{links}\n{_escaped(help_of(found))}"
 
 
 def _escaped(text: str) -> str:
@@ -111,12 +112,12 @@ def _escaped(text: str) -> str:
 
 
 def _location(place: Place) -> dict[str, Json]:
-    line, column, end_line, end_column = place.span
+    path, (line, column, end_line, end_column) = editable(place)
     if (end_line, end_column) <= (line, column):
         end_line, end_column = line, column + 1
     region = {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
     location: dict[str, Json] = {
-        "physicalLocation": {"artifactLocation": {"uri": _uri(place.origin.path)}, "region": region},
+        "physicalLocation": {"artifactLocation": {"uri": _uri(path)}, "region": region},
         "logicalLocations": [{"fullyQualifiedName": show_route(place.route)}],
     }
     if place.caption:

@@ -74,6 +74,7 @@ class PlacePart(Part):
     end_column: int
     route: str
     caption: str
+    source: str | None = Field(default=None, description="The file that it was rendered from; absent for the others.")
 
 
 class FindingPart(Part):

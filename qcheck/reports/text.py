@@ -68,7 +68,9 @@ def _places(found: Finding, paint: Paint) -> Iterator[str]:
     arrow = "-->"
     for origin, marks in groups(found.primary, found.related[:MOST_PLACES]):
         first = next((m for m in marks if m.is_primary), marks[0])
-        yield f"{' ' * width}{paint('margin', arrow)} {plain(origin.path)}:{first.line}:{first.start + 1}"
+        where = f"{plain(origin.path)}:{first.line}:{first.start + 1}"
+        source = f" (rendered from {plain(origin.source)})" if origin.source else ""
+        yield f"{' ' * width}{paint('margin', arrow)} {where}{source}"
         yield f"{' ' * width} {bar}"
         for row in draw(origin, marks):
             yield _row(row, width, found.severity, paint)

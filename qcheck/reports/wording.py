@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from qcheck.findings.finding import Finding
     from qcheck.findings.result import Result
+    from qcheck.model.place import Place, Span
 
 UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]")
 """Control characters, characters that reorder or hide text, and halves of surrogate pairs."""
@@ -21,6 +22,18 @@ WORST_FIRST = ("error", "warning", "note")
 def plain(text: str) -> str:
     """One line that no terminal, log or parser can misread: unsafe characters are shown by their number."""
     return UNSAFE.sub(lambda m: " " if m[0] in "\n\t" else f"\\u{ord(m[0]):04x}", text)
+
+
+def editable(place: Place) -> tuple[str, Span]:
+    """The file that a person edits and the span in it: for what was rendered, its source's first line."""
+    source = place.origin.source
+    return (place.origin.path, place.span) if source is None else (source, (1, 1, 1, 1))
+
+
+def rendered_note(place: Place) -> str:
+    """`rendered from x.yaml, line 12 of the output`; nothing for what is written by hand."""
+    source = place.origin.source
+    return f"rendered from {source}; line {place.span[0]} of the output" if source else ""
 
 
 def plural(count: int, word: str) -> str:

@@ -48,7 +48,12 @@ def _file(origin: Origin, marks: Sequence[Mark]) -> Html:
     first = next((m for m in marks if m.is_primary), marks[0])
     return tag(
         "div",
-        tag("div", f"{origin.path}:{first.line}", cls="path"),
+        tag(
+            "div",
+            f"{origin.path}:{first.line}",
+            f" (rendered from {origin.source})" if origin.source else None,
+            cls="path",
+        ),
         tag("pre", list(_lines(origin, marks))),
         cls="file",
     )

@@ -1,0 +1,50 @@
+"""Which file of the repository a rendered document was made from, as far as the renderer tells it.
+
+Helm writes `# Source: chart/templates/x.yaml`, the chart's name first; kustomize, where `buildMetadata` asks for
+`originAnnotations`, an annotation with a path relative to the directory that was built.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from qcheck.documents.document import Document
+
+ORIGIN = "config.kubernetes.io/origin"
+PATH = re.compile(r"^path: *(\S+) *$", re.MULTILINE)
+ENTRY = {"kustomize": "kustomization.yaml", "helm": "Chart.yaml"}
+
+
+def entry_of(path: str) -> str | None:
+    """The file to look at first for something rendered that names no other; None for what is not rendered.
+
+    `path` is a document's: `helm:charts/queues` gives `charts/queues/Chart.yaml`.
+    """
+    tool, colon, folder = path.partition(":")
+    return posixpath.join(folder, ENTRY[tool]) if colon and tool in ENTRY else None
+
+
+def source_of(document: Document) -> str | None:
+    """The file that a person edits, relative to the working directory; None for what is not rendered."""
+    entry = entry_of(document.path)
+    if entry is None:
+        return None
+    folder = posixpath.dirname(entry)
+    told = document.rendered_from if document.path.startswith("helm:") else None
+    below = told.partition("/")[2] if told else _annotated(document.data)
+    if not below or "://" in below:
+        return entry
+    return posixpath.normpath(posixpath.join(folder, below))
+
+
+def _annotated(data: object) -> str:
+    """The path in kustomize's annotation; none for what comes from another repository."""
+    for key in ("metadata", "annotations", ORIGIN):
+        data = data.get(key) if isinstance(data, dict) else None
+    if not isinstance(data, str) or re.search(r"^repo:", data, re.MULTILINE):
+        return ""
+    found = PATH.search(data)
+    return found[1] if found else ""
