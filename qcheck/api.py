@@ -14,7 +14,7 @@ from qcheck.documents.load import load
 from qcheck.findings.catalogue import choose, load_catalogue
 from qcheck.findings.result import Inputs, NotRead
 from qcheck.findings.settle import Terms, overrides, settle
-from qcheck.kinds.decode import decode, mentions_configuration, recognises, roots
+from qcheck.kinds.decode import decode, mentions_configuration, mentions_layouts, mentions_settings, recognises, roots
 from qcheck.kinds.refusals.target import Target
 from qcheck.kinds.validate import validate
 from qcheck.model.assemble import assemble
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from qcheck.model.change import ClusterChange
     from qcheck.model.cluster import Cluster
     from qcheck.model.configuration import Configuration
+    from qcheck.model.mig import MigLayout
     from qcheck.model.nodes import Machine
     from qcheck.model.verdict import Judged
     from qcheck.settings import ClusterScope
@@ -215,9 +216,9 @@ def rendered(scope: ClusterScope, settings: Settings, watch: Watch) -> Renders:
 
 def _is_wanted(api_version: str, kind: str, text: str) -> bool:
     if not api_version and not kind:
-        return nodepools.recognises_text(text) or mentions_configuration(text)
+        return nodepools.recognises_text(text) or mentions_settings(text)
     is_known = recognises(api_version, kind) or nodepools.recognises(api_version, kind)
-    return is_known or mentions_configuration(text)
+    return is_known or mentions_settings(text)
 
 
 def model(
@@ -246,6 +247,7 @@ def model(
         configuration=configuration,
         problems=[*problems, *misconfigured, *refused, *pool_problems],
         unread=[*(f.text.path for f in mine if _left_out([f])), *(n.path for n in renders.failed)],
+        mig_layouts=_mig_layouts(mine),
     )
 
 
@@ -257,6 +259,16 @@ def _configuration(loaded: Iterable[Loaded], release: tuple[int, int]) -> tuple[
     from qcheck.kinds.configuration import read_configuration
 
     return read_configuration(documents, release)
+
+
+def _mig_layouts(loaded: Iterable[Loaded]) -> tuple[MigLayout, ...]:
+    """How mig-parted is to cut GPUs, where some file says so."""
+    documents = [d for f in loaded if mentions_layouts(f.text.text) for d in f.documents]
+    if not documents:
+        return ()
+    from qcheck.kinds.mig import read_layouts
+
+    return read_layouts(documents)
 
 
 def _problem(fault: Fault) -> Problem:

@@ -11,7 +11,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "placement": ("placement", "taints", "bootstrap"),
     "priority": ("priority", "reclaim", "layers", "autoscaling", "strict_fifo"),
     "queues": ("queues", "admission_checks", "limit_ranges"),
-    "topology": ("topology", "packing", "domains", "gangs", "stranding"),
+    "topology": ("topology", "packing", "domains", "gangs", "stranding", "mig"),
     "change": ("change",),
     "workloads": ("workloads", "queue_labels", "pod_groups"),
     "configuration": ("configuration",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.checks.registry import rule
 from qcheck.checks.sums import names, plural
 from qcheck.findings.finding import Finding, finding
-from qcheck.model.resources import is_compute
+from qcheck.model.resources import is_whole_device
 from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def quota_not_node_multiple(cluster: Cluster) -> Iterator[Finding]:
     """Nominal quota that leaves a rest smaller than a node, by machine and also by what DaemonSets leave of it."""
     for (flavor, resource), quotas in cluster.supply.demands.items():
         sizes = _node_sizes(cluster, flavor, resource)
-        if not is_compute(resource) or len(sizes) != 1:
+        if not is_whole_device(resource) or len(sizes) != 1:
             continue
         (whole, free), group = next(iter(sizes.items()))
         units = _shape_sizes(cluster, flavor, resource) or [u for u in (whole, free) if u > 1]
@@ -82,7 +82,7 @@ def whole_node_pods_impossible(cluster: Cluster) -> Iterator[Finding]:
     """Flavors whose machines could hold a pod of the full node size, if nothing were taken from each of them."""
     for (flavor, resource), quotas in cluster.supply.demands.items():
         groups = [m.group for m in cluster.supply.matches(flavor) if m.group.advertises(resource)]
-        if not is_compute(resource) or not groups or not any(q.nominal for q in quotas):
+        if not is_whole_device(resource) or not groups or not any(q.nominal for q in quotas):
             continue
         whole = max(c.machine.allocatable.get(resource, 0) for g in groups for c in g.classes)
         if whole > 1 and all(g.highest(resource) < whole for g in groups):

@@ -53,6 +53,16 @@ def mentions_configuration(text: str) -> bool:
     return "config.kueue.x-k8s.io/" in text
 
 
+def mentions_layouts(text: str) -> bool:
+    """Whether a text may hold MIG layouts, also inside a ConfigMap or Helm values."""
+    return "mig-configs:" in text
+
+
+def mentions_settings(text: str) -> bool:
+    """Whether a text may hold settings of a controller that are looked into."""
+    return mentions_configuration(text) or mentions_layouts(text)
+
+
 def roots(document: Document) -> Iterator[Cursor]:
     """The objects of a document: itself, or the items of a List."""
     whole = root(document)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from qcheck.model.configuration import Configuration
+    from qcheck.model.mig import MigLayout
     from qcheck.model.nodes import NodePool
     from qcheck.model.objects import Object
     from qcheck.model.policy import Policy
@@ -51,6 +52,7 @@ def assemble(
     configuration: Configuration | None = None,
     problems: Iterable[Problem] = (),
     unread: Iterable[str] = (),
+    mig_layouts: Iterable[MigLayout] = (),
 ) -> Cluster:
     """One cluster. Of objects that stand twice the first one counts, and a `duplicate-object` problem names both."""
     sorted_objects: dict[str, list[Object]] = {field: [] for field in _FIELDS.values()}
@@ -69,6 +71,7 @@ def assemble(
         configuration=configuration,
         problems=(*problems, *(_double(same, len(doubles)) for same in doubles)),
         unread=tuple(unread),
+        mig_layouts=tuple(mig_layouts),
         **{field: tuple(members) for field, members in sorted_objects.items()},  # type: ignore[arg-type]
     )
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from qcheck.model.configuration import Configuration
     from qcheck.model.contention import Contention
     from qcheck.model.loans import Loans
+    from qcheck.model.mig import MigLayout
     from qcheck.model.nodes import Node, NodePool
     from qcheck.model.objects import Generator, Namespace, Object, ObjectId, Other
     from qcheck.model.place import Place, Route
@@ -68,6 +69,7 @@ class Cluster(Value, cached=True):
     runtime_classes: tuple[RuntimeClass, ...] = ()
     training_runtimes: tuple[TrainingRuntime, ...] = ()
     configuration: Configuration | None = None
+    mig_layouts: tuple[MigLayout, ...] = ()
     generators: tuple[Generator, ...] = ()
     others: tuple[Other, ...] = ()
     problems: tuple[Problem, ...] = ()

@@ -34,6 +34,11 @@ def is_compute(resource: str) -> bool:
     return is_accelerator(resource) and not is_fabric(resource)
 
 
+def is_whole_device(resource: str) -> bool:
+    """A compute accelerator of which pods take several: not a MIG instance or a share, of which they take one."""
+    return is_compute(resource) and not resource.startswith("nvidia.com/mig-") and not resource.endswith(".shared")
+
+
 def looks_like_accelerator(resource: str) -> bool:
     """Also misspelt ones: a qualified name whose domain or name is that of a known device family."""
     if is_accelerator(resource):

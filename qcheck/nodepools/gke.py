@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 
+from qcheck.model.mig import profiles
 from qcheck.model.nodes import DECLARED, Machine
 from qcheck.model.place import Place
 from qcheck.model.value import TYPE_CHECKING, Value, replace
 from qcheck.nodepools import catalogue
 from qcheck.nodepools.figures import Count, Doubt, Figures, first_doubt, fixed, unresolved_keys, written_count
-from qcheck.nodepools.mig import profiles
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
 from qcheck.nodepools.provided import GKE_ACCELERATORS, MEGA, GkePool, gke
 from qcheck.nodepools.scalars import place

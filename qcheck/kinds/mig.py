@@ -1,0 +1,56 @@
+"""MIG layouts as mig-parted reads them: a file of its own, in a ConfigMap, or as a string in Helm values.
+
+Source: NVIDIA mig-parted, `api/spec/v1`: `mig-configs` holds named lists of entries, each for some of a node's GPUs.
+"""
+
+from __future__ import annotations
+
+from qcheck.documents.cursor import root
+from qcheck.documents.embedded import NotYaml, embedded
+from qcheck.kinds.read import place
+from qcheck.model.mig import MigLayout
+from qcheck.model.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.documents.document import Document
+
+MARK = "mig-configs:"
+DEEPEST = 8
+
+
+def read_layouts(documents: Iterable[Document]) -> tuple[MigLayout, ...]:
+    """The layouts of all configurations, in order."""
+    return tuple(layout for d in documents for at in _configurations(root(d), 0) for layout in _layouts(at))
+
+
+def _configurations(at: Cursor, depth: int) -> Iterator[Cursor]:
+    """What stands under `mig-configs`, here or inside a string further down."""
+    if at["mig-configs"].exists:
+        yield at["mig-configs"]
+    elif isinstance(at.data, str):
+        if MARK in at.data:
+            try:
+                yield from _configurations(root(embedded(at.document, at.route, at.data)), depth + 1)
+            except NotYaml:
+                return
+    elif depth < DEEPEST:
+        for _, inner in at.mapping():
+            yield from _configurations(inner, depth + 1)
+        for inner in at.items():
+            yield from _configurations(inner, depth + 1)
+
+
+def _layouts(at: Cursor) -> Iterator[MigLayout]:
+    for name, entries in at.mapping():
+        for entry in entries.items():
+            cut = {profile: count for profile, count in entry["mig-devices"].mapping() if (count.integer() or 0) > 0}
+            if cut:
+                yield MigLayout(
+                    name,
+                    {profile: count.integer() or 0 for profile, count in cut.items()},
+                    {profile: place(count) for profile, count in cut.items()},
+                    place(entries).key(),
+                )
