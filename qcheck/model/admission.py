@@ -6,7 +6,7 @@ from qcheck.model.assignment import Assigned, Assigner, Assignment, Terms, deman
 from qcheck.model.copies import how_many
 from qcheck.model.destination import UNMANAGED, at_home, destination
 from qcheck.model.gates import PARTIAL, is_on
-from qcheck.model.reasons import EXCEEDS_MAX_QUOTA, MISCONFIGURED, Reason
+from qcheck.model.reasons import EXCEEDS_MAX_QUOTA, MISCONFIGURED, NO_MATCHING_FLAVOR, Reason
 from qcheck.model.requests import UNBOUNDED, bounds, breaches
 from qcheck.model.value import TYPE_CHECKING, Value, replace
 from qcheck.model.workloads import Workload
@@ -140,7 +140,8 @@ def _within(cluster: Cluster, queue: ClusterQueue, start: Decision, terms: Terms
 
     first = assign({})
     if not first.fits:
-        return replace(start, admitted=False, reasons=first.reasons, code=first.code)
+        nothing = Reason(NO_MATCHING_FLAVOR, "no-flavor", f"{queue.name} has no flavor for it", queue.place)
+        return replace(start, admitted=False, reasons=first.reasons or (nothing,), code=first.code or nothing.code)
     many = 1 if start.copies == 1 else how_many(cluster, queue, assign, start.copies)
     decided = replace(start, admitted=True, assigned=first.assigned, admitted_copies=many)
     if many < start.copies:

@@ -6,6 +6,8 @@ those of the max-flow that also judges the quota, so that picture and verdict ag
 
 from __future__ import annotations
 
+from math import gcd
+
 from qcheck.model.resources import is_compute
 from qcheck.model.value import TYPE_CHECKING, Value, replace
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from qcheck.model.cluster import Cluster
     from qcheck.model.supply import NodeClass, NodeGroup
 
+MOST_UNITS = 10_000
 DAEMON_SET, RESERVE, QUEUE, FREE = "DaemonSet", "reserve", "queue", "free"
 
 
@@ -177,8 +180,11 @@ def _pod_sizes(cluster: Cluster, resource: str) -> frozenset[int]:
 
 def _most_used(room: int, sizes: frozenset[int]) -> int:
     """The most devices of a node that pods of these sizes can use together."""
+    unit = gcd(*sizes)
+    if not unit or room // unit > MOST_UNITS:  # far beyond any machine; there every multiple can be reached
+        return room - room % unit if unit else 0
     reachable = {0}
-    for used in range(1, room + 1):
+    for used in range(unit, room + 1, unit):
         if any(used - size in reachable for size in sizes):
             reachable.add(used)
     return max(reachable)

@@ -29,4 +29,4 @@ def seen_physical(labels: Mapping[str, str], allocatable: Mapping[str, int]) -> 
 
 
 def _whole(text: str | None) -> int:
-    return int(text) if text and text.isascii() and text.isdigit() else 0
+    return int(text) if text and len(text) < 10 and text.isascii() and text.isdigit() else 0

@@ -1,0 +1,275 @@
+"""Input that is meant to break a reader, through the whole of `qcheck check`: an answer, a place, and no traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qcheck.cli.front import run
+from qcheck.reports import FORMATS
+
+QUEUE = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata:
+  name: {name}
+spec:
+  namespaceSelector: {{}}
+  resourceGroups:
+  - coveredResources: ["nvidia.com/gpu"]
+    flavors:
+    - name: h100
+      resources:
+      - name: nvidia.com/gpu
+        nominalQuota: {quota}
+"""
+REST = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata:
+  name: h100
+spec:
+  nodeLabels:
+    gpu: h100
+---
+apiVersion: qcheck.dev/v1
+kind: NodePool
+metadata:
+  name: h100
+spec:
+  count: 2
+  labels:
+    gpu: h100
+  allocatable:
+    nvidia.com/gpu: 8
+"""
+
+
+@pytest.fixture
+def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rest.yaml").write_text(REST)
+    return tmp_path
+
+
+def queue(name: str = "team", quota: str = "8") -> str:
+    return QUEUE.format(name=name, quota=quota)
+
+
+def check(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
+    """The exit code and the JSON report."""
+    code = run(["check", *(words or ["."]), "--format", "json"])
+    said = capsys.readouterr()
+    assert "Traceback" not in said.err
+    assert "bug in qcheck" not in said.err
+    return code, json.loads(said.out)
+
+
+def rules(report: dict[str, Any], file: str) -> list[tuple[str, int]]:
+    return [(f["rule"], f["primary"]["line"]) for f in report["findings"] if f["primary"]["file"] == file]
+
+
+BOMB = "x0: &x0 [a, a, a, a, a, a, a, a, a]\n" + "".join(
+    f"x{n}: &x{n} [{', '.join([f'*x{n - 1}'] * 9)}]\n" for n in range(1, 14)
+)
+REFUSED = {
+    "bomb": queue() + BOMB,
+    "deep flow": queue() + "x: " + "[" * 10_000 + "]" * 10_000 + "\n",
+    "deep mapping": queue() + "".join(f"{' ' * n}x:\n" for n in range(2_000)),
+    "deep list": queue() + "x:\n" + "".join(f"{' ' * n}-\n" for n in range(1, 300)),
+    "contains itself": queue() + "x: &a [*a]\n",
+    "unknown anchor": queue() + "x: *nobody\n",
+    "control characters": queue() + "x: \x07\n",
+    "infinity": queue(quota=".inf"),
+    "null key": queue() + "~: 1\n",
+    "mapping as key": queue() + "? {a: b}\n: c\n",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_read_is_named_with_its_line(repo: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    (repo / "q.yaml").write_text(REFUSED[name])
+    code, report = check(capsys)
+    assert code == 1
+    [(rule, line)] = rules(report, "q.yaml")
+    assert rule == "QC001"
+    assert line > 1
+
+
+ACCEPTED = {
+    "megabyte scalar": queue() + f"# {'x' * 1_000_000}\nignored: {'x' * 1_000_000}\n",
+    "duplicate anchors": queue().replace("name: team", "name: &a team") + "---\na: &a 1\nb: &a 2\nc: *a\n",
+    "mixed line ends": queue().replace("\n", "\r\n", 3),
+    "old line ends": queue().replace("\n", "\r"),
+    "wide characters": queue() + "# \U0001f600 \u202e\n",
+    "byte order mark": "\ufeff" + queue(),
+    "no final line end": queue().rstrip("\n"),
+    "comments around": "# a\n---\n# b\n---\n" + queue() + "---\n# c\n...\n",
+}
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_what_is_odd_is_read(repo: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    (repo / "q.yaml").write_bytes(ACCEPTED[name].encode())
+    _, report = check(capsys)
+    assert report["summary"]["error"] <= (name == "megabyte scalar")  # there an unknown field
+    assert report["inputs"]["objects"] >= 3
+
+
+def test_encodings(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (repo / "utf16.yaml").write_bytes(queue("one").encode("utf-16"))
+    (repo / "latin.yaml").write_bytes(queue("two").encode() + b"# caf\xe9\n")
+    (repo / "nul.yaml").write_bytes(queue("three").encode() + b"x: \0\n")
+    _, report = check(capsys)
+    assert rules(report, "utf16.yaml") == []
+    assert rules(report, "latin.yaml") == [("QC001", 14)]
+    assert rules(report, "nul.yaml") == [("QC001", 14)]
+
+
+QUANTITIES = ["1e400", "-1e400", "0." + "0" * 400 + "1", "1" * 400, "9223372036854775807", "9223372036854775808", "8Ei"]
+
+
+@pytest.mark.parametrize("quota", QUANTITIES)
+def test_extreme_quantities(repo: Path, capsys: pytest.CaptureFixture[str], quota: str) -> None:
+    (repo / "q.yaml").write_text(queue("a", f'"{quota}"') + "---\n" + queue("b", f'"{quota}"'))
+    code, report = check(capsys)
+    assert code == 1
+    assert report["findings"]
+    assert not [f for f in report["findings"] if f["rule"] == "QC000"]
+
+
+WILD = {
+    "escape": "a\\e[31mb",
+    "html": "</script><img src=x onerror=alert(1)>",
+    "command": "x\\r\\n::error file=a::b",
+    "markdown": "|](http://x)`<b>",
+    "direction": "a\\u202eb",
+}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("name", WILD)
+def test_no_report_lets_markup_through(repo: Path, capsys: pytest.CaptureFixture[str], name: str, form: str) -> None:
+    (repo / "q.yaml").write_text(queue(f'"{WILD[name]}"', "80") + f'  "{WILD[name]}": 1\n')
+    assert run(["check", ".", "--format", form]) == 1
+    said = capsys.readouterr().out
+    assert said
+    assert "\x1b" not in said
+    assert "\u202e" not in said
+    assert "onerror=alert(1)>" not in said or form not in ("html", "markdown")
+    assert not [line for line in said.splitlines() if line.startswith("::error file=a::b")]
+
+
+def test_files_that_cannot_be_read(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (repo / "q.yaml").write_text(queue())
+    (repo / "folder.yaml").mkdir()
+    (repo / "loop").symlink_to(repo)
+    (repo / "away.yaml").symlink_to("/etc/hostname")
+    os.mkfifo(repo / "pipe.yaml")
+    code, report = check(capsys)
+    assert code == 0
+    assert [n["path"] for n in report["inputs"]["notRead"]] == ["away.yaml"]
+    code, report = check(capsys, ".", "nowhere")
+    assert code == 2
+    assert report["inputs"]["objects"] == 3
+
+
+def test_a_file_that_vanishes(repo: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    from qcheck.sources.files import File
+
+    (repo / "q.yaml").write_text(queue())
+    read = File.read
+
+    def vanishing(self: File, limit: int) -> bytes:
+        if self.path == "q.yaml":
+            (repo / "q.yaml").unlink()
+        return read(self, limit)
+
+    monkeypatch.setattr(File, "read", vanishing)
+    code, report = check(capsys)
+    assert code == 2
+    assert [n["path"] for n in report["inputs"]["notRead"]] == ["q.yaml"]
+
+
+def test_an_interrupted_run_leaves_no_half_report(
+    repo: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repo / "q.yaml").write_text(queue())
+    (repo / "old.json").write_text("old")
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    assert run(["check", ".", "--format", "json=old.json"]) == 130
+    assert (repo / "old.json").read_text() == "old"
+    assert sorted(p.name for p in repo.iterdir()) == ["old.json", "q.yaml", "rest.yaml"]
+
+
+def test_settings_do_not_leave_their_folder(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (repo / "q.yaml").write_text(queue())
+    (repo / "qcheck.yaml").write_text("version: 1\nclusters:\n  a:\n    include: ['../../**']\n")
+    assert run(["check", "."]) == 2
+    assert "qcheck.yaml:4" in capsys.readouterr().err
+
+
+def test_thousands_of_files(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for at in range(3000):
+        (repo / f"{at}.yaml").write_text("a: 1\n")
+    code, report = check(capsys)
+    assert report["inputs"]["files"] == 3001
+    assert code == 0
+
+
+JOB = """\
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: main, namespace: default}
+spec: {clusterQueue: team}
+---
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: train
+  labels: {kueue.x-k8s.io/queue-name: main}
+spec:
+  template:
+    metadata:
+      annotations: {kueue.x-k8s.io/podset-required-topology: rack}
+    spec:
+      restartPolicy: Never
+      containers:
+      - {name: a, image: b, resources: {limits: {nvidia.com/gpu: 1}}}
+"""
+TOPOLOGY = "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: Topology\nmetadata: {name: t}\nspec: {levels: LEVELS}\n"
+FOUND = {
+    "a group without flavors": (queue() + "  queueingStrategy: StrictFIFO\n" + JOB).replace(
+        "flavors:\n    - name: h100\n      resources:\n      - name: nvidia.com/gpu\n        nominalQuota: 8\n",
+        "flavors: []\n",
+    ),
+    "a list as node label": queue() + TOPOLOGY.replace("LEVELS", "[{nodeLabel: []}, {nodeLabel: {}}]"),
+    "no levels": queue()
+    + JOB
+    + TOPOLOGY.replace("LEVELS", "[]")
+    + REST.replace("spec:\n", "spec:\n  topologyName: t\n", 1),
+    "more nodes than memory": queue() + REST.replace("count: 2", "count: 9223372036854775807"),
+    "more devices than memory": queue() + JOB + REST.replace("gpu: 8", "gpu: 99999999999999999999999"),
+    "a label with a huge number": queue() + REST.replace("gpu: h100", f"nvidia.com/gpu.count: {'1' * 5000}"),
+}
+"""What `make fuzz` found, made small."""
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_what_fuzzing_found(repo: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    (repo / "rest.yaml").unlink()
+    (repo / "q.yaml").write_text(FOUND[name])
+    for form in FORMATS:
+        assert run(["check", ".", "--format", form]) in (0, 1)
+        said = capsys.readouterr()
+        assert form != "text" or "QC000" not in said.out
+        assert "bug in qcheck" not in said.err
