@@ -7,6 +7,7 @@ result = audit(["clusters/prod"])
 from __future__ import annotations
 
 import os
+from functools import partial
 
 from qcheck import nodepools
 from qcheck.checks.run import CHANGE, run
@@ -21,6 +22,7 @@ from qcheck.model.assemble import assemble
 from qcheck.model.place import Place
 from qcheck.model.problems import Problem
 from qcheck.model.value import TYPE_CHECKING, Value, replace
+from qcheck.rendering import NOTHING, Renders, rendered
 from qcheck.settings import Settings
 from qcheck.sources import files
 
@@ -50,16 +52,6 @@ class Gathered(Value):
     loaded: tuple[Loaded, ...]
     clusters: tuple[Cluster, ...]
     inputs: Inputs
-
-
-class Renders(Value):
-    """What was rendered for a cluster, and what could not be."""
-
-    loaded: tuple[Loaded, ...] = ()
-    failed: tuple[files.NotRead, ...] = ()
-
-
-NOTHING_RENDERED = Renders()
 
 
 def unwatched(stage: str, done: int, total: int) -> None:
@@ -135,13 +127,15 @@ def gather(
     loaded.sort(key=lambda f: f.text.path not in first)
     homeless = {p for p in first if not any(scope.holds(p) for scope in settings.scopes)}
     loaded = [f for f in loaded if f.text.path in first or any(scope.holds(f.text.path) for scope in settings.scopes)]
-    renders = [rendered(scope, settings, watch) for scope in settings.scopes]
+    load_rendered = partial(load, limit=settings.limits, wanted=_is_wanted)
+    renders = [rendered(scope, settings, load_rendered, watch) for scope in settings.scopes]
     watch("model", 0, 0)
     clusters = tuple(
         model(scope, loaded, settings.instance_types, homeless, made)
         for scope, made in zip(settings.scopes, renders, strict=True)
     )
-    loaded += [f for made in renders for f in made.loaded]
+    seen = {f.text.path for f in loaded}
+    loaded += [f for made in renders for f in (*made.loaded, *made.origins) if f.text.path not in seen]
     not_read += [n for made in renders for n in made.failed]
     objects = sum(len(c.all_objects()) + len(c.pools) for c in clusters)
     unjudged = [f"{n.path}: {n.why}" for n in not_read if n.failed]
@@ -197,23 +191,6 @@ def read(paths: Sequence[str] | files.Found, limits: Limits, watch: Watch) -> tu
     return loaded, not_read
 
 
-def rendered(scope: ClusterScope, settings: Settings, watch: Watch) -> Renders:
-    """What the renderers that a cluster names make of its directories."""
-    loaded: list[Loaded] = []
-    failed: list[files.NotRead] = []
-    for done, wish in enumerate(scope.render):
-        from qcheck.sources.renders import render
-
-        watch("render", done, len(scope.render))
-        path, *values = (os.path.normpath(os.path.join(scope.root, p)) for p in (wish.path, *wish.values))
-        made = render(wish.tool, path, values, wish.release, wish.namespace, settings.render_seconds)
-        if isinstance(made, files.NotRead):
-            failed.append(made)
-        else:
-            loaded.append(load(made.read(settings.limits.bytes), made.path, settings.limits, _is_wanted))
-    return Renders(tuple(loaded), tuple(failed))
-
-
 def _is_wanted(api_version: str, kind: str, text: str) -> bool:
     if not api_version and not kind:
         return nodepools.recognises_text(text) or mentions_settings(text)
@@ -226,7 +203,7 @@ def model(
     loaded: Iterable[Loaded],
     own_types: Mapping[str, Machine],
     also: Set[str] = frozenset(),
-    renders: Renders = NOTHING_RENDERED,
+    renders: Renders = NOTHING,
 ) -> Cluster:
     """Decode and assemble the files that belong to one cluster, those named in `also`, and what was rendered for it."""
     mine = [*(f for f in loaded if scope.holds(f.text.path) or f.text.path in also), *renders.loaded]

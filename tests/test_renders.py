@@ -26,7 +26,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (repo / "base" / "nodes.yaml").rename(repo / "nodes" / "nodes.yaml")
     (repo / "qcheck.yaml").write_text("render: [{kustomize: base}]\nlimits: {renderSeconds: 2}\n")
     (tmp_path / "bin").mkdir()
-    for tool in ("cat", "sleep", "env"):
+    for tool in ("cat", "sleep", "env", "sed"):
         (tmp_path / "bin" / tool).symlink_to(shutil.which(tool) or "/bin/false")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.chdir(repo)
@@ -89,3 +89,35 @@ def test_renderers_are_kept_from_the_network_and_the_callers_secrets(
     assert "secret" not in seen
     assert "HTTPS_PROXY=http://127.0.0.1:9" in seen
     assert "GIT_ALLOW_PROTOCOL=file" in seen
+
+
+def test_what_a_file_says_word_for_word_is_found_in_the_file(repository: Path) -> None:
+    queues = repository / "base" / "queues.yaml"
+    origin = "  annotations:\\n    config.kubernetes.io\\/origin: |\\n      path: queues.yaml\\n"
+    stand_in(repository, "kustomize", f"sed 's/^metadata:$/&\\n{origin}/' base/queues.yaml")
+    assert places() == [f"base/queues.yaml:{line_of(queues, 'nominalQuota')}"]
+    queues.write_text(
+        queues.read_text().replace("nominalQuota: 16", "nominalQuota: 16  # qcheck: ignore[QC101] soon more")
+    )
+    assert places() == []
+
+
+def test_what_the_renderer_changed_is_found_in_what_it_made(repository: Path) -> None:
+    origin = "  annotations:\\n    config.kubernetes.io\\/origin: |\\n      path: queues.yaml\\n"
+    stand_in(repository, "kustomize", f"sed 's/^metadata:$/&\\n{origin}/; s/16/17/' base/queues.yaml")
+    assert places()[0].startswith("kustomize:base:")
+
+
+def test_helm_names_the_template(repository: Path) -> None:
+    (repository / "qcheck.yaml").write_text("render: [{helm: base}]\n")
+    queues = repository / "base" / "queues.yaml"
+    stand_in(repository, "helm", "sed 's/^apiVersion:/# Source: chart\\/queues.yaml\\n&/' base/queues.yaml")
+    assert places() == [f"base/queues.yaml:{line_of(queues, 'nominalQuota')}"]
+
+
+def places() -> list[str]:
+    return [f.primary.line for f in audit(["."], load_settings()).findings if f.rule and f.rule.id == "QC101"]
+
+
+def line_of(path: Path, word: str) -> int:
+    return next(number for number, line in enumerate(path.read_text().splitlines(), 1) if word in line)
