@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.checks.placement import used_flavors
 from qcheck.checks.registry import rule
 from qcheck.checks.sums import names
+from qcheck.checks.taints import has_open_taints
 from qcheck.findings.finding import Finding, finding
 from qcheck.model.landing import is_discovered, lasting
 from qcheck.model.resources import is_compute
@@ -60,7 +61,7 @@ def accelerator_pool_untainted(cluster: Cluster) -> Iterator[Finding]:
     for group in cluster.supply.groups:
         devices = sorted({r for c in group.classes for r, n in c.machine.allocatable.items() if n and is_compute(r)})
         taints = [t for c in group.classes for t in lasting(c.taints) if t.is_hard]
-        if devices and not taints and group.ceiling != 0:
+        if devices and not taints and group.ceiling != 0 and not has_open_taints(group):
             yield finding(
                 group.place,
                 f"the nodes of {group.name} have {names(devices)} and no taint: pods that need none of it "

@@ -87,7 +87,8 @@ def capacity_unknown(cluster: Cluster) -> Iterator[Finding]:
     yield from of_problems(cluster, "capacity-unknown")
     for pool in cluster.pools:
         if pool.why_unknown:
-            message = f"the capacity of pool {pool.name} is not known: {pool.why_unknown}"
+            what = "the capacity" if pool.count_unknown or not pool.machines else "not all"
+            message = f"{what} of pool {pool.name} is {'' if what == 'not all' else 'not '}known: {pool.why_unknown}"
             yield finding(pool.unknown_place or pool.place, message)
     if not cluster.has_nodes:
         yield from _nothing_to_compare(cluster)

@@ -101,6 +101,11 @@ def _tolerate(workload: Workload, taint: Taint) -> bool:
     return all(not untolerated((taint,), p.template.tolerations) for p in workload.pod_sets)
 
 
+def has_open_taints(group: NodeGroup) -> bool:
+    """Whether its nodes may have taints that could not be told."""
+    return group.pool is not None and group.pool.taints_unknown
+
+
 def _taint_place(group: NodeGroup) -> Place:
     root = group.nodes[0].place if group.nodes else group.place
     for steps in (("spec", "taints"), ("spec", "template", "spec", "taints")):
@@ -114,7 +119,7 @@ def flavor_taint_not_on_nodes(cluster: Cluster) -> Iterator[Finding]:
     """Taints that a flavor declares and its nodes do not have."""
     for flavor, _ in used_flavors(cluster):
         groups = [m.group for m in cluster.supply.matches(flavor.name)]
-        if not groups or not all(g.is_known for g in groups):
+        if not groups or not all(g.is_known and not has_open_taints(g) for g in groups):
             continue
         carried = {(t.key, t.value, t.effect) for g in groups for c in g.classes for t in c.taints}
         for at, taint in enumerate(flavor.node_taints):

@@ -150,9 +150,9 @@ def _group_of_pool(cluster: Cluster, pool: NodePool, present: list[Node]) -> Nod
 
 
 def _pool_class(cluster: Cluster, pool: NodePool, machine: Machine) -> NodeClass:
-    """A machine of a pool. Labels that only a running node shows may have any value."""
+    """A machine of a pool. Labels that only a running node shows, or that could not be told, may have any value."""
     labels = {**pool.labels, **machine.labels}
-    unseen = {k: () for k in _telling_keys(cluster) if is_discovered(k) and k not in labels}
+    unseen = {k: () for k in _telling_keys(cluster) if (pool.labels_unknown or is_discovered(k)) and k not in labels}
     return _node_class(cluster, pool.name, machine, labels, {**unseen, **pool.varying}, pool.taints)
 
 

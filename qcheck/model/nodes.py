@@ -69,6 +69,7 @@ class NodePool(Value):
     * `varying`: labels that every node has, with values that differ; an empty tuple means values unknown (hostname).
     * `taints`: those a running node carries (startup taints are left out).
     * `limits`: ceilings on the sum over all nodes, in base units (Karpenter, cluster-autoscaler).
+    * `labels_unknown`, `taints_unknown`: there may be more of them than could be told.
     * `why_unknown`: what could not be resolved, naming the expression or machine type; None when all is known.
     """
 
@@ -91,6 +92,8 @@ class NodePool(Value):
     limits_place: Place | None = None
     topology: tuple[TopologyLevel, ...] = ()
     count_unknown: bool = False
+    labels_unknown: bool = False
+    taints_unknown: bool = False
     why_unknown: str | None = None
     unknown_place: Place | None = None
     figures: tuple[str, ...] = ()

@@ -51,7 +51,7 @@ def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
             spot=all(Figures().flag(p["spot"]) for p in priorities),
             autoscaler="GKE node auto-provisioning",
             group_label=(LABEL, name),
-            doubt=figures.doubt,
+            other=figures,
         )
     )
 

@@ -37,7 +37,7 @@ def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
             spot=spec["computeClass"].text() == "spot",
             autoscaler="cluster-autoscaler",
             group_label=("compute.coreweave.com/node-pool", name),
-            doubt=figures.doubt,
+            other=figures,
         )
     )
 

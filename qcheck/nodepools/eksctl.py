@@ -56,7 +56,7 @@ def _pool(group: Cursor, cluster: str, is_managed: bool, own: Mapping[str, Machi
             spot or _all_spot(group["instancesDistribution"]),
             "Auto Scaling group",
             (GROUP_LABEL, name),
-            figures.doubt,
+            figures,
             HINT,
         )
     )

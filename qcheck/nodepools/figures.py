@@ -67,10 +67,14 @@ def written_count(at: Cursor, default: int = 0) -> Count:
 
 
 class Figures:
-    """Reads fields; `doubt` is the first one that could not be told."""
+    """Reads fields; `doubt` is the first one that could not be told.
+
+    `open` names what is incomplete as a whole, so that nothing follows from its absence: labels, taints.
+    """
 
     def __init__(self) -> None:
         self.doubt: Doubt | None = None
+        self.open: set[str] = set()
 
     def whole(self, at: Cursor) -> int | None:
         """A number of nodes or devices, which may be written as text; None where it is absent or in doubt."""
@@ -106,6 +110,7 @@ class Figures:
     def labels(self, at: Cursor) -> Labels:
         if at.exists and not isinstance(at.data, dict):
             self._doubts(at, text(at))
+            self.open.add("labels")
         return {k: t for k, each in at.mapping() if (t := self._label(each)) is not None}
 
     def _label(self, at: Cursor) -> str | None:
@@ -118,15 +123,16 @@ class Figures:
             return self._taint(at)
         if at.exists and not isinstance(at.data, (list, dict)):
             self._doubts(at, text(at))
+            self.open.add("taints")
         entries = at.items() or [each for _, each in at.mapping()]
         return tuple(t for each in entries for t in self._taint(each))
 
     def _taint(self, at: Cursor) -> tuple[Taint, ...]:
         if isinstance(at.data, Unresolved):
             self._doubts(at, None)
-            return ()
         key, effect = self.text(at["key"]), self.text(at["effect"])
         if key is None or effect is None:
+            self.open.add("taints")
             return ()
         return (Taint(key, self._label(at["value"]) or "", EFFECTS.get(effect, effect)),)
 

@@ -52,7 +52,7 @@ def _pool(worker: Cursor, provider: str | None, root: Cursor, world: World) -> N
             texts(worker["zones"]),
             autoscaler="cluster-autoscaler",
             group_label=(LABEL, name),
-            doubt=figures.doubt,
+            other=figures,
         )
     )
 

@@ -83,7 +83,7 @@ def read_pool(
             spot or preemptible,
             "cluster-autoscaler",
             ("cloud.google.com/gke-nodepool", name),
-            other.doubt,
+            other,
             hint,
         )
     )

@@ -68,7 +68,7 @@ def _pool(group: Cursor, world: World) -> NodePool:
             spot=group["CapacityRequirements"]["Spot"].exists,
             autoscaler="HyperPod",
             group_label=(LABEL, name),
-            doubt=figures.doubt,
+            other=figures,
         )
     )
 

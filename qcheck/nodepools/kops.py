@@ -44,7 +44,7 @@ def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
             spot=spec["maxPrice"].text() is not None,
             autoscaler="cluster-autoscaler",
             group_label=(LABEL, name),
-            doubt=figures.doubt,
+            other=figures,
         )
     )
 

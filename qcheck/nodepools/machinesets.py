@@ -82,7 +82,7 @@ def _capi(root: Cursor, kind: str, world: World) -> NodePool:
             zones=tuple(t for t in (template["failureDomain"].text(),) if t) or texts(spec["failureDomains"]),
             spot=_is_spot(infra),
             autoscaler="cluster-autoscaler",
-            doubt=figures.doubt,
+            other=figures,
         )
     )
 
@@ -223,7 +223,7 @@ def _of_topology(group: Cursor, world: World) -> NodePool:
             (*figures.taints(group["taints"]), *_annotated_taints(annotations)),
             provided=(Provided(CAPI, {"topology.cluster.x-k8s.io/deployment-name": name}),),
             autoscaler="cluster-autoscaler",
-            doubt=figures.doubt,
+            other=figures,
         )
     )
 
@@ -258,7 +258,7 @@ def _openshift(root: Cursor, world: World) -> NodePool:
             zones=(zone,) if zone else (),
             spot=provider["spotMarketOptions"].exists or provider["spotVMOptions"].exists,
             autoscaler="cluster-autoscaler",
-            doubt=figures.doubt,
+            other=figures,
         )
     )
 

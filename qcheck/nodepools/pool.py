@@ -7,7 +7,7 @@ from qcheck.model.place import show_route
 from qcheck.model.quantity import show_amount
 from qcheck.model.value import TYPE_CHECKING, Value, replace
 from qcheck.nodepools.added import HOSTNAME, added
-from qcheck.nodepools.figures import Count, Doubt, first_doubt
+from qcheck.nodepools.figures import Count, Figures, first_doubt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 
 ZONE = "topology.kubernetes.io/zone"
 ZONE_ALIASES = (ZONE, "topology.gke.io/zone", "failure-domain.beta.kubernetes.io/zone")
-PLAN_HINT = "give qcheck the plan as JSON (`terraform show -json`), where it is resolved"
+NOTHING_ELSE = Figures()
 
 
 class Draft(Value):
     """A pool as its definition has it.
 
     `machines` are its alternatives, looked up already; empty with `machine_doubt` saying why. `labels` and `taints` are
-    the declared ones; `open_labels` are those whose value could not be told. `hint` says what would resolve a doubt.
+    the declared ones; `open_labels` are those whose value could not be told. `other` read everything but count and machines;
+    `hint` says what would resolve a doubt.
     """
 
     name: str
@@ -43,7 +44,7 @@ class Draft(Value):
     spot: bool = False
     autoscaler: str | None = None
     group_label: tuple[str, str] | None = None
-    doubt: Doubt | None = None
+    other: Figures = NOTHING_ELSE
     hint: str = ""
 
 
@@ -74,6 +75,8 @@ def finished(draft: Draft) -> NodePool:
         spot=draft.spot,
         autoscaler=draft.autoscaler if draft.count.minimum != draft.count.maximum else None,
         count_unknown=draft.count.doubt is not None,
+        labels_unknown="labels" in draft.other.open,
+        taints_unknown="taints" in draft.other.open,
         why_unknown=_why(draft),
         unknown_place=_where(draft),
         figures=_figures(draft),
@@ -102,7 +105,7 @@ def _varying(draft: Draft, labels: Labels) -> dict[str, tuple[str, ...]]:
 
 
 def _why(draft: Draft) -> str | None:
-    doubt = first_doubt(draft.count.doubt, draft.doubt)
+    doubt = first_doubt(draft.count.doubt, draft.other.doubt)
     why = draft.machine_doubt or (str(doubt) if doubt else None)
     if draft.machine_doubt is None and doubt is not None and draft.hint:
         return f"{why}; {draft.hint}"
@@ -112,7 +115,7 @@ def _why(draft: Draft) -> str | None:
 def _where(draft: Draft) -> Place | None:
     if draft.machine_doubt:
         return draft.type_place
-    doubt = first_doubt(draft.count.doubt, draft.doubt)
+    doubt = first_doubt(draft.count.doubt, draft.other.doubt)
     return doubt.place if doubt else None
 
 

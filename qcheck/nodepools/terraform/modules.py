@@ -116,7 +116,7 @@ def _self_managed(group: Fields, key: str, own: Own, hint: str) -> NodePool:
             labels,
             taints,
             autoscaler="cluster-autoscaler",
-            doubt=figures.doubt,
+            other=figures,
             hint=hint,
         )
     )
@@ -249,7 +249,7 @@ def _oke_pool(at: Cursor, values: Cursor, name: str, own: Own, hint: str) -> Nod
             provided=(Provided(MODULE, {"oke.oraclecloud.com/pool.name": name}),),
             autoscaler="cluster-autoscaler",
             group_label=("oke.oraclecloud.com/pool.name", name),
-            doubt=figures.doubt,
+            other=figures,
             hint=hint,
         )
     )

@@ -46,7 +46,7 @@ def oci_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
             provided=(oci(name, types.first),),
             zones=domains,
             spot=spot,
-            doubt=figures.doubt,
+            other=figures,
             hint=resource.hint,
         )
     )
@@ -97,7 +97,7 @@ def nebius_group(resource: Resource, own: Own) -> Iterator[NodePool]:
             figures.taints(template["taints"]),
             spot=template["preemptible"].data not in (None, []),
             autoscaler=AUTOSCALER,
-            doubt=figures.doubt,
+            other=figures,
             hint=resource.hint,
         )
     )
@@ -129,7 +129,7 @@ def crusoe_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
             figures.labels(fields["requested_node_labels"]),
             figures.taints(fields["node_taints"]),
             tuple(unresolved_keys(fields["requested_node_labels"])),
-            doubt=figures.doubt,
+            other=figures,
             hint=resource.hint,
         )
     )
@@ -154,7 +154,7 @@ def ibm_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
             figures.taints(fields["taints"]),
             tuple(unresolved_keys(fields["labels"])),
             zones=zones,
-            doubt=figures.doubt,
+            other=figures,
             hint=resource.hint,
         )
     )

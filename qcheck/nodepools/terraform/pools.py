@@ -123,7 +123,7 @@ def eks_group(
             spot=capacity_type == "SPOT",
             autoscaler="cluster-autoscaler",
             group_label=("eks.amazonaws.com/nodegroup", name),
-            doubt=figures.doubt,
+            other=figures,
             hint=hint,
         )
     )
@@ -183,7 +183,7 @@ def azure_pool(fields: Fields, name: str, format: str, own: Own, hint: str, mode
             spot=spot,
             autoscaler="cluster-autoscaler",
             group_label=("kubernetes.azure.com/agentpool", name),
-            doubt=figures.doubt,
+            other=figures,
             hint=hint,
         )
     )
