@@ -54,6 +54,9 @@ REFERRED: frozenset[tuple[str, str]] = frozenset(
 TEMPLATES = ("infrastructure.cluster.x-k8s.io", "bootstrap.cluster.x-k8s.io", "controlplane.cluster.x-k8s.io")
 """Groups of Cluster API whose objects machines refer to, whatever their kind."""
 PLAIN_READERS = (("terraform_version", "terraform.reading"), ("InstanceGroups", "hyperpod"))
+PLUGIN = frozenset({("", "ConfigMap"), ("nvidia.com", "ClusterPolicy")})
+PLUGIN_WORDS = ("timeSlicing", "mps:", "mig-configs", "migManager", "migStrategy", "devicePlugin")
+"""Where the configuration of NVIDIA's device plugin may be, and words of which it holds one."""
 """Modules that read documents without apiVersion and kind, by a word that these hold."""
 HCL = (".tf", ".tfvars")
 
@@ -61,17 +64,17 @@ HCL = (".tf", ".tfvars")
 def recognises(api_version: str, kind: str) -> bool:
     """Whether documents of this apiVersion and kind describe nodes, or something that pools refer to."""
     key = (api_version.rpartition("/")[0], kind)
-    return key == NODE or key in READERS or key in REFERRED or key[0] in TEMPLATES
+    return key == NODE or key in READERS or key in REFERRED or key in PLUGIN or key[0] in TEMPLATES
 
 
 def recognises_text(text: str) -> bool:
     """The same for documents that have neither."""
-    return any(mark in text for mark, _ in PLAIN_READERS)
+    return any(mark in text for mark, _ in PLAIN_READERS) or any(word in text for word in PLUGIN_WORDS)
 
 
 def describes_nodes(root: Cursor) -> bool:
     """Whether an object is read here and is nothing else."""
-    return recognises(root["apiVersion"].text() or "", root["kind"].text() or "")
+    return root["kind"].text() != "ConfigMap" and recognises(root["apiVersion"].text() or "", root["kind"].text() or "")
 
 
 def read(
@@ -86,6 +89,7 @@ def read(
     world = World(own)
     nodes: list[Node] = []
     mine: list[tuple[str, Cursor]] = []
+    plugin: list[Cursor] = []
     for root in roots:
         group, kind = (root["apiVersion"].text() or "").rpartition("/")[0], root["kind"].text() or ""
         if (group, kind) == NODE:
@@ -97,7 +101,10 @@ def read(
             world.add(group, kind, root)
         elif (group, kind) in REFERRED or group in TEMPLATES:
             world.add(group, kind, root)
+        elif (group, kind) in PLUGIN:
+            plugin.append(root)
         elif not kind:
+            plugin.append(root)
             mine += [(module, root) for _, module in PLAIN_READERS]
     pools = [
         pool for module, root in mine for pool in import_module(f"qcheck.nodepools.{module}").read_pools(root, world)
@@ -108,4 +115,8 @@ def read(
 
         more, problems = read_configurations(hcl, world)
         pools += more
+    if plugin:
+        from qcheck.nodepools.sharing import shared
+
+        pools = shared(plugin, pools)
     return tuple(pools), tuple(nodes), tuple(problems)

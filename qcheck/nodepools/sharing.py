@@ -1,0 +1,176 @@
+"""NVIDIA's device plugin and MIG manager: what the nodes of a pool advertise instead of their GPUs.
+
+Read from ConfigMaps (one configuration per key), from the values of the GPU operator's and the device plugin's charts, and
+from the operator's ClusterPolicy. A node is given its configuration by the labels `nvidia.com/device-plugin.config` and
+`nvidia.com/mig.config`, or by a default. Source: the documentation of k8s-device-plugin, mig-parted and the GPU operator.
+"""
+
+from __future__ import annotations
+
+import re
+
+from qcheck.documents.cursor import root as root_of
+from qcheck.model.mig import profiles
+from qcheck.model.nodes import DECLARED
+from qcheck.model.sharing import GPU
+from qcheck.model.value import TYPE_CHECKING, Value, replace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.model.nodes import Machine, NodePool
+
+PLUGIN_LABEL, MIG_LABEL = "nvidia.com/device-plugin.config", "nvidia.com/mig.config"
+EVERY = re.compile(r"all-(\d+g\.\d+gb)")
+
+
+class Sharing(Value):
+    """`sharing` of a device-plugin configuration: replicas by resource, and whether they get a name of their own."""
+
+    replicas: dict[str, int]
+    renamed: bool
+
+
+class Plugin:
+    """Everything that was read of one cluster."""
+
+    def __init__(self) -> None:
+        self.sharing: dict[str, Sharing] = {}
+        self.layouts: dict[str, dict[str, int] | None] = {}
+        self.default: str | None = None
+        self.strategy: str | None = None
+
+    def add(self, root: Cursor) -> None:
+        """Takes in a ConfigMap, a ClusterPolicy or the values of a chart; ignores what is none of these."""
+        kind = root["kind"].text()
+        if kind == "ConfigMap":
+            self._texts(root["data"])
+            return
+        spec = root["spec"] if kind == "ClusterPolicy" else root
+        device_plugin = spec["devicePlugin"]
+        self.strategy = spec["mig"]["strategy"].text() or root["migStrategy"].text() or self.strategy
+        self.default = device_plugin["config"]["default"].text() or root["config"]["default"].text() or self.default
+        for texts in (device_plugin["config"]["data"], root["config"]["map"], *_manager_texts(spec)):
+            self._texts(texts)
+        maps = root["config"]["map"]
+        if self.default is None and len(list(maps.mapping())) == 1:
+            self.default = next(key for key, _ in maps.mapping())
+
+    def _texts(self, at: Cursor) -> None:
+        """Configurations by key, each a YAML text (or, in values, what it says)."""
+        for key, each in at.mapping():
+            for config in _parsed(each):
+                if config["sharing"].exists:
+                    self.sharing[key] = _sharing(config["sharing"])
+                for name, entries in config["mig-configs"].mapping():
+                    self.layouts[name] = _devices(entries)
+
+    def apply(self, pool: NodePool) -> NodePool:
+        """The pool with what its nodes advertise."""
+        mig = pool.labels.get(MIG_LABEL)
+        config = self.sharing.get(pool.labels.get(PLUGIN_LABEL, self.default or ""))
+        machines = tuple(self._applied(m, mig, config) for m in pool.machines)
+        return pool if machines == pool.machines else replace(pool, machines=machines)
+
+    def _applied(self, machine: Machine, mig: str | None, config: Sharing | None) -> Machine:
+        gpus = machine.allocatable.get(GPU, 0)
+        if not gpus or machine.physical is not None:
+            return machine
+        cut = self._cut(machine, mig, gpus) if mig else machine
+        return _multiplied(cut, config, gpus) if config is not None else cut
+
+    def _cut(self, machine: Machine, name: str, gpus: int) -> Machine:
+        """MIG devices under the strategy, which is `single` unless the operator is told otherwise."""
+        devices = self._of_layout(name, machine)
+        if devices == {} or self.strategy == "none":
+            return machine
+        if devices is None:
+            return replace(machine, unknown=machine.unknown | {GPU})
+        rest = {r: n for r, n in machine.allocatable.items() if r != GPU}
+        if self.strategy == "mixed":
+            made = {f"nvidia.com/mig-{p.replace('+', '.')}": n * gpus for p, n in devices.items()}
+        else:
+            made = {GPU: sum(devices.values()) * gpus}
+        physical = dict.fromkeys(made, gpus)
+        return replace(
+            machine,
+            allocatable={**rest, **made},
+            sure={**machine.sure, **dict.fromkeys(made, DECLARED)},
+            physical=physical,
+        )
+
+    def _of_layout(self, name: str, machine: Machine) -> dict[str, int] | None:
+        """Instances per GPU; empty for GPUs left whole, None where that cannot be told."""
+        if name in self.layouts:
+            return self.layouts[name]
+        if name == "all-disabled":
+            return {}
+        offered = profiles(machine.model or "", None)
+        match = EVERY.fullmatch(name)
+        return {match[1]: offered[match[1]]} if match and match[1] in offered else None
+
+
+def shared(roots: Iterable[Cursor], pools: Iterable[NodePool]) -> list[NodePool]:
+    """Pools with what they advertise under the configuration in some documents."""
+    plugin = Plugin()
+    for root in roots:
+        plugin.add(root)
+    return [plugin.apply(pool) for pool in pools]
+
+
+def _manager_texts(spec: Cursor) -> tuple[Cursor, ...]:
+    return spec["migManager"]["config"]["data"], spec["migParted"]["config"]["data"]
+
+
+def _parsed(at: Cursor) -> Iterator[Cursor]:
+    """The configuration in a text, or itself where it is no text."""
+    if isinstance(at.data, dict):
+        yield at
+    text = at.text()
+    if text and ("sharing" in text or "mig-configs" in text):
+        from qcheck.documents.embedded import NotYaml, embedded
+
+        try:
+            yield root_of(embedded(at.document, at.route, text))
+        except NotYaml:
+            return
+
+
+def _sharing(at: Cursor) -> Sharing:
+    for how in ("timeSlicing", "mps"):
+        if at[how].exists:
+            replicas = {
+                r["name"].text() or "": n
+                for r in at[how]["resources"].items()
+                if (n := r["replicas"].integer()) is not None
+            }
+            return Sharing(replicas, at[how]["renameByDefault"].boolean() or False)
+    return Sharing({}, False)
+
+
+def _devices(entries: Cursor) -> dict[str, int] | None:
+    """What each GPU is cut into, where one entry holds for all devices; {} for MIG switched off."""
+    listed = entries.items()
+    if len(listed) != 1 or listed[0]["devices"].text() != "all":
+        return None
+    if listed[0]["mig-enabled"].boolean() is False:
+        return {}
+    counts = {p: n for p, c in listed[0]["mig-devices"].mapping() if (n := c.integer()) is not None}
+    return counts or None
+
+
+def _multiplied(machine: Machine, config: Sharing, gpus: int) -> Machine:
+    """Replicas of each advertised resource, under a name of their own if the configuration says so."""
+    allocatable, physical = dict(machine.allocatable), dict(machine.physical or {})
+    for resource, replicas in config.replicas.items():
+        count = allocatable.get(resource, 0)
+        if count and replicas > 1:
+            name = f"{resource}.shared" if config.renamed else resource
+            del allocatable[resource]
+            allocatable[name] = count * replicas
+            physical[name] = physical.pop(resource, gpus)
+    if allocatable == machine.allocatable:
+        return machine
+    sure = {**machine.sure, **{r: DECLARED for r in allocatable if r not in machine.sure}}
+    return replace(machine, allocatable=allocatable, sure=sure, physical=physical)
