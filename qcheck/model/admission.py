@@ -153,7 +153,10 @@ def _within(cluster: Cluster, queue: ClusterQueue, start: Decision, terms: Terms
 def _largest(
     cluster: Cluster, queue: ClusterQueue, pod_sets: tuple[PodSet, ...], terms: Terms, held: Used
 ) -> Assignment:
-    """Flavors at full size or, where partial admission is asked for, at the largest size that fits."""
+    """Flavors at full size or, where partial admission is asked for, at the largest size that fits.
+
+    Where none does, the reasons are those of the smallest size that was tried.
+    """
 
     def assign(counts: tuple[int, ...]) -> Assignment:
         return Assigner(cluster, queue, held, terms.skipped).assign(demands(cluster, queue, pod_sets, counts, terms))
@@ -167,10 +170,9 @@ def _largest(
     while low <= high:
         middle = (low + high) // 2
         attempt = assign((*full[:index], middle, *full[index + 1 :]))
-        if attempt.fits:
-            best, low = attempt, middle + 1
-        else:
-            high = middle - 1
+        if attempt.fits or not best.fits:
+            best = attempt
+        low, high = (middle + 1, high) if attempt.fits else (low, middle - 1)
     return best
 
 
