@@ -32,6 +32,7 @@ def test_the_json_follows_the_contract() -> None:
         "estimated": False,
         "pools": [{"name": "h100", "nodes": 19, "ceilingNodes": 19, "perNode": 8, "freePerNode": 7}],
         "placeable": {"1": 133, "2": 57, "4": 19, "8": 0},
+        "topology": first["topology"],
     }
 
 

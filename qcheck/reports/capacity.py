@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from qcheck.model.capacity import CapacityLine, capacity_lines
 from qcheck.model.quantity import show_amount
+from qcheck.model.usability import usability
 from qcheck.model.value import TYPE_CHECKING
 from qcheck.reports.jsontext import dump
+from qcheck.reports.usability import usability_data, usability_lines
 from qcheck.reports.wording import plain, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from qcheck.model.capacity import PoolLine
     from qcheck.model.cluster import Cluster
@@ -25,10 +27,11 @@ def render_json(clusters: Iterable[Cluster]) -> str:
 
 
 def cluster_data(cluster: Cluster) -> dict[str, Json]:
-    return {"name": cluster.name, "flavors": [_line_data(line) for line in capacity_lines(cluster)]}
+    return {"name": cluster.name, "flavors": [_line_data(cluster, line) for line in capacity_lines(cluster)]}
 
 
-def _line_data(line: CapacityLine) -> dict[str, Json]:
+def _line_data(cluster: Cluster, line: CapacityLine) -> dict[str, Json]:
+    usable = usability(cluster, line.flavor, line.resource, line.placeable) if line.placeable else None
     return {
         "flavor": line.flavor,
         "resource": line.resource,
@@ -42,6 +45,7 @@ def _line_data(line: CapacityLine) -> dict[str, Json]:
         "estimated": line.is_estimated,
         "pools": [_pool_data(p) for p in line.pools],
         "placeable": {str(size): count for size, count in line.placeable.items()},
+        "topology": None if usable is None else usability_data(usable),
     }
 
 
@@ -69,7 +73,16 @@ def _text_of(cluster: Cluster, many: bool) -> str:
         "  ".join(c.rjust(w) if i in _RIGHT else c.ljust(w) for i, (c, w) in enumerate(zip(r, widths, strict=True)))
         for r in rows
     ]
-    return _name(cluster, many) + "\n".join(line.rstrip() for line in lines) + "\n"
+    return _name(cluster, many) + "\n".join(line.rstrip() for line in [*lines, *_usable(cluster)]) + "\n"
+
+
+def _usable(cluster: Cluster) -> Iterator[str]:
+    """Below the table: what the free accelerators are good for, flavor by flavor."""
+    for line in capacity_lines(cluster):
+        found = usability(cluster, line.flavor, line.resource, line.placeable) if line.placeable else None
+        if found is not None and found.free:
+            yield ""
+            yield from usability_lines(line.flavor, line.resource, found)
 
 
 def _name(cluster: Cluster, many: bool) -> str:
