@@ -15,9 +15,9 @@ from qcheck.documents.load import load
 from qcheck.findings.catalogue import choose, load_catalogue
 from qcheck.findings.result import Inputs, NotRead
 from qcheck.findings.settle import Terms, overrides, settle
+from qcheck.kinds import judging
 from qcheck.kinds.decode import decode, mentions_configuration, mentions_layouts, mentions_settings, recognises, roots
 from qcheck.kinds.refusals.target import Target
-from qcheck.kinds.validate import validate
 from qcheck.model.assemble import assemble
 from qcheck.model.place import Place
 from qcheck.model.problems import Problem
@@ -145,7 +145,7 @@ def gather(
         files=len(loaded),
         documents=sum(len(f.documents) + f.passed_over for f in loaded),
         objects=objects,
-        not_read=(*(NotRead(n.path, n.why) for n in not_read), *_left_out(loaded)),
+        not_read=(*(NotRead(n.path, n.why) for n in not_read), *_left_out(loaded), *_unjudged(loaded, settings)),
         unjudged=tuple(unjudged),
         paths=tuple(f.text.path for f in loaded),
     )
@@ -188,7 +188,22 @@ def read(paths: Sequence[str] | files.Found, limits: Limits, watch: Watch) -> tu
             loaded.append(load(file.read(limits.bytes), file.path, limits, _is_wanted))
         except OSError as error:
             not_read.append(files.NotRead(file.path, files.reason(error)))
-    return loaded, not_read
+    return _read_again(loaded, limits), not_read
+
+
+def _read_again(loaded: list[Loaded], limits: Limits) -> list[Loaded]:
+    """The same, with the objects of kinds that a CustomResourceDefinition among the inputs describes."""
+    kinds = judging.described_kinds([d for f in loaded if judging.DEFINITION in f.text.text for d in f.documents])
+
+    def is_wanted(api_version: str, kind: str, text: str) -> bool:
+        return (api_version, kind) in kinds or _is_wanted(api_version, kind, text)
+
+    return [
+        load(f.text.text, f.text.path, limits, is_wanted)
+        if f.passed_over and any(version in f.text.text for version, _ in kinds)
+        else f
+        for f in loaded
+    ]
 
 
 def _is_wanted(api_version: str, kind: str, text: str) -> bool:
@@ -214,7 +229,7 @@ def model(
     release = (scope.policy.kueue.major, scope.policy.kueue.minor)
     configuration, misconfigured = _configuration(mine, release)
     target = Target(release, configuration.feature_gates if configuration else {})
-    refused = [p for r in manifests for p in validate(r, target)]
+    refused = judging.refused(manifests, target)
     problems = [_problem(fault) for f in mine for fault in f.faults]
     return assemble(
         scope.name,
@@ -226,6 +241,15 @@ def model(
         unread=[*(f.text.path for f in mine if _left_out([f])), *(n.path for n in renders.failed)],
         mig_layouts=_mig_layouts(mine),
     )
+
+
+def _unjudged(loaded: Iterable[Loaded], settings: Settings) -> list[NotRead]:
+    """CEL rules of CustomResourceDefinitions that cannot be judged here."""
+    if not any(judging.DEFINITION in f.text.text for f in loaded):
+        return []
+    manifests = [r for f in loaded for d in f.documents for r in roots(d)]
+    release = settings.policy.kueue
+    return [NotRead(path, why) for path, why in judging.unjudged(manifests, (release.major, release.minor))]
 
 
 def _configuration(loaded: Iterable[Loaded], release: tuple[int, int]) -> tuple[Configuration | None, list[Problem]]:

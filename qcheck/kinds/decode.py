@@ -31,6 +31,9 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
 """Groups of the frameworks, and of what creates objects: the module that reads each, imported when met, and its kinds."""
 
 
+DEFINITIONS = "apiextensions.k8s.io"
+
+
 def decoder(group: str, kind: str) -> Callable[[Cursor], Object] | None:
     """The decoder of a kind; None for kinds that the model does not look into. The group counts, not only the kind."""
     if group == kueue.GROUP:
@@ -45,7 +48,7 @@ def decoder(group: str, kind: str) -> Callable[[Cursor], Object] | None:
 def recognises(api_version: str, kind: str) -> bool:
     """Whether documents of this apiVersion and kind are looked into; others need not even be parsed."""
     group = api_version.rpartition("/")[0]
-    return group == kueue.GROUP or decoder(group, kind) is not None
+    return group in (kueue.GROUP, DEFINITIONS) or decoder(group, kind) is not None
 
 
 def mentions_configuration(text: str) -> bool:

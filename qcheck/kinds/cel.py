@@ -1,0 +1,96 @@
+"""CEL rules of brought CustomResourceDefinitions, by a CEL library where one is installed (the extra `cel`)."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from qcheck.kinds.schema.failure import Failure
+from qcheck.model.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    Json = dict[str, Any]
+    Route = tuple[str | int, ...]
+
+NOT_INSTALLED = "no CEL library is installed (pip install 'kueue-qcheck[cel]')"
+
+
+class Rule(Value):
+    """A rule that looks at one object alone; those that compare with `oldSelf` are for updates."""
+
+    expression: str
+    message: str
+
+    @property
+    def compares(self) -> bool:
+        return "oldSelf" in self.expression
+
+
+class Judge:
+    """Evaluates rules, each compiled once."""
+
+    def __init__(self) -> None:
+        self._programs: dict[str, Any] = {}
+        try:
+            library: Any = import_module("cel_expr_python.cel")
+        except ImportError:
+            self._environment: Any = None
+        else:
+            self._environment = library.NewEnv(variables={"self": library.Type.DYN})
+
+    def failures(self, schema: Json, data: object, route: Route = ()) -> Iterator[Failure]:
+        """What the rules of a schema refuse. `data` has its defaults."""
+        for rule in rules(schema):
+            if not rule.compares and not self._holds(rule, data):
+                yield Failure(
+                    "CEL", f"Invalid value: {rule.message or 'failed rule: ' + rule.expression}", reversed(route)
+                )
+        if isinstance(data, dict):
+            properties, others = schema.get("properties") or {}, schema.get("additionalProperties")
+            for key, value in data.items():
+                inner = properties.get(key, others)
+                if isinstance(inner, dict):
+                    yield from self.failures(inner, value, (*route, key))
+        elif isinstance(data, list) and isinstance(schema.get("items"), dict):
+            for at, value in enumerate(data):
+                yield from self.failures(schema["items"], value, (*route, at))
+
+    def _holds(self, rule: Rule, data: object) -> bool:
+        """True also where it cannot be judged; an expression that ends in an error refuses the object."""
+        program = self._program(rule.expression)
+        return program is None or program.eval(data={"self": data}).value() is True
+
+    def _program(self, expression: str) -> Any:
+        """None where there is no library, or it does not know the expression."""
+        if self._environment is None:
+            return None
+        if expression not in self._programs:
+            try:
+                self._programs[expression] = self._environment.compile(expression)
+            except RuntimeError:
+                self._programs[expression] = None
+        return self._programs[expression]
+
+    def unjudged(self, schema: Json) -> list[str]:
+        """Why some rules of a schema cannot be judged; those for updates are left to `diff`."""
+        expressions = sorted({r.expression for r in _all_rules(schema) if not r.compares})
+        if self._environment is None:
+            return [NOT_INSTALLED] if expressions else []
+        return [f"the library does not know all of {e!r}" for e in expressions if self._program(e) is None]
+
+
+def rules(schema: Json) -> list[Rule]:
+    """The rules that stand at one place of a structural schema."""
+    found = schema.get("x-kubernetes-validations")
+    entries = found if isinstance(found, list) else []
+    return [Rule(str(e.get("rule", "")), str(e.get("message", ""))) for e in entries if isinstance(e, dict)]
+
+
+def _all_rules(schema: Json) -> Iterator[Rule]:
+    yield from rules(schema)
+    below = [*(schema.get("properties") or {}).values(), schema.get("items"), schema.get("additionalProperties")]
+    for inner in below:
+        if isinstance(inner, dict):
+            yield from _all_rules(inner)

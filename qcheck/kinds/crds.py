@@ -1,0 +1,257 @@
+"""Kinds whose CustomResourceDefinitions are among the inputs: judged by those, as the API server does.
+
+Values are checked by jsonschema; what a structural schema adds to JSON Schema (unknown fields, list maps, integers or
+strings, defaults, nulls that are dropped) is done here, CEL rules in `cel.py`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from qcheck.kinds.cel import Judge
+from qcheck.kinds.decode import DEFINITIONS
+from qcheck.kinds.read import object_id
+from qcheck.kinds.schema.catalogue import KUEUE, described
+from qcheck.kinds.schema.failure import Failure, field_path
+from qcheck.kinds.schema.structure import closest
+from qcheck.kinds.validate import validate
+from qcheck.model.place import Place
+from qcheck.model.problems import Problem
+from qcheck.model.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.kinds.refusals.target import Target
+
+    Json = dict[str, object]
+    Key = tuple[str, str, str]
+    Route = tuple[str | int, ...]
+
+KIND = "CustomResourceDefinition"
+_KEPT = frozenset({"apiVersion", "kind", "metadata"})
+_PLAIN = frozenset(
+    {
+        "type", "enum", "pattern", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+        "multipleOf", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "required",
+    }
+)  # fmt: skip
+
+
+class Brought(Value):
+    """One version of a kind: its structural schema, and where the definition stands."""
+
+    key: Key
+    schema: Json
+    place: Place
+
+    @property
+    def name(self) -> str:
+        group, version, kind = self.key
+        return f"{group}/{version} {kind}"
+
+
+def is_definition(root: Cursor) -> bool:
+    return root["kind"].text() == KIND and (root["apiVersion"].text() or "").startswith(f"{DEFINITIONS}/")
+
+
+def definitions(roots: Iterable[Cursor]) -> dict[Key, Brought]:
+    """The served versions of all CustomResourceDefinitions, by group, version and kind."""
+    found: dict[Key, Brought] = {}
+    for root in roots:
+        if not is_definition(root):
+            continue
+        group, kind = root["spec"]["group"].text(), root["spec"]["names"]["kind"].text()
+        for version in root["spec"]["versions"].items():
+            schema, name = version["schema"]["openAPIV3Schema"], version["name"].text()
+            if group and kind and name and isinstance(schema.data, dict) and version["served"].data is not False:
+                key = (group, name, kind)
+                found.setdefault(key, Brought(key, schema.data, Place(root.document, schema.route)))
+    return found
+
+
+def replaces(brought: Brought, release: tuple[int, int]) -> bool:
+    """Whether a definition is used instead of ours: for kinds of others, and for Kueue's where its fields differ."""
+    group, version, kind = brought.key
+    ours = described(group, version, kind, release)
+    if group != KUEUE or ours is None:
+        return ours is None
+    spec = ours.tree.children.get("spec")
+    known = set(spec.children) if spec else set()
+    return set(_part(_below(brought.schema, "spec"), "properties")) != known
+
+
+def validate_brought(root: Cursor, brought: Brought, judge: Judge) -> Iterator[Problem]:
+    """What the API server would say to an object of a brought kind."""
+    identity = object_id(root)
+    schema = brought.schema
+    data = defaulted(schema, pruned(schema, root.data))
+    failures = [*_unknown(schema, root.data, ()), *_values(schema, data), *_lists(schema, data, ())]
+    if not any(f.code == "api-rejected" for f in failures):
+        failures += judge.failures(schema, data)
+    for failure in failures:
+        route = failure.route
+        path = field_path(route)
+        text = f"{path}: {failure.text}"
+        if failure.code == "unknown-field":
+            text = f'unknown field "{path}": {brought.name} has no such field and drops it in silence'
+        yield Problem(
+            failure.code,
+            Place(root.document, root.route + route, "", failure.on_key),
+            text,
+            f"Write {failure.near}." if failure.near else "",
+            identity,
+            (brought.place.named("the schema of this kind"),),
+            {"check": failure.check, "field": path},
+        )
+
+
+def validate_all(roots: list[Cursor], target: Target) -> list[Problem]:
+    """`validate` for all objects, by brought definitions where there are some for their kinds."""
+    brought = {key: b for key, b in definitions(roots).items() if replaces(b, target.release)}
+    judge = Judge()
+    problems: list[Problem] = []
+    for root in roots:
+        identity = object_id(root)
+        definition = brought.get((identity.group, identity.version, identity.kind))
+        if definition is None:
+            problems += validate(root, target)
+        else:
+            problems += [p for p in validate(root, target) if p.code.startswith("quantity")]
+            problems += validate_brought(root, definition, judge)
+    return problems
+
+
+def unjudged(roots: list[Cursor], release: tuple[int, int]) -> list[tuple[str, str]]:
+    """Definitions with CEL rules that cannot be judged here, of kinds that are present: path and reason."""
+    present = {(i.group, i.version, i.kind) for i in map(object_id, roots)}
+    found = []
+    for key, each in definitions(roots).items():
+        if key in present and replaces(each, release):
+            why = Judge().unjudged(each.schema)
+            found += [(each.place.origin.path, f"a CEL rule of {each.name} was not judged: {w}") for w in why]
+    return found
+
+
+def pruned(schema: Json, data: object) -> object:
+    """Without nulls where the schema allows none: the API server drops them."""
+    if isinstance(data, dict):
+        inner = {k: (_below(schema, k), v) for k, v in data.items()}
+        return {k: pruned(s, v) for k, (s, v) in inner.items() if v is not None or s.get("nullable")}
+    if isinstance(data, list):
+        return [pruned(_part(schema, "items"), v) for v in data]
+    return data
+
+
+def defaulted(schema: Json, data: object) -> object:
+    """With the defaults of the schema, also those inside defaults."""
+    if isinstance(data, dict):
+        properties = _part(schema, "properties")
+        missing = {
+            k: s["default"] for k, s in properties.items() if isinstance(s, dict) and "default" in s and k not in data
+        }
+        return {k: defaulted(_below(schema, k), v) for k, v in {**data, **missing}.items()}
+    if isinstance(data, list):
+        return [defaulted(_part(schema, "items"), v) for v in data]
+    return data
+
+
+def _part(schema: Json, name: str) -> Json:
+    found = schema.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _below(schema: Json, key: str) -> Json:
+    """The schema of a key: that of its property, else of all others."""
+    properties = _part(schema, "properties")
+    return _part(properties, key) if key in properties else _part(schema, "additionalProperties")
+
+
+def _unknown(schema: Json, data: object, route: Route) -> Iterator[Failure]:
+    if isinstance(data, dict):
+        properties = _part(schema, "properties")
+        is_open = (
+            not properties
+            or "additionalProperties" in schema
+            or bool(schema.get("x-kubernetes-preserve-unknown-fields"))
+        )
+        for key, value in data.items():
+            if not route and key in _KEPT:
+                continue
+            if key not in properties and not is_open:
+                near = closest(key, list(properties))
+                steps = reversed((*route, key))
+                yield Failure("SCHEMA", key, steps, code="unknown-field", on_key=True, near=near)
+            else:
+                yield from _unknown(_below(schema, key), value, (*route, key))
+    elif isinstance(data, list):
+        for at, value in enumerate(data):
+            yield from _unknown(_part(schema, "items"), value, (*route, at))
+
+
+def _values(schema: Json, data: object) -> Iterator[Failure]:
+    from jsonschema import Draft202012Validator
+
+    for error in Draft202012Validator(translated(schema)).iter_errors(data):
+        route = tuple(error.absolute_path)
+        text = f"Invalid value: {error.message[:300]}"
+        if error.validator == "required" and isinstance(error.instance, dict):
+            for name in error.validator_value:
+                if name not in error.instance and f"{name!r} is" in error.message:
+                    route, text = (*route, name), "Required value"
+        yield Failure("SCHEMA", text, reversed(route))
+
+
+def translated(schema: Json) -> Json:
+    """A structural schema as JSON Schema."""
+    plain: Json = {k: v for k, v in schema.items() if k in _PLAIN}
+    if schema.get("x-kubernetes-int-or-string"):
+        plain["type"] = ["integer", "string"]
+    if schema.get("nullable") and isinstance(plain.get("type"), str):
+        plain["type"] = [plain["type"], "null"]
+    pattern = plain.pop("pattern", None)
+    if isinstance(pattern, str) and (known := _pattern(pattern)):
+        plain["pattern"] = known
+    for name in ("exclusiveMinimum", "exclusiveMaximum"):
+        if plain.pop(name, None) is True:
+            plain[name] = plain.pop(f"{name[9].lower()}{name[10:]}", None)
+    if properties := _part(schema, "properties"):
+        plain["properties"] = {
+            k: translated(v) for k, v in properties.items() if isinstance(v, dict) and k not in _KEPT
+        }
+    for name in ("items", "additionalProperties", "not"):
+        if isinstance(schema.get(name), dict):
+            plain[name] = translated(_part(schema, name))
+    for name in ("allOf", "anyOf", "oneOf"):
+        branches = schema.get(name)
+        if isinstance(branches, list) and not schema.get("x-kubernetes-int-or-string"):
+            plain[name] = [translated(b) for b in branches if isinstance(b, dict)]
+    return plain
+
+
+def _pattern(pattern: str) -> str | None:
+    """A Go pattern for Python: flags in front. None where Python cannot read it, which then goes unjudged."""
+    match = re.match(r"\^?\(\?([a-z]+)\)", pattern)
+    moved = f"(?{match[1]})" + pattern.replace(f"(?{match[1]})", "", 1) if match else pattern
+    try:
+        re.compile(moved)
+    except re.error:
+        return None
+    return moved
+
+
+def _lists(schema: Json, data: object, route: Route) -> Iterator[Failure]:
+    """Items of a list map or set that stand twice."""
+    if isinstance(data, dict):
+        for key, value in data.items():
+            yield from _lists(_below(schema, key), value, (*route, key))
+    elif isinstance(data, list):
+        kind, keys = schema.get("x-kubernetes-list-type"), schema.get("x-kubernetes-list-map-keys")
+        seen: list[object] = []
+        for at, value in enumerate(data):
+            named = [value.get(k) for k in keys] if isinstance(value, dict) and isinstance(keys, list) else value
+            if kind in ("map", "set") and named in seen:
+                yield Failure("SCHEMA", f"Duplicate value: {named}", reversed((*route, at)))
+            seen.append(named)
+            yield from _lists(_part(schema, "items"), value, (*route, at))

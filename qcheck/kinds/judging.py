@@ -1,0 +1,44 @@
+"""What the API server would refuse of all objects of a cluster, by our descriptions and by definitions that users bring."""
+
+from __future__ import annotations
+
+from qcheck.kinds.decode import roots
+from qcheck.kinds.validate import validate
+from qcheck.model.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.documents.document import Document
+    from qcheck.kinds.refusals.target import Target
+    from qcheck.model.problems import Problem
+
+DEFINITION = "CustomResourceDefinition"
+"""What a file must mention to hold a definition; the machinery for those is imported only then."""
+
+
+def described_kinds(documents: Iterable[Document]) -> set[tuple[str, str]]:
+    """apiVersion and kind of what the CustomResourceDefinitions in some documents describe."""
+    found = [r for d in documents for r in roots(d)]
+    if not found:
+        return set()
+    from qcheck.kinds.crds import definitions
+
+    return {(f"{group}/{version}", kind) for group, version, kind in definitions(found)}
+
+
+def refused(manifests: list[Cursor], target: Target) -> list[Problem]:
+    """All problems of some objects."""
+    if any(r["kind"].data == DEFINITION for r in manifests):
+        from qcheck.kinds.crds import validate_all
+
+        return validate_all(manifests, target)
+    return [p for r in manifests for p in validate(r, target)]
+
+
+def unjudged(manifests: list[Cursor], release: tuple[int, int]) -> list[tuple[str, str]]:
+    """Rules of definitions that cannot be judged here: the definition's file, and why."""
+    from qcheck.kinds import crds
+
+    return crds.unjudged(manifests, release)

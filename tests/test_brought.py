@@ -1,0 +1,100 @@
+"""CustomResourceDefinitions among the inputs: other operators' kinds are judged by them, CEL rules where a library is."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from qcheck.api import audit
+
+HAS_CEL = find_spec("cel_expr_python") is not None
+
+DEFINITION = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: Widget, plural: widgets}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec:
+              type: object
+              required: [size]
+              x-kubernetes-validations:
+                - {rule: "self.most >= self.size", message: most must be at least size}
+              properties:
+                size: {type: integer, minimum: 1}
+                most: {type: integer, default: 5}
+                weight: {x-kubernetes-int-or-string: true, anyOf: [{type: integer}, {type: string}]}
+                free: {type: object, x-kubernetes-preserve-unknown-fields: true}
+                shape: {type: string, enum: [round, flat]}
+                note: {type: string, nullable: true, pattern: "^(?i)[a-z]+$"}
+                parts:
+                  type: array
+                  x-kubernetes-list-type: map
+                  x-kubernetes-list-map-keys: [name]
+                  items: {type: object, properties: {name: {type: string}}}
+"""
+WIDGET = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a, namespace: b}\nspec: "
+
+
+def said(folder: Path, spec: str, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    monkeypatch.chdir(folder)
+    Path("a-widget.yaml").write_text(WIDGET + spec + "\n", encoding="utf-8")
+    Path("crd.yaml").write_text(DEFINITION, encoding="utf-8")
+    return [(f.rule.id, f.message) for f in audit(["."]).findings if f.rule and f.rule.id in ("QC003", "QC004")]
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "{size: 1, weight: 5, note: null, free: {any: [thing]}, parts: [{name: a}, {name: b}]}",
+        "{size: 1, weight: 5k, most: null, shape: round, note: Round}",
+    ],
+)
+def test_a_valid_object_passes(tmp_path: Path, spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert said(tmp_path, spec, monkeypatch) == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "rule", "text"),
+    [
+        ("{}", "QC003", "spec.size: Required value"),
+        ("{size: 0}", "QC003", "spec.size"),
+        ("{size: 1, siez: 2}", "QC004", 'unknown field "spec.siez"'),
+        ("{size: 1, shape: square}", "QC003", "spec.shape"),
+        ("{size: 1, weight: 0.5}", "QC003", "spec.weight"),
+        ("{size: 1, parts: [{name: a}, {name: a}]}", "QC003", "spec.parts[1]: Duplicate value"),
+    ],
+)
+def test_what_the_schema_refuses(
+    tmp_path: Path, spec: str, rule: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = said(tmp_path, spec, monkeypatch)
+    assert [r for r, _ in found] == [rule]
+    assert found[0][1].startswith(text)
+
+
+@pytest.mark.skipif(not HAS_CEL, reason="needs cel-expr-python")
+def test_cel_rules_see_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert said(tmp_path, "{size: 5}", monkeypatch) == []
+    assert said(tmp_path, "{size: 6}", monkeypatch) == [("QC003", "spec: Invalid value: most must be at least size")]
+
+
+def test_without_a_library_rules_are_named_as_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> object:
+        raise ImportError(name)
+
+    monkeypatch.setattr("qcheck.kinds.cel.import_module", missing)
+    assert said(tmp_path, "{size: 6}", monkeypatch) == []
+    assert any("CEL" in n.why for n in audit(["."]).inputs.not_read)
