@@ -22,10 +22,17 @@ if TYPE_CHECKING:
     Route = tuple[str | int, ...]
 
 MEBIBYTE = 2**20
+QUOTAS = ("nominalQuota", "borrowingLimit", "lendingLimit")
+_OF_NOTHING = ("weight", "divisor", "sizeLimit")
 _SUB_UNITS = ("m", "u", "n")
 _REWRITTEN_KUEUE = frozenset({("ClusterQueue", ""), ("Workload", ""), ("LocalQueue", "v1beta1"), ("Cohort", "v1beta1")})
 """Kinds of Kueue whose objects pass a mutating or a conversion webhook, which writes quantities anew."""
 _BUILTIN = frozenset({"", "apps", "batch", "node.k8s.io"})
+
+
+MEMORY = 10_000
+_nothing_to_say: set[tuple[object, ...]] = set()
+"""Quantities about which there was nothing to say before: most of them stand many times."""
 
 
 class Found(Value):
@@ -43,36 +50,46 @@ def quantity_problems(root: Cursor, identity: ObjectId, found: Described) -> Ite
         not {(identity.kind, ""), (identity.kind, identity.version)}.isdisjoint(_REWRITTEN_KUEUE)
         and identity.group == KUEUE
     )
-    for each in _all(found, found.tree, root.data, ()):
-        try:
-            quantity = parse_quantity(each.value)
-        except QuantityError:
-            yield from _kilo(root, identity, each)
+    all_found: list[Found] = []
+    _collect(found, found.tree, root.data, (), "", all_found)
+    for each in all_found:
+        key = (each.resource, each.is_quota, is_rewritten, each.value)
+        if type(each.value) is str and key in _nothing_to_say:
             continue
-        yield from _suspicious(root, identity, each, quantity)
-        if is_rewritten and quantity.text != quantity.canonical:
-            yield _rewritten(root, identity, each, quantity)
+        said = list(_said(root, identity, each, is_rewritten))
+        if not said and type(each.value) is str and len(_nothing_to_say) < MEMORY:
+            _nothing_to_say.add(key)
+        yield from said
 
 
-def _all(found: Described, node: Node, value: object, route: Route, resource: str = "") -> Iterator[Found]:
-    node = found.compiler.resolve(node)
-    if value is None or not found.compiler.holds_quantity(node):
+def _said(root: Cursor, identity: ObjectId, each: Found, is_rewritten: bool) -> Iterator[Problem]:
+    try:
+        quantity = parse_quantity(each.value)
+    except QuantityError:
+        yield from _kilo(root, identity, each)
         return
+    yield from _suspicious(root, identity, each, quantity)
+    if is_rewritten and quantity.text != quantity.canonical:
+        yield _rewritten(root, identity, each, quantity)
+
+
+def _collect(found: Described, node: Node, value: object, route: Route, resource: str, all_found: list[Found]) -> None:
+    """Appends every quantity below a value to `all_found`. `node` is no mere name of a type."""
     if node.kind == "quantity":
-        last = route[-1]
-        name = resource if last in ("nominalQuota", "borrowingLimit", "lendingLimit") else str(last)
-        yield Found(route, "" if name in ("weight", "divisor", "sizeLimit") else name, value, name == resource != "")
+        is_quota = route[-1] in QUOTAS
+        name = resource if is_quota else str(route[-1])
+        all_found.append(Found(route, "" if name in _OF_NOTHING else name, value, is_quota))
     elif node.kind == "object" and isinstance(value, dict):
         named = value.get("name")
-        for key, inner in value.items():
-            if key in node.children:
-                yield from _all(
-                    found, node.children[key], inner, (*route, key), named if isinstance(named, str) else ""
-                )
+        for key, child in found.compiler.children_with_quantities(node).items():
+            if value.get(key) is not None:
+                inner = named if isinstance(named, str) else ""
+                _collect(found, child, value[key], (*route, key), inner, all_found)
     elif node.item is not None and isinstance(value, (dict, list)):
-        entries = value.items() if isinstance(value, dict) else enumerate(value)
-        for step, inner in entries:
-            yield from _all(found, node.item, inner, (*route, step))
+        item = found.compiler.resolve(node.item)
+        for step, inner_value in value.items() if isinstance(value, dict) else enumerate(value):
+            if inner_value is not None:
+                _collect(found, item, inner_value, (*route, step), "", all_found)
 
 
 def _kilo(root: Cursor, identity: ObjectId, each: Found) -> Iterator[Problem]:

@@ -16,15 +16,25 @@ if TYPE_CHECKING:
     from qcheck.kinds.refusals.target import Target
     from qcheck.kinds.schema.failure import Failure
 
+MEMORY = 10_000
+_amounts: dict[str, Quantity | None] = {}
+"""Texts that were read as quantities before: most of them stand many times."""
+
 QUOTAS = ("nominalQuota", "borrowingLimit", "lendingLimit")
 
 
 def amount(at: Cursor) -> Quantity | None:
     """The quantity at a cursor; None where there is none or it is not one."""
+    value = at.data
+    if type(value) is str and value in _amounts:
+        return _amounts[value]
     try:
-        return parse_quantity(at.data) if at.exists else None
+        found = parse_quantity(value) if value is not None else None
     except QuantityError:
         return None
+    if type(value) is str and len(_amounts) < MEMORY:
+        _amounts[value] = found
+    return found
 
 
 def cluster_queue(root: Cursor, target: Target) -> Iterator[Failure]:
@@ -32,9 +42,10 @@ def cluster_queue(root: Cursor, target: Target) -> Iterator[Failure]:
     parent = spec["cohort" if root["apiVersion"].text() == "kueue.x-k8s.io/v1beta1" else "cohortName"]
     yield from _resource_groups(spec["resourceGroups"], "CQ")
     yield from _totals(spec["resourceGroups"])
+    cells = list(_cells(spec["resourceGroups"]))
     if not parent.text():
-        yield from _limits_without_cohort(spec["resourceGroups"], f"the queue has no {parent.route[-1]}")
-    yield from _lending_beyond_nominal(spec["resourceGroups"])
+        yield from _limits_without_cohort(cells, f"the queue has no {parent.route[-1]}")
+    yield from _lending_beyond_nominal(cells)
     yield from label_selector(spec["namespaceSelector"], "CQ-W08")
     yield from _preemption(spec["preemption"])
     yield from _fungibility(spec["flavorFungibility"])
@@ -114,28 +125,31 @@ def _covers(flavor: Cursor, covered: list[Cursor], order: str, number: str) -> I
 
 
 def _negative(cell: Cursor, check: str) -> Iterator[Failure]:
+    data = cell.data
     for name in QUOTAS:
-        value = amount(cell[name])
+        value = amount(cell[name]) if isinstance(data, dict) and name in data else None
         if value is not None and value.nanos < 0:
             text = f"Invalid value: {show(value.text)}: must be greater than or equal to 0"
             yield refuse(cell[name], check, text)
 
 
-def _limits_without_cohort(groups: Cursor, why: str) -> Iterator[Failure]:
+def _limits_without_cohort(cells: list[Cursor], why: str) -> Iterator[Failure]:
     """Limits need a cohort: the CEL rule names borrowingLimit, once for the object; the webhook names each lendingLimit."""
-    borrowing = [c["borrowingLimit"] for c in _cells(groups) if c["borrowingLimit"].exists]
+    borrowing = [c["borrowingLimit"] for c in cells if c["borrowingLimit"].exists]
     if borrowing:
         first, *others = borrowing
         text = f"Invalid value: borrowingLimit must be nil when cohort is empty ({why})"
         yield refuse(first, "CQ-C01", text, on_key=True, related=tuple(o.route for o in others))
-    for cell in _cells(groups):
+    for cell in cells:
         if cell["lendingLimit"].exists:
             text = f"Invalid value: must be nil when cohort is empty ({why})"
             yield refuse(cell["lendingLimit"], "CQ-W06", text, on_key=True)
 
 
-def _lending_beyond_nominal(groups: Cursor) -> Iterator[Failure]:
-    for cell in _cells(groups):
+def _lending_beyond_nominal(cells: list[Cursor]) -> Iterator[Failure]:
+    for cell in cells:
+        if not cell["lendingLimit"].exists:
+            continue
         lending, nominal = amount(cell["lendingLimit"]), amount(cell["nominalQuota"])
         if lending is not None and nominal is not None and lending.nanos > nominal.nanos:
             text = f"Invalid value: {show(lending.text)}: must be less than or equal to the nominalQuota {nominal.text}"

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 
-from qcheck.model.value import TYPE_CHECKING, Value
-
-if TYPE_CHECKING:
-    Match = re.Pattern[str]
+from qcheck.model.value import Value
 
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
@@ -17,33 +14,36 @@ _NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 class Format(Value):
     """`pattern` matches the whole text; `published` is how a CRD spells it, `longest` its own limit of characters."""
 
-    pattern: re.Pattern[str]
+    pattern: str
     published: str
     says: str
     longest: int | None = None
 
+    def matches(self, text: str) -> bool:
+        return re.fullmatch(self.pattern, text) is not None  # `re` keeps what it has compiled
+
 
 FORMATS = {
     "dns": Format(
-        re.compile(_SUBDOMAIN),
+        _SUBDOMAIN,
         rf"^{_SUBDOMAIN}$",
         "must be a lower-case DNS name: letters a-z, digits, '-' and '.', starting and ending with a letter or digit",
         253,
     ),
     "dns-label": Format(
-        re.compile(_LABEL),
+        _LABEL,
         f"^{_LABEL}$",
         "must be a DNS label: letters a-z, digits and '-', starting and ending with a letter or digit, no dots",
         63,
     ),
     "kind-name": Format(
-        re.compile("[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?"),
+        "[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?",
         "^(?i)[a-z]([-a-z0-9]*[a-z0-9])?$",
         "must be a kind: letters, digits and '-', starting with a letter",
         63,
     ),
     "label-key": Format(
-        re.compile(f"({_SUBDOMAIN}/)?({_NAME})"),
+        f"({_SUBDOMAIN}/)?({_NAME})",
         rf"^({_SUBDOMAIN}/)?({_NAME})$",
         "must be a label key: an optional DNS name and '/', then letters, digits, '-', '_' and '.'",
         317,
@@ -54,27 +54,22 @@ QUANTITY = (
 )
 """How CRDs spell a quantity; Go's own parser, which built-in kinds use, also takes a lone sign."""
 
-DURATION = re.compile(r"[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|ms|s|m|h))+)")
+DURATION = r"[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|ms|s|m|h))+)"
 """Go's notation of a length of time."""
-
-DNS_NAME = FORMATS["dns"].pattern
-DNS_LABEL = FORMATS["dns-label"].pattern
-_QUALIFIED = re.compile(_NAME)
-_VALUE = re.compile(f"({_NAME})?")
 
 
 def subdomain_fault(text: str) -> str | None:
     """What is wrong with a DNS subdomain such as an object's name; None if nothing."""
     if len(text) > 253:
         return "must be no more than 253 characters"
-    return None if DNS_NAME.fullmatch(text) else FORMATS["dns"].says
+    return None if FORMATS["dns"].matches(text) else FORMATS["dns"].says
 
 
 def label_fault(text: str) -> str | None:
     """The same for a DNS label."""
     if len(text) > 63:
         return "must be no more than 63 characters"
-    return None if DNS_LABEL.fullmatch(text) else FORMATS["dns-label"].says
+    return None if FORMATS["dns-label"].matches(text) else FORMATS["dns-label"].says
 
 
 def key_fault(text: str) -> str | None:
@@ -90,7 +85,7 @@ def key_fault(text: str) -> str | None:
         return "the name part must not be empty"
     if len(name) > 63:
         return "the name part must be no more than 63 characters"
-    if not _QUALIFIED.fullmatch(name):
+    if not re.fullmatch(_NAME, name):
         return "the name part must be letters, digits, '-', '_' or '.', and start and end with a letter or digit"
     return None
 
@@ -99,7 +94,7 @@ def value_fault(text: str) -> str | None:
     """The same for a label value."""
     if len(text) > 63:
         return "must be no more than 63 characters"
-    if not _VALUE.fullmatch(text):
+    if not re.fullmatch(f"({_NAME})?", text):
         return "must be empty, or letters, digits, '-', '_' or '.', starting and ending with a letter or digit"
     return None
 
@@ -107,4 +102,4 @@ def value_fault(text: str) -> str | None:
 def near_name(text: str) -> str | None:
     """The DNS name that was probably meant."""
     meant = re.sub(r"[^a-z0-9.-]+", "-", text.lower()).strip("-.")
-    return meant if meant and meant != text and DNS_NAME.fullmatch(meant) else None
+    return meant if meant and meant != text and FORMATS["dns"].matches(meant) else None

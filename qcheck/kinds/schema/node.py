@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CHECK = re.compile(r"[A-Z]+-[A-Z]\d\d")
-BOUNDS = re.compile(r"(\d*)\.\.(\d*)")
-CONDITION = re.compile(r"(@[a-z0-9,]+|(?:>=|<)\d+\.\d+)(?::(.+))?")
 SCALARS = frozenset(
     {"string", "bool", "int32", "int64", "number", "quantity", "int-or-string", "time", "duration", "any"}
 )
@@ -78,7 +76,7 @@ def parse(text: str, scope: Scope) -> Node:
         if skipped is not None and depth > skipped:
             continue
         skipped = None
-        if not all(scope.holds(w) for w in words[1:] if _is_bare_condition(w)):
+        if any(w[0] in "@<>" and ":" not in w and not scope.holds(w) for w in words):
             skipped = depth
             continue
         del stack[depth + 1 :]
@@ -99,20 +97,14 @@ def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
             yield (len(line) - len(line.lstrip())) // 2, words
 
 
-def _is_bare_condition(word: str) -> bool:
-    match = CONDITION.fullmatch(word)
-    return match is not None and match[2] is None
-
-
 def _field(words: list[str], inherited: str | None, scope: Scope) -> Node:
     node = Node(words[0].rstrip("!"), inherited, words[0].endswith("!"))
     at = outer = node
     for word in words[1:]:
-        condition = CONDITION.fullmatch(word)
-        if condition:
-            if condition[2] is None or not scope.holds(condition[1]):
+        if word[0] in "@<>":
+            condition, _, word = word.partition(":")
+            if not word or not scope.holds(condition):
                 continue
-            word = condition[2]
         if word[0] in "[{":
             at.kind, at.bounds = ("list" if word[0] == "[" else "map"), _bounds(word[1:-1])
             outer, at.item = at, Node("", at.check)
@@ -128,8 +120,11 @@ def _field(words: list[str], inherited: str | None, scope: Scope) -> Node:
 
 def _apply(word: str, at: Node, outer: Node) -> None:
     """One token: `at` is the innermost node so far, `outer` the list or map around it."""
+    if word in SCALARS:
+        at.kind = word
+        return
     head, _, rest = word.partition(":")
-    if CHECK.fullmatch(word):
+    if word[0].isupper() and CHECK.fullmatch(word):
         at.check = word
     elif head == "by":
         outer.keys = tuple(rest.split(","))
@@ -155,8 +150,6 @@ def _set_type(word: str, at: Node) -> None:
     elif word in FORMATS:
         at.kind, at.format = "string", word
         at.length = (at.length[0], FORMATS[word].longest)
-    elif word in SCALARS:
-        at.kind = word
     elif word[0].isupper():
         at.kind, at.type_name = "named", word
     else:
@@ -164,10 +157,8 @@ def _set_type(word: str, at: Node) -> None:
 
 
 def _bounds(text: str) -> tuple[int, int | None]:
-    match = BOUNDS.fullmatch(text)
-    if match is None:
-        return 0, None
-    return int(match[1] or 0), int(match[2]) if match[2] else None
+    low, _, high = text.partition("..")
+    return int(low or 0), int(high) if high else None
 
 
 def _json(text: str) -> object:

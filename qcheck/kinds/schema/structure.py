@@ -29,6 +29,7 @@ class Compiler:
         self._trees: dict[str, Node] = {}
         self._checks: dict[str, Check] = {}
         self._quantities: dict[int, bool] = {}
+        self._with_quantities: dict[int, dict[str, Node]] = {}
 
     def tree(self, name: str) -> Node:
         """The parsed description of a named type; what it describes stands under its one root."""
@@ -47,6 +48,13 @@ class Compiler:
             below = [*node.children.values(), *([node.item] if node.item else ())]
             self._quantities[id(node)] = node.kind == "quantity" or any(self.holds_quantity(n) for n in below)
         return self._quantities[id(node)]
+
+    def children_with_quantities(self, node: Node) -> dict[str, Node]:
+        """The fields of an object below which quantities stand, named types resolved."""
+        if id(node) not in self._with_quantities:
+            found = {k: self.resolve(n) for k, n in node.children.items() if self.holds_quantity(n)}
+            self._with_quantities[id(node)] = found
+        return self._with_quantities[id(node)]
 
     def check(self, node: Node) -> Check:
         match node.kind:
