@@ -116,19 +116,23 @@ def admit(
 
 
 def gather(
-    paths: Sequence[str] | files.Found, settings: Settings, watch: Watch = unwatched, first: Set[str] = frozenset()
+    paths: Sequence[str] | files.Found,
+    settings: Settings,
+    watch: Watch = unwatched,
+    first: Set[str] = frozenset(),
+    within: str = ".",
 ) -> Gathered:
     """Everything up to the model: for those who ask it questions of their own. `paths` may be files found already.
 
     Files in `first` come before the others, so that their objects count where one is defined twice; those that belong to
-    no cluster belong to each.
+    no cluster belong to each. Renderers run in the directory `within`, where it holds another state of the files.
     """
     loaded, not_read = read(paths, settings.limits, watch)
     loaded.sort(key=lambda f: f.text.path not in first)
     homeless = {p for p in first if not any(scope.holds(p) for scope in settings.scopes)}
     loaded = [f for f in loaded if f.text.path in first or any(scope.holds(f.text.path) for scope in settings.scopes)]
     load_rendered = partial(load, limit=settings.limits, wanted=_is_wanted)
-    renders = [rendered(scope, settings, load_rendered, watch) for scope in settings.scopes]
+    renders = [rendered(scope, settings, load_rendered, watch, within) for scope in settings.scopes]
     watch("model", 0, 0)
     clusters = tuple(
         model(scope, loaded, settings.instance_types, homeless, made)

@@ -17,17 +17,18 @@ from qcheck.sources import files
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qcheck.api import Watch
+    from qcheck.api import Gathered, Watch
     from qcheck.findings.comparison import Comparison
     from qcheck.findings.result import Result
 
 
 class Side(Value):
-    """One state: what to call it, its files, and the settings that hold for it."""
+    """One state: what to call it, its files, and the settings that hold for it; `revision` where git holds the files."""
 
     name: str
     found: files.Found
     settings: Settings
+    revision: str | None = None
 
 
 def sides(base: str, head: str | None, paths: Sequence[str], settings: Settings) -> tuple[Side, Side]:
@@ -40,17 +41,12 @@ def sides(base: str, head: str | None, paths: Sequence[str], settings: Settings)
         return _directory(base), _directory(head)
     from qcheck.sources import git
 
-    if any(scope.render for scope in settings.scopes):
-        raise git.GitError(
-            "the settings render manifests, and a revision cannot be rendered without checking it out",
-            "check out both states and compare the directories: qcheck diff old/ new/",
-        )
     root = git.root_of(next(iter(paths), "."))
     commit = _parting(base, head or "HEAD", root)
-    before = Side(base, git.discover(commit, paths, root), settings)
+    before = Side(base, git.discover(commit, paths, root), settings, commit)
     if head is None:
         return before, Side("the files as they are", files.discover(paths), settings)
-    return before, Side(head, git.discover(head, paths, root), settings)
+    return before, Side(head, git.discover(head, paths, root), settings, head)
 
 
 def _parting(base: str, head: str, root: str) -> str:
@@ -71,8 +67,7 @@ def _directory(path: str) -> Side:
 
 def compare(before: Side, after: Side, watch: Watch = api.unwatched) -> Comparison:
     """Judges both states. Raises `BaselineError` as `audit` does."""
-    old = api.gather(before.found, before.settings, watch)
-    new = api.gather(after.found, after.settings, watch)
+    old, new = _gathered(before, watch), _gathered(after, watch)
     was = api.checked(old, replace(before.settings, baseline=None), watch)
     now = api.checked(new, after.settings, watch, before=old)
     clusters = list(api.changes(old, new).values())
@@ -82,5 +77,17 @@ def compare(before: Side, after: Side, watch: Watch = api.unwatched) -> Comparis
 def check_since(revision: str, paths: Sequence[str], settings: Settings, watch: Watch = api.unwatched) -> Result:
     """`check --since`: what the files as they are have that they had not when they left `revision`."""
     before, after = sides(revision, None, paths, settings)
-    old = api.checked(api.gather(before.found, settings, watch), replace(settings, baseline=None), watch)
-    return only_new(old, api.checked(api.gather(after.found, settings, watch), settings, watch))
+    old = api.checked(_gathered(before, watch), replace(settings, baseline=None), watch)
+    return only_new(old, api.checked(_gathered(after, watch), settings, watch))
+
+
+def _gathered(side: Side, watch: Watch) -> Gathered:
+    """One state, read; renderers see its files in a directory of their own, where git holds them."""
+    if side.revision is None or not any(scope.render for scope in side.settings.scopes):
+        return api.gather(side.found, side.settings, watch)
+    from qcheck.sources import git
+
+    root = git.root_of(".")
+    with git.laid_out(side.revision, root) as tree:
+        here = os.path.join(tree, os.path.relpath(os.path.realpath("."), os.path.realpath(root)))
+        return api.gather(side.found, side.settings, watch, within=here)

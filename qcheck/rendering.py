@@ -36,17 +36,17 @@ class Renders(Value):
 NOTHING = Renders()
 
 
-def rendered(scope: ClusterScope, settings: Settings, load: Load, watch: Watch) -> Renders:
-    """What the renderers that a cluster names make of its directories."""
+def rendered(scope: ClusterScope, settings: Settings, load: Load, watch: Watch, within: str = ".") -> Renders:
+    """What the renderers that a cluster names make of its directories; paths are taken from the directory `within`."""
     if not scope.render:
         return NOTHING
     loaded: list[Loaded] = []
     failed: list[NotRead] = []
-    origins = _Origins(load, settings.limits.bytes)
+    origins = _Origins(load, settings.limits.bytes, within)
     for done, wish in enumerate(scope.render):
         watch("render", done, len(scope.render))
         folder, *values = (os.path.normpath(os.path.join(scope.root, p)) for p in (wish.path, *wish.values))
-        made = _render(wish.tool, folder, values, wish.release, wish.namespace, settings.render_seconds)
+        made = _render(wish.tool, folder, values, wish.release, wish.namespace, settings.render_seconds, within)
         if isinstance(made, NotRead):
             failed.append(made)
         else:
@@ -56,17 +56,18 @@ def rendered(scope: ClusterScope, settings: Settings, load: Load, watch: Watch) 
 
 
 def _render(
-    tool: str, folder: str, values: list[str], release: str | None, namespace: str | None, seconds: int
+    tool: str, folder: str, values: list[str], release: str | None, namespace: str | None, seconds: int, within: str
 ) -> Rendered | NotRead:
     from qcheck.sources.renders import render
 
-    return render(tool, folder, values, release, namespace, seconds)
+    return render(tool, folder, values, release, namespace, seconds, within)
 
 
 class _Origins:
     """The files that rendered documents come from, each read once."""
 
-    def __init__(self, load: Load, most_bytes: int) -> None:
+    def __init__(self, load: Load, most_bytes: int, within: str) -> None:
+        self.within = within
         self.load = load
         self.most_bytes = most_bytes
         self.read: dict[str, Loaded | None] = {}
@@ -74,7 +75,7 @@ class _Origins:
 
     def trace(self, document: Document) -> Document:
         """The document of the origin file that says the same, else the rendered one."""
-        path = _below_here(document.source)
+        path = self._below(document.source)
         origin = self._file(path) if path else None
         plain = _without_origin(document.data)
         for other in origin.documents if origin else ():
@@ -85,8 +86,14 @@ class _Origins:
 
     def _file(self, path: str) -> Loaded | None:
         if path not in self.read:
-            self.read[path] = self.load(b"".join(_bytes(path, self.most_bytes)), path)
+            self.read[path] = self.load(b"".join(_bytes(os.path.join(self.within, path), self.most_bytes)), path)
         return self.read[path]
+
+    def _below(self, path: str | None) -> str | None:
+        """Only files below the working directory are looked at, whatever the renderer says."""
+        path = os.path.normpath(path).replace(os.sep, "/") if path else ""
+        inside = path and not path.startswith(("../", "/"))
+        return path if inside and os.path.isfile(os.path.join(self.within, path)) else None
 
 
 def _bytes(path: str, most: int) -> Iterator[bytes]:
@@ -96,12 +103,6 @@ def _bytes(path: str, most: int) -> Iterator[bytes]:
             yield file.read(most + 1)
     except OSError:
         return
-
-
-def _below_here(path: str | None) -> str | None:
-    """Only files below the working directory are looked at, whatever the renderer says."""
-    path = os.path.normpath(path).replace(os.sep, "/") if path else ""
-    return path if path and not path.startswith(("../", "/")) and os.path.isfile(path) else None
 
 
 def _annotations(data: object) -> dict[str, object] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,7 +14,7 @@ from qcheck.cli.front import run
 from qcheck.diff import check_since, compare, sides
 from qcheck.findings.comparison import Comparison
 from qcheck.reports.diff import render_json, render_markdown, render_text
-from qcheck.settings import Settings
+from qcheck.settings import Settings, load_settings
 
 FLEET = Path("fixtures/clusters/research-fleet").resolve()
 
@@ -157,3 +158,19 @@ def test_the_command(repository: Path, capfdbinary: pytest.CaptureFixture[bytes]
     assert run(["check", "--since", "main"]) == 0
     assert b"older than the change" in capfdbinary.readouterr().out
     assert run(["check", "--since", "nowhere"]) == 2
+
+
+def test_what_is_rendered_is_rendered_from_each_revision(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tools = repository.parent / "bin"
+    tools.mkdir()
+    (tools / "kustomize").write_text('#!/bin/sh\ncat "$2"/*.yaml\n')
+    (tools / "kustomize").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+    only = {"clusters": {"prod": {"include": ["nodes/**", "system/**"], "render": [{"kustomize": "queues"}]}}}
+    Path("qcheck.yaml").write_text(json.dumps({"version": 1, **only}))
+    assert compare(*sides("main", None, ["."], load_settings())).new == ()
+    replace_in("queues/reserved.yaml", "nominalQuota: 80", "nominalQuota: 96")
+    comparison = compare(*sides("main", None, ["."], load_settings()))
+    assert "QC101" in ids(comparison.new)
+    assert comparison.clusters[0].things[0].fields[0].before == "80"
+    assert not comparison.after.inputs.unjudged

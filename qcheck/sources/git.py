@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
+import tempfile
+from contextlib import contextmanager
 
 from qcheck.sources.files import SKIPPED, SUFFIXES, Found, NotRead, repository
 
@@ -100,6 +103,26 @@ def read_file(revision: str, path: str, root: str) -> bytes | None:
         return _git(root, "cat-file", "blob", f"{at}:{path}")
     except GitError:
         return None
+
+
+@contextmanager
+def laid_out(revision: str, root: str) -> Iterator[str]:
+    """A temporary directory with the files of a revision, for programs that want files; gone afterwards.
+
+    Links that lead out of it are left out. Raises `GitError`.
+    """
+    import tarfile
+
+    def kept(member: tarfile.TarInfo, path: str) -> tarfile.TarInfo | None:
+        try:
+            return tarfile.data_filter(member, path)
+        except tarfile.FilterError:
+            return None
+
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(fileobj=io.BytesIO(_git(root, "archive", "--format=tar", commit(revision, root)))) as archive:
+            archive.extractall(folder, filter=kept)
+        yield folder
 
 
 def _entries(at: str, root: str) -> Iterator[tuple[str, str, str]]:

@@ -49,19 +49,28 @@ class Rendered:
 
 
 def render(
-    tool: str, folder: str, values: Sequence[str], release: str | None, namespace: str | None, seconds: int
+    tool: str,
+    folder: str,
+    values: Sequence[str],
+    release: str | None,
+    namespace: str | None,
+    seconds: int,
+    within: str = ".",
 ) -> Rendered | NotRead:
-    """What `tool` ("kustomize" or "helm") makes of a directory. `values`, `release` and `namespace` are helm's."""
+    """What `tool` ("kustomize" or "helm") makes of a directory. `values`, `release` and `namespace` are helm's.
+
+    Relative paths are taken from the directory `within`.
+    """
     folder = folder.replace(os.sep, "/")
     name = f"{tool}:{folder}"
-    if not os.path.isdir(folder):
+    if not os.path.isdir(os.path.join(within, folder)):
         return NotRead(name, "there is no such directory")
     command = _helm(folder, values, release, namespace) if tool == "helm" else _kustomize(folder)
     if command is None:
         return NotRead(
             name, "helm is not installed" if tool == "helm" else "neither kustomize nor kubectl is installed"
         )
-    return _run(name, command, seconds)
+    return _run(name, command, seconds, within)
 
 
 def _kustomize(folder: str) -> list[str] | None:
@@ -79,12 +88,13 @@ def _helm(chart: str, values: Sequence[str], release: str | None, namespace: str
     return command + [word for path in values for word in ("--values", path)]
 
 
-def _run(name: str, command: list[str], seconds: int) -> Rendered | NotRead:
+def _run(name: str, command: list[str], seconds: int, within: str) -> Rendered | NotRead:
     with tempfile.TemporaryDirectory() as home, tempfile.TemporaryFile() as output:
         environment = {key: os.environ[key] for key in PASSED_ON if key in os.environ} | OFFLINE
         environment |= {"HOME": home, "HELM_PLUGINS": home, "KUBECONFIG": os.devnull}
         with subprocess.Popen(
             command,
+            cwd=within,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.PIPE,
