@@ -164,7 +164,42 @@ def test_what_cannot_be_told_is_unknown_and_named(case: str, tmp_path: Path) -> 
 
 
 def test_the_text_of_a_broken_configuration_is_named(tmp_path: Path) -> None:
-    (tmp_path / "main.tf").write_text('resource "a" "b" {\n  x = [\n}\n')
+    (tmp_path / "main.tf").write_text('resource "aws_eks_node_group" "b" {\n  x = [\n}\n')
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "main.tf").write_text('resource "aws_s3_bucket" "nobody cares" {\n  x = [\n}\n')
     (problem,) = gather([str(tmp_path)], Settings()).clusters[0].problems
     assert problem.code == "yaml-syntax"
     assert problem.place.span[0] == 3
+
+
+HOSTILE = {
+    "doubling": "".join(f"  l{n + 1} = concat(local.l{n}, local.l{n})\n" for n in range(60)),
+    "doubling text": "".join(f'  l{n + 1} = "${{local.l{n}}}${{local.l{n}}}"\n' for n in range(60)),
+    "flattening": "".join(f"  l{n + 1} = [local.l{n}, local.l{n}]\n" for n in range(60))
+    + "  l61 = flatten(local.l60)\n",
+    "a circle": "  l60 = local.l61\n  l61 = local.l60\n",
+    "a huge number": "  l60 = 1e999999999\n",
+    "no key": "  l60 = { (null) = 1 }\n",
+    "division by zero": "  l60 = element([], 1 / 0)\n",
+    "depth": f"  l60 = {'(' * 5000}1{')' * 5000}\n",
+    "width": '  l60 = format("%0999999999d", 1)\n',
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_hostile_configurations_end(case: str, tmp_path: Path) -> None:
+    last = "l61" if case == "flattening" else "l60"
+    text = f"locals {{\n  l0 = {chr(34) + 'x' + chr(34) if 'text' in case else '[1]'}\n{HOSTILE[case]}}}\n"
+    text += f'resource "azurerm_kubernetes_cluster_node_pool" "a" {{\n  name = "a"\n  node_count = local.{last}\n}}\n'
+    (tmp_path / "main.tf").write_text(text)
+    found = pools(tmp_path)
+    assert all(p.count_unknown for p in found)
+    assert len(found) == 1 or case == "depth"
+
+
+def test_pools_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    twin = (FORMATS / "kops" / "twin.yaml").read_text()
+    for name in ("a.yaml", "b.yaml"):
+        (tmp_path / name).write_text(twin)
+    cluster = gather([str(tmp_path)], Settings()).clusters[0]
+    assert len({g.name for g in cluster.supply.groups}) == 2

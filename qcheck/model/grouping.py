@@ -43,7 +43,20 @@ def group_nodes(cluster: Cluster) -> tuple[NodeGroup, ...]:
         group = _group_of_pool(cluster, pool, [n for n in cluster.nodes if n.name in set(own)])
         if group is not None:
             groups.append(group)
-    return tuple(groups)
+    return tuple(_told_apart(groups))
+
+
+def _told_apart(groups: list[NodeGroup]) -> list[NodeGroup]:
+    """Groups with names of their own: a name that several files give to a pool is followed by where each is defined."""
+    names = [g.name for g in groups]
+    told: list[NodeGroup] = []
+    for group in groups:
+        name = group.name if names.count(group.name) == 1 else f"{group.name} ({group.place.origin.path})"
+        at = 2
+        while any(name == other.name for other in told):
+            name, at = f"{group.name} ({group.place.origin.path} #{at})", at + 1
+        told.append(group if name == group.name else replace(group, name=name))
+    return told
 
 
 def _owners(cluster: Cluster) -> dict[str, NodePool]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from qcheck.model.nodes import LabelOrigin
 from qcheck.model.value import TYPE_CHECKING
+from qcheck.nodepools.families import architecture
 
 if TYPE_CHECKING:
     from qcheck.model.labels import Labels
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 KUBELET = LabelOrigin("kubelet", before_boot=True)
 GFD = LabelOrigin("GPU Feature Discovery", before_boot=False)
 HOSTNAME = "kubernetes.io/hostname"
+UNSEEN: dict[str, tuple[str, ...]] = {HOSTNAME: (), "kubernetes.io/arch": (), "beta.kubernetes.io/arch": ()}
+"""Labels of every node, with values that a pool need not tell."""
 
 PRODUCTS = {
     "T4": "Tesla-T4", "A10": "NVIDIA-A10", "A10G": "NVIDIA-A10G", "L4": "NVIDIA-L4", "L40S": "NVIDIA-L40S",
@@ -29,6 +32,8 @@ def machine_labels(machine: Machine) -> Labels:
     """What the kubelet and the provider say of the machine; the same for every node of the type."""
     labels = {"kubernetes.io/os": "linux", "beta.kubernetes.io/os": "linux"}
     if machine.instance_type:
+        arch = architecture(machine.instance_type, machine.model)
+        labels |= {"kubernetes.io/arch": arch, "beta.kubernetes.io/arch": arch}
         labels["node.kubernetes.io/instance-type"] = machine.instance_type
         labels["beta.kubernetes.io/instance-type"] = machine.instance_type
     return labels

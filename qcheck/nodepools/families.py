@@ -33,6 +33,18 @@ AZURE = re.compile(r"standard_([defl])(\d+)(?:-(\d+))?([a-z]*)_v(\d)", re.IGNORE
 AZURE_GIB_PER_CORE = {"d": 4, "e": 8, "f": 2, "l": 8}
 NEBIUS = re.compile(r"cpu-[a-z0-9]+/(\d+)vcpu-(\d+)gb")
 SOURCE = "the type's name"
+GRACE = ("GH200", "GB200", "GB300")
+"""Superchips, whose cores are Arm."""
+ARM = re.compile(
+    r"a1\.|[a-z]+\d+g[a-z]*\.|(?:ml\.)?p6e-|(?:t2a|c4a|n4a|a4x)-|standard_[a-z]+\d+[a-z]*p[a-z]*_v|(?:vm|bm)\.standard\.a\d",
+    re.IGNORECASE,
+)
+"""Graviton, Axion, Tau T2A, Cobalt, Ampere."""
+
+
+def architecture(name: str, model: str | None) -> str:
+    """`kubernetes.io/arch` of a machine type."""
+    return "arm64" if model in GRACE or ARM.match(name) else "amd64"
 
 
 def by_name(name: str, provider: str | None) -> MachineType | None:

@@ -10,7 +10,7 @@ from qcheck.model.labels import Requirement
 from qcheck.model.nodes import LabelOrigin, Machine, NodePool
 from qcheck.model.value import TYPE_CHECKING, replace
 from qcheck.nodepools import catalogue
-from qcheck.nodepools.added import HOSTNAME
+from qcheck.nodepools.added import UNSEEN
 from qcheck.nodepools.machines import machine, of_type
 from qcheck.nodepools.pool import described
 from qcheck.nodepools.scalars import amounts, labels, place, taints, texts
@@ -183,7 +183,7 @@ def _labels(
     fixed = {POOL_LABEL: name, "karpenter.sh/registered": "true", "karpenter.sh/initialized": "true"}
     if group and kind:
         fixed[f"{group}/{kind.lower()}"] = reference["name"].text() or ""
-    varying: dict[str, tuple[str, ...]] = {HOSTNAME: ()}
+    varying: dict[str, tuple[str, ...]] = dict(UNSEEN)
     for each in wanted:
         values = _values(wanted, each.key)
         if len(values) == 1:

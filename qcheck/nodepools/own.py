@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.model.nodes import Machine, NodePool, TopologyLevel
 from qcheck.model.value import TYPE_CHECKING, replace
-from qcheck.nodepools.added import HOSTNAME
+from qcheck.nodepools.added import UNSEEN
 from qcheck.nodepools.machines import machine, with_declared
 from qcheck.nodepools.pool import described
 from qcheck.nodepools.scalars import amounts, labels, place, taints
@@ -38,7 +38,7 @@ def _pool(root: Cursor, own: Mapping[str, Machine]) -> NodePool:
         machines=(),
         labels=labels(spec["labels"]),
         taints=taints(spec["taints"]),
-        varying={HOSTNAME: ()},
+        varying=dict(UNSEEN),
         topology=tuple(_level(t) for t in spec["topology"].items()),
         autoscaler=None if low == high else "autoscaler",
     )

@@ -6,7 +6,7 @@ from qcheck.model.nodes import DECLARED, LabelOrigin, Machine, NodePool
 from qcheck.model.place import show_route
 from qcheck.model.quantity import show_amount
 from qcheck.model.value import TYPE_CHECKING, Value, replace
-from qcheck.nodepools.added import HOSTNAME, added
+from qcheck.nodepools.added import UNSEEN, added
 from qcheck.nodepools.figures import Count, Figures, first_doubt
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def described(
 
 
 def _varying(draft: Draft, labels: Labels) -> dict[str, tuple[str, ...]]:
-    varying: dict[str, tuple[str, ...]] = {HOSTNAME: (), **dict.fromkeys(draft.open_labels, ())}
+    varying: dict[str, tuple[str, ...]] = {**UNSEEN, **dict.fromkeys(draft.open_labels, ())}
     varying |= dict.fromkeys(ZONE_ALIASES, draft.zones)
     return {k: v for k, v in varying.items() if k not in labels}
 

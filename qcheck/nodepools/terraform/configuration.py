@@ -7,6 +7,7 @@ Values of variables come from the calling module, else from `terraform.tfvars` a
 from __future__ import annotations
 
 import posixpath
+import re
 
 from qcheck.documents.cursor import Cursor
 from qcheck.documents.hcl import Block, HclDocument, HclError, parse
@@ -28,6 +29,13 @@ if TYPE_CHECKING:
     from qcheck.nodepools.terraform.functions import Evaluated
 
 HINT = "give qcheck the plan as JSON (`terraform show -json`), where it is resolved"
+MARKS = re.compile(
+    r"google_container_(?:node_pool|cluster)|aws_eks_node_group|azurerm_kubernetes_cluster|oci_containerengine_node_pool"
+    r"|nebius_mk8s_v1_node_group|crusoe_kubernetes_node_pool|ibm_container_vpc_worker_pool|kube(?:rnetes|ctl)_manifest"
+    r"|terraform-aws-modules/|terraform-aws-eks|kubernetes-engine|/aks/azurerm|terraform-azurerm-aks|/oke/oci|terraform-oci-oke"
+)
+"""What a folder mentions that describes pools."""
+LOCAL_SOURCE = re.compile(r"""^\s*source\s*=\s*"(\.\.?/[^"]*)\"""", re.MULTILINE)
 META = frozenset({"count", "for_each", "provider", "providers", "lifecycle", "depends_on", "source", "version"})
 MOST_INSTANCES = 1024
 DEEPEST = 8
@@ -215,18 +223,42 @@ def _inner(block: Block, scope: Instance, bound: dict[str, Evaluated]) -> tuple[
     return kind, made
 
 
+def relevant(texts: Sequence[Text]) -> list[Text]:
+    """The files of folders that describe pools or call such folders; most of a repository's HCL is about other things."""
+    folders: dict[str, list[Text]] = {}
+    for text in texts:
+        folders.setdefault(_folder(text), []).append(text)
+    marked = {f for f, inside in folders.items() if any(MARKS.search(t.text) for t in inside)}
+    calls = {f: {p for t in inside for p in _literal_callees(f, t)} for f, inside in folders.items()}
+    grows = bool(marked)
+    while grows:
+        more = {f for f, called in calls.items() if f not in marked and called & marked}
+        marked |= more
+        grows = bool(more)
+    return [t for t in texts if _folder(t) in marked]
+
+
+def _folder(text: Text) -> str:
+    return posixpath.normpath(posixpath.dirname(text.path) or ".")
+
+
+def _literal_callees(folder: str, text: Text) -> Iterator[str]:
+    for match in LOCAL_SOURCE.finditer(text.text):
+        yield posixpath.normpath(posixpath.join(folder, match[1]))
+
+
 def configurations(texts: Sequence[Text]) -> tuple[list[Instance], list[Problem]]:
     """The modules that nobody calls, ready to be asked for their resources, and the files that are no HCL."""
     modules: dict[str, Module] = {}
     problems = []
-    for text in texts:
-        folder, name = posixpath.split(text.path)
+    for text in relevant(texts):
+        folder, name = _folder(text), posixpath.basename(text.path)
         try:
             body = parse(text)
         except HclError as error:
             problems.append(_syntax(text, error))
             continue
-        module = modules.setdefault(posixpath.normpath(folder or "."), Module(posixpath.normpath(folder or ".")))
+        module = modules.setdefault(folder, Module(folder))
         if name.endswith(".tfvars"):
             module.tfvars[name] = body
         else:

@@ -12,7 +12,7 @@ from textwrap import dedent
 from qcheck.documents.hcl import Expression
 from qcheck.documents.unresolved import Unresolved
 from qcheck.model.value import TYPE_CHECKING
-from qcheck.nodepools.terraform.functions import MOST, Failed, call, number_of, text_of, whole
+from qcheck.nodepools.terraform.functions import MOST, Failed, Fails, bounded, call, number_of, text_of, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,6 +40,8 @@ def evaluate(expression: Expression, scope: Scope, bound: dict[str, Evaluated] |
         return _Evaluator(expression, scope, bound or {}).value(expression.tree)
     except RecursionError:
         return Unresolved(str(expression))
+    except Fails:
+        return Failed(str(expression))
 
 
 class _Evaluator:
@@ -64,7 +66,9 @@ class _Evaluator:
         return WORDS[str(tree.children[0])]
 
     def number(self, tree: Node) -> Evaluated:
-        return whole(Fraction(str(tree.children[0])))
+        written = str(tree.children[0])
+        exponent = written.lower().partition("e")[2].strip("+-")
+        return Unresolved(written) if len(exponent) > 3 else whole(Fraction(written))
 
     def string(self, tree: Node) -> Evaluated:
         found = [self.piece(p) for p in parts(tree)]
@@ -75,7 +79,7 @@ class _Evaluator:
             return found[0]
         if any(isinstance(p, (list, dict)) or p is None for p in found):
             return Failed(self.written(tree))
-        return "".join(text_of(p) for p in found)
+        return bounded("".join(text_of(p) for p in found), self.written(tree))
 
     def piece(self, tree: Node) -> Evaluated:
         """A part of a template: text, or `${...}`."""

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     Evaluated: TypeAlias = "bool | int | Fraction | str | list[Evaluated] | dict[str, Evaluated] | Unresolved | None"
 
 MOST = 1024
-"""No list that a function makes is longer."""
+"""No list that counts something is longer."""
+LARGEST = 100_000
+"""What grows beyond so many items or characters is no configuration any more, and is not computed further."""
 
 
 class Failed(Unresolved):
@@ -25,8 +27,8 @@ class Failed(Unresolved):
     __slots__ = ()
 
 
-class _Fails(Exception):
-    """The arguments are not what the function takes."""
+class Fails(Exception):
+    """The arguments are not what a function or template takes."""
 
 
 def call(name: str, given: list[Evaluated], written: str) -> Evaluated:
@@ -39,9 +41,15 @@ def call(name: str, given: list[Evaluated], written: str) -> Evaluated:
     if unknown is not None:
         return unknown
     try:
-        return STRICT[name](*given)
-    except (_Fails, TypeError, ValueError, KeyError, IndexError, AttributeError):
+        return bounded(STRICT[name](*given), written)
+    except (Fails, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, StopIteration):
         return Failed(written)
+
+
+def bounded(value: Evaluated, written: str) -> Evaluated:
+    """The value, unless it has grown out of all proportion."""
+    too_large = isinstance(value, (str, list, dict)) and len(value) > LARGEST
+    return Unresolved(written) if too_large else value
 
 
 def _unknown(value: Evaluated) -> Unresolved | None:
@@ -50,11 +58,11 @@ def _unknown(value: Evaluated) -> Unresolved | None:
 
 
 def text_of(value: Evaluated) -> str:
-    """A value as text. Raises `_Fails` for lists and maps."""
+    """A value as text. Raises `Fails` for lists and maps."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, dict, Unresolved)) or value is None:
-        raise _Fails
+        raise Fails
     return str(value)
 
 
@@ -62,7 +70,7 @@ def number_of(value: Evaluated) -> int | Fraction:
     from fractions import Fraction
 
     if isinstance(value, bool) or not isinstance(value, (int, Fraction, str)):
-        raise _Fails
+        raise Fails
     return whole(Fraction(value))
 
 
@@ -110,13 +118,13 @@ def _length(given: list[Evaluated], written: str) -> Evaluated:
 
 def _list(value: Evaluated) -> list[Evaluated]:
     if not isinstance(value, list):
-        raise _Fails
+        raise Fails
     return value
 
 
 def _map(value: Evaluated) -> dict[str, Evaluated]:
     if not isinstance(value, dict):
-        raise _Fails
+        raise Fails
     return value
 
 
@@ -135,12 +143,16 @@ def _to_set(value: Evaluated) -> Evaluated:
 
 def _flatten(value: Evaluated) -> Evaluated:
     flat: list[Evaluated] = []
-    for each in _list(value):
+    todo = _list(value)[::-1]
+    for _ in range(LARGEST):
+        if not todo:
+            return flat
+        each = todo.pop()
         if isinstance(each, list):
-            flat += _list(_flatten(each))
+            todo += each[::-1]
         else:
             flat.append(each)
-    return flat
+    raise Fails
 
 
 def _format(pattern: Evaluated, *given: Evaluated) -> Evaluated:
@@ -154,15 +166,15 @@ def _format(pattern: Evaluated, *given: Evaluated) -> Evaluated:
         return text_of(next(values))
 
     try:
-        return re.sub(r"%(0?\d*)([sdv%])", put, text_of(pattern))
+        return re.sub(r"%(0?\d{0,2})([sdv%])", put, text_of(pattern))
     except StopIteration:
-        raise _Fails from None
+        raise Fails from None
 
 
 def _range(*bounds: Evaluated) -> Evaluated:
     numbers = range(*(int(number_of(b)) for b in bounds))
     if len(numbers) > MOST:
-        raise _Fails
+        raise Fails
     return list(numbers)
 
 
@@ -177,7 +189,7 @@ def _to_bool(value: Evaluated) -> Evaluated:
 
 def _replace(value: Evaluated, old: Evaluated, new: Evaluated) -> Evaluated:
     if text_of(old).startswith("/"):
-        raise _Fails
+        raise Fails
     return text_of(value).replace(text_of(old), text_of(new))
 
 
