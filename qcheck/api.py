@@ -18,7 +18,7 @@ from qcheck.findings.settle import Terms, overrides, settle
 from qcheck.kinds import judging
 from qcheck.kinds.decode import decode, mentions_configuration, mentions_layouts, mentions_settings, recognises, roots
 from qcheck.kinds.refusals.target import Target
-from qcheck.model.assemble import assemble
+from qcheck.model.assemble import as_fleet, assemble
 from qcheck.model.place import Place
 from qcheck.model.problems import Problem
 from qcheck.model.value import TYPE_CHECKING, Value, replace
@@ -134,7 +134,7 @@ def gather(
     load_rendered = partial(load, limit=settings.limits, wanted=_is_wanted)
     renders = [rendered(scope, settings, load_rendered, watch, within) for scope in settings.scopes]
     watch("model", 0, 0)
-    clusters = tuple(
+    clusters = as_fleet(
         model(scope, loaded, settings.instance_types, homeless, made)
         for scope, made in zip(settings.scopes, renders, strict=True)
     )

@@ -7,10 +7,19 @@ from __future__ import annotations
 
 MODULES: dict[str, tuple[str, ...]] = {
     "input": ("input",),
-    "capacity": ("capacity", "pools", "consumers", "headroom"),
-    "placement": ("placement", "taints", "bootstrap"),
+    "capacity": ("capacity", "pools", "consumers", "headroom", "multikueue"),
+    "placement": ("placement", "taints", "bootstrap", "flavor_pairs"),
     "priority": ("priority", "reclaim", "layers", "autoscaling", "strict_fifo"),
-    "queues": ("queues", "admission_checks", "limit_ranges"),
+    "queues": (
+        "queues",
+        "admission_checks",
+        "limit_ranges",
+        "lending",
+        "cohorts",
+        "unused",
+        "flavor_order",
+        "resource_quotas",
+    ),
     "topology": ("topology", "packing", "domains", "gangs", "stranding", "mig"),
     "change": ("change",),
     "workloads": ("workloads", "queue_labels", "pod_groups"),

@@ -6,13 +6,16 @@ from qcheck.checks.missing import Use, by_name, missing, nearest
 from qcheck.checks.registry import rule
 from qcheck.checks.sums import names
 from qcheck.findings.finding import Finding, finding
+from qcheck.model.activity import inactive
+from qcheck.model.resources import is_compute
 from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.model.cluster import Cluster
-    from qcheck.model.queues import AdmissionCheck, MultiKueueConfig
+    from qcheck.model.queues import AdmissionCheck, CheckUse, ClusterQueue, FlavorQuotas, MultiKueueConfig, Quota
+    from qcheck.model.supply import NodeGroup
 
 GROUP = "kueue.x-k8s.io"
 
@@ -71,12 +74,93 @@ def _clusters(cluster: Cluster, config: MultiKueueConfig) -> Iterator[Finding]:
 
 
 def _flavors(cluster: Cluster) -> Iterator[Finding]:
-    """`onFlavors` entries that the queue does not have."""
+    """`onFlavors` entries without a ResourceFlavor. One that merely is not the queue's is refused by Kueue's webhook."""
     for queue in cluster.queues:
         own = {f.name for f in queue.flavors()}
         for use in queue.checks:
             for at, flavor in enumerate(use.flavors):
-                if flavor not in own:
+                if flavor not in own and flavor not in cluster.flavor:
                     has = f"its flavors are {names(sorted(own))}" if own else "it has no flavor"
-                    message = f"{queue.name} applies check {use.name} on flavor {flavor}, which it does not have: {has}"
+                    message = f"{queue.name} applies check {use.name} on flavor {flavor}, which does not exist: {has}"
                     yield finding(use.flavors_place.at(at), message).about(queue.id).with_data(missing=flavor)
+
+
+CONFLICTS = (
+    "MultipleMultiKueueAdmissionChecks",
+    "MultiKueueAdmissionCheckAppliedPerFlavor",
+    "MultiKueueWithProvisioningRequest",
+)
+"""Kueue's reasons for which checks that exist make a queue inactive together."""
+
+
+@rule("QC408")
+def admission_check_conflict(cluster: Cluster) -> Iterator[Finding]:
+    """Checks that make their queue inactive together."""
+    for queue in cluster.queues:
+        for each in inactive(cluster, queue):
+            if each.reason in CONFLICTS:
+                found = finding(each.place, f"{each.message}: {queue.name} is inactive ({each.reason})").about(queue.id)
+                for use in queue.checks:
+                    if each.place not in (use.place, use.flavors_place):
+                        found = found.near(use.place, f"check {use.name}")
+                yield found.with_data(queue=queue.name, reason=each.reason)
+
+
+def _provisioned(cluster: Cluster) -> Iterator[tuple[ClusterQueue, CheckUse, AdmissionCheck, list[FlavorQuotas]]]:
+    """Each use of a ProvisioningRequest check with the flavors that it is for."""
+    for queue in cluster.queues:
+        for use in queue.checks:
+            check = cluster.admission_check.get(use.name)
+            if check is not None and check.is_provisioning:
+                yield queue, use, check, [f for f in queue.flavors() if not use.flavors or f.name in use.flavors]
+
+
+@rule("QC421")
+def provisioning_skips_resource(cluster: Cluster) -> Iterator[Finding]:
+    """Accelerators behind a ProvisioningRequest check that its configuration does not manage."""
+    skipped: dict[str, list[Quota]] = {}
+    configs = {c.name: c for c in cluster.provisioning_configs}
+    for _, _, check, flavors in _provisioned(cluster):
+        config = configs.get(check.parameters_name or "")
+        if config is not None and config.managed_resources:
+            cells = [q for f in flavors for q in f.quotas if is_compute(q.resource) and q.nominal]
+            skipped.setdefault(config.name, []).extend(q for q in cells if q.resource not in config.managed_resources)
+    for name, quotas in skipped.items():
+        if quotas:
+            config, lost = configs[name], names(sorted({q.resource for q in quotas}))
+            found = finding(
+                config.place.at("spec", "managedResources").key(),
+                f"{name} provisions for {names(config.managed_resources)} only: a workload that asks for {lost} passes the "
+                f"check without any node being added, unless it asks for one of those as well",
+            ).about(config.id)
+            for quota in quotas:
+                found = found.near(quota.place, f"quota of {quota.resource} behind the check")
+            yield found.with_data(resources=sorted({q.resource for q in quotas}))
+
+
+@rule("QC422")
+def provisioning_unsupported(cluster: Cluster) -> Iterator[Finding]:
+    """ProvisioningRequest checks on nodes that Karpenter manages, which does not know such requests."""
+    for queue, use, check, flavors in _provisioned(cluster):
+        for flavor in flavors:
+            groups = [m.group for m in cluster.supply.matches(flavor.name)]
+            if groups and all(_is_karpenters(g) for g in groups):
+                yield (
+                    finding(
+                        use.place,
+                        f"check {check.name} of {queue.name} asks for nodes by ProvisioningRequest, but the nodes of flavor "
+                        f"{flavor.name} come from Karpenter ({names(sorted({g.name for g in groups}))}), which serves none: "
+                        f"its workloads wait for ever",
+                    )
+                    .about(queue.id)
+                    .near(flavor.name_place, f"flavor {flavor.name}")
+                    .near(groups[0].place, f"{groups[0].name} is Karpenter's")
+                    .with_data(queue=queue.name, check=check.name, flavor=flavor.name)
+                )
+                break
+
+
+def _is_karpenters(group: NodeGroup) -> bool:
+    if group.pool is not None:
+        return (group.pool.autoscaler or "").lower().startswith("karpenter")
+    return bool(group.nodes) and all("karpenter.sh/nodepool" in n.node_labels for n in group.nodes)

@@ -95,9 +95,8 @@ def capacity_unknown(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _nothing_to_compare(cluster: Cluster) -> Iterator[Finding]:
-    held = [
-        q for queue in cluster.queues for q in queue.quotas() if q.nominal and not cluster.supply.is_virtual(q.resource)
-    ]
+    demands = cluster.supply.demands.items()
+    held = [q for (_, r), quotas in demands for q in quotas if q.nominal and not cluster.supply.is_virtual(r)]
     if held:
         many = len(cluster.queues)
         yield finding(

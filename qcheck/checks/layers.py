@@ -76,7 +76,7 @@ def _not_below(cluster: Cluster, loan: Loan, borrower: Contender, rank: Rank, ow
     found = finding(
         class_place(cluster, borrower.highest),
         f"{borrower.queue.name} borrows from {loan.owner.name} with pods of priority {borrower.highest}, {relation} the "
-        f"owner's {rank}: kube-scheduler evicts none of them to make a whole node free"
+        f"owner's {rank}: kube-scheduler evicts none of them to make room"
         + (f" ({plural(more, 'workload')})" if more > 1 else ""),
     )
     if borrower.highest.name:

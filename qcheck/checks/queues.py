@@ -122,3 +122,21 @@ def cohort_cycle(cluster: Cluster) -> Iterator[Finding]:
             if queue.name in below:
                 found = found.near(queue.parent_place, f"{queue.name} is below the cycle")
         yield found.about(first.id).with_data(cycle=[*cycle], queues=[*below])
+
+
+@rule("QC414")
+def queue_stopped(cluster: Cluster) -> Iterator[Finding]:
+    """Queues that are paused in the repository."""
+    for queue in cluster.queues:
+        if queue.is_stopped:
+            drained = "; what it runs is evicted" if queue.stop_policy == "HoldAndDrain" else ""
+            lent = "; others still borrow its quota" if cluster.loans.main(queue) else ""
+            message = f"{queue.name} is stopped ({queue.stop_policy}) and admits nothing{drained}{lent}"
+            yield finding(queue.place.at("spec", "stopPolicy"), message).about(queue.id)
+    for local in cluster.local_queues:
+        if local.is_stopped:
+            unmanaged = "; jobs without a queue label now start unmanaged" if local.name == "default" else ""
+            message = (
+                f"LocalQueue {local.id.full_name} is stopped ({local.stop_policy}) and takes no workload{unmanaged}"
+            )
+            yield finding(local.place.at("spec", "stopPolicy"), message).about(local.id)

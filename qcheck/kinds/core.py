@@ -81,7 +81,8 @@ def _merged(limits: list[Cursor], kind: str, field: str, choose: Merge) -> Quant
 
 def resource_quota(root: Cursor) -> Object:
     hard = quantities(root["spec"]["hard"])
-    return workloads.ResourceQuota(object_id(root), place(root), *metadata(root), hard=hard)
+    is_scoped = root["spec"]["scopes"].exists or root["spec"]["scopeSelector"].exists
+    return workloads.ResourceQuota(object_id(root), place(root), *metadata(root), hard=hard, is_scoped=is_scoped)
 
 
 def runtime_class(root: Cursor) -> Object:

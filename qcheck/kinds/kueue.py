@@ -181,8 +181,9 @@ def provisioning_request_config(root: Cursor) -> Object:
 
 
 def multikueue_config(root: Cursor) -> Object:
-    clusters = text_list(root["spec"]["clusters"])
-    return queues.MultiKueueConfig(object_id(root), place(root), *metadata(root), clusters=clusters)
+    spec = root["spec"]
+    clusters, automated = text_list(spec["clusters"]), spec["quotaManagement"].text() == "Automated"
+    return queues.MultiKueueConfig(object_id(root), place(root), *metadata(root), clusters, automated)
 
 
 def multikueue_cluster(root: Cursor) -> Object:

@@ -8,7 +8,7 @@ from qcheck.model.joining import joined
 from qcheck.model.nodes import Node
 from qcheck.model.objects import Generator, Namespace, Other
 from qcheck.model.problems import Problem
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.model.value import TYPE_CHECKING, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -78,6 +78,12 @@ def assemble(
 
 SEVERAL_CLUSTERS = 3
 """From so many objects defined twice on, two clusters were more likely read as one."""
+
+
+def as_fleet(clusters: Iterable[Cluster]) -> tuple[Cluster, ...]:
+    """The clusters, with MultiKueue managers knowing the others, among which their workers are."""
+    alone = tuple(clusters)
+    return tuple(replace(c, fleet=tuple(o for o in alone if o is not c)) if c.multikueue_configs else c for c in alone)
 
 
 def _double(same: list[Object], doubles: int) -> Problem:

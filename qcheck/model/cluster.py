@@ -43,7 +43,8 @@ SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-crit
 class Cluster(Value, cached=True):
     """Everything known of one cluster. Tuples are in the order of the files; lookups go by name.
 
-    `unread` names the inputs that might define more objects but could not be read.
+    `unread` names the inputs that might define more objects but could not be read. `fleet` are the other clusters of the
+    settings, for a MultiKueue manager to find its workers among.
     """
 
     name: str = "default"
@@ -74,6 +75,7 @@ class Cluster(Value, cached=True):
     others: tuple[Other, ...] = ()
     problems: tuple[Problem, ...] = ()
     unread: tuple[str, ...] = ()
+    fleet: tuple[Cluster, ...] = ()
 
     @property
     def is_complete(self) -> bool:

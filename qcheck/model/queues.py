@@ -185,7 +185,10 @@ class ProvisioningRequestConfig(Object):
 
 
 class MultiKueueConfig(Object):
+    """`is_automated`: Kueue itself sums the workers' quota up for the manager."""
+
     clusters: tuple[str, ...]
+    is_automated: bool = False
 
 
 class MultiKueueCluster(Object):

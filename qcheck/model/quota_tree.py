@@ -161,6 +161,14 @@ class QuotaTree:
             return reach
         return min(reach, self.subtree(node, cell) + quota.borrowing_limit)
 
+    def lent_to(self, node: TreeNode, cell: FlavorResource) -> int:
+        """How much a node could hold beyond its own quota if its own borrowingLimit did not bind."""
+        parent = self.cohorts.get(node.parent) if node.parent else None
+        if parent is None:
+            return 0
+        reach = min(UNLIMITED, self.local(node, cell) + self.potential(parent, cell))
+        return max(0, reach - self.subtree(node, cell))
+
     def queue_potential(self, queue: str, cell: FlavorResource) -> int:
         """`potential` of a cluster queue; 0 for a cell it does not list, as it may not use it."""
         node = self.queues[queue]

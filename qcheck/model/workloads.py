@@ -114,9 +114,10 @@ class LimitRange(Object):
 
 
 class ResourceQuota(Object):
-    """`hard` by the names it uses: `requests.nvidia.com/gpu`, `cpu`, `pods` ..."""
+    """`hard` by the names it uses: `requests.nvidia.com/gpu`, `cpu`, `pods` ... A scoped one holds for some pods only."""
 
     hard: Quantities
+    is_scoped: bool = False
 
 
 class RuntimeClass(Object):
