@@ -21,6 +21,7 @@ from qcheck.kinds.refusals.target import Target
 from qcheck.model.assemble import as_fleet, assemble
 from qcheck.model.place import Place
 from qcheck.model.problems import Problem
+from qcheck.model.profiles import severities
 from qcheck.model.value import TYPE_CHECKING, Value, replace
 from qcheck.rendering import NOTHING, Renders, rendered
 from qcheck.settings import Settings
@@ -165,11 +166,17 @@ def _terms(catalogue: dict[str, Rule], settings: Settings, loaded: Iterable[Load
         baseline = read_baseline(os.path.normpath(os.path.join(settings.root, settings.baseline)))
     return Terms(
         catalogue,
-        overrides(catalogue, settings.severity) if settings.severity else {},
+        _severities(catalogue, settings),
         markers=tuple((c.line, c.text, c.stands_alone, c.spot) for f in loaded for c in f.comments("qcheck:")),
         baseline=baseline,
         root=settings.root,
     )
+
+
+def _severities(catalogue: dict[str, Rule], settings: Settings) -> dict[str, str]:
+    """Severity by rule id: what a profile asks for, and what settings say, which wins."""
+    chosen = severities(settings.policy.profile)
+    return chosen | overrides(catalogue, settings.severity) if settings.severity else chosen
 
 
 def chosen_rules(catalogue: dict[str, Rule], settings: Settings, with_changes: bool = False) -> tuple[Rule, ...]:

@@ -61,7 +61,7 @@ def _owner_rank(cluster: Cluster, loan: Loan, borrower: Contender) -> tuple[Rank
         over = borrower.highest.value - owner.lowest.value
         if owner.grounds & borrower.grounds and (over > 0 or (over == 0 and by_nature)):
             return owner.lowest, owner
-    if owners or not by_nature or cluster.policy.is_shared(loan.owner.name):
+    if owners or not by_nature or cluster.loans.is_shared(loan.owner):
         return None
     if any(c.value > borrower.highest.value for c in cluster.priority_classes):
         return None

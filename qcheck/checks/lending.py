@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.checks.registry import rule
 from qcheck.checks.sums import names, plural
 from qcheck.findings.finding import Finding, finding
+from qcheck.model.loans import counted
 from qcheck.model.quantity import show_amount
 from qcheck.model.resources import is_compute
 from qcheck.model.value import TYPE_CHECKING
@@ -103,28 +104,22 @@ def _blocks(queue: ClusterQueue) -> list[Quota]:
 def reserved_queue_borrows(cluster: Cluster) -> Iterator[Finding]:
     """Queues that do not do what settings call them: reserved ones borrow, shared ones cannot."""
     for queue in cluster.queues:
-        cells = _that_count(queue)
-        if cluster.policy.is_reserved(queue.name) and queue.parent:
+        cells = counted(queue)
+        if cluster.loans.is_reserved(queue) and queue.parent:
             open_cells = [q for q in cells if q.borrowing_limit != 0]
             if open_cells:
                 yield _borrows(queue, open_cells)
-        if cluster.policy.is_shared(queue.name) and cells and not _can_borrow(cluster, queue, cells):
+        if cluster.loans.is_shared(queue) and cells and not _can_borrow(cluster, queue, cells):
             place = cells[0].place.at("borrowingLimit") if queue.parent else queue.parent_place
             why = "nothing of it can be borrowed in its cohort" if queue.parent else "it is in no cohort"
             yield (
                 finding(
                     place.key(),
-                    f"{queue.name} is called shared in the settings and cannot borrow {cells[0].resource}: {why}",
+                    f"{queue.name} is a shared queue and cannot borrow {cells[0].resource}: {why}",
                 )
                 .about(queue.id)
                 .with_data(queue=queue.name)
             )
-
-
-def _that_count(queue: ClusterQueue) -> list[Quota]:
-    """The cells of accelerators, or all if there are none."""
-    cells = list(queue.quotas())
-    return [q for q in cells if is_compute(q.resource)] or cells
 
 
 def _can_borrow(cluster: Cluster, queue: ClusterQueue, cells: list[Quota]) -> bool:
@@ -141,7 +136,7 @@ def _borrows(queue: ClusterQueue, cells: list[Quota]) -> Finding:
     )
     found = finding(
         first.place.at("borrowingLimit") if limit is not None else first.place,
-        f"{queue.name} is called reserved in the settings and may borrow {first.resource}: it has {has}",
+        f"{queue.name} is a reserved queue and may borrow {first.resource}: it has {has}",
     ).about(queue.id)
     for other in others:
         found = found.near(other.place, f"{other.resource} in {other.flavor} too")

@@ -154,7 +154,7 @@ def _is_on_accelerators(cluster: Cluster, daemon_set: DaemonSet) -> bool:
 
 def _is_owner(cluster: Cluster, queue: ClusterQueue) -> bool:
     """Whether settings call a queue reserved, or it lends what others may hold."""
-    return cluster.policy.is_reserved(queue.name) or cluster.loans.main(queue) is not None
+    return cluster.loans.is_reserved(queue) or cluster.loans.main(queue) is not None
 
 
 @rule("QC316")

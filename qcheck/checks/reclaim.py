@@ -22,21 +22,35 @@ if TYPE_CHECKING:
 
 @rule("QC308")
 def owner_cannot_reclaim(cluster: Cluster) -> Iterator[Finding]:
-    """A queue that lends but may not preempt borrowers gets its quota back only when they finish."""
+    """A queue that lends but may not preempt borrowers gets its quota back only when they finish.
+
+    Where a profile is held, reserved queues must be able to preempt borrowers of any priority.
+    """
     for owner in cluster.queues:
-        loan = None if cluster.policy.is_shared(owner.name) else cluster.loans.main(owner)
-        if loan is not None and not loan.is_reclaimable:
+        loan = None if cluster.loans.is_shared(owner) else cluster.loans.main(owner)
+        limit = _reclaim_limit(cluster, owner)
+        if loan is not None and limit is not None:
             others = [found.borrower.name for found in cluster.loans.of(owner, loan.quota)]
             yield (
                 finding(
                     owner.preemption.place.at("reclaimWithinCohort"),
-                    f"{owner.name} lends up to {lent(loan)} and can never take it back: reclaimWithinCohort is Never",
+                    f"{owner.name} lends up to {lent(loan)} and {limit}",
                 )
                 .about(owner.id)
                 .near(loan.quota.nominal_place, f"nominalQuota {show_amount(loan.quota.resource, loan.quota.nominal)}")
                 .near(loan.borrowed.place, f"{loan.borrower.name} may borrow it")
                 .with_data(queue=owner.name, resource=loan.quota.resource, borrowers=[*others])
             )
+
+
+def _reclaim_limit(cluster: Cluster, owner: ClusterQueue) -> str | None:
+    """What keeps an owner from taking its quota back, in words."""
+    reclaim = owner.preemption.reclaim
+    if reclaim == NEVER:
+        return "can never take it back: reclaimWithinCohort is Never"
+    if cluster.policy.profile and reclaim != "Any" and cluster.loans.is_reserved(owner):
+        return f"takes it back from lower priorities only: reclaimWithinCohort is {reclaim}"
+    return None
 
 
 def lent(loan: Loan) -> str:

@@ -1,4 +1,4 @@
-"""`qcheck explain RULE`: one rule with its reason, its fix and its examples."""
+"""`qcheck explain RULE`: one rule with its reason, its fix and its examples; `explain preemption`: who takes back what."""
 
 from __future__ import annotations
 
@@ -7,19 +7,37 @@ from typing import Annotated
 
 import typer
 
-from qcheck.cli.arguments import Color
-from qcheck.cli.output import to_stdout
+from qcheck.cli.arguments import Clusters, Color, ConfigFile, Format
+from qcheck.cli.output import UsageError, to_stdout
 from qcheck.cli.rules import no_such_rule
 from qcheck.cli.terminal import wants_color
 from qcheck.findings.catalogue import load_catalogue
 from qcheck.findings.rulebook import page_path
 
+PREEMPTION = "preemption"
+
 
 def explain(
-    rule: Annotated[str, typer.Argument(metavar="RULE", help="Id or name, such as QC101.")],
+    rule: Annotated[str, typer.Argument(metavar="RULE", help="Id or name, such as QC101; or preemption.")],
+    paths: Annotated[
+        list[str] | None, typer.Argument(metavar="[PATHS]...", help="What preemption is to be explained of.")
+    ] = None,
+    config: ConfigFile = None,
+    cluster: Clusters = None,
+    format: Format = None,
     color: Color = "auto",
 ) -> None:
-    """Explain one rule: why it matters, what to do, and examples that are tested."""
+    """Explain one rule: why it matters, what to do, and examples that are tested.
+
+    Or explain preemption in the clusters of PATHS: which queue gets its quota back, from whom, and how long that takes.
+    """
+    if rule == PREEMPTION:
+        from qcheck.cli.preemption import explain_preemption
+
+        explain_preemption(paths or (), config, cluster or (), format or ())
+        return
+    if paths or config or cluster or format:
+        raise UsageError("PATHS, --config, --cluster and --format belong to `qcheck explain preemption`")
     catalogue = load_catalogue()
     found = next((r for r in catalogue.values() if rule.lower() in (r.id.lower(), r.name)), None)
     if found is None:

@@ -35,6 +35,12 @@ class Loan(Value):
         return self.owner.preemption.reclaim != NEVER
 
 
+def counted(queue: ClusterQueue) -> list[Quota]:
+    """The cells by which a queue is judged: of its accelerators, or all if it has none."""
+    cells = list(queue.quotas())
+    return [q for q in cells if is_compute(q.resource)] or cells
+
+
 class Loans:
     """Lending between the queues of a cluster. A stopped queue borrows nothing new, yet what it owns is lent."""
 
@@ -61,7 +67,21 @@ class Loans:
     def is_by_nature(self, queue: ClusterQueue, cell: FlavorResource) -> bool:
         """Whether a queue lives on what others leave: settings call it shared, or it owns nothing of the cell."""
         quota = self._cluster.tree.queues[queue.name].cells.get(cell)
-        return self._cluster.policy.is_shared(queue.name) or (quota is not None and quota.nominal == 0)
+        return self.is_shared(queue) or (quota is not None and quota.nominal == 0)
+
+    def is_reserved(self, queue: ClusterQueue) -> bool:
+        """Whether a queue owns its quota: settings say so, or a profile is held and the queue has quota in a cohort."""
+        policy = self._cluster.policy
+        if policy.reserved_queues or policy.profile is None:
+            return policy.is_reserved(queue.name)
+        return bool(queue.parent) and not self.is_shared(queue) and any(q.nominal for q in counted(queue))
+
+    def is_shared(self, queue: ClusterQueue) -> bool:
+        """Whether a queue lives on what owners leave: settings say so, or a profile is held and it owns nothing."""
+        policy = self._cluster.policy
+        if policy.shared_queues or policy.profile is None:
+            return policy.is_shared(queue.name)
+        return bool(queue.parent) and not policy.is_reserved(queue.name) and not any(q.nominal for q in counted(queue))
 
     def of(self, owner: ClusterQueue, quota: Quota) -> Iterator[Loan]:
         """Everybody who may hold the owner's quota of one cell, the keenest first."""

@@ -46,10 +46,15 @@ def render(result: Result) -> str:
         _quiet(result),
         tag("footer", f"qcheck {__version__} looked at {looked_at(result)}."),
     )
-    return f"<!doctype html>\n{tag('html', _head(), tag('body', body), lang='en')}\n"
+    return document("qcheck report", body)
 
 
-def _head() -> Html:
+def document(title: str, body: Html) -> str:
+    """A whole page around `body`."""
+    return f"<!doctype html>\n{tag('html', _head(title), tag('body', body), lang='en')}\n"
+
+
+def _head(title: str) -> Html:
     from pathlib import Path
 
     style = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
@@ -59,7 +64,7 @@ def _head() -> Html:
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("meta", http_equiv="Content-Security-Policy", content="default-src 'none'; style-src 'unsafe-inline'"),
-        tag("title", "qcheck report"),
+        tag("title", title),
         tag("style", Html(style)),
     )
 

@@ -1,0 +1,36 @@
+"""`qcheck explain preemption`: can an owner get its quota back, from whom, and how long may that take."""
+
+from __future__ import annotations
+
+from qcheck.api import gather
+from qcheck.cli.given import paths_for, settings_for, stop_if_unjudged
+from qcheck.cli.output import parse_outputs, write
+from qcheck.cli.terminal import Watch
+from qcheck.model.preemption import preemption_matrix
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.reports import preemption as report
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FORMATS = {
+    "text": report.render_text,
+    "json": report.render_json,
+    "markdown": report.render_markdown,
+    "html": report.render_html,
+}
+
+
+def explain_preemption(
+    paths: Sequence[str], config: str | None, clusters: Sequence[str], formats: Sequence[str]
+) -> None:
+    outputs = parse_outputs(formats, tuple(FORMATS))
+    settings = settings_for(paths, config, clusters)
+    watch = Watch(False, quiet=False)
+    gathered = gather(paths_for(paths, settings), settings, watch)
+    watch("report", 0, 0)
+    matrices = [preemption_matrix(c) for c in gathered.clusters]
+    for output in outputs:
+        write(output, FORMATS[output.format](matrices))
+    watch.close()
+    stop_if_unjudged(gathered.inputs)

@@ -1,0 +1,175 @@
+"""`qcheck explain preemption`: can an owner get its quota back, from whom, and how long may that take."""
+
+from __future__ import annotations
+
+from qcheck.model.preemption import NO, Claim, Matrix, Stance
+from qcheck.model.profiles import PROFILES
+from qcheck.model.quantity import show_amount
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.reports.jsontext import dump
+from qcheck.reports.markdown import escape
+from qcheck.reports.wording import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qcheck.reports.html.markup import Html
+    from qcheck.reports.jsontext import Json
+
+CLAIMS = ("owner", "quota", "held by", "comes back", "within", "because")
+STANCES = ("queue", "cohort", "within queue", "reclaim", "borrow", "what it does")
+PARTS = ("rule", "severity", "demand")
+NOTHING_LENT = "No queue lends anything that another could hold."
+_SHOWN = 6
+
+
+def render_json(matrices: Iterable[Matrix]) -> str:
+    return dump({"schema": 1, "clusters": [_matrix_data(m) for m in matrices]})
+
+
+def _matrix_data(matrix: Matrix) -> dict[str, Json]:
+    return {
+        "name": matrix.cluster,
+        "fairSharing": matrix.fair_sharing,
+        "profile": matrix.profile,
+        "queues": [_stance_data(s) for s in matrix.stances],
+        "claims": [_claim_data(c) for c in matrix.claims],
+    }
+
+
+def _stance_data(stance: Stance) -> dict[str, Json]:
+    policy = stance.queue.preemption
+    return {
+        "name": stance.queue.name,
+        "cohort": stance.queue.parent,
+        "withinClusterQueue": policy.within_queue,
+        "reclaimWithinCohort": policy.reclaim,
+        "borrowWithinCohort": policy.borrow,
+        "maxPriorityThreshold": policy.borrow_threshold,
+        "effects": list(stance.effects),
+    }
+
+
+def _claim_data(claim: Claim) -> dict[str, Json]:
+    return {
+        "owner": claim.owner.name,
+        "flavor": claim.quota.flavor,
+        "resource": claim.quota.resource,
+        "nominal": claim.quota.nominal,
+        "holders": list(claim.holders),
+        "amount": claim.amount,
+        "comesBack": claim.outcome,
+        "why": claim.why,
+        "seconds": claim.seconds,
+        "slowest": claim.slowest,
+        "assumed": claim.is_assumed,
+    }
+
+
+def render_text(matrices: Sequence[Matrix]) -> str:
+    return "\n".join(_text_of(m, len(matrices) > 1) for m in matrices)
+
+
+def _text_of(matrix: Matrix, many: bool) -> str:
+    title = f"cluster {plain(matrix.cluster)}\n\n" if many else ""
+    lent = _table([CLAIMS, *(claim_cells(c) for c in matrix.claims)]) if matrix.claims else f"{NOTHING_LENT}\n"
+    policies = _table([STANCES, *(stance_cells(s) for s in matrix.stances)])
+    profile = f"\n{_profile(matrix)}\n\n{_table(profile_rows(matrix))}" if matrix.profile else ""
+    return f"{title}What is lent, and how it comes back\n\n{lent}\nWhat each queue's policies do\n\n{policies}{profile}"
+
+
+def _profile(matrix: Matrix) -> str:
+    return f"What the profile {matrix.profile} asks for"
+
+
+def profile_rows(matrix: Matrix) -> list[tuple[str, ...]]:
+    """The parts of the profile with the rule that holds each."""
+    return [PARTS, *((part.rule, part.severity, part.demand) for part in PROFILES[matrix.profile or ""])]
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> str:
+    """Columns side by side; the last one is as wide as it likes."""
+    widths = [max(len(r[i]) for r in rows) for i in range(len(rows[0]) - 1)]
+    lines = ("  ".join([*(c.ljust(w) for c, w in zip(r, widths, strict=False)), r[-1]]).rstrip() for r in rows)
+    return "\n".join(lines) + "\n"
+
+
+def claim_cells(claim: Claim) -> tuple[str, ...]:
+    """A claim in words, in the order of `CLAIMS`."""
+    resource = claim.quota.resource
+    held = f"{plain(_some(claim.holders))}: up to {show_amount(resource, claim.amount)}"
+    quota = f"{show_amount(resource, claim.quota.nominal)} {plain(resource)} ({plain(claim.quota.flavor)})"
+    return plain(claim.owner.name), quota, held, claim.outcome, how_long(claim), plain(claim.why)
+
+
+def how_long(claim: Claim) -> str:
+    """How long nodes stay taken after the decision."""
+    if claim.outcome == NO:
+        return "no bound"
+    if claim.is_assumed:
+        return f"{claim.seconds} s (assumed)"
+    return f"{claim.seconds} s ({plain(claim.slowest or '')})"
+
+
+def _some(names: Sequence[str]) -> str:
+    rest = len(names) - _SHOWN
+    return ", ".join(names) if rest <= 1 else f"{', '.join(names[:_SHOWN])} and {rest} more"
+
+
+def stance_cells(stance: Stance) -> tuple[str, ...]:
+    """A stance in words, in the order of `STANCES`."""
+    policy = stance.queue.preemption
+    threshold = f" (up to {policy.borrow_threshold})" if policy.borrow_threshold is not None else ""
+    return (
+        plain(stance.queue.name),
+        plain(stance.queue.parent or "none"),
+        plain(policy.within_queue),
+        plain(policy.reclaim),
+        plain(f"{policy.borrow}{threshold}"),
+        plain("; ".join(stance.effects)),
+    )
+
+
+def render_markdown(matrices: Sequence[Matrix]) -> str:
+    return "\n".join(_markdown_of(m, len(matrices) > 1) for m in matrices)
+
+
+def _markdown_of(matrix: Matrix, many: bool) -> str:
+    title = f"# Cluster {escape(matrix.cluster)}\n\n" if many else ""
+    lent = _markdown_table(CLAIMS, map(claim_cells, matrix.claims)) if matrix.claims else f"{NOTHING_LENT}\n"
+    policies = _markdown_table(STANCES, map(stance_cells, matrix.stances))
+    profile = ""
+    if matrix.profile:
+        profile = f"\n## {_profile(matrix)}\n\n{_markdown_table(PARTS, profile_rows(matrix)[1:])}"
+    return f"{title}## What is lent, and how it comes back\n\n{lent}\n## What each queue's policies do\n\n{policies}{profile}"
+
+
+def _markdown_table(headers: Sequence[str], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [headers, ["---"] * len(headers), *([escape(c) for c in r] for r in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def render_html(matrices: Sequence[Matrix]) -> str:
+    from qcheck.reports.html import document
+    from qcheck.reports.html.markup import tag
+
+    body = [tag("h1", "Who can take quota back")]
+    for matrix in matrices:
+        if len(matrices) > 1:
+            body.append(tag("h2", f"cluster {matrix.cluster}"))
+        body.append(tag("h3", "What is lent, and how it comes back"))
+        claims = [claim_cells(c) for c in matrix.claims]
+        body.append(_html_table(CLAIMS, claims) if claims else tag("p", NOTHING_LENT))
+        body.append(tag("h3", "What each queue's policies do"))
+        body.append(_html_table(STANCES, [stance_cells(s) for s in matrix.stances]))
+        if matrix.profile:
+            body.append(tag("h3", _profile(matrix)))
+            body.append(_html_table(PARTS, profile_rows(matrix)[1:]))
+    return document("qcheck: preemption", tag("main", body))
+
+
+def _html_table(headers: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Html:
+    from qcheck.reports.html.markup import tag
+
+    head = tag("tr", [tag("th", h) for h in headers])
+    return tag("table", tag("thead", head), tag("tbody", [tag("tr", [tag("td", c) for c in row]) for row in rows]))
