@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from qcheck.api import audit, gather
 from qcheck.findings.result import Result
 from qcheck.model.preemption import Claim, Matrix, preemption_matrix
+from qcheck.model.profiles import severities
 from qcheck.reports import preemption as report
 from qcheck.settings import Settings, load_settings
 
@@ -147,3 +149,21 @@ def test_parts_of_the_profile_can_be_left_out(tmp_path: Path) -> None:
     settings = f"{PROFILE}rules: {{severity: {{QC4: note}}}}\n"
     assert told(audited(tmp_path, settings, *queues)) == {"QC412": "note"}
     assert told(audited(tmp_path, f"{PROFILE}rules: {{ignore: [QC412]}}\n", *queues)) == {}
+
+
+FLEET = Path(__file__).resolve().parent.parent / "fixtures" / "clusters" / "research-fleet"
+HELD = set(severities("reserved-and-shared"))
+
+
+def test_the_example_fleet_breaks_the_pattern_and_can_be_mended(tmp_path: Path) -> None:
+    fleet = shutil.copytree(FLEET, tmp_path / "fleet")
+    settings = (
+        'profile: reserved-and-shared\nqueues: {reserved: [pretraining, alignment, multimodal], shared: ["default"]}\n'
+    )
+    (fleet / "qcheck.yaml").write_text(settings)
+    broken = audit([str(fleet)], load_settings(str(fleet)))
+    assert {f.rule.id: f.severity for f in broken.findings if f.rule and f.rule.id in HELD} == {"QC305": "error"}
+    classes = fleet / "system" / "priorities.yaml"
+    mended = classes.read_text().replace("name: interruptible\nvalue: 0", "name: interruptible\nvalue: -5")
+    classes.write_text(mended)
+    assert not [f for f in audit([str(fleet)], load_settings(str(fleet))).findings if f.rule and f.rule.id in HELD]

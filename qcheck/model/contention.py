@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from qcheck.model.cluster import Cluster
+    from qcheck.model.loans import Loan
     from qcheck.model.queues import ClusterQueue, ResourceFlavor
     from qcheck.model.supply import NodeGroup
     from qcheck.model.workloads import DaemonSet, PodSet, Workload
@@ -136,22 +137,25 @@ class Contention:
     def evictions(self) -> tuple[tuple[Contender, Contender], ...]:
         """Pairs of which kube-scheduler may evict the second for the first although Kueue admitted both.
 
-        Left out: what Kueue ranks the other way round (`inversions`), and owners that make room among borrowers.
+        Left out: what Kueue ranks the other way round (`inversions`), owners that make room among borrowers, which is
+        meant, and borrowers above owners, which is a case of its own.
         """
         found: dict[tuple[object, ...], tuple[Contender, Contender]] = {}
         for first, second in self._pairs(_may_evict):
             key = (first.highest.name, second.lowest.name)
-            if key not in found and not self._lives_on(second, first):
+            if key not in found and not self._lives_on(second, first) and not any(self._lent(first, second)):
                 found[key] = (first, second)
         return tuple(found.values())
 
     def _lives_on(self, borrower: Contender, owner: Contender) -> bool:
         """Whether one queue is made to borrow what the other one owns."""
-        loans = self._cluster.loans
-        return borrower.queue is not owner.queue and any(
-            loan.owner is owner.queue and loans.is_by_nature(borrower.queue, loan.borrowed.key)
-            for loan in loans.to(borrower.queue)
-        )
+        nature = self._cluster.loans.is_by_nature
+        return any(nature(borrower.queue, loan.borrowed.key) for loan in self._lent(borrower, owner))
+
+    def _lent(self, borrower: Contender, owner: Contender) -> Iterator[Loan]:
+        """What the one's queue may hold of the other one's."""
+        if borrower.queue is not owner.queue:
+            yield from (loan for loan in self._cluster.loans.to(borrower.queue) if loan.owner is owner.queue)
 
 
 def _inverted(first: Contender, second: Contender) -> bool:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from qcheck.model.cluster import Cluster
     from qcheck.model.loans import Loan
 
+    Slowest = dict[str, tuple[int, str]]
+    """Seconds and the workload that takes them, by the name of its cluster queue."""
+
 ALWAYS, LOWER, NO = "always", "lower priorities only", "never"
 """Whether an owner gets its quota back by preemption: from any workload, from strictly lower ones, or not at all."""
 
@@ -62,11 +65,12 @@ def preemption_matrix(cluster: Cluster) -> Matrix:
     """The matrix of a cluster: every queue's stance, and a claim for every cell that it lends."""
     fair = cluster.configuration is not None and cluster.configuration.fair_sharing
     stances = tuple(Stance(q, tuple(_effects(cluster, q, fair))) for q in cluster.queues)
-    claims = tuple(c for q in cluster.queues for c in _claims(cluster, q))
+    slowest = _teardowns(cluster)
+    claims = tuple(c for q in cluster.queues for c in _claims(cluster, q, slowest))
     return Matrix(cluster.name, fair, cluster.policy.profile, stances, claims)
 
 
-def _claims(cluster: Cluster, owner: ClusterQueue) -> Iterator[Claim]:
+def _claims(cluster: Cluster, owner: ClusterQueue, slowest: Slowest) -> Iterator[Claim]:
     """Claims of one owner, accelerators only if it has any."""
     cells = list(owner.quotas())
     for quota in [q for q in cells if is_compute(q.resource)] or cells:
@@ -74,35 +78,27 @@ def _claims(cluster: Cluster, owner: ClusterQueue) -> Iterator[Claim]:
         for loan in cluster.loans.of(owner, quota):
             outcomes.setdefault(_outcome(cluster, loan), []).append(loan)
         for (outcome, why), loans in outcomes.items():
-            yield _claim(cluster, quota, outcome, why, loans)
+            yield _claim(cluster, outcome, why, loans, slowest)
 
 
-def _claim(cluster: Cluster, quota: Quota, outcome: str, why: str, loans: list[Loan]) -> Claim:
+def _claim(cluster: Cluster, outcome: str, why: str, loans: list[Loan], slowest: Slowest) -> Claim:
+    owner, quota = loans[0].owner, loans[0].quota
     names = tuple(sorted(loan.borrower.name for loan in loans))
-    amount = min(cluster.tree.lent(loans[0].owner.name, quota.key), sum(loan.amount for loan in loans))
-    seconds, slowest = _longest(cluster, set(names)) if outcome != NO else (None, None)
-    is_assumed = seconds is None and outcome != NO
-    return Claim(
-        loans[0].owner,
-        quota,
-        names,
-        amount,
-        outcome,
-        why,
-        DEFAULT_GRACE if is_assumed else seconds,
-        slowest,
-        is_assumed,
-    )
+    amount = min(cluster.tree.lent(owner.name, quota.key), sum(loan.amount for loan in loans))
+    if outcome == NO:
+        return Claim(owner, quota, names, amount, outcome, why, None, None, False)
+    known = max((slowest[n] for n in names if n in slowest), default=None)
+    seconds, workload = known or (DEFAULT_GRACE, None)
+    return Claim(owner, quota, names, amount, outcome, why, seconds, workload, known is None)
 
 
-def _longest(cluster: Cluster, queues: set[str]) -> tuple[int | None, str | None]:
-    """The slowest teardown among known workloads of some queues."""
-    slowest: tuple[int | None, str | None] = (None, None)
+def _teardowns(cluster: Cluster) -> Slowest:
+    """The slowest teardown among the known workloads of each queue."""
+    slowest: Slowest = {}
     for workload, queue in cluster.contention.queued:
-        if queue.name in queues:
-            took = teardown(workload, {}).seconds
-            if slowest[0] is None or took > slowest[0]:
-                slowest = took, str(workload.id)
+        took = teardown(workload, {}).seconds
+        if took > slowest.get(queue.name, (-1, ""))[0]:
+            slowest[queue.name] = took, str(workload.id)
     return slowest
 
 
