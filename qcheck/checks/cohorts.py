@@ -110,11 +110,11 @@ def _adds_up(cohort: Cohort, doubled: list[tuple[Quota, list[Quota], int]]) -> F
 
 @rule("QC416")
 def cohort_flavor_mismatch(cluster: Cluster) -> Iterator[Finding]:
-    """Quota of a cohort that no queue below it can use, because none lists the cell."""
-    for cohort in cluster.cohorts:
+    """Quota of a cohort that no queue below it can use, because none lists the cell. A missing flavor is QC401's case."""
+    for cohort in cluster.cohorts if cluster.queues else ():
         members = [cluster.queue[m] for m in sorted(cluster.tree.members(cohort.name))]
         listed = {q.key for m in members for q in m.quotas()}
-        unused = [q for q in cohort.quotas() if q.nominal and q.key not in listed]
+        unused = [q for q in cohort.quotas() if q.nominal and q.key not in listed and q.flavor in cluster.flavor]
         if unused:
             first, *others = unused
             flavors = sorted({f for f, _ in listed})

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 DEFAULT = "default"
 """A LocalQueue or WorkloadPriorityClass of this name is used without being named."""
+OLD_API = "api-version-gone"
+"""The problem of objects whose references are not read, as their fields had other names."""
 HERE = "here"
 """The parameter's value for repositories that hold every workload, as few do."""
 
@@ -21,7 +23,7 @@ HERE = "here"
 @rule("QC413")
 def unused_object(cluster: Cluster, workloads: str) -> Iterator[Finding]:
     """What nothing names. It is judged where objects of the kind that would name it are in the repository at all."""
-    if cluster.queues:
+    if cluster.queues and not any(p.code == OLD_API for p in cluster.problems):
         yield from _unused(cluster.flavors, {f.name for h in (*cluster.queues, *cluster.cohorts) for f in h.flavors()})
         yield from _unused(cluster.admission_checks, {c.name for q in cluster.queues for c in q.checks})
     if cluster.flavors:
