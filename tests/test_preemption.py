@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from qcheck.api import audit, gather
+from qcheck.cli import front
 from qcheck.findings.result import Result
 from qcheck.model.preemption import Claim, Matrix, preemption_matrix
 from qcheck.model.profiles import severities
@@ -167,3 +168,16 @@ def test_the_example_fleet_breaks_the_pattern_and_can_be_mended(tmp_path: Path) 
     mended = classes.read_text().replace("name: interruptible\nvalue: 0", "name: interruptible\nvalue: -5")
     classes.write_text(mended)
     assert not [f for f in audit([str(fleet)], load_settings(str(fleet))).findings if f.rule and f.rule.id in HELD]
+
+
+def test_the_command_line_shows_it_in_every_format(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "page.html"
+    words = ["explain", "preemption", str(FLEET), "--format", "json", "--format", f"html={page}"]
+    assert front.run(words) == 0
+    assert json.loads(capfd.readouterr().out)["clusters"][0]["claims"]
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_a_rule_is_explained_without_paths(capfd: pytest.CaptureFixture[str]) -> None:
+    assert front.run(["explain", "QC308", str(FLEET)]) == 2
+    assert "qcheck explain preemption" in capfd.readouterr().err

@@ -31,7 +31,7 @@ def flavors_contradict(cluster: Cluster) -> Iterator[Finding]:
 
 def _meet(cluster: Cluster, queue: ClusterQueue, first: ResourceGroup, second: ResourceGroup) -> bool:
     """Whether pods ask for resources of both groups. Where no workload of the queue is known, they do."""
-    mine = [w for w, q in cluster.contention.queued if q is queue]
+    mine = cluster.contention.workloads_of.get(queue.name)
     return not mine or any(
         asked & set(first.covered) and asked & set(second.covered)
         for w in mine

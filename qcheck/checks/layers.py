@@ -72,11 +72,14 @@ def _owner_rank(cluster: Cluster, loan: Loan, borrower: Contender) -> tuple[Rank
 def _not_below(cluster: Cluster, loan: Loan, borrower: Contender, rank: Rank, owner: Contender | None) -> Finding:
     members = cluster.contention.of_queue[borrower.queue.name]
     more = sum(c.highest.name == borrower.highest.name for c in members)
-    relation = "above" if borrower.highest.value > rank.value else "not below"
+    is_above = borrower.highest.value > rank.value
+    effect = (
+        "evicts the owner's pods for them" if is_above and borrower.highest.preempts else "evicts none of them for it"
+    )
     found = finding(
         class_place(cluster, borrower.highest),
-        f"{borrower.queue.name} borrows from {loan.owner.name} with pods of priority {borrower.highest}, {relation} the "
-        f"owner's {rank}: kube-scheduler evicts none of them to make room"
+        f"{borrower.queue.name} borrows from {loan.owner.name} with pods of priority {borrower.highest}, "
+        f"{'above' if is_above else 'not below'} the owner's {rank}: kube-scheduler {effect}"
         + (f" ({plural(more, 'workload')})" if more > 1 else ""),
     )
     if borrower.highest.name:

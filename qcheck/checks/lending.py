@@ -80,18 +80,13 @@ def _out_of_reach(holder: QuotaHolder, beyond: list[tuple[Quota, int]]) -> Findi
 def lending_blocked(cluster: Cluster) -> Iterator[Finding]:
     """Idle quota that others would like and may not have."""
     for queue in cluster.queues:
-        peers = [cluster.tree.queues[p] for p in cluster.tree.peers(queue.name)] if _blocks(queue) else []
-        kept = [
-            (q, keen)
-            for q in _blocks(queue)
-            if (keen := [p for p in peers if q.key in p.cells and p.cells[q.key].borrowing_limit != 0])
-        ]
+        kept = [(q, keen) for q in _blocks(queue) if (keen := cluster.loans.wanting(queue, q.key))]
         if kept:
             quota, keen = min(kept, key=lambda k: not is_compute(k[0].resource))
             found = finding(
                 quota.place.at("lendingLimit"),
                 f"{queue.name} keeps {show_amount(quota.resource, quota.nominal)} {quota.resource} of flavor "
-                f"{quota.flavor} to itself also when idle; {names(p.name for p in keen)} would borrow it",
+                f"{quota.flavor} to itself also when idle; {names(keen)} would borrow it",
             ).about(queue.id)
             yield found.with_data(queue=queue.name, resource=quota.resource, nominal=quota.nominal)
 

@@ -127,7 +127,12 @@ def global_default_surprise(cluster: Cluster) -> Iterator[Finding]:
     if default is None or default.value == 0:
         return
     agents = [d for d in cluster.daemon_sets if d.template.priority_class is None and _is_on_accelerators(cluster, d)]
-    owners = [(w, q) for w, q in cluster.contention.queued if _unnamed(w) and _is_owner(cluster, q)]
+    owners = [
+        (workload, queue)
+        for queue in cluster.queues
+        for workload in (cluster.contention.workloads_of.get(queue.name, ()) if _is_owner(cluster, queue) else ())
+        if _unnamed(workload)
+    ]
     if not agents and not owners:
         return
     touched = [str(d.id) for d in agents] + [str(w.id) for w, _ in owners]

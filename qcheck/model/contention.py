@@ -71,6 +71,14 @@ class Contention:
         return tuple((w, q) for w, q in found if q is not None)
 
     @cached_property
+    def workloads_of(self) -> dict[str, list[Workload]]:
+        """The queued workloads by the name of their cluster queue."""
+        found: dict[str, list[Workload]] = {}
+        for workload, queue in self.queued:
+            found.setdefault(queue.name, []).append(workload)
+        return found
+
+    @cached_property
     def contenders(self) -> tuple[Contender, ...]:
         """Those of them whose priorities are known."""
         return tuple(c for w, q in self.queued if (c := self._contender(w, q)) is not None)

@@ -64,6 +64,21 @@ class Loans:
                 listing.setdefault(quota.key, []).append(queue)
         return listing
 
+    @cached_property
+    def _wanting(self) -> dict[tuple[str, FlavorResource], list[str]]:
+        wanting: dict[tuple[str, FlavorResource], list[str]] = {}
+        for queue in self._cluster.queues:
+            root = self._cluster.tree.root(queue.name)
+            for quota in queue.quotas() if root is not None else ():
+                if quota.borrowing_limit != 0:
+                    wanting.setdefault((root or "", quota.key), []).append(queue.name)
+        return wanting
+
+    def wanting(self, owner: ClusterQueue, cell: FlavorResource) -> list[str]:
+        """The queues that would borrow a cell of the owner's if it lent any."""
+        root = self._cluster.tree.root(owner.name)
+        return [name for name in self._wanting.get((root or "", cell), ()) if name != owner.name]
+
     def is_by_nature(self, queue: ClusterQueue, cell: FlavorResource) -> bool:
         """Whether a queue lives on what others leave: settings call it shared, or it owns nothing of the cell."""
         quota = self._cluster.tree.queues[queue.name].cells.get(cell)
