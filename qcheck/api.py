@@ -7,6 +7,7 @@ result = audit(["clusters/prod"])
 from __future__ import annotations
 
 import os
+import posixpath
 from functools import partial
 
 from qcheck import nodepools
@@ -199,7 +200,21 @@ def read(paths: Sequence[str] | files.Found, limits: Limits, watch: Watch) -> tu
             loaded.append(load(file.read(limits.bytes), file.path, limits, _is_wanted))
         except OSError as error:
             not_read.append(files.NotRead(file.path, files.reason(error)))
-    return _read_again(loaded, limits), not_read
+    partial_objects = _patches(loaded)
+    whole = [f for f in loaded if f.text.path not in {n.path for n in partial_objects}]
+    return _read_again(whole, limits), [*not_read, *partial_objects]
+
+
+def _patches(loaded: list[Loaded]) -> list[files.NotRead]:
+    """Files that are no objects of their own, because a kustomization applies them as patches."""
+    if not any("kustomization" in f.text.path.lower() for f in loaded):
+        return []
+    from qcheck.kinds.kustomize import patches
+
+    used = patches(f.text for f in loaded)
+    why = "a patch of {}: only rendering tells what it makes of its object (`render` in the settings)"
+    present = {posixpath.normpath(f.text.path): f.text.path for f in loaded}
+    return [files.NotRead(present[p], why.format(by), failed=False) for p, by in used.items() if p in present]
 
 
 def _read_again(loaded: list[Loaded], limits: Limits) -> list[Loaded]:

@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 import yaml
+from jsonschema import Draft202012Validator
 
 from qcheck.documents.cursor import root
 from qcheck.documents.load import load
 from qcheck.kinds.decode import roots
 from qcheck.kinds.refusals.target import Target
+from qcheck.kinds.schema.published import kueue_schema
 from qcheck.kinds.validate import validate
 
 HERE = Path(__file__).resolve().parent
@@ -79,6 +81,17 @@ def test_a_changed_object_is_refused(case: dict[str, Any]) -> None:
 def test_the_unchanged_object_is_not(name: str, release: tuple[int, int]) -> None:
     case = {"release": release, "gates": ["ConcurrentAdmission", "PriorityBoost", "SparkApplicationIntegration"]}
     assert refusals(table()["bases"][name], case) == {}
+
+
+@pytest.mark.parametrize(
+    "name", [n for n, o in table()["bases"].items() if o["apiVersion"].startswith("kueue.x-k8s.io")]
+)
+def test_the_published_schema_takes_the_unchanged_object_too(name: str) -> None:
+    valid = table()["bases"][name]
+    version = valid["apiVersion"].rpartition("/")[2]
+    validator = Draft202012Validator(kueue_schema(valid["kind"], version, (0, 19)))
+    assert [e.message for e in validator.iter_errors(valid)] == []
+    assert list(validator.iter_errors({**valid, "sepc": {}}))
 
 
 def test_every_id_of_the_code_has_a_case() -> None:

@@ -78,6 +78,8 @@ def normal(schema: Json) -> Json:
         found["default"] = {k: v["default"] for k, v in schema["properties"].items() if "default" in v} | found[
             "default"
         ]
+    if str(found.get("pattern", "")).startswith("^(?i)"):
+        found["pattern"] = found["pattern"].replace("(?i)", "").replace("a-z", "a-zA-Z")
     for key in ("enum", "required"):
         if key in found:
             found[key] = sorted(found[key])

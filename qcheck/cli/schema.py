@@ -4,16 +4,39 @@ from __future__ import annotations
 
 import json
 from importlib import import_module
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from qcheck.cli.output import to_stdout
+from qcheck.cli.output import UsageError, to_stdout
 
 MODULES = {"config": "qcheck.settings.schema", "report": "qcheck.reports.schema", "nodepool": "qcheck.nodepools.schema"}
+NEWEST = "v1beta2"
 
 
-def schema(of: Annotated[Literal["config", "report", "nodepool"], typer.Argument()]) -> None:
-    """Print a JSON Schema: of qcheck.yaml (config), of --format json (report), or of the NodePool format (nodepool)."""
-    text: str = json.dumps(import_module(MODULES[of]).json_schema(), indent=2)
-    to_stdout(text + "\n")
+def schema(
+    of: Annotated[str, typer.Argument(metavar="config|report|nodepool|KIND")],
+    api_version: Annotated[str, typer.Option("--api-version", help="Of a kind of Kueue: v1beta1 or v1beta2.")] = NEWEST,
+    kueue: Annotated[str, typer.Option("--kueue", help="Of a kind of Kueue: the release that serves it.")] = "0.19",
+) -> None:
+    """Print a JSON Schema: of qcheck.yaml (config), of --format json (report), of the NodePool format (nodepool).
+
+    Or of a kind of Kueue, such as ClusterQueue, as a release serves it: for editors and other validators.
+    """
+    found = import_module(MODULES[of]).json_schema() if of in MODULES else _of_kind(of, api_version, kueue)
+    to_stdout(json.dumps(found, indent=2) + "\n")
+
+
+def _of_kind(kind: str, version: str, release: str) -> dict[str, object]:
+    from qcheck.kinds.schema.catalogue import SERVED
+    from qcheck.kinds.schema.published import kueue_schema
+
+    if kind not in SERVED:
+        raise UsageError(f"there is no schema of {kind!r}", f"Known are {', '.join((*MODULES, *SERVED))}.")
+    major, _, minor = release.partition(".")
+    if not (major.isdecimal() and minor.isdecimal()):
+        raise UsageError(f"{release!r} is no release of Kueue", "Write it as 0.19.")
+    try:
+        return kueue_schema(kind, version.rpartition("/")[2], (int(major), int(minor)))
+    except KeyError:
+        raise UsageError(f"Kueue {release} has no {version} of {kind}") from None

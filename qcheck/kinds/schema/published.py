@@ -75,7 +75,7 @@ def _object(node: Node, found: Described) -> Json:
 def _scalar(node: Node) -> Json:
     match node.kind:
         case "string":
-            pattern = {"pattern": FORMATS[node.format].published} if node.format else {}
+            pattern = {"pattern": f"^{FORMATS[node.format].pattern}$"} if node.format else {}
             values = {"enum": list(node.values)} if node.values else {}
             return {"type": "string", **values, **_bounds(node.length, "Length"), **pattern}
         case "int32" | "int64":
