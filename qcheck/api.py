@@ -100,6 +100,7 @@ def admit(
     workloads: Sequence[str], paths: Sequence[str], settings: Settings | None = None, watch: Watch = unwatched
 ) -> Judged:
     """The verdict on every workload in the files `workloads`, in the clusters that `paths` describe."""
+    from qcheck.model.remedy import remedy
     from qcheck.model.verdict import Judged, judge
 
     settings = settings or Settings()
@@ -109,7 +110,8 @@ def admit(
     verdicts = []
     for done, (cluster, workload) in enumerate(wanted):
         watch("judge", done, len(wanted))
-        verdicts.append((cluster.name, judge(cluster, workload)))
+        verdict = judge(cluster, workload)
+        verdicts.append((cluster.name, replace(verdict, change=remedy(cluster, verdict))))
     unjudged = list(gathered.inputs.unjudged)
     unjudged += [f"{n.path}: {n.why}" for n in gathered.inputs.not_read if n.path in asked]
     if not wanted:

@@ -40,6 +40,27 @@ def test_the_verdict_is_the_one_that_is_marked(file: Path) -> None:
     assert verdict.runs or verdict.reasons, "what does not run says why"
 
 
+CHANGES = {
+    "exceeds-quota": "run 4 pods of main at once instead of 5",
+    "does-not-pack": "run 2 pods of main at once instead of 3",
+    "larger-than-any-node": "ask for 8 nvidia.com/gpu per pod instead of 12",
+    "daemonset-takes-the-eighth": "ask for 7 nvidia.com/gpu per pod instead of 8",
+    "taint-that-nothing-tolerates": "tolerate dedicated=ml:NoSchedule in the pod template",
+    "selector-that-kueue-ignores": "drop disk from the nodeSelector",
+    "resource-not-covered": "drop the request for rdma/ib",
+    "topology-domain-too-small": "run 2 pods of main at once instead of 3",
+    "deployment-runs-in-part": "run 4 pods of main at once instead of 5",
+    "queue-stopped": "",
+}
+
+
+@pytest.mark.parametrize("name", sorted(CHANGES))
+def test_the_smallest_change_is_one_that_was_tried(name: str) -> None:
+    file = str(FOLDER / f"{name}.yaml")
+    ((_, verdict),) = admit([file], [file]).verdicts
+    assert verdict.change == CHANGES[name]
+
+
 def test_the_json_report_keeps_its_contract() -> None:
     file = str(FOLDER / "runs.yaml")
     (found,) = json.loads(render_json(admit([file], [file])))["workloads"]

@@ -231,7 +231,9 @@ class Assigner:
             if found is not None:
                 near = () if found.near is None else (found.near,)
                 code = NO_MATCHING_FLAVOR
-                return Reason(code, found.cause, found.message, found.place, near, found.change, flavor.name)
+                return Reason(
+                    code, found.cause, found.message, found.place, near, found.change, flavor.name, taint=found.taint
+                )
         return None
 
     def _exceeds(self, cell: FlavorResource, together: list[Demand], asked: int) -> Reason:
@@ -250,6 +252,7 @@ class Assigner:
             f"{show_amount(resource, self._used.get(cell, 0) + asked - reach)}, or ask for less",
             flavor,
             resource,
+            short=self._used.get(cell, 0) + asked - reach,
         )
 
     def _own(self, cell: FlavorResource) -> int:

@@ -6,7 +6,7 @@ Source: Kueue 0.19 `pkg/scheduler/flavorassigner`. Nodes play no part.
 from __future__ import annotations
 
 from qcheck.model.gates import TOPOLOGY, is_on
-from qcheck.model.labels import NodeSelection, NodeSelectorTerm, untolerated
+from qcheck.model.labels import NodeSelection, NodeSelectorTerm, Taint, untolerated
 from qcheck.model.place import Place
 from qcheck.model.value import TYPE_CHECKING, Value
 
@@ -27,6 +27,7 @@ class Miss(Value):
     place: Place
     near: Place | None = None
     change: str = ""
+    taint: Taint | None = None
 
 
 def asks_topology(pod_set: PodSet) -> bool:
@@ -114,6 +115,7 @@ def _taint_miss(flavor: ResourceFlavor, pod_set: PodSet) -> Miss | None:
         template.place.at("tolerations"),
         flavor.place.at("spec", "nodeTaints"),
         f"tolerate {left[0]} in the pod template",
+        left[0],
     )
 
 

@@ -97,9 +97,8 @@ def _taints(pod_set: PodSet, shape: Shape) -> Reason | None:
     taint, names = host.repels, ", ".join(h.group.name for h in shape.hosts if h.labels_match)
     message = f"every node for pod set {pod_set.name} ({names}) has the taint {taint}, which nothing tolerates"
     change = f"tolerate {taint} in the flavor or in the pod template"
-    return Reason(
-        UNSCHEDULABLE, "taint", message, pod_set.template.place.at("tolerations"), (host.group.place,), change
-    )
+    place = pod_set.template.place.at("tolerations")
+    return Reason(UNSCHEDULABLE, "taint", message, place, (host.group.place,), change, taint=taint)
 
 
 def _size(pod_set: PodSet, shape: Shape, posed: Question, index: int) -> Reason | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qcheck.model.labels import Taint
 from qcheck.model.place import Place
 from qcheck.model.value import Value
 
@@ -21,8 +22,9 @@ class Reason(Value):
 
     `code` is Kueue's word (NoMatchingFlavor, ExceedsMaxQuota ...) or, for what Kueue does not judge, one of ours
     (Unschedulable, Unmanaged ...). `cause` tells apart what one code stands for. `place` is where to look first, mostly in
-    the workload; `near` are the places on the other side: quota, flavor, pool. `change` is the smallest edit that would
-    remove it, empty where none is known.
+    the workload; `near` are the places on the other side: quota, flavor, pool. `change` is an edit that would remove this
+    one reason, empty where none is known. `taint` is the one in the way; `short` says by how many base units of `resource`
+    quota is short.
     """
 
     code: str
@@ -33,6 +35,8 @@ class Reason(Value):
     change: str = ""
     flavor: str | None = None
     resource: str | None = None
+    taint: Taint | None = None
+    short: int = 0
 
 
 def most_severe(codes: list[str]) -> str:

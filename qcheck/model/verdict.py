@@ -18,13 +18,15 @@ class Verdict(Value):
     """What becomes of a workload on an otherwise idle cluster.
 
     `runs` is False where it is never admitted, held, or can never be placed; None where that cannot be told. `witness`
-    places every pod of one that runs. `reasons`: why not, or why it cannot be told; empty where it runs.
+    places every pod of one that runs. `reasons`: why not, or why it cannot be told; empty where it runs. `change`: the
+    smallest change that was found to make it run, where one was looked for.
     """
 
     decision: Decision
     runs: bool | None
     reasons: tuple[Reason, ...] = ()
     witness: tuple[Placed, ...] = ()
+    change: str = ""
 
     @property
     def workload(self) -> Workload:
@@ -40,7 +42,7 @@ class Verdict(Value):
         if self.runs:
             return "admitted and runs" if self.decision.is_managed else "runs outside of Kueue"
         if self.admitted is False:
-            return "never admitted"
+            return "admitted only in part" if self.decision.admitted_copies else "never admitted"
         if self.runs is False:
             if self.decision.held:
                 return "held back"

@@ -40,6 +40,7 @@ def verdict_data(cluster: str, verdict: Verdict) -> dict[str, Json]:
         "podSets": [_pod_set_data(a) for a in decision.assigned],
         "placement": [_placed_data(p) for p in verdict.witness],
         "reasons": [_reason_data(r) for r in verdict.reasons],
+        "change": verdict.change,
     }
 
 
@@ -98,8 +99,10 @@ def _block(verdict: Verdict, where: str) -> Iterator[str]:
         yield plain(f"    {reason.code}: {reason.message}")
         yield plain(f"      --> {reason.place.line}")
         yield from (plain(f"      --> {p.line}") for p in reason.near)
-        if reason.change:
-            yield plain(f"      to run: {reason.change}")
+        if reason.change and not verdict.change:
+            yield plain(f"      would help: {reason.change}")
+    if verdict.change:
+        yield plain(f"    smallest change: {verdict.change}")
 
 
 def _assigned_line(assigned: Assigned) -> str:
