@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from brute_packing import (
     fits_by_trying,
@@ -16,6 +18,7 @@ from qcheck.model.packing.answer import Cases, DoesNotFit, Fits, Placement, Weig
 from qcheck.model.packing.candidates import first_certificate
 from qcheck.model.packing.gangs import pack_gangs
 from qcheck.model.packing.linear import relax
+from qcheck.model.packing.proposals import propose
 from qcheck.model.packing.question import Nodes, Pods, Question
 from qcheck.model.packing.solve import solve
 from qcheck.model.packing.verify import certificate_holds, witness_holds
@@ -156,3 +159,20 @@ def test_thousands_of_nodes_are_a_handful_of_classes() -> None:
     assert isinstance(answer, Fits)
     too_many = tuple(Pods(p.label, p.request, p.count + 120) for p in pods)
     assert isinstance(solve(Question(nodes, too_many)), DoesNotFit)
+
+
+def test_a_proposal_of_the_solver_is_verified() -> None:
+    pytest.importorskip("highspy")
+    proposed = 0
+    for seed in SOME[:120]:
+        question = some_question(seed)
+        witness = propose(question)
+        if witness is not None and witness_holds(question, witness):
+            assert fits_by_trying(question), seed
+            proposed += 1
+    assert proposed
+
+
+def test_without_the_solver_nothing_is_proposed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "highspy", None)
+    assert propose(crossed(2)) is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.checks.registry import rule
 from qcheck.checks.sums import names, plural
 from qcheck.findings.finding import Finding, finding
+from qcheck.model.queues import NEVER
 from qcheck.model.resources import is_whole_device
 from qcheck.model.value import TYPE_CHECKING, Value
 
@@ -13,17 +14,18 @@ if TYPE_CHECKING:
 
     from qcheck.model.cluster import Cluster
     from qcheck.model.place import Place
+    from qcheck.model.pods import PodTemplate
     from qcheck.model.queues import Quota
     from qcheck.model.supply import NodeGroup
     from qcheck.model.workloads import DaemonSet
 
 
 class WholeNode(Value):
-    """Somebody who asks for all accelerators of a node: a declared shape or a pod set, and its pods' priority."""
+    """Somebody who asks for all accelerators of a node: a declared shape, or a pod set and its template."""
 
     name: str
     place: Place | None
-    priority: int | None
+    template: PodTemplate | None
 
 
 @rule("QC504")
@@ -105,7 +107,7 @@ def _impossible(cluster: Cluster, flavor: str, resource: str, whole: int, groups
         found = found.near(daemon_set.template.place_of(resource), f"{daemon_set.name} takes them")
     for one in asking:
         found = found.near(one.place, f"{one.name} asks for {whole}")
-    proven = any(not _may_evict(cluster, a, daemon_sets) for a in asking)
+    proven = any(not _may_evict(cluster, flavor, a, daemon_sets) for a in asking)
     return found.at_most("error" if proven else "warning").with_data(
         flavor=flavor, resource=resource, wholeNode=whole, free=free, asking=[a.name for a in asking]
     )
@@ -141,15 +143,30 @@ def _asking(cluster: Cluster, flavor: str, resource: str, whole: int) -> list[Wh
         local = cluster.local_queue.get((workload.namespace, workload.queue or ""))
         if local is None or local.cluster_queue not in queues:
             continue
-        for pod_set in workload.pod_sets:
-            if pod_set.template.amounts().get(resource) == whole:
-                priority = cluster.pod_priority(pod_set.template)
-                found.append(WholeNode(str(workload.id), pod_set.template.place_of(resource), priority))
+        found += [
+            WholeNode(str(workload.id), p.template.place_of(resource), p.template)
+            for p in workload.pod_sets
+            if p.template.amounts().get(resource) == whole
+        ]
     return found
 
 
-def _may_evict(cluster: Cluster, asking: WholeNode, daemon_sets: list[DaemonSet]) -> bool:
-    """Whether kube-scheduler may evict every DaemonSet pod in the way: that takes a strictly higher priority."""
-    if asking.priority is None or not daemon_sets:
+def _may_evict(cluster: Cluster, flavor: str, asking: WholeNode, daemon_sets: list[DaemonSet]) -> bool:
+    """Whether kube-scheduler may evict every DaemonSet pod in the way: that takes a strictly higher priority.
+
+    Not with a topology: Kueue takes the DaemonSets' requests off a domain before it places anything. Priorities of classes
+    that are not here may be anything. A declared shape counts as having the priority that DaemonSets have.
+    """
+    known = cluster.flavor.get(flavor)
+    if asking.template is None or not daemon_sets or (known is not None and known.topology):
         return False
-    return all((p := cluster.pod_priority(d.template)) is not None and p < asking.priority for d in daemon_sets)
+    own = cluster.pod_priority(asking.template)
+    if _never_preempts(cluster, asking.template):
+        return False
+    others = [cluster.pod_priority(d.template) for d in daemon_sets]
+    return all(own is None or other is None or other < own for other in others)
+
+
+def _never_preempts(cluster: Cluster, template: PodTemplate) -> bool:
+    priority_class = cluster.priority_class.get(template.priority_class or "")
+    return template.preemption_policy == NEVER or (priority_class is not None and not priority_class.preempts)

@@ -23,4 +23,14 @@ def solve(question: Posed) -> Answer:
             return Unknown("a packing was found that did not stand up to checking")
         case DoesNotFit() if not certificate_holds(question, answer.certificate):
             return Unknown("a proof was found that did not stand up to checking")
+        case Unknown():
+            return _proposed(question) or answer
     return answer
+
+
+def _proposed(question: Posed) -> Fits | None:
+    """A packing that an installed solver proposes, if it holds."""
+    from qcheck.model.packing.proposals import propose
+
+    witness = propose(question)
+    return Fits(witness) if witness is not None and witness_holds(question, witness) else None
