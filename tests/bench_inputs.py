@@ -40,9 +40,9 @@ def queue(at: int, cohorts: int, flavors: int, gpus: int = 8) -> str:
         nominalQuota: {gpus}
         borrowingLimit: {gpus}
       - name: "cpu"
-        nominalQuota: "{gpus * 12}"
+        nominalQuota: "{gpus * 24}"
       - name: "memory"
-        nominalQuota: {gpus * 100}Gi
+        nominalQuota: {gpus * 240}Gi
 """
         for step in range(min(2, flavors))
     )
@@ -66,7 +66,7 @@ spec:
     borrowWithinCohort:
       policy: Never
   flavorFungibility:
-    whenCanBorrow: Borrow
+    whenCanBorrow: MayStopSearch
     whenCanPreempt: TryNextFlavor
   resourceGroups:
   - coveredResources: ["nvidia.com/gpu", "cpu", "memory"]
@@ -190,8 +190,8 @@ spec:
     value: present
     effect: NoSchedule
   allocatable:
-    cpu: "190"
-    memory: 1900Gi
+    cpu: "192"
+    memory: 1920Gi
     pods: 110
     nvidia.com/gpu: 8
 """

@@ -67,11 +67,18 @@ class Decision(Value):
 
 
 def decide(cluster: Cluster, workload: Workload, skipped: frozenset[str] = frozenset()) -> Decision:
-    """Whether a workload is admitted, with which flavors, or why not.
+    """Whether a workload is admitted, with which flavors, or why not. Worked out once for each.
 
     Topology is compared with the levels of the flavors only; nodes are `topology_fit`'s business, which hands in as
     `skipped` the flavors that were tried in vain.
     """
+    key = (id(workload), skipped)
+    if key not in cluster.decided:
+        cluster.decided[key] = (workload, _decide(cluster, workload, skipped))
+    return cluster.decided[key][1]
+
+
+def _decide(cluster: Cluster, workload: Workload, skipped: frozenset[str]) -> Decision:
     workload = at_home(cluster, workload)
     goal = destination(cluster, workload)
     limits = bounds(cluster, workload.namespace)

@@ -8,12 +8,14 @@ from qcheck.model.policy import Policy
 from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
+    from qcheck.model.admission import Decision
     from qcheck.model.configuration import Configuration
     from qcheck.model.contention import Contention
     from qcheck.model.loans import Loans
     from qcheck.model.mig import MigLayout
     from qcheck.model.nodes import Node, NodePool
     from qcheck.model.objects import Generator, Namespace, Object, ObjectId, Other
+    from qcheck.model.packing.answer import Answer
     from qcheck.model.place import Place, Route
     from qcheck.model.pods import PodTemplate
     from qcheck.model.problems import Problem
@@ -205,6 +207,17 @@ class Cluster(Value, cached=True):
         from qcheck.model.contention import Contention
 
         return Contention(self)
+
+    @cached_property
+    def decided(self) -> dict[tuple[int, frozenset[str]], tuple[Workload, Decision]]:
+        """Admission decisions so far, by the identity of the workload, which is kept with it so that it stays one, and
+        the flavors left out."""
+        return {}
+
+    @cached_property
+    def packed(self) -> dict[object, Answer]:
+        """Packing questions answered so far: equal jobs ask equal ones."""
+        return {}
 
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from qcheck.model.cluster import Cluster
-    from qcheck.model.packing.answer import Placement
+    from qcheck.model.packing.answer import Answer, Placement
+    from qcheck.model.packing.question import Question
     from qcheck.model.pods import PodTemplate
     from qcheck.model.supply import NodeGroup
     from qcheck.model.workloads import PodSet
@@ -68,17 +69,25 @@ def schedule(cluster: Cluster, namespace: str, wanted: Iterable[Wanted]) -> Sche
 
 def _decide(cluster: Cluster, pods: list[Wanted], shapes: tuple[Shape, ...], unknown: tuple[Reason, ...]) -> Schedule:
     at_best = question(cluster, shapes, at_best=True)
-    best = solve(at_best)
+    best = _solved(cluster, at_best)
     if isinstance(best, DoesNotFit):
         reason = obstacle(cluster, [p.pod_set for p in pods], shapes, at_best, best.certificate)
         return Schedule(False if cluster.is_complete else None, reasons=(reason,))
     if unknown:
         return Schedule(None, reasons=unknown)
     sure = question(cluster, shapes, at_best=False)
-    answer = solve(sure)
+    answer = _solved(cluster, sure)
     if isinstance(answer, Fits):
         return Schedule(True, tuple(_named(cluster, shapes, answer.witness)))
     return Schedule(None, reasons=(_doubt(pods, shapes),))
+
+
+def _solved(cluster: Cluster, asked: Question) -> Answer:
+    nodes = tuple((n.label, tuple(n.free.items()), n.count) for n in asked.nodes)
+    key = (nodes, tuple((p.label, tuple(p.request.items()), p.count, p.on) for p in asked.pods))
+    if key not in cluster.packed:
+        cluster.packed[key] = solve(asked)
+    return cluster.packed[key]
 
 
 def _not_judged(pods: list[Wanted]) -> Iterator[Reason]:
