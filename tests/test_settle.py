@@ -121,6 +121,8 @@ def test_a_comment_on_a_related_line_suppresses() -> None:
         ("# qcheck: ignore[QC1010] typo", "no rule is called QC1010; QC101 is near"),
         ("# qcheck: ignore[QC1] a prefix is a blanket", "no rule is called QC1"),
         ("# qcheck: ignore everything", "is no suppression"),
+        ("# qcheck: ingore QC101", "is no suppression"),
+        ("# qcheck: disable=QC101", "is no suppression"),
         ("# qcheck: ignore[] nothing", "is no suppression"),
     ],
 )
@@ -129,6 +131,10 @@ def test_a_suppression_that_does_not_count_says_why(comment: str, says: str) -> 
     assert rules_of(result) == ["QC012", "QC101"] or rules_of(result) == ["QC101", "QC012"]
     assert any(says in f.message for f in result.findings)
     assert result.suppressed == ()
+
+
+def test_a_comment_that_only_begins_with_the_name_is_none() -> None:
+    assert rules_of(with_comment("# qcheck: the nodes are in Terraform")) == ["QC101"]
 
 
 def test_an_unused_suppression_is_a_finding_at_its_line() -> None:

@@ -6,6 +6,8 @@ form does not exist. One that is malformed, expired or of no use is a finding it
 
 from __future__ import annotations
 
+import re
+
 from qcheck.findings.finding import Finding, finding
 from qcheck.model.objects import ObjectId
 from qcheck.model.place import Place, follow
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     """A comment that speaks to qcheck: its line, its text from `qcheck:` on, whether it stands alone, and its spot."""
 
 ANNOTATION = "qcheck.dev/ignore."
+WORDS = ("ignore", "disable", "skip", "noqa", "suppress", "silence", "ignore-file")
 MEANT = "write `# qcheck: ignore[QC205] reason`, if needed with `until=2027-01-31` before the reason"
 
 
@@ -63,10 +66,18 @@ def read_suppressions(
 ) -> list[Suppression]:
     """All suppressions, wrong ones too. `today` is an ISO date; the calendar is asked where it is None and matters."""
     names = {word: r.id for r in catalogue.values() for word in (r.id, r.name)}
-    found = [_of_comment(marker, names, today) for marker in markers]
+    found = [_of_comment(marker, names, today) for marker in markers if _is_meant(marker[1])]
     for cluster in clusters:
         found += _of_annotations(cluster, names, today)
     return found
+
+
+def _is_meant(text: str) -> bool:
+    """Whether a comment wants to silence something, rightly written or not; others may begin with `qcheck:` as well."""
+    from difflib import get_close_matches
+
+    word = re.split(r"[^a-z-]", text.removeprefix("qcheck:").strip().lower(), maxsplit=1)[0]
+    return "[" in text or bool(get_close_matches(word, WORDS, 1, 0.8))
 
 
 def _of_comment(marker: Marker, names: Mapping[str, str], today: str | None) -> Suppression:
