@@ -131,6 +131,9 @@ def gather(
     Files in `first` come before the others, so that their objects count where one is defined twice; those that belong to
     no cluster belong to each. Renderers run in the directory `within`, where it holds another state of the files.
     """
+    if settings.crds and not isinstance(paths, files.Found):
+        brought = [os.path.normpath(os.path.join(settings.root, p)) for p in settings.crds]
+        paths, first = (*paths, *brought), {*first, *(f.path for f in files.discover(brought).files)}
     loaded, not_read = read(paths, settings.limits, watch)
     loaded.sort(key=lambda f: f.text.path not in first)
     homeless = {p for p in first if not any(scope.holds(p) for scope in settings.scopes)}

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from qcheck.api import audit
+from qcheck.settings import load_settings
 
 HAS_CEL = find_spec("cel_expr_python") is not None
 
@@ -83,6 +84,19 @@ def test_what_the_schema_refuses(
     found = said(tmp_path, spec, monkeypatch)
     assert [r for r, _ in found] == [rule]
     assert found[0][1].startswith(text)
+
+
+def test_definitions_named_in_settings_hold_in_every_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in {
+        "clusters/a/widget.yaml": WIDGET + "{size: 0}\n",
+        "vendor/crds.yaml": DEFINITION,
+        "qcheck.yaml": "version: 1\nclusters: {a: {include: [clusters/a/**]}}\ncrds: [vendor]\n",
+    }.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text, encoding="utf-8")
+    found = audit(["clusters"], load_settings(".")).findings
+    assert [f.message.partition(":")[0] for f in found if f.rule and f.rule.id == "QC003"] == ["spec.size"]
 
 
 @pytest.mark.skipif(not HAS_CEL, reason="needs cel-expr-python")

@@ -93,6 +93,7 @@ class Settings(Value):
     limits: Limits = DEFAULT_LIMITS
     render_seconds: int = 60
     baseline: str | None = None
+    crds: tuple[str, ...] = ()
 
 
 def load_settings(first: str = ".", explicit: str | None = None) -> Settings:

@@ -191,6 +191,7 @@ class SettingsPart(Part):
     instance_types: dict[str, InstanceTypePart] = {}
     limits: LimitsPart = LimitsPart()
     baseline: Path | None = None
+    crds: list[Path] = Field(default=[], description="Files of CustomResourceDefinitions that hold in every cluster.")
 
     @model_validator(mode="after")
     def clusters_or_all(self) -> Self:
@@ -231,6 +232,7 @@ class SettingsPart(Part):
             limits=self.limits.value(),
             render_seconds=self.limits.render_seconds,
             baseline=self.baseline,
+            crds=tuple(self.crds),
         )
 
 

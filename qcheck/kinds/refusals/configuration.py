@@ -109,7 +109,6 @@ def _namespaces(root: Cursor) -> Iterator[Failure]:
     yield from label_selector(selector, check)
     if not isinstance(selector.data, dict):
         return
-    own = root["namespace"].text() or "kueue-system"
     found = LabelSelector(
         {k: v.data for k, v in selector["matchLabels"].mapping() if isinstance(v.data, str)},
         tuple(
@@ -119,11 +118,18 @@ def _namespaces(root: Cursor) -> Iterator[Failure]:
             for e in selector["matchExpressions"].items()
         ),
     )
+    own = root["namespace"].text() or _own_namespace(found)
     for name in ("kube-system", own):
         if found.matches({_NAME: name}):
             text = f"Invalid value: must not match the namespace {name}"
             yield refuse(selector, check, text, f"exclude it by {_NAME}: operator NotIn, values [kube-system, {own}]")
             return
+
+
+def _own_namespace(selector: LabelSelector) -> str:
+    """Where Kueue runs if the Configuration does not say: as a rule the selector leaves out that namespace."""
+    named = [v for e in selector.expressions if e.key == _NAME for v in e.values if "kueue" in v]
+    return named[0] if named else "kueue-system"
 
 
 def _multikueue(at: Cursor) -> Iterator[Failure]:
