@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from qcheck.model.objects import ObjectId
 
 
+FORMER_KINDS = {"Queue": "LocalQueue"}
+"""Kinds of the first releases that have another name since."""
+
+
 def version_problems(root: Cursor, identity: ObjectId, release: Release) -> Iterator[Problem]:
     """Nothing for other groups: their versions depend on the cluster."""
     if identity.group == CONFIG and release < CONFIG_SERVED.get(identity.version, ((999, 0), ()))[0]:
@@ -27,7 +31,7 @@ def version_problems(root: Cursor, identity: ObjectId, release: Release) -> Iter
         )
     if identity.group != KUEUE or not identity.version:
         return
-    if identity.kind not in SERVED:
+    if identity.kind not in SERVED and identity.kind not in FORMER_KINDS:
         yield _unknown_kind(root, identity)
         return
     served = served_versions(identity.kind, release)
@@ -50,7 +54,7 @@ def version_problems(root: Cursor, identity: ObjectId, release: Release) -> Iter
 
 def served_versions(kind: str, release: Release) -> list[str]:
     """The versions of a kind that a release serves, oldest first."""
-    return [v for v, (since, gone) in SERVED[kind].items() if since <= release < gone]
+    return [v for v, (since, gone) in SERVED.get(kind, {}).items() if since <= release < gone]
 
 
 def shown(release: Release) -> str:
@@ -58,7 +62,7 @@ def shown(release: Release) -> str:
 
 
 def _gone(root: Cursor, identity: ObjectId, release: Release, served: list[str]) -> Problem:
-    span = SERVED[identity.kind].get(identity.version)
+    span = SERVED.get(identity.kind, {}).get(identity.version)
     if span is None:
         why = "only releases before 0.3 did" if identity.version.startswith("v1alpha") else "no release does"
     elif release < span[0]:
@@ -66,6 +70,8 @@ def _gone(root: Cursor, identity: ObjectId, release: Release, served: list[str])
     else:
         why = f"release {shown(span[1])} dropped it"
     instead = f"Write apiVersion: {KUEUE}/{served[-1]}." if served else f"This release has no {identity.kind} at all."
+    if identity.kind in FORMER_KINDS:
+        instead = f"It is a {FORMER_KINDS[identity.kind]} now."
     return Problem(
         "api-version-gone",
         Place(root.document, (*root.route, "apiVersion")),
@@ -80,7 +86,7 @@ def _gone(root: Cursor, identity: ObjectId, release: Release, served: list[str])
 def _unknown_kind(root: Cursor, identity: ObjectId) -> Problem:
     from qcheck.kinds.schema.structure import closest
 
-    near = "LocalQueue" if identity.kind == "Queue" else closest(identity.kind, SERVED)
+    near = closest(identity.kind, SERVED)
     return Problem(
         "api-rejected",
         Place(root.document, (*root.route, "kind")),
