@@ -112,3 +112,20 @@ def test_without_a_library_rules_are_named_as_not_judged(tmp_path: Path, monkeyp
     monkeypatch.setattr("qcheck.kinds.cel.import_module", missing)
     assert said(tmp_path, "{size: 6}", monkeypatch) == []
     assert any("CEL" in n.why for n in audit(["."]).inputs.not_read)
+
+
+NO_SCHEMAS = (
+    "{type: 5}",
+    "{type: object, properties: [1]}",
+    "{type: object, required: {a: b}}",
+    "{properties: {size: {pattern: 3}}}",
+)
+
+
+@pytest.mark.parametrize("wrong", NO_SCHEMAS)
+def test_a_definition_that_is_none_judges_nothing(tmp_path: Path, wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    head = DEFINITION.partition("        openAPIV3Schema:")[0]
+    Path("crd.yaml").write_text(f"{head}        openAPIV3Schema: {wrong}\n", encoding="utf-8")
+    Path("a-widget.yaml").write_text(WIDGET + "{size: 1}\n", encoding="utf-8")
+    assert all(f.rule is not None and f.rule.id != "QC000" for f in audit(["."]).findings)

@@ -48,7 +48,7 @@ class Judge:
                     "CEL", f"Invalid value: {rule.message or 'failed rule: ' + rule.expression}", reversed(route)
                 )
         if isinstance(data, dict):
-            properties, others = schema.get("properties") or {}, schema.get("additionalProperties")
+            properties, others = _mapping(schema.get("properties")), schema.get("additionalProperties")
             for key, value in data.items():
                 inner = properties.get(key, others)
                 if isinstance(inner, dict):
@@ -90,7 +90,11 @@ def rules(schema: Json) -> list[Rule]:
 
 def _all_rules(schema: Json) -> Iterator[Rule]:
     yield from rules(schema)
-    below = [*(schema.get("properties") or {}).values(), schema.get("items"), schema.get("additionalProperties")]
+    below = [*_mapping(schema.get("properties")).values(), schema.get("items"), schema.get("additionalProperties")]
     for inner in below:
         if isinstance(inner, dict):
             yield from _all_rules(inner)
+
+
+def _mapping(value: object) -> Json:
+    return value if isinstance(value, dict) else {}

@@ -22,6 +22,8 @@ from qcheck.model.value import TYPE_CHECKING, Value
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from jsonschema import Draft202012Validator
+
     from qcheck.documents.cursor import Cursor
     from qcheck.kinds.refusals.target import Target
 
@@ -37,6 +39,10 @@ _PLAIN = frozenset(
         "multipleOf", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "required",
     }
 )  # fmt: skip
+
+
+_validators: dict[int, tuple[Json, Draft202012Validator | None]] = {}
+"""By the identity of the schema, which is kept so that the identity stays its own."""
 
 
 class Brought(Value):
@@ -129,6 +135,10 @@ def unjudged(roots: list[Cursor], release: tuple[int, int]) -> list[tuple[str, s
     found = []
     for key, each in definitions(roots).items():
         if key in present and replaces(each, release):
+            if _validator(each.schema) is None:
+                found.append(
+                    (each.place.origin.path, f"the schema of {each.name} is none: its objects were not judged")
+                )
             why = Judge().unjudged(each.schema)
             found += [(each.place.origin.path, f"a CEL rule of {each.name} was not judged: {w}") for w in why]
     return found
@@ -191,9 +201,8 @@ def _unknown(schema: Json, data: object, route: Route) -> Iterator[Failure]:
 
 
 def _values(schema: Json, data: object) -> Iterator[Failure]:
-    from jsonschema import Draft202012Validator
-
-    for error in Draft202012Validator(translated(schema)).iter_errors(data):
+    validator = _validator(schema)
+    for error in validator.iter_errors(data) if validator is not None else ():
         route = tuple(error.absolute_path)
         text = f"Invalid value: {error.message[:300]}"
         if error.validator == "required" and isinstance(error.instance, dict):
@@ -201,6 +210,21 @@ def _values(schema: Json, data: object) -> Iterator[Failure]:
                 if name not in error.instance and f"{name!r} is" in error.message:
                     route, text = (*route, name), "Required value"
         yield Failure("SCHEMA", text, reversed(route))
+
+
+def _validator(schema: Json) -> Draft202012Validator | None:
+    """The validator of a schema, made once; None where the schema is not one."""
+    if id(schema) not in _validators:
+        from jsonschema import Draft202012Validator, SchemaError
+
+        made = translated(schema)
+        try:
+            Draft202012Validator.check_schema(made)
+        except SchemaError:
+            _validators[id(schema)] = (schema, None)
+        else:
+            _validators[id(schema)] = (schema, Draft202012Validator(made))
+    return _validators[id(schema)][1]
 
 
 def translated(schema: Json) -> Json:

@@ -123,7 +123,7 @@ def _problem(root: Cursor, identity: ObjectId, found: Described | None, failure:
         f"{path}: {failure.text}",
         failure.fix[:1].upper() + failure.fix[1:] + "." * bool(failure.fix),
         identity,
-        tuple(Place(root.document, r, "clashes with this") for r in failure.related),
+        tuple(Place(root.document, r, "compare with this") for r in failure.related),
         {"check": failure.check, "field": path},
     )
 
@@ -142,6 +142,6 @@ def _of_configuration(root: Cursor, identity: ObjectId, failure: Failure) -> Pro
         text,
         fix[:1].upper() + fix[1:] + "." * bool(fix),
         identity,
-        tuple(Place(root.document, r, "clashes with this") for r in failure.related),
+        tuple(Place(root.document, r, "compare with this") for r in failure.related),
         {"check": check, "field": path},
     )

@@ -70,7 +70,7 @@ def _waiting(at: Cursor) -> Iterator[Failure]:
 
 
 def _integrations(at: Cursor) -> Iterator[Failure]:
-    seen: dict[object, Cursor] = {}
+    seen: dict[str | None, Cursor] = {}
     for name in at["frameworks"].items():
         if isinstance(name.data, str) and name.data not in FRAMEWORKS:
             from qcheck.kinds.schema.structure import closest
@@ -83,7 +83,7 @@ def _integrations(at: Cursor) -> Iterator[Failure]:
 
 
 def _external(names: list[Cursor], check: str) -> Iterator[Failure]:
-    seen: dict[object, Cursor] = {}
+    seen: dict[str | None, Cursor] = {}
     for name in names:
         if not isinstance(name.data, str):
             continue
@@ -96,9 +96,9 @@ def _external(names: list[Cursor], check: str) -> Iterator[Failure]:
         yield from _again(name, seen, check)
 
 
-def _again(name: Cursor, seen: dict[object, Cursor], check: str) -> Iterator[Failure]:
-    first = seen.setdefault(name.data, name)
-    if first is not name:
+def _again(name: Cursor, seen: dict[str | None, Cursor], check: str) -> Iterator[Failure]:
+    first = seen.setdefault(name.text(), name)
+    if first is not name and name.text() is not None:
         yield refuse(name, check, f"Duplicate value: {show(name.data)}", related=(first.route,))
 
 
@@ -164,7 +164,7 @@ def _fair_sharing(fair: Cursor, admission: Cursor) -> Iterator[Failure]:
 
 
 def _resources(at: Cursor) -> Iterator[Failure]:
-    inputs: dict[object, Cursor] = {}
+    inputs: dict[str | None, Cursor] = {}
     for entry in at["transformations"].items():
         if entry["input"].text():
             yield from _again(entry["input"], inputs, "CFG-V09")
@@ -181,8 +181,8 @@ def _resources(at: Cursor) -> Iterator[Failure]:
 
 def _device_classes(at: Cursor) -> Iterator[Failure]:
     mappings = at.items()
-    names: dict[object, Cursor] = {}
-    classes: dict[object, Cursor] = {}
+    names: dict[str | None, Cursor] = {}
+    classes: dict[str | None, Cursor] = {}
     if len(mappings) > 16:
         yield refuse(at, "CFG-V10", f"Too many: {len(mappings)}: must have at most 16 items")
     for mapping in mappings:

@@ -31,7 +31,7 @@ def resource_flavor(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa:
 
 
 def _taints(at: Cursor) -> Iterator[Failure]:
-    seen: dict[tuple[object, object], Cursor] = {}
+    seen: dict[tuple[str | None, str | None], Cursor] = {}
     for taint in at.items():
         key, value, effect = taint["key"], taint["value"], taint["effect"]
         if isinstance(effect.data, str) and effect.data not in EFFECTS:
@@ -42,8 +42,8 @@ def _taints(at: Cursor) -> Iterator[Failure]:
             yield refuse(key, "RF-W02", f"Invalid value: {show(key.data)}: {fault}")
         if isinstance(value.data, str) and (fault := value_fault(value.data)):
             yield refuse(value, "RF-W02", f"Invalid value: {show(value.data)}: {fault}")
-        first = seen.setdefault((key.data, effect.data), taint)
-        if first is not taint and isinstance(taint.data, dict):
+        first = seen.setdefault((key.text(), effect.text()), taint)
+        if first is not taint and None not in (key.text(), effect.text()):
             text = f"Duplicate value: {key.data}:{effect.data}: taints must be unique by key and effect"
             yield refuse(taint, "RF-W03", text, related=(first.route,))
 
@@ -94,9 +94,9 @@ def multikueue_cluster(root: Cursor, target: Target) -> Iterator[Failure]:  # no
 def multikueue_config(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001
     if root["apiVersion"].text() != "kueue.x-k8s.io/v1beta2":
         return
-    seen: dict[object, Cursor] = {}
+    seen: dict[str | None, Cursor] = {}
     for name in root["spec"]["clusters"].items():
-        first = seen.setdefault(name.data, name)
-        if first is not name and isinstance(name.data, str):
+        first = seen.setdefault(name.text(), name)
+        if first is not name and name.text() is not None:
             text = f"Duplicate value: {show(name.data)}: clusters must be unique"
             yield refuse(name, "MKF-C01", text, related=(first.route,))
