@@ -61,29 +61,27 @@ def _short(
         or _by_shapes(cluster, name, devices, beside)
         or _by_nodes(cluster, name, devices, beside, percent)
     )
-    if short is None:
-        return
-    resource = beside.resource
-    have, need = show_amount(resource, beside.nominal), show_amount(resource, short.needed)
-    promised = f"{devices.nominal} {devices.resource}"
+    if short is not None:
+        yield _co_resource(name, short).about(holder.id)
+
+
+def _co_resource(name: str, short: Short) -> Finding:
+    devices, beside, resource = short.devices, short.beside, short.beside.resource
+    promised = f"{name} is promised {devices.nominal} {devices.resource} in {devices.flavor}"
     if beside.nominal == 0:
         message = (
-            f"{name} is promised {promised} in {devices.flavor} and 0 {resource}: every pod must borrow its {resource}, "
-            f"so the queue cannot reclaim its accelerators from borrowers"
+            f"{promised} and 0 {resource}: every pod must borrow its {resource}, so the queue cannot reclaim its "
+            f"accelerators from borrowers"
         )
     else:
         message = (
-            f"{name} is promised {promised} in {devices.flavor} with {have} {resource}: {short.by} they need {need}, so "
-            f"only {short.usable} can be used"
+            f"{promised} with {show_amount(resource, beside.nominal)} {resource}: {short.by} they need "
+            f"{show_amount(resource, short.needed)}, so only {short.usable} can be used"
         )
-    yield (
-        finding(beside.nominal_place, message)
-        .about(holder.id)
-        .near(devices.nominal_place, f"{devices.nominal} {devices.resource}")
-        .with_data(
-            queue=name, flavor=devices.flavor, resource=resource, quota=beside.nominal, needed=short.needed,
-            accelerators=devices.nominal, usable=short.usable,
-        )
+    found = finding(beside.nominal_place, message)
+    return found.near(devices.nominal_place, f"{devices.nominal} {devices.resource}").with_data(
+        queue=name, flavor=devices.flavor, resource=resource, quota=beside.nominal, needed=short.needed,
+        accelerators=devices.nominal, usable=short.usable,
     )  # fmt: skip
 
 

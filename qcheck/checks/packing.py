@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     Judged = list[tuple[Guarantee, Verdict]]
 
 
+TOLD = 4
+"""How many guarantees a message tells one by one."""
+
+
 @rule("QC506")
 def shapes_do_not_pack(cluster: Cluster) -> Iterator[Finding]:
     """Pods within guaranteed quota for which there are not enough nodes of their shape, alone or all together."""
@@ -86,12 +90,21 @@ def is_left_to_packing(cluster: Cluster, flavor: str, shape: PodShape, broken: f
 
 def _too_much(cluster: Cluster, short: list[Guarantee], verdict: Verdict, severity: str) -> Finding:
     largest = max(short, key=lambda g: g.quota.nominal)
-    promises = names(_promise(g) for g in short)
+    promises = names(_promise(g) for g in short) if len(short) <= TOLD else _promises(short)
     message = f"{promises}, which do not fit{' together' if len(short) > 1 else ''}: {verdict.why()}"
     found = finding(largest.quota.nominal_place, message)
     for each in short:
         found = found if each is largest else found.near(each.quota.nominal_place, _promise(each))
     return _as_settled(cluster, found, short, verdict).at_most(severity).with_data(declared=severity == "error")
+
+
+def _promises(short: list[Guarantee]) -> str:
+    """Many guarantees in one sum."""
+    resource = short[0].quota.resource
+    total, pods = sum(g.quota.nominal for g in short), sum(g.pods for g in short)
+    flavors, shapes = sorted({g.flavor for g in short}), dict.fromkeys(g.shape.name for g in short)
+    quota = f"{show_amount(resource, total)} {resource} of {len(short)} queues in {names(flavors)}"
+    return f"{quota} is {plural(pods, 'pod')} of {names(shapes)}"
 
 
 def _promise(given: Guarantee) -> str:

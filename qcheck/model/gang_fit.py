@@ -8,7 +8,7 @@ from qcheck.model.packing.domains import Slice, at_level, capacity, gangs_per_do
 from qcheck.model.packing.gangs import Gang, GangQuestion, pack_gangs
 from qcheck.model.packing.question import Pods
 from qcheck.model.packing.words import explain
-from qcheck.model.placing import LENIENT, PLAIN, SURE
+from qcheck.model.placing import LENIENT, PLAIN, SURE, label_of
 from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def domain_size(cluster: Cluster, flavor: str, level: str, resource: str) -> Dom
     if level == HOSTNAME or laid is None or level in laid.unclear or not laid.domains:
         return None
     groups = [m.group for m in cluster.supply.matches(flavor)]
-    whole = {g.name: max((c.machine.allocatable.get(resource, 0) for c in g.classes), default=0) for g in groups}
+    whole = {label_of(g): max((c.machine.allocatable.get(resource, 0) for c in g.classes), default=0) for g in groups}
     sizes = [
         DomainSize(
             d.label,

@@ -132,7 +132,12 @@ def nodes_of(group: NodeGroup, asked: Iterable[str], view: str, most: int, taken
     """
     free = {r: max((_free(group, c, r, view) for c in group.classes), default=0) for r in asked}
     count = _count(group)
-    return Nodes(group.name, free, most if count is None else max(0, count - taken_out))
+    return Nodes(label_of(group), free, most if count is None else max(0, count - taken_out))
+
+
+def label_of(group: NodeGroup) -> str:
+    """A group's name in sums that count its nodes anyway."""
+    return group.name.removesuffix(f" ({len(group.nodes)} nodes)")
 
 
 def _count(group: NodeGroup) -> int | None:

@@ -64,13 +64,21 @@ class _Words:
     def _one_shape(self, posed: Posed, proof: Weights, shape: int) -> str:
         pods, pod = self._question.pods[shape], self._question.pod_word
         wanted, room = posed.wanted[shape], self._room(posed, proof)
-        held = [
-            f"{self._nodes(c, n)} {'holds' if n == 1 else 'hold'} {self._at_most(c, shape, proof.most[c], n)}"
-            for c, n in enumerate(posed.counts)
-            if n
-        ]
+        alike: dict[str, list[int]] = {}
+        for node, count in enumerate(posed.counts):
+            if count:
+                alike.setdefault(self._at_most(node, shape, proof.most[node], count), []).append(node)
+        held = [self._they_hold(posed, nodes, most) for most, nodes in alike.items()]
         where = ", ".join(held) or f"there is no {self._question.node_word}"
         return f"{where}: room for {room} {_many(room, f'{pods.label} {pod}')}, {wanted} {_are(wanted)} wanted"
+
+    def _they_hold(self, posed: Posed, nodes: list[int], most: str) -> str:
+        """`8 nodes of a, 4 of b and 4 of c hold at most 1 each`: classes of which the same is said."""
+        first, *more = [(posed.counts[n], self._question.nodes[n].label) for n in nodes]
+        shown = [f"{first[0]} {_many(first[0], self._question.node_word)} of {first[1]}"]
+        shown += [f"{count} of {label}" for count, label in more]
+        one = not more and first[0] == 1
+        return f"{' and '.join([*([', '.join(shown[:-1])] if more else []), shown[-1]])} {'holds' if one else 'hold'} {most}"
 
     def _at_most(self, node: int, shape: int, most: int, count: int) -> str:
         each = "" if count == 1 else " each"
