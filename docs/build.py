@@ -59,14 +59,21 @@ where it rests on an estimate.
 
 
 def main() -> None:
+    # The index first: what the pages show is found by the rules that it lists.
+    write(ROOT / "rules" / "index.json", index(list(read_rulebook().values())))
     for path, text in generated().items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
-            print(f"wrote {path.relative_to(ROOT)}")
+        write(path, text)
     for path in stale():
         path.unlink()
         print(f"removed {path.relative_to(ROOT)}")
+
+
+def write(path: Path, text: str) -> None:
+    """Only where the text differs, so that nothing looks changed that is not."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+        print(f"wrote {path.relative_to(ROOT)}")
 
 
 def generated() -> dict[Path, str]:

@@ -90,7 +90,13 @@ def _cluster(cluster: Cluster, many: bool, links: Links) -> Html | None:
         tag(
             "div",
             tag("div", tag("h3", "What Kueue sees"), list(quota_view(cluster, look)), cls="view"),
-            tag("div", tag("h3", "What the nodes have"), _legend(look), list(node_view(cluster, look)), cls="view"),
+            tag(
+                "div",
+                tag("h3", "What the nodes have"),
+                _legend(cluster, look),
+                list(node_view(cluster, look)),
+                cls="view",
+            ),
             cls="views",
         ),
     )
@@ -115,8 +121,11 @@ def _sum(cluster: Cluster, resource: str) -> Html | None:
     )
 
 
-def _legend(look: Look) -> Html:
-    kinds = [("daemon", "DaemonSet"), ("kept", "reserve"), ("free", "free")]
+def _legend(cluster: Cluster, look: Look) -> Html:
+    """The queues, and what else holds devices of some node."""
+    pictures = [g for r in pictured_resources(cluster) for g in holdings(cluster, r).groups]
+    seen = {look.of_slice(s) for g in pictures for n in g.nodes for s in n.slices}
+    kinds = [k for k in (("daemon", "DaemonSet"), ("kept", "reserve"), ("free", "free")) if k[0] in seen]
     shown = [(look.of(name), name) for name in look.names] + kinds
     items = [tag("span", tag("i", cls=cls), name) for cls, name in shown]
     note = "Laid out in order of size: on the cluster, who comes first decides who gets which node."
