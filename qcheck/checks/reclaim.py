@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.checks.registry import rule
 from qcheck.findings.finding import Finding, finding
 from qcheck.model.eviction import fails_on_eviction, is_lost, seconds, teardown
-from qcheck.model.priorities import global_default
+from qcheck.model.priorities import global_default, pod_ranks
 from qcheck.model.quantity import show_amount
 from qcheck.model.queues import NEVER
 from qcheck.model.value import TYPE_CHECKING
@@ -14,10 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.model.cluster import Cluster
+    from qcheck.model.eviction import Teardown
     from qcheck.model.loans import Loan
     from qcheck.model.place import Place
     from qcheck.model.queues import ClusterQueue, Preemption
     from qcheck.model.workloads import Workload
+
+MOST_URGENT = 2**31
+"""Above every priority."""
 
 
 @rule("QC308")
@@ -137,20 +141,26 @@ def slow_reclaim(cluster: Cluster, budget: str | int, operators: list[str]) -> I
     """Workloads on borrowed quota that keep their nodes long after the owner wanted them back."""
     allowed = _duration(budget)
     known = {kind: _duration(text) for kind, _, text in (o.partition("=") for o in operators)}
-    for workload, queue in cluster.contention.queued:
-        took = teardown(workload, known)
-        loan = _taken_back(cluster, queue) if took.seconds > allowed else None
+    for queue in cluster.queues:
+        taken = [(w, teardown(w, known)) for w in cluster.contention.workloads_of.get(queue.name, ())]
+        slow = [(workload, took) for workload, took in taken if took.seconds > allowed]
+        loan = _taken_back(cluster, queue) if slow else None
         if loan is not None:
-            yield (
-                finding(
-                    took.place,
-                    f"{workload.id} may hold what {queue.name} borrows from {loan.owner.name} for {took.seconds} s after "
-                    f"it is preempted ({took.reason}); the budget is {allowed} s",
-                )
-                .about(workload.id)
-                .near(loan.owner.preemption.place.at("reclaimWithinCohort"), f"{loan.owner.name} takes it back")
-                .with_data(seconds=took.seconds, budget=allowed, owner=loan.owner.name)
-            )
+            for workload, took in slow:
+                yield _slow(queue, workload, took, loan, allowed)
+
+
+def _slow(queue: ClusterQueue, workload: Workload, took: Teardown, loan: Loan, allowed: int) -> Finding:
+    return (
+        finding(
+            took.place,
+            f"{workload.id} may hold what {queue.name} borrows from {loan.owner.name} for {took.seconds} s after it is "
+            f"preempted ({took.reason}); the budget is {allowed} s",
+        )
+        .about(workload.id)
+        .near(loan.owner.preemption.place.at("reclaimWithinCohort"), f"{loan.owner.name} takes it back")
+        .with_data(seconds=took.seconds, budget=allowed, owner=loan.owner.name)
+    )
 
 
 def _duration(text: str | int) -> int:
@@ -169,23 +179,33 @@ def _taken_back(cluster: Cluster, queue: ClusterQueue) -> Loan | None:
 @rule("QC312")
 def not_preemption_tolerant(cluster: Cluster) -> Iterator[Finding]:
     """Workloads on borrowed quota that do not survive losing it."""
-    for workload, queue in cluster.contention.queued:
-        reason = _why_lost(cluster, workload, queue)
-        loan = _taken_back(cluster, queue) if reason else None
-        if reason and loan is not None:
-            place, text = reason
-            yield (
-                finding(place, f"{workload.id} runs on what {queue.name} borrows from {loan.owner.name}, and {text}")
-                .about(workload.id)
-                .near(loan.owner.preemption.place.at("reclaimWithinCohort"), f"{loan.owner.name} takes it back")
-                .with_data(owner=loan.owner.name)
-            )
+    for queue in cluster.queues:
+        lost = [
+            (w, why) for w in cluster.contention.workloads_of.get(queue.name, ()) if (why := _why_lost(w)) is not None
+        ]
+        loan = _taken_back(cluster, queue) if lost else None
+        if loan is None:
+            continue
+        strongest = _strongest_owner(cluster, queue)
+        for workload, (place, text) in lost:
+            if is_lost(workload) or _may_be_evicted(cluster, workload, strongest):
+                yield _not_tolerant(queue, workload, place, text, loan)
 
 
-def _why_lost(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> tuple[Place, str] | None:
+def _not_tolerant(queue: ClusterQueue, workload: Workload, place: Place, text: str, loan: Loan) -> Finding:
+    owner = loan.owner
+    return (
+        finding(place, f"{workload.id} runs on what {queue.name} borrows from {owner.name}, and {text}")
+        .about(workload.id)
+        .near(owner.preemption.place.at("reclaimWithinCohort"), f"{owner.name} takes it back")
+        .with_data(owner=owner.name)
+    )
+
+
+def _why_lost(workload: Workload) -> tuple[Place, str] | None:
     if is_lost(workload):
         return workload.place.at("kind"), "nothing creates a bare Pod again once it is preempted"
-    if not fails_on_eviction(workload) or not _may_be_evicted(cluster, workload, queue):
+    if not fails_on_eviction(workload):
         return None
     if workload.on_disruption == "FailJob":
         return workload.place.at(
@@ -195,17 +215,19 @@ def _why_lost(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> tupl
     return place, "the first pod that kube-scheduler evicts fails it: backoffLimit is 0 and eviction is not ignored"
 
 
-def _may_be_evicted(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> bool:
-    """Whether kube-scheduler may evict single pods. Kueue suspends the whole workload, which costs no retry.
+def _strongest_owner(cluster: Cluster, queue: ClusterQueue) -> int | None:
+    """The highest priority with which pods of owners may evict a queue's pods; None if no pod of theirs is known to.
 
-    True for a queue made for borrowing, whose pods are meant to make room, and where pods are below an owner's.
+    A queue made for borrowing is meant to make room: for it the highest there is.
     """
-    contention = cluster.contention
-    mine = next((c for c in contention.of_queue.get(queue.name, ()) if c.workload is workload), None)
-    for loan in cluster.loans.to(queue):
-        if cluster.loans.is_by_nature(queue, loan.borrowed.key):
-            return True
-        owners = contention.of_queue.get(loan.owner.name, ())
-        if mine and any(o.highest.preempts and o.highest.value > mine.lowest.value for o in owners):
-            return True
-    return False
+    loans = cluster.loans
+    if any(loans.is_by_nature(queue, cell) for cell in loans.cells_to(queue)):
+        return MOST_URGENT
+    owners = (c for c in cluster.contention.most_urgent if loans.between(c.queue, queue) is not None)
+    return next((c.highest.value for c in owners), None)
+
+
+def _may_be_evicted(cluster: Cluster, workload: Workload, strongest: int | None) -> bool:
+    """Whether kube-scheduler may evict single pods. Kueue suspends the whole workload, which costs no retry."""
+    ranks = pod_ranks(cluster, workload)
+    return strongest is not None and ranks is not None and ranks[0].value < strongest

@@ -6,6 +6,7 @@ Without node pools, workloads of one flavor count as competing; with them, those
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import islice
 
 from qcheck.model.destination import destination
 from qcheck.model.eligibility import miss
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from qcheck.model.queues import ClusterQueue, ResourceFlavor
     from qcheck.model.supply import NodeGroup
     from qcheck.model.workloads import DaemonSet, PodSet, Workload
+
+    Relation = Callable[["Contender", "Contender"], bool]
 
 
 class Contender(Value):
@@ -118,28 +121,44 @@ class Contention:
         other's. One pair stands for all of the same classes.
         """
         found: dict[tuple[object, ...], tuple[Contender, Contender]] = {}
-        for first, second in self._pairs(_inverted):
+        for first, second in self._pairs(_inverted, lambda *_: True):
             key = (first.rank.name, first.highest.name, second.rank.name, second.lowest.name)
             found.setdefault(key, (first, second))
         return tuple(found.values())
 
-    def _pairs(self, apply: Callable[[Contender, Contender], bool]) -> Iterator[tuple[Contender, Contender]]:
-        """Contenders that meet and to whose priorities `apply` applies. Priorities are few and workloads many, so it is
-        asked once for each two priorities."""
+    def _pairs(self, apply: Relation, accept: Relation) -> Iterator[tuple[Contender, Contender]]:
+        """For each two priorities to which `apply` applies, the first two contenders that meet and are accepted.
+
+        Priorities are few and workloads many.
+        """
         ranked: dict[tuple[object, ...], list[Contender]] = {}
         for group in self.standings:
             ranked.setdefault(group[0].priorities, []).append(group[0])
         for mine in ranked.values():
-            rivals = [their for theirs in ranked.values() if apply(mine[0], theirs[0]) for their in theirs]
-            for first in mine:
-                for second in rivals:
-                    if first is not second and first.grounds & second.grounds and self._meet(first, second):
-                        yield first, second
+            for theirs in ranked.values():
+                if apply(mine[0], theirs[0]):
+                    pairs = ((a, b) for a in mine for b in theirs if self._meet(a, b) and accept(a, b))
+                    yield from islice(pairs, 1)
 
     def _meet(self, first: Contender, second: Contender) -> bool:
-        tree = self._cluster.tree
-        root = tree.root(first.queue.name)
-        return first.queue is second.queue or (root is not None and root == tree.root(second.queue.name))
+        """Whether two contenders share nodes, and a queue or a cohort tree."""
+        if first is second or first.grounds.isdisjoint(second.grounds):
+            return False
+        root = self._roots.get(first.queue.name)
+        return first.queue is second.queue or (root is not None and root == self._roots.get(second.queue.name))
+
+    @cached_property
+    def _roots(self) -> dict[str, str | None]:
+        return {q.name: self._cluster.tree.root(q.name) for q in self._cluster.queues}
+
+    @cached_property
+    def most_urgent(self) -> tuple[Contender, ...]:
+        """Of each queue the contender with the most urgent pods that preempt, the most urgent first."""
+        strongest: dict[str, Contender] = {}
+        for each in sorted(self.contenders, key=lambda c: -c.highest.value):
+            if each.highest.preempts:
+                strongest.setdefault(each.queue.name, each)
+        return tuple(strongest.values())
 
     @cached_property
     def evictions(self) -> tuple[tuple[Contender, Contender], ...]:
@@ -149,21 +168,21 @@ class Contention:
         meant, and borrowers above owners, which is a case of its own.
         """
         found: dict[tuple[object, ...], tuple[Contender, Contender]] = {}
-        for first, second in self._pairs(_may_evict):
-            key = (first.highest.name, second.lowest.name)
-            if key not in found and not self._lives_on(second, first) and not any(self._lent(first, second)):
-                found[key] = (first, second)
+        for first, second in self._pairs(_may_evict, self._is_a_clash):
+            found.setdefault((first.highest.name, second.lowest.name), (first, second))
         return tuple(found.values())
+
+    def _is_a_clash(self, first: Contender, second: Contender) -> bool:
+        return not self._lives_on(second, first) and self._lent(first, second) is None
 
     def _lives_on(self, borrower: Contender, owner: Contender) -> bool:
         """Whether one queue is made to borrow what the other one owns."""
-        nature = self._cluster.loans.is_by_nature
-        return any(nature(borrower.queue, loan.borrowed.key) for loan in self._lent(borrower, owner))
+        loan = self._lent(borrower, owner)
+        return loan is not None and self._cluster.loans.is_by_nature(borrower.queue, loan.borrowed.key)
 
-    def _lent(self, borrower: Contender, owner: Contender) -> Iterator[Loan]:
+    def _lent(self, borrower: Contender, owner: Contender) -> Loan | None:
         """What the one's queue may hold of the other one's."""
-        if borrower.queue is not owner.queue:
-            yield from (loan for loan in self._cluster.loans.to(borrower.queue) if loan.owner is owner.queue)
+        return self._cluster.loans.between(owner.queue, borrower.queue)
 
 
 def _inverted(first: Contender, second: Contender) -> bool:

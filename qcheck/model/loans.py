@@ -47,6 +47,7 @@ class Loans:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._keen: dict[FlavorResource, list[ClusterQueue]] = {}
+        self._borrowed: dict[str, list[FlavorResource]] = {}
 
     def keen(self, cell: FlavorResource) -> list[ClusterQueue]:
         """Queues that can hold more of a cell than they own; those made for borrowing first."""
@@ -117,15 +118,22 @@ class Loans:
         return None
 
     def to(self, borrower: ClusterQueue) -> Iterator[Loan]:
-        """What a queue may hold of others, one loan for each owner: of accelerators if it can be."""
-        cells = sorted((q.key for q in borrower.quotas()), key=lambda c: not is_compute(c[1]))
-        cells = [c for c in cells if any(q is borrower for q in self.keen(c))]
-        for owner in self._cluster.queues if cells else ():
-            held = self._cluster.tree.queues[owner.name].cells
-            loans = (self._loan(owner, borrower, held[c]) for c in cells if c in held)
-            loan = next((found for found in loans if found is not None), None)
-            if loan is not None:
-                yield loan
+        """What a queue may hold of others, one loan for each owner."""
+        if self.cells_to(borrower):
+            yield from (loan for owner in self._cluster.queues if (loan := self.between(owner, borrower)) is not None)
+
+    def between(self, owner: ClusterQueue, borrower: ClusterQueue) -> Loan | None:
+        """What one queue may hold of another's: of accelerators if it can be."""
+        held = self._cluster.tree.queues[owner.name].cells
+        loans = (self._loan(owner, borrower, held[c]) for c in self.cells_to(borrower) if c in held)
+        return next((found for found in loans if found is not None), None)
+
+    def cells_to(self, borrower: ClusterQueue) -> list[FlavorResource]:
+        """The cells of which a queue can hold more than it owns, accelerators first."""
+        if borrower.name not in self._borrowed:
+            cells = sorted((q.key for q in borrower.quotas()), key=lambda c: not is_compute(c[1]))
+            self._borrowed[borrower.name] = [c for c in cells if any(q is borrower for q in self.keen(c))]
+        return self._borrowed[borrower.name]
 
     def _loan(self, owner: ClusterQueue, borrower: ClusterQueue, quota: Quota) -> Loan | None:
         """What a keen queue may hold of the owner's `quota`; None if nothing."""

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from qcheck.model.cluster import Cluster
     from qcheck.model.loans import Loan
 
-    Slowest = dict[str, tuple[int, str]]
-    """Seconds and the workload that takes them, by the name of its cluster queue."""
-
+Slowest = dict[str, tuple[int, str]]
+"""Seconds and the workload that takes them, by the name of its cluster queue."""
 ALWAYS, LOWER, NO = "always", "lower priorities only", "never"
 """Whether an owner gets its quota back by preemption: from any workload, from strictly lower ones, or not at all."""
 
@@ -64,32 +63,32 @@ class Matrix(Value):
 def preemption_matrix(cluster: Cluster) -> Matrix:
     """The matrix of a cluster: every queue's stance, and a claim for every cell that it lends."""
     fair = cluster.configuration is not None and cluster.configuration.fair_sharing
-    stances = tuple(Stance(q, tuple(_effects(cluster, q, fair))) for q in cluster.queues)
-    slowest = _teardowns(cluster)
-    claims = tuple(c for q in cluster.queues for c in _claims(cluster, q, slowest))
+    known = _known(cluster)
+    stances = tuple(Stance(q, tuple(_effects(cluster, q, fair, known.differ))) for q in cluster.queues)
+    claims = tuple(c for q in cluster.queues for c in _claims(cluster, q, known))
     return Matrix(cluster.name, fair, cluster.policy.profile, stances, claims)
 
 
-def _claims(cluster: Cluster, owner: ClusterQueue, slowest: Slowest) -> Iterator[Claim]:
+def _claims(cluster: Cluster, owner: ClusterQueue, known: Known) -> Iterator[Claim]:
     """Claims of one owner, accelerators only if it has any."""
     cells = list(owner.quotas())
     for quota in [q for q in cells if is_compute(q.resource)] or cells:
         outcomes: dict[tuple[str, str], list[Loan]] = {}
         for loan in cluster.loans.of(owner, quota):
-            outcomes.setdefault(_outcome(cluster, loan), []).append(loan)
+            outcomes.setdefault(_outcome(known, loan), []).append(loan)
         for (outcome, why), loans in outcomes.items():
-            yield _claim(cluster, outcome, why, loans, slowest)
+            yield _claim(cluster, outcome, why, loans, known)
 
 
-def _claim(cluster: Cluster, outcome: str, why: str, loans: list[Loan], slowest: Slowest) -> Claim:
+def _claim(cluster: Cluster, outcome: str, why: str, loans: list[Loan], known: Known) -> Claim:
     owner, quota = loans[0].owner, loans[0].quota
     names = tuple(sorted(loan.borrower.name for loan in loans))
     amount = min(cluster.tree.lent(owner.name, quota.key), sum(loan.amount for loan in loans))
     if outcome == NO:
         return Claim(owner, quota, names, amount, outcome, why, None, None, False)
-    known = max((slowest[n] for n in names if n in slowest), default=None)
-    seconds, workload = known or (DEFAULT_GRACE, None)
-    return Claim(owner, quota, names, amount, outcome, why, seconds, workload, known is None)
+    slowest = max((known.slowest[n] for n in names if n in known.slowest), default=None)
+    seconds, workload = slowest or (DEFAULT_GRACE, None)
+    return Claim(owner, quota, names, amount, outcome, why, seconds, workload, slowest is None)
 
 
 def _teardowns(cluster: Cluster) -> Slowest:
@@ -102,26 +101,36 @@ def _teardowns(cluster: Cluster) -> Slowest:
     return slowest
 
 
-def _outcome(cluster: Cluster, loan: Loan) -> tuple[str, str]:
+class Known(Value):
+    """What is known of the workloads of a cluster: Kueue's lowest and highest priority in each queue, the slowest
+    teardown, and whether priorities differ at all."""
+
+    ranks: dict[str, tuple[int, int]]
+    slowest: Slowest
+    differ: bool
+
+
+def _known(cluster: Cluster) -> Known:
+    values = {name: [c.rank.value for c in members] for name, members in cluster.contention.of_queue.items()}
+    ranks = {name: (min(v), max(v)) for name, v in values.items()}
+    return Known(ranks, _teardowns(cluster), differs(cluster))
+
+
+def _outcome(known: Known, loan: Loan) -> tuple[str, str]:
     """What the owner's reclaimWithinCohort does to one borrower, and why."""
     reclaim = loan.owner.preemption.reclaim
     if reclaim == NEVER:
         return NO, "reclaimWithinCohort is Never: the quota is back when the borrowers finish"
     if reclaim == "Any":
         return ALWAYS, "reclaimWithinCohort is Any: borrowers of every priority are preempted"
-    mine, theirs = _values(cluster, loan.owner), _values(cluster, loan.borrower)
-    if mine and theirs and max(mine) <= min(theirs):
-        return NO, f"reclaimWithinCohort is LowerPriority, and no borrower is below the owner's {max(mine)}"
-    if mine and theirs and min(mine) > max(theirs):
-        return ALWAYS, f"reclaimWithinCohort is LowerPriority, and all borrowers are below the owner's {min(mine)}"
-    if not differs(cluster):
+    mine, theirs = known.ranks.get(loan.owner.name), known.ranks.get(loan.borrower.name)
+    if mine and theirs and mine[1] <= theirs[0]:
+        return NO, f"reclaimWithinCohort is LowerPriority, and no borrower is below the owner's {mine[1]}"
+    if mine and theirs and mine[0] > theirs[1]:
+        return ALWAYS, f"reclaimWithinCohort is LowerPriority, and all borrowers are below the owner's {mine[0]}"
+    if not known.differ:
         return NO, "reclaimWithinCohort is LowerPriority, and all workloads have one priority"
     return LOWER, "reclaimWithinCohort is LowerPriority: borrowers of strictly lower priority are preempted"
-
-
-def _values(cluster: Cluster, queue: ClusterQueue) -> set[int]:
-    """Kueue's priorities of the known workloads of a queue."""
-    return {c.rank.value for c in cluster.contention.of_queue.get(queue.name, ())}
 
 
 def differs(cluster: Cluster) -> bool:
@@ -134,7 +143,7 @@ def differs(cluster: Cluster) -> bool:
     return not cluster.is_complete or any(v != base for v in values)
 
 
-def _effects(cluster: Cluster, queue: ClusterQueue, fair: bool) -> Iterator[str]:
+def _effects(cluster: Cluster, queue: ClusterQueue, fair: bool, differ: bool) -> Iterator[str]:
     """What a combination of policies comes to, in the order of its fields."""
     policy = queue.preemption
     if policy.within_queue == NEVER:
@@ -150,19 +159,19 @@ def _effects(cluster: Cluster, queue: ClusterQueue, fair: bool) -> Iterator[str]
     if cluster.loans.main(queue) is None:
         yield "it lends nothing that others could hold"
     else:
-        yield _reclaim_effect(cluster, policy)
+        yield _reclaim_effect(policy, differ)
     yield from _borrow_effects(policy, fair)
     owners = [loan.owner.name for loan in cluster.loans.to(queue) if loan.is_reclaimable]
     if owners:
         yield f"what it borrows can be taken back by {' and '.join(owners) if len(owners) < 4 else f'{len(owners)} owners'}"
 
 
-def _reclaim_effect(cluster: Cluster, policy: Preemption) -> str:
+def _reclaim_effect(policy: Preemption, differ: bool) -> str:
     if policy.reclaim == NEVER:
         return "what it lends comes back only when borrowers finish"
     if policy.reclaim == "Any":
         return "it takes its own quota back from any borrower"
-    if not differs(cluster):
+    if not differ:
         return "reclaimWithinCohort LowerPriority is the same as Never, as all workloads have one priority"
     return "it takes its own quota back from borrowers of strictly lower priority"
 
