@@ -29,11 +29,10 @@ def by_name(uses: Iterable[Use]) -> dict[str, list[Use]]:
 
 
 def missing(what: str, uses: list[Use], known: Iterable[str], consequence: str) -> Finding:
-    """One finding for all uses of a missing name: `what` is its kind, `consequence` what follows for the first user."""
+    """One finding for all uses of a missing name: `what` is its kind, `consequence` what follows for its users."""
     first, *others = uses
-    more = f" (and {len(others)} more)" if others else ""
     near = nearest(first.name, known)
-    found = finding(first.place, f"{what} {first.name} does not exist: {consequence}{more}").about(first.by)
+    found = finding(first.place, f"{what} {first.name} does not exist: {consequence}").about(first.by)
     for other in others:
         found = found.near(other.place, f"{other.by} names it too")
     if near is not None:
@@ -46,3 +45,9 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     from difflib import get_close_matches
 
     return next(iter(get_close_matches(name, sorted(known), 1, 0.75)), None)
+
+
+def users(uses: list[Use]) -> str:
+    """`Job team/train`, `Job team/train and 2 others`."""
+    others = len(uses) - 1
+    return str(uses[0].by) + (f" and {others} other{'s' * (others > 1)}" if others else "")

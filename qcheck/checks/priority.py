@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.checks.missing import Use, by_name, missing
+from qcheck.checks.missing import Use, by_name, missing, users
 from qcheck.checks.registry import rule
 from qcheck.checks.sums import names
 from qcheck.findings.finding import Finding, finding
@@ -34,7 +34,7 @@ def priority_class_missing(cluster: Cluster) -> Iterator[Finding]:
                 "WorkloadPriorityClass",
                 uses,
                 cluster.workload_priority_class,
-                f"Kueue creates no Workload for {uses[0].by}, which therefore never starts",
+                f"Kueue creates no Workload for {users(uses)}",
             )
             if name in cluster.priority_class:
                 found = found.near(
@@ -43,7 +43,7 @@ def priority_class_missing(cluster: Cluster) -> Iterator[Finding]:
             yield found
     for name, uses in by_name(_pod_classes(cluster)).items():
         if name not in cluster.priority_class and name not in ALWAYS_THERE:
-            consequence = f"the API server refuses the pods of {uses[0].by}"
+            consequence = f"the API server refuses the pods of {users(uses)}"
             found = missing("PriorityClass", uses, cluster.priority_class, consequence)
             if name in cluster.workload_priority_class:
                 found = found.near(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.checks.missing import Use, by_name, missing
+from qcheck.checks.missing import Use, by_name, missing, users
 from qcheck.checks.registry import rule
 from qcheck.checks.sums import names, plural
 from qcheck.findings.finding import Finding, finding
@@ -37,7 +37,7 @@ def cluster_queue_missing(cluster: Cluster) -> Iterator[Finding]:
     ]
     for name, each in by_name(uses).items():
         if name not in cluster.queue:
-            yield missing("ClusterQueue", each, cluster.queue, f"{each[0].by} takes no workload")
+            yield missing("ClusterQueue", each, cluster.queue, f"it is named by {users(each)}")
     for local in cluster.local_queues:
         if not local.cluster_queue:
             message = f"LocalQueue {local.name} names no ClusterQueue, so it takes no workload"
@@ -56,7 +56,7 @@ def local_queue_missing(cluster: Cluster) -> Iterator[Finding]:
     for (namespace, queue), workloads in missed.items():
         known = [q.name for q in cluster.local_queues if q.namespace == namespace]
         uses = [Use(queue, w.queue_place, w.id) for w in workloads]
-        consequence = f"namespace {namespace} has no such queue, and {uses[0].by} stays suspended"
+        consequence = f"namespace {namespace} has no such queue for {users(uses)}"
         yield missing("LocalQueue", uses, known, consequence).with_data(namespace=namespace)
 
 
