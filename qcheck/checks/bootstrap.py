@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from qcheck.model.cluster import Cluster
     from qcheck.model.supply import NodeGroup
 
-KNOWN_BEFORE = ("topology.kubernetes.io/", "failure-domain.beta.kubernetes.io/")
-"""Zones and regions: every autoscaler knows them of nodes that it has yet to start."""
+KNOWN_BEFORE = (
+    "topology.kubernetes.io/", "failure-domain.beta.kubernetes.io/", "karpenter.k8s.aws/", "eks.amazonaws.com/",
+    "karpenter.azure.com/", "karpenter.k8s.gcp/",
+)  # fmt: skip
+"""Zones, regions and what describes the machine: autoscalers know it of nodes that they have yet to start."""
 
 
 @rule("QC208")

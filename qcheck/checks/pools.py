@@ -28,8 +28,9 @@ SPOT_LABELS = {
     "compute.coreweave.com/compute-class": "spot",
 }
 """How nodes show that the cloud may take them back at any time."""
-MOST_PODS = 256
-"""The most pods per node that a managed service lets one choose: where maxPods is only assumed, no fewer are assumed."""
+MOST_PODS = 737
+"""The most pods per node by the defaults of any managed service (EKS on its largest machines): where maxPods is only
+assumed, no fewer are assumed."""
 
 
 @rule("QC108")

@@ -43,9 +43,10 @@ DISCOVERED_LABELS = (
     "node.coreweave.cloud/", "backend.coreweave.cloud/", "ib.coreweave.cloud/", "ds.coreweave.com/",
     "oci.oraclecloud.com/", "topology.k8s.aws/", "cloud.google.com/gce-topology", "network.topology.nvidia.com/",
     "fabric.topograph.run/", "accelerator.topograph.run/", "topology.kubernetes.io/", "failure-domain.beta.kubernetes.io/",
-    "sagemaker.amazonaws.com/",
+    "sagemaker.amazonaws.com/", "karpenter.k8s.aws/instance-", "eks.amazonaws.com/instance-", "karpenter.azure.com/sku-",
+    "karpenter.k8s.gcp/instance-",
 )  # fmt: skip
-"""Prefixes of labels that agents and clouds put on running nodes, with values that no definition of a pool shows."""
+"""Prefixes of labels that agents, autoscalers and clouds put on nodes, with values that no definition of a pool shows."""
 
 
 GKE_NODE = "cloud.google.com/gke-nodepool"

@@ -11,8 +11,9 @@ from qcheck.model.nodes import LabelOrigin, Machine, NodePool
 from qcheck.model.value import TYPE_CHECKING, replace
 from qcheck.nodepools import catalogue
 from qcheck.nodepools.added import UNSEEN
+from qcheck.nodepools.figures import Count
 from qcheck.nodepools.machines import machine, of_type
-from qcheck.nodepools.pool import described
+from qcheck.nodepools.pool import described, figures
 from qcheck.nodepools.scalars import amounts, labels, place, taints, texts
 
 if TYPE_CHECKING:
@@ -197,12 +198,20 @@ def _labels(
 def _with_machine_labels(pool: NodePool, declared: Labels) -> NodePool:
     """Adds what nodes of each machine show of themselves; what the template declares wins."""
     named = []
+    prefix = AUTO_MODE if any(k.startswith("eks.amazonaws.com/") for k in pool.labels) else AWS
     for each in pool.machines:
         kind = catalogue.find(each.instance_type, "aws") if each.instance_type else None
-        mine = {f"{AWS}{k}": v for k, v in aws_labels(kind).items()} if kind else {}
+        mine = {f"{prefix}{k}": v for k, v in aws_labels(kind).items()} if kind else {}
         named.append(replace(each, labels={**mine, **each.labels}))
     machines, origins = described(tuple(named), declared)
     told = {k for each in machines for k in each.labels}
-    by_karpenter = dict.fromkeys((k for k in told if k.startswith(AWS)), KARPENTER)
+    by_karpenter = dict.fromkeys((k for k in told if k.startswith(prefix)), KARPENTER)
     varying = {k: v for k, v in pool.varying.items() if k not in told}
-    return replace(pool, machines=machines, added={**origins, **by_karpenter, **pool.added}, varying=varying)
+    count = Count(pool.count_place, pool.minimum, None, pool.maximum)
+    return replace(
+        pool,
+        machines=machines,
+        added={**origins, **by_karpenter, **pool.added},
+        varying=varying,
+        figures=figures(count, machines, pool.unknown_place or pool.place),
+    )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from qcheck.model.nodes import Machine, NodePool, TopologyLevel
 from qcheck.model.value import TYPE_CHECKING, replace
 from qcheck.nodepools.added import UNSEEN
+from qcheck.nodepools.figures import Count
 from qcheck.nodepools.machines import machine, with_declared
-from qcheck.nodepools.pool import described
+from qcheck.nodepools.pool import described, figures
 from qcheck.nodepools.scalars import amounts, labels, place, taints
 
 if TYPE_CHECKING:
@@ -47,7 +48,9 @@ def _pool(root: Cursor, own: Mapping[str, Machine]) -> NodePool:
         why = f"the machine type {kind} is in no catalogue" if kind else "it names neither instanceType nor allocatable"
         return replace(base, why_unknown=why, unknown_place=place(spec["instanceType"]))
     machines, origins = described((found,), base.labels)
-    return replace(base, machines=machines, added=origins)
+    count = Count(base.count_place, low, desired, high)
+    told = figures(count, machines, place(spec["allocatable"]))
+    return replace(base, machines=machines, added=origins, figures=told)
 
 
 def _count(at: Cursor) -> tuple[int, int | None, int | None]:

@@ -79,7 +79,7 @@ def finished(draft: Draft) -> NodePool:
         taints_unknown="taints" in draft.other.open,
         why_unknown=_why(draft),
         unknown_place=_where(draft),
-        figures=_figures(draft),
+        figures=figures(draft.count, draft.machines, draft.type_place),
         group_label=draft.group_label,
     )
 
@@ -119,23 +119,32 @@ def _where(draft: Draft) -> Place | None:
     return doubt.place if doubt else None
 
 
-def _figures(draft: Draft) -> tuple[str, ...]:
-    """Where each figure of the pool comes from, a sentence each."""
-    told = [f"{_nodes(draft.count)}: {show_route(draft.count.place.route)}"] if draft.count.doubt is None else []
-    for each in draft.machines:
+def figures(count: Count, machines: tuple[Machine, ...], type_place: Place) -> tuple[str, ...]:
+    """Where each figure of a pool comes from, a sentence each; those of one source together."""
+    told = [f"{_nodes(count)}: {show_route(count.place.route)}"] if count.doubt is None else []
+    for each in machines:
+        alike: dict[str, list[str]] = {}
         for resource, number in each.allocatable.items():
             how = each.sure.get(resource, DECLARED)
-            of = f" {each.instance_type}" if each.instance_type else ""
-            source = each.source if how != DECLARED else show_route(draft.type_place.route)
-            told.append(f"{show_amount(resource, number)} {resource} per{of} node: {how}, {source}")
+            source = each.source if how != DECLARED else show_route(type_place.route)
+            alike.setdefault(f"{how}, {source}", []).append(f"{_shown(resource, number, how)} {resource}")
+        of = f" {each.instance_type}" if each.instance_type else ""
+        told += [f"{', '.join(amounts)} per{of} node: {source}" for source, amounts in alike.items()]
     return tuple(told)
+
+
+def _shown(resource: str, number: int, how: str) -> str:
+    """An estimate of bytes to the MiB."""
+    rough = how != DECLARED and resource == "memory"
+    return show_amount(resource, number >> 20 << 20 if rough else number)
 
 
 def _nodes(count: Count) -> str:
     if count.maximum == count.minimum:
         return f"{count.minimum} nodes"
-    most = "without a ceiling" if count.maximum is None else f"to {count.maximum}"
-    return f"{count.minimum} {most} nodes"
+    if count.maximum is None:
+        return f"{count.minimum} nodes or more"
+    return f"{count.minimum} to {count.maximum} nodes"
 
 
 class Types(Value):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from qcheck.model.capacity import PoolLine
     from qcheck.model.cluster import Cluster
+    from qcheck.model.nodes import NodePool
     from qcheck.model.queues import Quota
     from qcheck.reports.jsontext import Json
 
@@ -27,7 +28,24 @@ def render_json(clusters: Iterable[Cluster]) -> str:
 
 
 def cluster_data(cluster: Cluster) -> dict[str, Json]:
-    return {"name": cluster.name, "flavors": [_line_data(cluster, line) for line in capacity_lines(cluster)]}
+    return {
+        "name": cluster.name,
+        "flavors": [_line_data(cluster, line) for line in capacity_lines(cluster)],
+        "sources": [_source_data(pool) for pool in cluster.pools],
+    }
+
+
+def _source_data(pool: NodePool) -> dict[str, Json]:
+    """Where the figures of a pool come from."""
+    return {
+        "pool": pool.name,
+        "format": pool.format,
+        "file": pool.place.origin.path,
+        "line": pool.place.span[0],
+        "countLine": pool.count_place.span[0],
+        "figures": list(pool.figures),
+        "unknown": pool.why_unknown,
+    }
 
 
 def _line_data(cluster: Cluster, line: CapacityLine) -> dict[str, Json]:
@@ -73,7 +91,11 @@ def _text_of(cluster: Cluster, many: bool) -> str:
         "  ".join(c.rjust(w) if i in _RIGHT else c.ljust(w) for i, (c, w) in enumerate(zip(r, widths, strict=True)))
         for r in rows
     ]
-    return _name(cluster, many) + "\n".join(line.rstrip() for line in [*lines, *_usable(cluster)]) + "\n"
+    return (
+        _name(cluster, many)
+        + "\n".join(line.rstrip() for line in [*lines, *_usable(cluster), *_sources(cluster)])
+        + "\n"
+    )
 
 
 def _usable(cluster: Cluster) -> Iterator[str]:
@@ -83,6 +105,18 @@ def _usable(cluster: Cluster) -> Iterator[str]:
         if found is not None and found.free:
             yield ""
             yield from usability_lines(line.flavor, line.resource, found)
+
+
+def _sources(cluster: Cluster) -> Iterator[str]:
+    """Last: where the figures of each pool come from."""
+    if cluster.pools:
+        yield ""
+        yield "where the figures come from"
+    for pool in cluster.pools:
+        yield f"  {plain(pool.name)} ({pool.format}, {pool.place.line})"
+        yield from (f"    {plain(each)}" for each in pool.figures)
+        if pool.why_unknown:
+            yield f"    not known: {plain(pool.why_unknown)}"
 
 
 def _name(cluster: Cluster, many: bool) -> str:
