@@ -11,15 +11,17 @@ import os
 from qcheck import api
 from qcheck.findings.comparison import compared, only_new
 from qcheck.model.value import TYPE_CHECKING, Value, replace
+from qcheck.reading import unwatched
 from qcheck.settings import Settings, load_settings
 from qcheck.sources import files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qcheck.api import Gathered, Watch
+    from qcheck.api import Gathered
     from qcheck.findings.comparison import Comparison
     from qcheck.findings.result import Result
+    from qcheck.reading import Watch
 
 
 class Side(Value):
@@ -65,7 +67,7 @@ def _directory(path: str) -> Side:
     return Side(path, files.discover([path]), settings if settings.path else replace(settings, root=path))
 
 
-def compare(before: Side, after: Side, watch: Watch = api.unwatched) -> Comparison:
+def compare(before: Side, after: Side, watch: Watch = unwatched) -> Comparison:
     """Judges both states. Raises `BaselineError` as `audit` does."""
     old, new = _gathered(before, watch), _gathered(after, watch)
     was = api.checked(old, replace(before.settings, baseline=None), watch)
@@ -74,7 +76,7 @@ def compare(before: Side, after: Side, watch: Watch = api.unwatched) -> Comparis
     return compared((before.name, after.name), was, now, clusters)
 
 
-def check_since(revision: str, paths: Sequence[str], settings: Settings, watch: Watch = api.unwatched) -> Result:
+def check_since(revision: str, paths: Sequence[str], settings: Settings, watch: Watch = unwatched) -> Result:
     """`check --since`: what the files as they are have that they had not when they left `revision`."""
     before, after = sides(revision, None, paths, settings)
     old = api.checked(_gathered(before, watch), replace(settings, baseline=None), watch)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from qcheck.api import chosen_rules, read, unwatched
+from qcheck.api import chosen_rules
 from qcheck.documents.edits import Unsafe, changed, edited
 from qcheck.documents.load import load
 from qcheck.findings.catalogue import load_catalogue
@@ -15,15 +15,16 @@ from qcheck.kinds.decode import roots
 from qcheck.kinds.refusals.target import Target
 from qcheck.kinds.rewrite import changes
 from qcheck.model.value import TYPE_CHECKING, Value
+from qcheck.reading import read, unwatched
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from qcheck.api import Watch
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.document import Document
     from qcheck.documents.edits import Change, Edit
     from qcheck.documents.load import Loaded
+    from qcheck.reading import Watch
     from qcheck.settings import Settings
 
 

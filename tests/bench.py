@@ -34,7 +34,7 @@ LOAD = (
     "t = time.process_time(); load(raw, {0!r})"
 )
 MODEL = (
-    "import gc; gc.disable(); from qcheck import api; from qcheck.settings import Settings; s = Settings(); "
+    "import gc; gc.disable(); from qcheck import api, reading; from qcheck.settings import Settings; s = Settings(); "
     "t = time.process_time(); {1}"
 )
 PYYAML = "import yaml; t = time.process_time(); yaml.load(open({0!r}, 'rb').read(), yaml.CSafeLoader)"
@@ -175,7 +175,7 @@ def modelling(folder: str, runs: int) -> Iterator[str]:
     """Model and checks beside loading the same input."""
     top = os.path.join(folder, "fleet")
     bench_inputs.fleet(top, queues=1000, flavors=10, nodes=5000, workloads=500)
-    load = inside(MODEL, top, f"api.read([{top!r}], s.limits, api.unwatched)")
+    load = inside(MODEL, top, f"reading.read([{top!r}], s.limits, reading.unwatched)")
     whole = inside(MODEL, top, f"api.audit([{top!r}])")
     loaded, everything = compare([load, whole], folder, max(1, runs // 2))
     rest = Timing()

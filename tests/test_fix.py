@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from qcheck.api import unwatched
 from qcheck.cli.front import run
 from qcheck.fix import fixes, write
+from qcheck.reading import unwatched
 from qcheck.settings import ClusterScope, Settings
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"

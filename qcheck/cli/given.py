@@ -11,8 +11,8 @@ from qcheck.settings import Settings, load_settings
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from qcheck.api import Watch
     from qcheck.findings.result import Inputs, Result
+    from qcheck.reading import Watch
 
 
 def settings_for(paths: Sequence[str], config: str | None, clusters: Sequence[str] = ()) -> Settings:

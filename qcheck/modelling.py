@@ -1,0 +1,100 @@
+"""From loaded files to one model per cluster: decode, validate and assemble, joined."""
+
+from __future__ import annotations
+
+from qcheck import nodepools
+from qcheck.findings.result import NotRead
+from qcheck.kinds import judging
+from qcheck.kinds.decode import decode, mentions_configuration, mentions_layouts, roots
+from qcheck.kinds.refusals.target import Target
+from qcheck.model.assemble import assemble
+from qcheck.model.place import Place
+from qcheck.model.problems import Problem
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.rendering import NOTHING, Renders
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Set
+
+    from qcheck.documents.fault import Fault
+    from qcheck.documents.load import Loaded
+    from qcheck.model.cluster import Cluster
+    from qcheck.model.configuration import Configuration
+    from qcheck.model.mig import MigLayout
+    from qcheck.model.nodes import Machine
+    from qcheck.settings import ClusterScope, Settings
+
+
+def model(
+    scope: ClusterScope,
+    loaded: Iterable[Loaded],
+    own_types: Mapping[str, Machine],
+    also: Set[str] = frozenset(),
+    renders: Renders = NOTHING,
+) -> Cluster:
+    """Decode and assemble the files that belong to one cluster, those named in `also`, and what was rendered for it."""
+    mine = [*(f for f in loaded if scope.holds(f.text.path) or f.text.path in also), *renders.loaded]
+    manifests = [r for f in mine for d in f.documents for r in roots(d)]
+    hcl = [f.text for f in mine if f.text.path.endswith(nodepools.HCL)]
+    pools, nodes, pool_problems = nodepools.read(manifests, own_types, hcl)
+    objects = [o for r in manifests if not nodepools.describes_nodes(r) and (o := decode(r)) is not None]
+    release = (scope.policy.kueue.major, scope.policy.kueue.minor)
+    configuration, misconfigured = _configuration(mine, release)
+    target = Target(release, configuration.feature_gates if configuration else {})
+    refused = judging.refused(manifests, target)
+    problems = [_problem(fault) for f in mine for fault in f.faults]
+    return assemble(
+        scope.name,
+        scope.policy,
+        [*objects, *nodes],
+        pools,
+        configuration=configuration,
+        problems=[*problems, *misconfigured, *refused, *pool_problems],
+        unread=[*(f.text.path for f in mine if left_out([f])), *(n.path for n in renders.failed)],
+        mig_layouts=_mig_layouts(mine),
+    )
+
+
+def _configuration(loaded: Iterable[Loaded], release: tuple[int, int]) -> tuple[Configuration | None, list[Problem]]:
+    """The manager's Configuration, where some file speaks of one."""
+    documents = [d for f in loaded if mentions_configuration(f.text.text) for d in f.documents]
+    if not documents:
+        return None, []
+    from qcheck.kinds.configuration import read_configuration
+
+    return read_configuration(documents, release)
+
+
+def _mig_layouts(loaded: Iterable[Loaded]) -> tuple[MigLayout, ...]:
+    """How mig-parted is to cut GPUs, where some file says so."""
+    documents = [d for f in loaded if mentions_layouts(f.text.text) for d in f.documents]
+    if not documents:
+        return ()
+    from qcheck.kinds.mig import read_layouts
+
+    return read_layouts(documents)
+
+
+def _problem(fault: Fault) -> Problem:
+    return Problem(
+        fault.code,
+        Place(fault.spot),
+        fault.message,
+        fault.help,
+        related=tuple(Place(spot, caption=caption) for caption, spot in fault.related),
+        data=dict(fault.data),
+    )
+
+
+def left_out(loaded: Iterable[Loaded]) -> list[NotRead]:
+    """Files of which something could not be read; a repeated key leaves nothing out."""
+    return [NotRead(f.text.path, fault.message) for f in loaded for fault in f.faults if fault.code != "duplicate-key"]
+
+
+def unjudged_rules(loaded: Iterable[Loaded], settings: Settings) -> list[NotRead]:
+    """CEL rules of CustomResourceDefinitions that cannot be judged here."""
+    if not any(judging.DEFINITION in f.text.text for f in loaded):
+        return []
+    manifests = [r for f in loaded for d in f.documents for r in roots(d)]
+    release = settings.policy.kueue
+    return [NotRead(path, why) for path, why in judging.unjudged(manifests, (release.major, release.minor))]
