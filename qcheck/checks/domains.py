@@ -60,7 +60,9 @@ def topology_level_not_on_nodes(cluster: Cluster) -> Iterator[Finding]:
                 continue
             reported.add(key)
             some = len(lacking) < len(groups) or any(_has_some(g, level) for g in lacking)
-            yield _not_on_nodes(flavor, topology, level, lacking, some or any(s == UNKNOWN for _, s in states))
+            found = _not_on_nodes(flavor, topology, level, lacking, some or any(s == UNKNOWN for _, s in states))
+            elsewhere = not cluster.is_complete and any(not g.nodes for g in lacking)
+            yield found.likely(elsewhere or any(not g.is_known for g in lacking))
 
 
 def _has_some(group: NodeGroup, level: str) -> bool:
