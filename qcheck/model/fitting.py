@@ -37,7 +37,7 @@ def question(cluster: Cluster, shapes: tuple[Shape, ...], at_best: bool) -> Ques
     """The packing question for all shapes together. Nodes are in the order of the cluster's groups."""
     priority = _priority(cluster, shapes)
     wanted = sum(s.count for s in shapes)
-    asked = {r for s in shapes for r in s.request}
+    asked = sorted({r for s in shapes for r in s.request})
     slots = {_slot(s): 1 for s in shapes if s.template.one_per_node}
     nodes = tuple(
         Nodes(g.name, _free(cluster, g, asked, priority, at_best) | slots, _count(cluster, g, wanted, asked, at_best))
@@ -63,7 +63,7 @@ def _pods(shape: Shape, at_best: bool) -> Pods:
     return Pods(shape.name, shape.request | slot, shape.count, on)
 
 
-def _free(cluster: Cluster, group: NodeGroup, asked: set[str], priority: int | None, at_best: bool) -> Amounts:
+def _free(cluster: Cluster, group: NodeGroup, asked: list[str], priority: int | None, at_best: bool) -> Amounts:
     """What each node of a group has for the pods; of several machine types the best or the worst of each resource."""
     if not group.classes:
         return dict.fromkeys(asked, BOUNDLESS if at_best else 0)
@@ -94,7 +94,7 @@ def _for_sure(node: NodeClass, resource: str) -> int:
     return node.free.get(resource, 0)
 
 
-def _count(cluster: Cluster, group: NodeGroup, wanted: int, asked: set[str], at_best: bool) -> int:
+def _count(cluster: Cluster, group: NodeGroup, wanted: int, asked: list[str], at_best: bool) -> int:
     """How many nodes there are to use: those of a dump that are ready, those that a pool can come to."""
     count = group.ceiling if at_best or group.pool is not None else group.static
     if group.pool is not None and group.pool.count_unknown:
@@ -108,7 +108,7 @@ def _count(cluster: Cluster, group: NodeGroup, wanted: int, asked: set[str], at_
     return max(0, most if at_best else most - _set_aside(cluster, group, asked))
 
 
-def _set_aside(cluster: Cluster, group: NodeGroup, asked: set[str]) -> int:
+def _set_aside(cluster: Cluster, group: NodeGroup, asked: list[str]) -> int:
     """How many of the nodes reserves stated as totals may take up."""
     nodes = 0
     for reserve in cluster.policy.reserves:
