@@ -37,7 +37,7 @@ ReleaseText = Annotated[str, Field(pattern=r"^v?\d+\.\d+(\.\d+)?$", description=
 class Part(BaseModel):
     """Camel-case keys, unknown ones refused, no silent conversion of types."""
 
-    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", strict=True, populate_by_name=False)
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", strict=True, defer_build=True)
 
 
 class RenderPart(Part):
