@@ -54,10 +54,10 @@ def quantity_problems(root: Cursor, identity: ObjectId, found: Described) -> Ite
     _collect(found, found.tree, root.data, (), "", all_found)
     for each in all_found:
         key = (each.resource, each.is_quota, is_rewritten, each.value)
-        if type(each.value) is str and key in _nothing_to_say:
+        if type(each.value) in (str, int) and key in _nothing_to_say:
             continue
         said = list(_said(root, identity, each, is_rewritten))
-        if not said and type(each.value) is str and len(_nothing_to_say) < MEMORY:
+        if not said and type(each.value) in (str, int) and len(_nothing_to_say) < MEMORY:
             _nothing_to_say.add(key)
         yield from said
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from qcheck.model.value import Value
 
@@ -53,6 +54,7 @@ DURATION = r"[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|ms|s|m|h))+)"
 """Go's notation of a length of time."""
 
 
+@lru_cache(4096)
 def subdomain_fault(text: str) -> str | None:
     """What is wrong with a DNS subdomain such as an object's name; None if nothing."""
     if len(text) > 253:
@@ -60,6 +62,7 @@ def subdomain_fault(text: str) -> str | None:
     return None if FORMATS["dns"].matches(text) else FORMATS["dns"].says
 
 
+@lru_cache(4096)
 def label_fault(text: str) -> str | None:
     """The same for a DNS label."""
     if len(text) > 63:
@@ -67,6 +70,7 @@ def label_fault(text: str) -> str | None:
     return None if FORMATS["dns-label"].matches(text) else FORMATS["dns-label"].says
 
 
+@lru_cache(4096)
 def key_fault(text: str) -> str | None:
     """The same for a label key (a qualified name): an optional DNS prefix and a name of at most 63 characters."""
     prefix, slash, name = text.rpartition("/")
@@ -85,6 +89,7 @@ def key_fault(text: str) -> str | None:
     return None
 
 
+@lru_cache(4096)
 def value_fault(text: str) -> str | None:
     """The same for a label value."""
     if len(text) > 63:
