@@ -74,9 +74,7 @@ def _not_on_nodes(
 ) -> Finding:
     place = topology.place.at("spec", "levels", topology.levels.index(level), "nodeLabel")
     missing = sum(_without(g, level) for g in lacking)
-    shown = (
-        f"{names(g.name for g in lacking)} ({plural(missing, 'node')})" if missing else names(g.name for g in lacking)
-    )
+    shown = names(who for g in lacking for who in _who(g, level))
     what = "some nodes" if only_some else "the nodes"
     message = (
         f"{what} of flavor {flavor.name} have no label {level}, a level of topology {topology.name}: "
