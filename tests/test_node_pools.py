@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import random
 from pathlib import Path
 
 import pytest
 
 from qcheck.api import gather
+from qcheck.documents.cursor import Cursor
+from qcheck.documents.load import load
 from qcheck.model.nodes import NodePool
 from qcheck.model.resources import is_compute
-from qcheck.nodepools import READERS
+from qcheck.nodepools import READERS, read
 from qcheck.settings import Settings
 
 FORMATS = Path(__file__).parent.parent / "fixtures" / "formats"
@@ -141,6 +144,11 @@ UNKNOWN = {
         ),
         "desiredCapacity is PLACEHOLDER_N",
     ),
+    "a negative count": (
+        "p.yaml",
+        "apiVersion: qcheck.dev/v1\nkind: NodePool\nmetadata: {name: a}\nspec: {count: -3, allocatable: {cpu: 8}}\n",
+        "count is -3",
+    ),
     "a machine type of the future": (
         "c.yaml",
         (
@@ -203,3 +211,31 @@ def test_pools_of_one_name_are_told_apart(tmp_path: Path) -> None:
         (tmp_path / name).write_text(twin)
     cluster = gather([str(tmp_path)], Settings()).clusters[0]
     assert len({g.name for g in cluster.supply.groups}) == 2
+
+
+ODD: tuple[object, ...] = (None, True, 5, -3, 1.5, "x", "${A}", [], {}, [None], [[]])
+
+
+def spoilt(value: object, chance: random.Random) -> object:
+    """The same data with some values of other types."""
+    if chance.random() < 0.08:
+        return chance.choice(ODD)
+    if isinstance(value, dict):
+        return {k: spoilt(v, chance) for k, v in value.items()}
+    return [spoilt(v, chance) for v in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_fields_of_another_type_never_raise(seed: int) -> None:
+    files = [p for p in sorted(FORMATS.rglob("*")) if p.suffix in (".yaml", ".json")]
+    documents = [d for p in files for d in load(p.read_text(), str(p)).documents]
+    chance = random.Random(seed)
+    roots = [
+        Cursor(d, (), {**d.data, "spec": spoilt(d.data.get("spec"), chance)})
+        for d in documents
+        if isinstance(d.data, dict)
+    ]
+    whole = [Cursor(d, (), spoilt(d.data, chance)) for d in documents]
+    for pool in read([*roots, *whole], {})[0]:
+        assert pool.count_place.span
+        assert pool.maximum is None or pool.maximum >= 0

@@ -156,12 +156,12 @@ def _count(
     """Nodes now and at the most."""
     nodes = limits.get("nodes") if written["nodes"].exists else None
     if replicas is not None:
-        fixed = replicas if nodes is None else min(replicas, nodes)
+        fixed = max(0, replicas if nodes is None else min(replicas, nodes))
         return fixed, fixed
     bounds = [b for m in machines if (b := _launchable(m, limits)) is not None]
     by_limits = max(bounds) if machines and len(bounds) == len(machines) else None
     known = [n for n in (nodes, by_limits) if n is not None]
-    return 0, min(known) if known else None
+    return 0, max(0, min(known)) if known else None
 
 
 def _launchable(each: Machine, limits: dict[str, int]) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.model.nodes import Machine, NodePool, TopologyLevel
 from qcheck.model.value import TYPE_CHECKING, replace
 from qcheck.nodepools.added import UNSEEN
-from qcheck.nodepools.figures import Count
+from qcheck.nodepools.figures import Count, Figures, written_count
 from qcheck.nodepools.machines import machine, with_declared
 from qcheck.nodepools.pool import described, figures
 from qcheck.nodepools.scalars import amounts, labels, place, taints
@@ -26,41 +26,44 @@ def read_pools(root: Cursor, world: World) -> tuple[NodePool]:
 
 def _pool(root: Cursor, own: Mapping[str, Machine]) -> NodePool:
     spec, name = root["spec"], root["metadata"]["name"].text() or ""
-    low, desired, high = _count(spec["count"])
+    count = _count(spec["count"])
     found = _machine(spec, own)
     base = NodePool(
         name=name,
         format=FORMAT,
         place=place(root),
         count_place=place(spec["count"]),
-        minimum=low,
-        desired=desired,
-        maximum=high,
+        minimum=count.minimum,
+        desired=count.desired,
+        maximum=count.maximum,
         machines=(),
         labels=labels(spec["labels"]),
         taints=taints(spec["taints"]),
         varying=dict(UNSEEN),
         topology=tuple(_level(t) for t in spec["topology"].items()),
-        autoscaler=None if low == high else "autoscaler",
+        autoscaler=None if count.minimum == count.maximum else "autoscaler",
+        count_unknown=count.doubt is not None,
+        why_unknown=str(count.doubt) if count.doubt else None,
+        unknown_place=count.doubt.place if count.doubt else None,
     )
     if found is None:
         kind = spec["instanceType"].text()
         why = f"the machine type {kind} is in no catalogue" if kind else "it names neither instanceType nor allocatable"
         return replace(base, why_unknown=why, unknown_place=place(spec["instanceType"]))
     machines, origins = described((found,), base.labels)
-    count = Count(base.count_place, low, desired, high)
     told = figures(count, machines, place(spec["allocatable"]))
     return replace(base, machines=machines, added=origins, figures=told)
 
 
-def _count(at: Cursor) -> tuple[int, int | None, int | None]:
+def _count(at: Cursor) -> Count:
     """Minimum, desired and maximum; a plain number is all three, a missing maximum no ceiling."""
-    fixed = at.integer()
-    if fixed is not None:
-        return fixed, fixed, fixed
-    if not at.exists:
-        return 1, 1, 1
-    return at["min"].integer() or 0, at["desired"].integer(), at["max"].integer()
+    if not isinstance(at.data, dict):
+        return written_count(at, default=1)
+    read = Figures()
+    low, desired, high = (read.whole(at[f]) for f in ("min", "desired", "max"))
+    if read.doubt is not None:
+        return Count(place(at), 0, None, None, read.doubt)
+    return Count(place(at), low or 0, desired, high)
 
 
 def _machine(spec: Cursor, own: Mapping[str, Machine]) -> Machine | None:
