@@ -66,7 +66,7 @@ spec:
     borrowWithinCohort:
       policy: Never
   flavorFungibility:
-    whenCanBorrow: MayStopSearch
+    whenCanBorrow: TryNextFlavor
     whenCanPreempt: TryNextFlavor
   resourceGroups:
   - coveredResources: ["nvidia.com/gpu", "cpu", "memory"]
