@@ -176,7 +176,7 @@ def _levels_that_matter(cluster: Cluster, flavor: str) -> list[str]:
 
 def _leaves_rest(quota: Quota, size: DomainSize) -> bool:
     """Whether it is no multiple of a domain, neither as built nor as left by DaemonSets. One node is QC504's."""
-    if size.nodes < 2 or not quota.nominal:
+    if size.nodes < 2 or not quota.nominal or not size.free:
         return False
     return bool(quota.nominal % size.free) and bool(quota.nominal % size.whole)
 
