@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from qcheck.model.cluster import Cluster
     from qcheck.model.queues import ClusterQueue, FlavorQuotas, ResourceFlavor, ResourceGroup
 
-Pair = tuple["FlavorQuotas", "FlavorQuotas", str]
-"""Two flavors, and why no node can be meant by both."""
-
 
 @rule("QC209")
 def flavors_contradict(cluster: Cluster) -> Iterator[Finding]:

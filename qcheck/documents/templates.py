@@ -17,7 +17,6 @@ SUFFIXES = (".j2", ".jinja", ".jinja2", ".tftpl", ".tpl", ".tmpl", ".gotmpl", ".
 """File name endings that mean: somebody renders this first."""
 
 MARK = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\$\{[^}\n]*\}|%\{[^}\n]*\}|<%.*?%>")
-STATEMENT = re.compile(r"^[ \t]*(?:\{\{-?\s|\{\{-|\{%|%\{|<%)", re.MULTILINE)
 FIRST_COLUMN = re.compile(r"^(?:\{\{|\{%|%\{|<%)", re.MULTILINE)
 """A template statement at the start of a line stands in no block scalar, so it steers whole documents."""
 COMMENT = re.compile(r"^[ \t]*#[^\n]*|(?<=[ \t])#[^\n]*", re.MULTILINE)

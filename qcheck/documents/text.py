@@ -11,11 +11,6 @@ if TYPE_CHECKING:
     Route = tuple[str | int, ...]
     Span = tuple[int, int, int, int]
 
-BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
 LINE_END = re.compile(r"\r\n|\r|\n")
 
 

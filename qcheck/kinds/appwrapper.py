@@ -22,7 +22,7 @@ def app_wrapper(root: Cursor) -> Object:
     name = root["metadata"]["name"].text() or ""
     found = [p for c in root["spec"]["components"].items() for p in _component(c)]
     named = tuple(replace(p, name=f"{name}-{index}") for index, p in enumerate(found))
-    return queued(root, "workload.codeflare.dev/appwrapper", root, named, suspended=root["spec"]["suspend"].boolean())
+    return queued(root, "workload.codeflare.dev/appwrapper", root, named)
 
 
 def _component(component: Cursor) -> Iterator[PodSet]:

@@ -75,7 +75,6 @@ def decode(at: Cursor, release: Release) -> Configuration:
     """The parts that change what queues do, with the manager's defaults."""
     version = (at["apiVersion"].text() or "").removeprefix(f"{CONFIG}/")
     integrations, resources = at["integrations"], at["resources"]
-    waits, timeout, blocks = _waiting(at, version, release)
     fair = at["fairSharing"]
     frameworks = integrations["frameworks"]
     return Configuration(
@@ -86,9 +85,7 @@ def decode(at: Cursor, release: Release) -> Configuration:
         manage_without_queue_name=at["manageJobsWithoutQueueName"].boolean() or False,
         managed_namespaces=label_selector(at["managedJobsNamespaceSelector"]),
         namespace=at["namespace"].text() or "kueue-system",
-        waits_for_pods_ready=waits,
-        pods_ready_timeout=timeout,
-        block_admission=blocks,
+        waits_for_pods_ready=_waits_for_pods_ready(at, version, release),
         fair_sharing=bool(fair["enable"].boolean()) if version == "v1beta1" else fair.exists,
         admission_fair_sharing=at["admissionFairSharing"].exists,
         ignore_undeclared=resources["quotaCheckStrategy"].text() == "IgnoreUndeclared",
@@ -99,16 +96,13 @@ def decode(at: Cursor, release: Release) -> Configuration:
     )
 
 
-def _waiting(root: Cursor, version: str, release: Release) -> tuple[bool, str | None, bool]:
-    """Whether the manager waits for pods, how long, and whether it blocks meanwhile; by version (config defaults)."""
+def _waits_for_pods_ready(root: Cursor, version: str, release: Release) -> bool:
+    """Whether the manager waits for the pods of what it admits; by version (config defaults)."""
     at = root["waitForPodsReady"]
-    timeout, blocks = at["timeout"].text(), at["blockAdmission"].boolean()
     if version == "v1beta1":
-        waits = bool(at["enable"].boolean())
-        return waits, timeout or ("5m" if waits else None), waits if blocks is None else blocks
+        return bool(at["enable"].boolean())
     is_left_out = release < (0, 19) or root["featureGates"]["DisableWaitForPodsReady"].data is True
-    waits = at.exists or not is_left_out
-    return waits, timeout or ("30m" if waits else None), bool(blocks)
+    return at.exists or not is_left_out
 
 
 def _transformation(at: Cursor) -> Transformation:

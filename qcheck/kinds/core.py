@@ -92,13 +92,11 @@ def runtime_class(root: Cursor) -> Object:
 
 def daemon_set(root: Cursor) -> Object:
     spec = root["spec"]
-    surge = spec["updateStrategy"]["rollingUpdate"]["maxSurge"].data
     return workloads.DaemonSet(
         object_id(root),
         place(root),
         *metadata(root),
         template=pod_template(spec["template"]),
-        max_surge=surge if isinstance(surge, (int, str)) else None,
     )
 
 
@@ -151,7 +149,6 @@ def _job(root: Cursor, at: Cursor) -> Workload:
         at,
         (main,),
         elastic=annotations.get("kueue.x-k8s.io/elastic-job") == "true",
-        suspended=spec["suspend"].boolean(),
         retries=spec["backoffLimit"].integer(),
         retries_place=place(spec["backoffLimit"]),
         on_disruption=_on_disruption(spec["podFailurePolicy"]),

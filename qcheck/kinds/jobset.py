@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def job_set(root: Cursor) -> Object:
     spec = root["spec"]
     pod_sets = tuple(replicated_job(j) for j in spec["replicatedJobs"].items())
-    return queued(root, "jobset.x-k8s.io/jobset", root, pod_sets, suspended=spec["suspend"].boolean())
+    return queued(root, "jobset.x-k8s.io/jobset", root, pod_sets)
 
 
 def replicated_job(at: Cursor) -> PodSet:

@@ -38,7 +38,6 @@ def _of_replicas(root: Cursor, framework: str | None, field: str, types: tuple[s
         framework,
         root,
         tuple(_pod_sets(root["spec"], field, types)),
-        suspended=policy["suspend"].boolean(),
         job_pod_priority_class=policy["schedulingPolicy"]["priorityClass"].text() or None,
         retries=policy["backoffLimit"].integer(),
         retries_place=place(policy["backoffLimit"]),

@@ -109,7 +109,6 @@ def _fungibility(at: Cursor) -> queues.Fungibility:
     return queues.Fungibility(
         _LEGACY_FUNGIBILITY.get(borrow, borrow),
         _LEGACY_FUNGIBILITY.get(preempt, preempt),
-        at["preference"].text(),
         place(at),
     )
 
@@ -175,7 +174,6 @@ def provisioning_request_config(root: Cursor) -> Object:
         object_id(root),
         place(root),
         *metadata(root),
-        provisioning_class=spec["provisioningClassName"].text() or "",
         managed_resources=text_list(spec["managedResources"]),
     )
 

@@ -36,7 +36,6 @@ def pod_template(template: Cursor) -> PodTemplate:
         priority=spec["priority"].integer(),
         preemption_policy=spec["preemptionPolicy"].text(),
         termination_grace_seconds=spec["terminationGracePeriodSeconds"].integer(),
-        restart_policy=spec["restartPolicy"].text(),
         node_name=spec["nodeName"].text() or None,
         host_network=spec["hostNetwork"].boolean() or False,
         scheduling_gates=tuple(g["name"].text() or "" for g in spec["schedulingGates"].items()),

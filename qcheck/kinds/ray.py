@@ -52,7 +52,7 @@ def ray_job(root: Cursor) -> Object:
 def _ray(root: Cursor, framework: str | None, pod_sets: tuple[PodSet, ...]) -> Object:
     _, annotations = metadata(root)
     elastic = annotations.get("kueue.x-k8s.io/elastic-job") == "true"
-    return queued(root, framework, root, pod_sets, elastic=elastic, suspended=root["spec"]["suspend"].boolean())
+    return queued(root, framework, root, pod_sets, elastic=elastic)
 
 
 def _cluster_pods(root: Cursor, cluster: Cursor, beside_head: bool) -> Iterator[PodSet]:

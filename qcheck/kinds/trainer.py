@@ -26,16 +26,14 @@ def train_job(root: Cursor) -> Object:
     recipe = workloads.TrainRecipe(
         runtime=reference["name"].text() or "",
         runtime_kind=reference["kind"].text() or "ClusterTrainingRuntime",
-        runtime_place=place(reference["name"]),
         nodes=trainer["numNodes"].integer(),
         nodes_place=place(trainer["numNodes"]),
         requests=quantities(trainer["resourcesPerNode"]["requests"]),
         limits=quantities(trainer["resourcesPerNode"]["limits"]),
-        resources_place=place(trainer["resourcesPerNode"]),
         overrides=tuple(_override(o) for o in spec["podTemplateOverrides"].items()),
     )
     framework = "trainer.kubeflow.org/trainjob"
-    return queued(root, framework, root, (), suspended=spec["suspend"].boolean(), recipe=recipe)
+    return queued(root, framework, root, (), recipe=recipe)
 
 
 def _override(at: Cursor) -> workloads.TemplateOverride:

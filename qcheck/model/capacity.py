@@ -50,11 +50,6 @@ class CapacityLine(Value):
         """Static minus nominal; negative where more is promised than there is."""
         return None if self.static is None else self.static - self.nominal
 
-    @property
-    def headroom_at_best(self) -> int | None:
-        """Ceiling minus nominal; None without a ceiling or where it is not known."""
-        return None if self.ceiling is None else self.ceiling - self.nominal
-
 
 def capacity_lines(cluster: Cluster) -> tuple[CapacityLine, ...]:
     """A line for every cell that queues hold and every accelerator that a flavor's nodes have; accelerators first."""

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.model.cluster import Cluster
-    from qcheck.model.objects import Object
     from qcheck.model.place import Route
 
 ADDED, REMOVED, RENAMED, CHANGED = "added", "removed", "renamed", "changed"
@@ -105,10 +104,6 @@ def _things(cluster: Cluster) -> dict[tuple[str, str], Thing]:
     for pool in cluster.pools:
         found[f"pool {pool.format}", pool.name] = Thing("node pool", pool.name, pool.place)
     return found
-
-
-def thing_of(one: Object) -> Thing:
-    return Thing(one.id.kind, one.id.full_name, one.place)
 
 
 def _changed(before: Thing, after: Thing) -> ThingChange:

@@ -7,13 +7,6 @@ from qcheck.model.place import Place
 from qcheck.model.quantity import Quantity
 from qcheck.model.value import Value
 
-SHIPPED_FRAMEWORKS = (
-    "batch/job", "kubeflow.org/mpijob", "ray.io/rayjob", "ray.io/raycluster", "ray.io/rayservice",
-    "jobset.x-k8s.io/jobset", "workload.codeflare.dev/appwrapper", "trainer.kubeflow.org/trainjob", "pod", "deployment",
-    "statefulset", "leaderworkerset.x-k8s.io/leaderworkerset",
-)  # fmt: skip
-"""What the manifests and the chart of Kueue enable when nobody changes them (config/components/manager)."""
-
 
 class Transformation(Value):
     """An input resource counted as other ones; with `is_replaced` it no longer counts itself."""
@@ -42,8 +35,6 @@ class Configuration(Value):
     managed_namespaces: LabelSelector | None = None
     namespace: str = "kueue-system"
     waits_for_pods_ready: bool = True
-    pods_ready_timeout: str | None = None
-    block_admission: bool = False
     fair_sharing: bool = False
     admission_fair_sharing: bool = False
     ignore_undeclared: bool = False

@@ -12,7 +12,6 @@ TOPOLOGY = "TopologyAwareScheduling"
 DEFAULT_QUEUE = "LocalQueueDefaulting"
 PARTIAL = "PartialAdmission"
 QUOTA_CHECK = "QuotaCheckStrategy"
-DEVICES = "KueueDRAIntegration"
 
 
 def is_on(cluster: Cluster, gate: str) -> bool:

@@ -103,10 +103,6 @@ class NodePool(Value):
     def is_autoscaled(self) -> bool:
         return self.minimum != self.maximum
 
-    @property
-    def is_mixed(self) -> bool:
-        return len(self.machines) > 1
-
 
 class Node(Object):
     """A node as a dump shows it. `allocatable` in base units; `physical` as in `Machine`."""

@@ -66,7 +66,6 @@ class PodTemplate(Value):
     priority: int | None = None
     preemption_policy: str | None = None
     termination_grace_seconds: int | None = None
-    restart_policy: str | None = None
     node_name: str | None = None
     host_network: bool = False
     scheduling_gates: tuple[str, ...] = ()

@@ -115,7 +115,6 @@ class Preemption(Value):
 class Fungibility(Value):
     when_can_borrow: str
     when_can_preempt: str
-    preference: str | None
     place: Place
 
 
@@ -180,7 +179,6 @@ class AdmissionCheck(Object):
 
 
 class ProvisioningRequestConfig(Object):
-    provisioning_class: str
     managed_resources: tuple[str, ...]
 
 

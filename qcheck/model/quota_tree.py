@@ -43,7 +43,6 @@ class QuotaTree:
         self._subtree: dict[tuple[str, str, FlavorResource], int] = {}
         self._ancestors: dict[str, tuple[str, ...]] = {}
         self._ways: dict[tuple[str | None, str | None, FlavorResource], int] = {}
-        self._potential: dict[tuple[str, str, FlavorResource], int] = {}
 
     def _grow(self) -> None:
         queues_of: dict[str, list[str]] = {}

@@ -39,11 +39,6 @@ class Reason(Value):
     short: int = 0
 
 
-def most_severe(codes: list[str]) -> str:
-    """The code that Kueue would show of several that all hold."""
-    return max(codes, key=lambda c: _SEVERITY.index(c) if c in _SEVERITY else -1)
-
-
 def least_severe(codes: list[str]) -> str:
     """The code that Kueue would show of several alternatives."""
     return min(codes, key=lambda c: _SEVERITY.index(c) if c in _SEVERITY else -1)

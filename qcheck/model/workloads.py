@@ -49,12 +49,10 @@ class TrainRecipe(Value):
 
     runtime: str
     runtime_kind: str
-    runtime_place: Place
     nodes: int | None
     nodes_place: Place
     requests: Quantities
     limits: Quantities
-    resources_place: Place
     overrides: tuple[TemplateOverride, ...] = ()
 
 
@@ -77,7 +75,6 @@ class Workload(Object):
     groups: int = 1
     each_pod_alone: bool = False
     elastic: bool = False
-    suspended: bool | None = None
     job_pod_priority_class: str | None = None
     retries: int | None = None
     retries_place: Place | None = None
@@ -97,7 +94,6 @@ class TrainingRuntime(Object):
 
 class DaemonSet(Object):
     template: PodTemplate
-    max_surge: int | str | None = None
 
 
 class LimitRange(Object):

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
     from qcheck.findings.finding import Finding
     from qcheck.findings.result import Result
-    from qcheck.model.place import Place
     from qcheck.reports.snippet import Row
 
 MOST_PLACES = 12
@@ -99,9 +98,3 @@ def _failures(result: Result, paint: Paint) -> Iterator[str]:
     """Why the whole run counts as not judged."""
     for why in result.inputs.unjudged:
         yield f"{paint('error', 'could not judge')}: {plain(why)}"
-
-
-def one_line(place: Place) -> str:
-    """`file:line: caption`, for reports without snippets."""
-    caption = f": {place.caption}" if place.caption else ""
-    return plain(f"{place.line}{caption}")
