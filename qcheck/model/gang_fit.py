@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from qcheck.model.layout import HOSTNAME, layout
 from qcheck.model.packing.answer import DoesNotFit
-from qcheck.model.packing.domains import Slice, at_level, capacity, gangs_per_domain
+from qcheck.model.packing.domains import Slice, at_level, capacity, gangs_per_domain, largest_gang
 from qcheck.model.packing.gangs import Gang, GangQuestion, pack_gangs
 from qcheck.model.packing.question import Pods
 from qcheck.model.packing.words import explain
-from qcheck.model.placing import LENIENT, PLAIN, SURE, label_of
+from qcheck.model.placing import LENIENT, PLAIN, PLENTY, SURE, label_of
 from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from qcheck.model.cluster import Cluster
     from qcheck.model.layout import Layout
     from qcheck.model.packing.domains import Domain
+    from qcheck.model.pods import Amounts
 
 
 class Party(Value):
@@ -126,8 +129,8 @@ class DomainSize(Value):
 
 def domain_size(cluster: Cluster, flavor: str, level: str, resource: str) -> DomainSize | None:
     """The size of a full domain of a level; None if it is not known, or the level is the node itself."""
-    laid = layout(cluster, flavor, (level,), [resource], PLAIN, 1)
-    if level == HOSTNAME or laid is None or level in laid.unclear or not laid.domains:
+    laid = _clear_layout(cluster, flavor, level, [resource])
+    if level == HOSTNAME or laid is None:
         return None
     groups = [m.group for m in cluster.supply.matches(flavor)]
     whole = {label_of(g): max((c.machine.allocatable.get(resource, 0) for c in g.classes), default=0) for g in groups}
@@ -141,3 +144,18 @@ def domain_size(cluster: Cluster, flavor: str, level: str, resource: str) -> Dom
         for d in laid.domains
     ]
     return max(sizes, key=lambda s: s.free)
+
+
+def gang_size(cluster: Cluster, flavor: str, level: str, request: Amounts) -> int | None:
+    """The most pods of one shape that share a domain of a level; None if its domains are not known."""
+    laid = _clear_layout(cluster, flavor, level, request)
+    return None if laid is None else largest_gang(laid.domains, request)
+
+
+def _clear_layout(cluster: Cluster, flavor: str, level: str, asked: Iterable[str]) -> Layout | None:
+    """The domains of a level, if there are some and all of them are known and bounded."""
+    laid = layout(cluster, flavor, (level,), asked, PLAIN, PLENTY)
+    if laid is None or level in laid.unclear or not laid.domains:
+        return None
+    boundless = any(n.count >= PLENTY for d in laid.domains for n in d.all_nodes())
+    return None if boundless else laid

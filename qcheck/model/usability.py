@@ -11,6 +11,7 @@ from qcheck.model.packing.fragmentation import (
     REMAINDER,
     Stranded,
     expected_fragment,
+    fragmentation_rate,
     per_accelerator,
     placeable,
     stranded,
@@ -35,13 +36,19 @@ CO_RESOURCES = ("cpu", "memory")
 
 
 class ShapeUse(Value):
-    """`pods` of a shape fit when nothing else runs; `idle` accelerators then stay unused, and what strands them."""
+    """`pods` of a shape fit when nothing else runs; `idle` accelerators then stay unused, and what strands them.
+
+    * `fragmentation`: the part of the free accelerators that stays idle (numerator, denominator).
+    * `gangs`: by topology level the most of these pods that one full domain holds.
+    """
 
     name: str
     size: int
     pods: int
     idle: int
     stranded: tuple[Stranded, ...]
+    fragmentation: tuple[int, int]
+    gangs: dict[str, int]
 
 
 class Usability(Value):
@@ -50,7 +57,7 @@ class Usability(Value):
     * `sizes`: pods that ask for a number of devices and nothing else; `shapes`: the declared ones.
     * `fragment`: expected accelerators that a pod drawn from the declared shapes cannot use (numerator, denominator).
     * `ceilings`: the most of cpu and memory per accelerator with which none is stranded, on the scarcest nodes.
-    * `domains`: the largest domain of each level of the flavor's topology, where known.
+    * `domains`: the largest domain of each level of the flavor's topology, where known; it may hold nodes yet to come.
     """
 
     free: int
@@ -60,6 +67,11 @@ class Usability(Value):
     ceilings: Amounts
     domains: dict[str, DomainSize]
 
+    @property
+    def references(self) -> tuple[ShapeUse, ...]:
+        """The shapes by which fragmentation is measured: those declared, else a pod as large as the largest node."""
+        return self.shapes or self.sizes[-1:]
+
 
 def usability(cluster: Cluster, flavor: str, resource: str, sizes: Iterable[int]) -> Usability | None:
     """None where no node that has the accelerator is known."""
@@ -68,18 +80,21 @@ def usability(cluster: Cluster, flavor: str, resource: str, sizes: Iterable[int]
     if not groups:
         return None
     declared = [s for s in declared_shapes(cluster, flavor) if s.accelerator == resource]
-    plain = [(str(size), {resource: size}) for size in sizes]
+
+    def use(name: str, request: Amounts) -> ShapeUse:
+        return _use(groups, resource, name, request, _gangs(cluster, flavor, request))
+
     return Usability(
         free=sum(g.static_supply(resource) for g in groups),
-        sizes=tuple(_use(groups, resource, name, request) for name, request in plain),
-        shapes=tuple(_use(groups, resource, s.name, s.request) for s in declared),
+        sizes=tuple(use(str(size), {resource: size}) for size in sizes),
+        shapes=tuple(use(s.name, s.request) for s in declared),
         fragment=_fragment(groups, resource, declared),
         ceilings=_ceilings(groups, resource),
         domains=_domains(cluster, flavor, resource),
     )
 
 
-def _use(groups: list[NodeGroup], resource: str, name: str, request: Amounts) -> ShapeUse:
+def _use(groups: list[NodeGroup], resource: str, name: str, request: Amounts, gangs: dict[str, int]) -> ShapeUse:
     nodes = [_nodes(g, request) for g in groups]
     pods = placeable(nodes, request)
     free = sum(n.count * n.free[resource] for n in nodes)
@@ -88,7 +103,9 @@ def _use(groups: list[NodeGroup], resource: str, name: str, request: Amounts) ->
         for g, n in zip(groups, nodes, strict=True)
         for s in stranded([n], request, resource)
     ]
-    return ShapeUse(name, request[resource], pods, free - pods * request[resource], tuple(causes))
+    rate = fragmentation_rate(nodes, request, resource)
+    idle = free - pods * request[resource]
+    return ShapeUse(name, request[resource], pods, idle, tuple(causes), (rate.numerator, rate.denominator), gangs)
 
 
 def _cause(group: NodeGroup, resource: str, size: int, by: str) -> str:
@@ -135,11 +152,19 @@ def _ceilings(groups: list[NodeGroup], resource: str) -> Amounts:
 def _domains(cluster: Cluster, flavor: str, resource: str) -> dict[str, DomainSize]:
     from qcheck.model.gang_fit import domain_size
 
+    sizes = {level: domain_size(cluster, flavor, level, resource) for level in _levels(cluster, flavor)}
+    return {level: size for level, size in sizes.items() if size is not None}
+
+
+def _gangs(cluster: Cluster, flavor: str, request: Amounts) -> dict[str, int]:
+    from qcheck.model.gang_fit import gang_size
+
+    sizes = {level: gang_size(cluster, flavor, level, request) for level in _levels(cluster, flavor)}
+    return {level: size for level, size in sizes.items() if size is not None}
+
+
+def _levels(cluster: Cluster, flavor: str) -> list[str]:
+    """The levels of a flavor's topology above the node."""
     known = cluster.flavor.get(flavor)
     topology = cluster.topology.get(known.topology or "") if known is not None else None
-    sizes = {
-        level: domain_size(cluster, flavor, level, resource)
-        for level in (topology.levels if topology is not None else ())
-        if level != HOSTNAME
-    }
-    return {level: size for level, size in sizes.items() if size is not None}
+    return [level for level in (topology.levels if topology is not None else ()) if level != HOSTNAME]

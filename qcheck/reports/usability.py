@@ -19,6 +19,9 @@ def usability_lines(flavor: str, resource: str, found: Usability) -> Iterator[st
     yield plain(f"  pods that fit, by size: {', '.join(f'{u.pods} of {u.size}{_idle(u)}' for u in found.sizes)}")
     for use in found.shapes:
         yield plain(f"  {use.name} ({use.size} each): {plural(use.pods, 'pod')}{_idle(use)}")
+    if found.free:
+        rates = ", ".join(f"{_percent(*u.fragmentation)} for pods of {u.name}" for u in found.references)
+        yield plain(f"  fragmentation rate: {rates}")
     if found.ceilings:
         most = " and ".join(f"{show_amount(r, _round_down(r, n))} {r}" for r, n in found.ceilings.items())
         yield plain(f"  no accelerator is stranded up to {most} per {resource}")
@@ -26,6 +29,8 @@ def usability_lines(flavor: str, resource: str, found: Usability) -> Iterator[st
         yield plain(f"  expected fragment for the declared shapes: {_ratio(*found.fragment)} of {found.free}")
     for level, size in found.domains.items():
         yield plain(f"  largest domain of {level}: {plural(size.nodes, 'node')} with {size.free} {resource}")
+        gangs = ", ".join(f"{u.gangs[level]} of {u.name}" for u in (*found.sizes, *found.shapes) if level in u.gangs)
+        yield plain(f"  largest gang in one domain of {level}, in pods: {gangs}")
 
 
 def _round_down(resource: str, units: int) -> int:
@@ -50,8 +55,17 @@ def _ratio(above: int, below: int) -> str:
     return str(above) if below == 1 else f"{above}/{below}"
 
 
+def _percent(above: int, below: int) -> str:
+    """`50 %`, or to a tenth with the exact ratio: `42.9 % (3/7)`."""
+    whole, rest = divmod(100 * above, below)
+    if not rest:
+        return f"{whole} %"
+    tenths = (2000 * above + below) // (2 * below)
+    return f"{tenths // 10}.{tenths % 10} % ({above}/{below})"
+
+
 def usability_data(found: Usability) -> dict[str, Json]:
-    """The same as data: integers in base units, the expected fragment as `[numerator, denominator]`."""
+    """The same as data: integers in base units, ratios as `[numerator, denominator]`."""
     return {
         "free": found.free,
         "sizes": [_use_data(u) for u in found.sizes],
@@ -70,5 +84,7 @@ def _use_data(use: ShapeUse) -> dict[str, Json]:
         "size": use.size,
         "pods": use.pods,
         "idle": use.idle,
+        "fragmentation": [*use.fragmentation],
+        "largestGangs": {**use.gangs},
         "stranded": [{"pool": s.label, "amount": s.amount, "by": s.by} for s in use.stranded],
     }
