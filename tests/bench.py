@@ -25,7 +25,8 @@ PROJECT = Path(__file__).parent.parent
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(PROJECT), "PYTHONDONTWRITEBYTECODE": "", "NO_COLOR": "1"}
 PYTHON = sys.executable
 PASS = [PYTHON, "-c", "pass"]
-CHECK = [PYTHON, "-m", "qcheck", "check"]
+CHECK = [PYTHON, "-c", "import re, sys; from qcheck.__main__ import main; main()", "check"]
+"""What the installed command does."""
 KUBECONFORM = "github.com/yannh/kubeconform/cmd/kubeconform@v0.7.0"
 
 SCAN = "from yaml._yaml import CParser; p = CParser(open({0!r}, 'rb').read()); t = time.process_time(); p.raw_parse()"

@@ -47,17 +47,17 @@ def cohort_lonely(cluster: Cluster) -> Iterator[Finding]:
 
 def looks_mistyped(name: str, other: str) -> bool:
     """Whether one of two names was probably meant to be the other: a few letters differ, and not a part such as -a and -b."""
-    from difflib import SequenceMatcher
-
     if _plain(name) == _plain(other):
         return True
-    edits = SequenceMatcher(None, name, other, autojunk=False).get_opcodes()
-    changed = [(name[a:b], other[c:d]) for tag, a, b, c, d in edits if tag != "equal"]
-    if sum(max(len(x), len(y)) for x, y in changed) > min(TYPO, len(name) // 4):
-        return False
     mine, theirs = _parts(name), _parts(other)
     differing = [(x, y) for x, y in zip(mine, theirs, strict=False) if x != y]
-    return len(mine) == len(theirs) and all(len(x) > 3 and x.isalpha() and y.isalpha() for x, y in differing)
+    if len(mine) != len(theirs) or not all(len(x) > 3 and x.isalpha() and y.isalpha() for x, y in differing):
+        return False
+    from difflib import SequenceMatcher
+
+    edits = SequenceMatcher(None, name, other, autojunk=False).get_opcodes()
+    changed = [(name[a:b], other[c:d]) for tag, a, b, c, d in edits if tag != "equal"]
+    return sum(max(len(x), len(y)) for x, y in changed) <= min(TYPO, len(name) // 4)
 
 
 def _plain(name: str) -> str:

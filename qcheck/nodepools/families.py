@@ -25,26 +25,23 @@ GCP_MIB_PER_CORE = {
 GCP_FAMILIES = frozenset(
     {"e2", "n1", "n2", "n2d", "n4", "c2", "c2d", "c3", "c3d", "c4", "c4a", "c4d", "t2d", "t2a", "h3", "h4d", "z3", "m1"}
 )
-GCP = re.compile(r"([a-z][0-9][a-z]*)-(standard|highmem|highcpu)-(\d+)(?:-[a-z]+)?")
+GCP = r"([a-z][0-9][a-z]*)-(standard|highmem|highcpu)-(\d+)(?:-[a-z]+)?"
 GCP_SHARED = {"e2-micro": 1, "e2-small": 2, "e2-medium": 4, "f1-micro": 1, "g1-small": 2}
 """Shared-core types and their memory in GiB (whole)."""
-GCP_CUSTOM = re.compile(r"(?:([a-z][0-9][a-z]*)-)?custom-(\d+)-(\d+)(?:-ext)?")
-AZURE = re.compile(r"standard_([defl])(\d+)(?:-(\d+))?([a-z]*)_v(\d)", re.IGNORECASE)
+GCP_CUSTOM = r"(?:([a-z][0-9][a-z]*)-)?custom-(\d+)-(\d+)(?:-ext)?"
+AZURE = r"(?i:standard_([defl])(\d+)(?:-(\d+))?([a-z]*)_v(\d))"
 AZURE_GIB_PER_CORE = {"d": 4, "e": 8, "f": 2, "l": 8}
-NEBIUS = re.compile(r"cpu-[a-z0-9]+/(\d+)vcpu-(\d+)gb")
+NEBIUS = r"cpu-[a-z0-9]+/(\d+)vcpu-(\d+)gb"
 SOURCE = "the type's name"
 GRACE = ("GH200", "GB200", "GB300")
 """Superchips, whose cores are Arm."""
-ARM = re.compile(
-    r"a1\.|[a-z]+\d+g[a-z]*\.|(?:ml\.)?p6e-|(?:t2a|c4a|n4a|a4x)-|standard_[a-z]+\d+[a-z]*p[a-z]*_v|(?:vm|bm)\.standard\.a\d",
-    re.IGNORECASE,
-)
+ARM = r"(?i:a1\.|[a-z]+\d+g[a-z]*\.|(?:ml\.)?p6e-|(?:t2a|c4a|n4a|a4x)-|standard_[a-z]+\d+[a-z]*p[a-z]*_v|(?:vm|bm)\.standard\.a\d)"
 """Graviton, Axion, Tau T2A, Cobalt, Ampere."""
 
 
 def architecture(name: str, model: str | None) -> str:
     """`kubernetes.io/arch` of a machine type."""
-    return "arm64" if model in GRACE or ARM.match(name) else "amd64"
+    return "arm64" if model in GRACE or re.match(ARM, name) else "amd64"
 
 
 def by_name(name: str, provider: str | None) -> MachineType | None:
@@ -61,10 +58,10 @@ def plain(provider: str, name: str, vcpu: int | None, memory: int | None, source
 def _gcp(name: str) -> MachineType | None:
     if name in GCP_SHARED:
         return plain("gcp", name, 2 if name.startswith("e2") else 1, GCP_SHARED[name] * GIB)
-    custom = GCP_CUSTOM.fullmatch(name)
+    custom = re.fullmatch(GCP_CUSTOM, name)
     if custom:
         return plain("gcp", name, int(custom[2]), int(custom[3]) * MIB)
-    match = GCP.fullmatch(name)
+    match = re.fullmatch(GCP, name)
     if match is None or match[1] not in GCP_FAMILIES:
         return None
     per_core = GCP_MIB_PER_CORE.get(f"{match[1]}-{match[2]}", GCP_MIB_PER_CORE[match[2]])
@@ -73,7 +70,7 @@ def _gcp(name: str) -> MachineType | None:
 
 def _azure(name: str) -> MachineType | None:
     """Sizes D, E, F and L. `-4` leaves four of the cores (and all of the memory); `l` and `m` mean less and more of it."""
-    match = AZURE.fullmatch(name)
+    match = re.fullmatch(AZURE, name)
     if match is None or (match[1].lower() == "d" and int(match[5]) < 3):
         return None
     family, cores, letters = match[1].lower(), int(match[2]), match[4].lower()
@@ -86,7 +83,7 @@ def _azure(name: str) -> MachineType | None:
 
 
 def _nebius(name: str) -> MachineType | None:
-    match = NEBIUS.fullmatch(name)
+    match = re.fullmatch(NEBIUS, name)
     return plain("nebius", name, int(match[1]), int(match[2]) * GIB) if match else None
 
 
