@@ -18,7 +18,7 @@ else:
         return lambda cls: cls
 
 
-WRITTEN_AFTER = 40
+WRITTEN_AFTER = 150
 """Instances after which a class is worth methods of its own."""
 _instances: dict[type, int] = {}
 
