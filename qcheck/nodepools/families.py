@@ -35,7 +35,10 @@ NEBIUS = r"cpu-[a-z0-9]+/(\d+)vcpu-(\d+)gb"
 SOURCE = "the type's name"
 GRACE = ("GH200", "GB200", "GB300")
 """Superchips, whose cores are Arm."""
-ARM = r"(?i:a1\.|[a-z]+\d+g[a-z]*\.|(?:ml\.)?p6e-|(?:t2a|c4a|n4a|a4x)-|standard_[a-z]+\d+[a-z]*p[a-z]*_v|(?:vm|bm)\.standard\.a\d)"
+ARM = (
+    r"(?i:a1\.|[a-z]+\d+g[a-z]*\.|(?:ml\.)?p6e-|(?:t2a|c4a|n4a|a4x)-"
+    r"|standard_[a-z]+\d+[a-z]*p[a-z]*_v|(?:vm|bm)\.standard\.a\d)"
+)
 """Graviton, Axion, Tau T2A, Cobalt, Ampere."""
 
 
