@@ -7,7 +7,7 @@ from importlib import import_module
 from qcheck.kinds.quantities import quantity_problems
 from qcheck.kinds.read import object_id
 from qcheck.kinds.refusals.target import Target
-from qcheck.kinds.schema.catalogue import CONFIG, KUEUE, described
+from qcheck.kinds.schema.catalogue import CONFIG, KUEUE, OWN, described
 from qcheck.kinds.schema.failure import Failure, field_path
 from qcheck.kinds.schema.formats import near_name, subdomain_fault
 from qcheck.kinds.versions import version_problems
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     Refusal = Callable[[Cursor, Target], Iterator[Failure]]
 
+NO_OBJECTS = (CONFIG, OWN)
+"""Groups of files that no API server stores: names may be anything, and quantities stay as they are written."""
 _MANAGED = ("jobs", "managed")
 _REFUSALS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
     (CONFIG, "Configuration"): (("configuration", "configuration"),),
@@ -41,6 +43,7 @@ _REFUSALS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
     ("apps", "ReplicaSet"): (("builtin", "replicated"),),
     ("apps", "StatefulSet"): (("builtin", "replicated"), _MANAGED),
     ("apps", "DaemonSet"): (("builtin", "replicated"),),
+    (OWN, "NodePool"): (("own", "node_pool"),),
     ("sparkoperator.k8s.io", "SparkApplication"): (("jobs", "spark"),),
     **{
         (group, kind): (_MANAGED,)
@@ -66,13 +69,13 @@ def validate(root: Cursor, target: Target) -> tuple[Problem, ...]:
     failures: list[Failure] = []
     if found is not None:
         failures += _structure(root, found)
-        failures += () if identity.group == CONFIG else _name(root)
+        failures += () if identity.group in NO_OBJECTS else _name(root)
     for module, function in _REFUSALS.get((identity.group, identity.kind), ()):
-        if found is not None or identity.group not in (KUEUE, CONFIG, "", "apps", "batch"):
+        if found is not None or identity.group not in (KUEUE, CONFIG, OWN, "", "apps", "batch"):
             refusal: Refusal = getattr(import_module(f"qcheck.kinds.refusals.{module}"), function)
             failures += refusal(root, target)
     problems += [_problem(root, identity, found, failure) for failure in _distinct(failures)]
-    if found is not None and identity.group != CONFIG:
+    if found is not None and identity.group not in NO_OBJECTS:
         problems += quantity_problems(root, identity, found)
     return tuple(problems)
 

@@ -15,10 +15,17 @@ if TYPE_CHECKING:
 
 KUEUE = "kueue.x-k8s.io"
 CONFIG = "config.kueue.x-k8s.io"
+OWN = "qcheck.dev"
 HEAD = "apiVersion string\nkind string\n"
 METADATA = "metadata Metadata\n"
 _BUILTIN_GROUPS = frozenset({"", "apps", "batch", "scheduling.k8s.io", "node.k8s.io"})
 _OPERATOR_GROUPS = frozenset({"jobset.x-k8s.io", "ray.io", "kubeflow.org", "leaderworkerset.x-k8s.io"})
+_MODULES = {
+    **dict.fromkeys(_BUILTIN_GROUPS, "builtin"),
+    **dict.fromkeys(_OPERATOR_GROUPS, "operators"),
+    OWN: "own",
+}
+"""Which module describes the kinds of a group."""
 _NEVER: Release = (999, 0)
 
 _BETA1 = {"v1beta1": ((0, 0), _NEVER), "v1beta2": ((0, 15), _NEVER)}
@@ -85,8 +92,8 @@ def _describe(group: str, version: str, kind: str, release: Release) -> Describe
 
 
 def _foreign(group: str, kind: str) -> tuple[tuple[str, ...], str | None]:
-    name = "builtin" if group in _BUILTIN_GROUPS else "operators" if group in _OPERATOR_GROUPS else ""
-    if not name:
+    name = _MODULES.get(group)
+    if name is None:
         return (), None
     module = import_module(f"qcheck.kinds.schema.{name}")
     found: tuple[tuple[str, ...], str | None] = module.KINDS.get((group, kind), ((), None))
