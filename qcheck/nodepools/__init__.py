@@ -48,6 +48,10 @@ REFERRED: frozenset[tuple[str, str]] = frozenset(
         ("kops.k8s.io", "Cluster"),
         ("core.gardener.cloud", "CloudProfile"),
         ("autoscaling.openshift.io", "MachineAutoscaler"),
+        ("karpenter.k8s.aws", "EC2NodeClass"),
+        ("eks.amazonaws.com", "NodeClass"),
+        ("karpenter.azure.com", "AKSNodeClass"),
+        ("karpenter.k8s.gcp", "GCENodeClass"),
     }
 )
 """Objects to which pools refer."""

@@ -19,7 +19,10 @@ GIB = 2**30
 
 
 class MachineType(Value):
-    """One row. `memory` in bytes; counts are None where nobody verified them. `nvlink_domain` counts accelerators."""
+    """One row. `memory` in bytes; counts are None where nobody verified them. `nvlink_domain` counts accelerators.
+
+    `pods`: on EC2 the pods for which the type has addresses of its own.
+    """
 
     provider: str
     name: str
@@ -33,6 +36,7 @@ class MachineType(Value):
     rdma_kind: str | None
     rdma_count: int | None
     source: str
+    pods: int | None = None
 
 
 def find(name: str, provider: str | None = None) -> MachineType | None:
@@ -73,10 +77,12 @@ def _providers() -> Iterator[str]:
 
 
 def _row(line: str) -> MachineType:
-    provider, name, vcpu, memory, resource, model, count, gpu_memory, nvlink, kind, rdma, source = line.split(",", 11)
+    provider, name, vcpu, memory, resource, model, count, gpu_memory, nvlink, kind, rdma, pods, source = line.split(
+        ",", 12
+    )
     return MachineType(
         provider, name, _whole(vcpu), _bytes(memory), resource or None, model or None, _whole(count),
-        _bytes(gpu_memory), _whole(nvlink), kind or None, _whole(rdma), source.strip('"'),
+        _bytes(gpu_memory), _whole(nvlink), kind or None, _whole(rdma), source.strip('"'), _whole(pods),
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from qcheck.model.labels import Requirement
 from qcheck.model.nodes import LabelOrigin, Machine, NodePool
 from qcheck.model.value import TYPE_CHECKING, replace
-from qcheck.nodepools import catalogue
+from qcheck.nodepools import catalogue, nodeclasses
 from qcheck.nodepools.added import UNSEEN
 from qcheck.nodepools.figures import Count
 from qcheck.nodepools.machines import machine, of_type
@@ -20,12 +20,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.labels import Labels
+    from qcheck.model.labels import Labels, Taint
+    from qcheck.model.place import Place
     from qcheck.nodepools.catalogue import MachineType
+    from qcheck.nodepools.nodeclasses import NodeClass
     from qcheck.nodepools.world import World
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 CAPACITY_TYPE = "karpenter.sh/capacity-type"
+CAPACITY_TYPES = ("on-demand", "spot", "reserved")
 POOL_LABEL = "karpenter.sh/nodepool"
 KARPENTER = LabelOrigin("Karpenter", before_boot=True)
 AWS = "karpenter.k8s.aws/instance-"
@@ -49,19 +52,22 @@ MANY = 40
 
 def read_pools(root: Cursor, world: World) -> tuple[NodePool]:
     """The one pool of a document."""
-    return (_pool(root, world.own),)
+    return (_pool(root, world),)
 
 
-def _pool(root: Cursor, own: Mapping[str, Machine]) -> NodePool:
+def _pool(root: Cursor, world: World) -> NodePool:
     spec = root["spec"]
     template = spec["template"]["spec"]
     name = root["metadata"]["name"].text() or ""
     wanted = tuple(_requirement(r) for r in template["requirements"].items())
-    provider = PROVIDERS.get(template["nodeClassRef"]["group"].text() or _group(template))
-    machines, why = _machines(wanted, provider, own)
+    group = template["nodeClassRef"]["group"].text() or _group(template)
+    provider, node_class = PROVIDERS.get(group), nodeclasses.referred(template, group, world)
+    machines, why = _machines(wanted, provider, world.own)
+    if node_class is not None and provider is not None:
+        machines = tuple(m if m.instance_type in world.own else node_class.on(m, provider) for m in machines)
     limits = amounts(spec["limits"])
     low, high = _count(spec["replicas"].integer(), spec["limits"], limits, machines)
-    fixed, varying = _labels(spec, template, wanted, name)
+    fixed, varying = _labels(spec, template, wanted, name, node_class)
     pool = NodePool(
         name=name,
         format="Karpenter NodePool",
@@ -72,11 +78,11 @@ def _pool(root: Cursor, own: Mapping[str, Machine]) -> NodePool:
         maximum=high,
         machines=machines,
         labels=fixed,
-        taints=taints(template["taints"]),
+        taints=_taints(template, node_class, machines),
         added={k: KARPENTER for k in fixed if k not in labels(spec["template"]["metadata"]["labels"])},
         varying=varying,
         zones=_values(wanted, "topology.kubernetes.io/zone"),
-        spot=_values(wanted, CAPACITY_TYPE) == ("spot",),
+        spot=fixed.get(CAPACITY_TYPE) == "spot",
         autoscaler="Karpenter",
         limits={r: n for r, n in limits.items() if r != "nodes"},
         limits_place=place(spec["limits"]),
@@ -84,7 +90,14 @@ def _pool(root: Cursor, own: Mapping[str, Machine]) -> NodePool:
         unknown_place=place(template["requirements"]),
         group_label=(POOL_LABEL, name),
     )
-    return _with_machine_labels(pool, labels(spec["template"]["metadata"]["labels"]))
+    declared_at = node_class.place if node_class else pool.unknown_place or pool.place
+    return _with_machine_labels(pool, labels(spec["template"]["metadata"]["labels"]), declared_at)
+
+
+def _taints(template: Cursor, node_class: NodeClass | None, machines: tuple[Machine, ...]) -> tuple[Taint, ...]:
+    declared = taints(template["taints"])
+    more = node_class.taints(machines) if node_class else ()
+    return declared + tuple(t for t in more if not any((t.key, t.effect) == (d.key, d.effect) for d in declared))
 
 
 def _group(template: Cursor) -> str:
@@ -176,7 +189,7 @@ def _capacity(each: Machine) -> dict[str, int]:
 
 
 def _labels(
-    spec: Cursor, template: Cursor, wanted: tuple[Requirement, ...], name: str
+    spec: Cursor, template: Cursor, wanted: tuple[Requirement, ...], name: str, node_class: NodeClass | None
 ) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
     """Labels that all nodes share, and those whose values differ from node to node."""
     reference = template["nodeClassRef"]
@@ -184,18 +197,27 @@ def _labels(
     fixed = {POOL_LABEL: name, "karpenter.sh/registered": "true", "karpenter.sh/initialized": "true"}
     if group and kind:
         fixed[f"{group}/{kind.lower()}"] = reference["name"].text() or ""
-    varying: dict[str, tuple[str, ...]] = dict(UNSEEN)
+    varying: dict[str, tuple[str, ...]] = {**UNSEEN, **(node_class.varying_labels() if node_class else {})}
     for each in wanted:
-        values = _values(wanted, each.key)
+        values = _possible(each.key, _values(wanted, each.key), node_class)
         if len(values) == 1:
             fixed[each.key] = values[0]
         elif each.operator != "DoesNotExist":
             varying[each.key] = values
+    if CAPACITY_TYPE not in fixed:
+        varying.setdefault(CAPACITY_TYPE, _possible(CAPACITY_TYPE, CAPACITY_TYPES, node_class))
     fixed |= labels(spec["template"]["metadata"]["labels"])
     return fixed, {k: v for k, v in varying.items() if k not in fixed}
 
 
-def _with_machine_labels(pool: NodePool, declared: Labels) -> NodePool:
+def _possible(key: str, values: tuple[str, ...], node_class: NodeClass | None) -> tuple[str, ...]:
+    """Nodes are never from a reservation that their class does not select."""
+    if key != CAPACITY_TYPE or node_class is None or node_class.group != nodeclasses.EC2 or len(values) < 2:
+        return values
+    return tuple(v for v in values if v in node_class.capacity_types())
+
+
+def _with_machine_labels(pool: NodePool, declared: Labels, declared_at: Place) -> NodePool:
     """Adds what nodes of each machine show of themselves; what the template declares wins."""
     named = []
     prefix = AUTO_MODE if any(k.startswith("eks.amazonaws.com/") for k in pool.labels) else AWS
@@ -213,5 +235,5 @@ def _with_machine_labels(pool: NodePool, declared: Labels) -> NodePool:
         machines=machines,
         added={**origins, **by_karpenter, **pool.added},
         varying=varying,
-        figures=figures(count, machines, pool.unknown_place or pool.place),
+        figures=figures(count, machines, declared_at),
     )

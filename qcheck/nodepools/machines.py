@@ -5,12 +5,13 @@ from __future__ import annotations
 from qcheck.model.nodes import CATALOGUE, DECLARED, ESTIMATED, Machine
 from qcheck.model.value import TYPE_CHECKING, replace
 from qcheck.nodepools import catalogue
-from qcheck.nodepools.reservations import DEFAULT_PODS, left_for_pods
+from qcheck.nodepools.reservations import DEFAULT_PODS, UNTOUCHED, left_for_pods
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qcheck.nodepools.catalogue import MachineType
+    from qcheck.nodepools.reservations import Kubelet
 
 EFA = "vpc.amazonaws.com/efa"
 
@@ -23,15 +24,20 @@ def machine(name: str, provider: str | None, own: Mapping[str, Machine]) -> Mach
     return of_type(found)
 
 
-def of_type(kind: MachineType, pods: int = DEFAULT_PODS) -> Machine:
+def of_type(kind: MachineType, kubelet: Kubelet = UNTOUCHED, usual_pods: int = DEFAULT_PODS) -> Machine:
     """A node of a catalogued type. What nobody verified is unknown, not zero."""
+    pods = kubelet.pods(kind.vcpu, usual_pods)
     allocatable: dict[str, int] = {"pods": pods}
-    sure = {"pods": ESTIMATED}
+    sure = {"pods": ESTIMATED if kubelet.max_pods is None else DECLARED}
     unknown = set()
+    if kubelet.pods_unknown:
+        del allocatable["pods"]
+        unknown.add("pods")
     if kind.vcpu is None or kind.memory is None:
         unknown |= {"cpu", "memory"}
     else:
-        allocatable["cpu"], allocatable["memory"] = left_for_pods(kind.provider, kind.vcpu, kind.memory, pods)
+        left = left_for_pods(kind.provider, kind.vcpu, kind.memory, pods, kubelet)
+        allocatable["cpu"], allocatable["memory"] = left
         sure |= {"cpu": ESTIMATED, "memory": ESTIMATED}
     if kind.resource and kind.count is None:
         unknown.add(kind.resource)

@@ -5,18 +5,70 @@ Sources: the node bootstrap of Amazon's EKS images, GKE's page on node sizes, AK
 
 from __future__ import annotations
 
+import re
+
+from qcheck.model.quantity import QuantityError, amount, parse_quantity
+from qcheck.model.value import Value
+
 MIB = 2**20
 GIB = 2**30
 DEFAULT_PODS = 110
+PERCENT = re.compile(r"(\d{1,2})%")
 
 
-def left_for_pods(provider: str, vcpu: int, memory: int, pods: int = DEFAULT_PODS) -> tuple[int, int]:
+class Kept(Value):
+    """What pods do not get of one machine: milli-cpu, and bytes for the kubelet, before eviction, and never shown."""
+
+    milli_cpu: int
+    memory: int
+    eviction: int = 100 * MIB
+    hidden: int = 0
+
+
+class Kubelet(Value):
+    """What a definition says to the kubelet, in base units; what is left out follows the provider's formula.
+
+    `eviction` is the memory below which pods are evicted: a quantity, or a share of the memory.
+    """
+
+    max_pods: int | None = None
+    pods_per_core: int | None = None
+    kube_reserved: dict[str, int] = {}
+    system_reserved: dict[str, int] = {}
+    eviction: str | None = None
+    pods_unknown: bool = False
+
+    def pods(self, vcpu: int | None, usual: int) -> int:
+        """Pods per node; `usual` where no number is declared."""
+        most = usual if self.max_pods is None else self.max_pods
+        return min(most, self.pods_per_core * vcpu) if self.pods_per_core and vcpu else most
+
+
+UNTOUCHED = Kubelet()
+
+
+def left_for_pods(
+    provider: str, vcpu: int, memory: int, pods: int = DEFAULT_PODS, kubelet: Kubelet = UNTOUCHED
+) -> tuple[int, int]:
     """Allocatable milli-cpu and bytes of a machine with `vcpu` cores and `memory` bytes."""
     keep = {"aws": _eks, "sagemaker-hyperpod": _eks, "gcp": _gke, "azure": _aks}.get(provider)
-    if keep is None:
-        return vcpu * 1000, memory
-    milli_cpu, kept = keep(vcpu, memory, pods)
-    return max(0, vcpu * 1000 - milli_cpu), max(0, memory - kept)
+    kept = Kept(0, 0, 0) if keep is None else keep(vcpu, memory, pods)
+    milli_cpu = kubelet.kube_reserved.get("cpu", kept.milli_cpu) + kubelet.system_reserved.get("cpu", 0)
+    bytes_kept = kubelet.kube_reserved.get("memory", kept.memory) + kubelet.system_reserved.get("memory", 0)
+    shown = memory - kept.hidden
+    bytes_kept += kept.eviction if kubelet.eviction is None else _threshold(kubelet.eviction, shown, kept.eviction)
+    return max(0, vcpu * 1000 - max(0, milli_cpu)), max(0, shown - max(0, bytes_kept))
+
+
+def _threshold(written: str, memory: int, usual: int) -> int:
+    """Bytes of an eviction threshold: `5%` of the memory that the node shows, rounded up, or a quantity."""
+    share = PERCENT.fullmatch(written)
+    if share:
+        return -(-memory * int(share[1]) // 100)
+    try:
+        return max(0, amount("memory", parse_quantity(written)))
+    except QuantityError:
+        return usual
 
 
 def _cpu_brackets(vcpu: int) -> int:
@@ -36,18 +88,18 @@ def _memory_brackets(memory: int) -> int:
     return kept + left * 2 // 100
 
 
-def _eks(vcpu: int, memory: int, pods: int) -> tuple[int, int]:
+def _eks(vcpu: int, memory: int, pods: int) -> Kept:
     """Kube-reserved by cores and pods, 100 MiB for eviction, and the 7.5 % that Karpenter assumes the hypervisor hides."""
-    return _cpu_brackets(vcpu), memory * 75 // 1000 + (255 + 11 * pods + 100) * MIB
+    return Kept(_cpu_brackets(vcpu), (255 + 11 * pods) * MIB, hidden=memory * 75 // 1000)
 
 
-def _gke(vcpu: int, memory: int, pods: int) -> tuple[int, int]:  # noqa: ARG001 (one signature for all providers)
+def _gke(vcpu: int, memory: int, pods: int) -> Kept:  # noqa: ARG001 (one signature for all providers)
     """The brackets, 100 MiB for eviction, and what the kernel takes (1/64 and some tables)."""
-    return _cpu_brackets(vcpu), _memory_brackets(memory) + 100 * MIB + memory // 64 + 80 * MIB
+    return Kept(_cpu_brackets(vcpu), _memory_brackets(memory), hidden=memory // 64 + 80 * MIB)
 
 
-def _aks(vcpu: int, memory: int, pods: int) -> tuple[int, int]:
+def _aks(vcpu: int, memory: int, pods: int) -> Kept:
     """From 1.29 on: 20 MB per pod and 50 MB, at most a quarter, and 100 MiB for eviction."""
     steps = ((64, 740), (32, 420), (16, 260), (8, 180), (4, 140), (2, 100), (1, 60))
     milli_cpu = next(m for cores, m in steps if vcpu >= cores)
-    return milli_cpu, min(20 * 10**6 * pods + 50 * 10**6, memory // 4) + 100 * MIB
+    return Kept(milli_cpu, min(20 * 10**6 * pods + 50 * 10**6, memory // 4))
