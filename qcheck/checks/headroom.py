@@ -158,15 +158,15 @@ def _guarantees(cluster: Cluster) -> list[list[Guarantee]]:
 
 
 def _without_a_node(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
-    from qcheck.model.placing import groups_behind, judge
+    from qcheck.model.placing import Without, groups_behind, judge
 
     wishes = [g.wish() for g in part]
     groups = groups_behind(cluster, sorted({g.flavor for g in part})) or ()
     now = judge(cluster, wishes)
     if now is None or now.fails or any(g.ceiling is None for g in groups):
         return
-    for index, group in enumerate(groups):
-        less = judge(cluster, wishes, fewer=index)
+    for group in groups:
+        less = judge(cluster, wishes, Without({group.name: 1}))
         if group.ceiling and less is not None and less.fails:
             yield _no_headroom(part, group, less.why()).likely(not less.certain)
             return

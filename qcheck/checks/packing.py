@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
     from qcheck.model.cluster import Cluster
     from qcheck.model.guarantees import Guarantee
-    from qcheck.model.placing import Verdict
+    from qcheck.model.placing import Verdict, Wish
+    from qcheck.model.pods import PodTemplate
     from qcheck.model.queues import FlavorResource, Quota
     from qcheck.model.shapes import PodShape
     from qcheck.model.supply import Taking
+    from qcheck.model.workloads import DaemonSet
 
     Judged = list[tuple[Guarantee, Verdict]]
 
@@ -95,7 +97,8 @@ def _too_much(cluster: Cluster, short: list[Guarantee], verdict: Verdict, severi
     found = finding(largest.quota.nominal_place, message)
     for each in short:
         found = found if each is largest else found.near(each.quota.nominal_place, _promise(each))
-    return _as_settled(cluster, found, short, verdict).at_most(severity).with_data(declared=severity == "error")
+    found = _as_settled(cluster, found, short, verdict).at_most(severity).with_data(declared=severity == "error")
+    return _by_eviction(cluster, found, short, [g.wish() for g in short])
 
 
 def _promises(short: list[Guarantee]) -> str:
@@ -116,8 +119,8 @@ def _promise(given: Guarantee) -> str:
 def _as_settled(cluster: Cluster, found: Finding, short: list[Guarantee], verdict: Verdict) -> Finding:
     for each in short:
         found = found.near(each.shape.place, f"one pod of {each.shape.name}")
-    for taking in _takings(cluster, short):
-        resource = short[0].quota.resource
+    resource = short[0].quota.resource
+    for taking in _takings(cluster, short, {resource}):
         caption = f"DaemonSet {taking.daemon_set.name} takes {taking.amounts[resource]} of each node"
         found = found.near(taking.daemon_set.template.place_of(resource), caption)
     return found.likely(not verdict.certain).with_data(
@@ -129,13 +132,53 @@ def _as_settled(cluster: Cluster, found: Finding, short: list[Guarantee], verdic
     )
 
 
-def _takings(cluster: Cluster, short: list[Guarantee]) -> list[Taking]:
-    """The DaemonSets that take accelerators of the nodes in question, each once."""
+def _takings(cluster: Cluster, short: list[Guarantee], resources: set[str]) -> list[Taking]:
+    """The DaemonSets that take some of the resources of the nodes in question, each once."""
     classes = [c for g in short for m in cluster.supply.matches(g.flavor) for c in m.group.classes]
-    found = {
-        t.daemon_set.id: t for c in classes for t in c.takings if t.certain and t.amounts.get(short[0].quota.resource)
-    }
+    found = {t.daemon_set.id: t for c in classes for t in c.takings if t.certain and any(map(t.amounts.get, resources))}
     return list(found.values())
+
+
+def _by_eviction(cluster: Cluster, found: Finding, short: list[Guarantee], wishes: list[Wish]) -> Finding:
+    """At most a warning where the pods fit once kube-scheduler evicts DaemonSets of lower priority than all that ask."""
+    from qcheck.model.displacing import evictable
+    from qcheck.model.placing import Without, judge
+    from qcheck.model.value import replace
+
+    flavors, templates = {f for w in wishes for f in w.flavors}, _templates(cluster, short)
+    for resources in ({short[0].quota.resource}, {r for g in short for r in g.shape.request}):
+        in_the_way = [t.daemon_set for t in _takings(cluster, short, resources)]
+        daemon_sets = evictable(cluster, flavors, templates, in_the_way)
+        rest = judge(cluster, wishes, Without(evicted=frozenset(d.id for d in daemon_sets))) if daemon_sets else None
+        if rest is not None and not rest.fails:
+            message = (
+                f"{found.message}; they fit only if kube-scheduler evicts {_ranked(cluster, daemon_sets)} for them"
+            )
+            return replace(found, message=message).at_most("warning").with_data(evicted=[d.name for d in daemon_sets])
+    return found
+
+
+def _ranked(cluster: Cluster, daemon_sets: list[DaemonSet]) -> str:
+    ranks = [(d, cluster.pod_priority(d.template)) for d in daemon_sets]
+    return names(
+        f"DaemonSet {d.name} ({'a priority not known' if rank is None else f'of lower priority, {rank}'})"
+        for d, rank in ranks
+    )
+
+
+def _templates(cluster: Cluster, short: list[Guarantee]) -> list[PodTemplate]:
+    """The known pods that guarantees stand for: of a declared shape, those of the queue that ask for as many devices."""
+    from qcheck.model.displacing import asking
+
+    everyone = frozenset(cluster.queue)
+    found = [g.shape.template for g in short if g.shape.template is not None]
+    for given in (g for g in short if g.shape.is_declared):
+        queues = frozenset({given.holder}) & everyone or everyone
+        known = [p.template for _, p in asking(cluster, queues, given.quota.resource, given.size)]
+        if not known:
+            return []
+        found += known
+    return found
 
 
 def _out_of_reach(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
@@ -165,13 +208,15 @@ def _asked_for(cluster: Cluster) -> Iterator[Finding]:
     demanded = _demanded(cluster)
     first = [given for given, _ in demanded.values()]
     for part in sharing(cluster, first):
-        verdict = judge(cluster, [Wish(g.shape.name, g.shape, g.pods, demanded[g.shape.name][1]) for g in part])
+        wishes = [Wish(g.shape.name, g.shape, g.pods, demanded[g.shape.name][1]) for g in part]
+        verdict = judge(cluster, wishes)
         if verdict is not None and verdict.fails:
             flavors = sorted({f for g in part for f in demanded[g.shape.name][1]})
             asked = names(f"{plural(g.pods, 'pod')} of {g.shape.name}" for g in part)
             message = f"settings ask that {asked} be placeable in {names(flavors)} at once: {verdict.why()}"
             found = finding(max(part, key=lambda g: g.quota.nominal).quota.nominal_place, message)
-            yield _as_settled(cluster, found, part, verdict).with_data(declared=True, flavors=list(flavors))
+            found = _as_settled(cluster, found, part, verdict).with_data(declared=True, flavors=list(flavors))
+            yield _by_eviction(cluster, found, part, wishes)
 
 
 def _demanded(cluster: Cluster) -> dict[str, tuple[Guarantee, tuple[str, ...]]]:

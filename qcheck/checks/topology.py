@@ -5,7 +5,8 @@ from __future__ import annotations
 from qcheck.checks.registry import rule
 from qcheck.checks.sums import names, plural
 from qcheck.findings.finding import Finding, finding
-from qcheck.model.queues import NEVER
+from qcheck.model.displacing import asking as asking_for
+from qcheck.model.displacing import evictable
 from qcheck.model.resources import is_whole_device
 from qcheck.model.value import TYPE_CHECKING, Value
 
@@ -139,34 +140,11 @@ def _asking(cluster: Cluster, flavor: str, resource: str, whole: int) -> list[Wh
         if s.requests.get(resource) == whole and (not s.flavors or flavor in s.flavors)
     ]
     queues = {q.name for q in cluster.queues if any(f.name == flavor for f in q.flavors())}
-    for workload in cluster.workloads:
-        local = cluster.local_queue.get((workload.namespace, workload.queue or ""))
-        if local is None or local.cluster_queue not in queues:
-            continue
-        found += [
-            WholeNode(str(workload.id), p.template.place_of(resource), p.template)
-            for p in workload.pod_sets
-            if p.template.amounts().get(resource) == whole
-        ]
-    return found
+    pod_sets = asking_for(cluster, queues, resource, whole)
+    return found + [WholeNode(str(w.id), p.template.place_of(resource), p.template) for w, p in pod_sets]
 
 
 def _may_evict(cluster: Cluster, flavor: str, asking: WholeNode, daemon_sets: list[DaemonSet]) -> bool:
-    """Whether kube-scheduler may evict every DaemonSet pod in the way: that takes a strictly higher priority.
-
-    Not with a topology: Kueue takes the DaemonSets' requests off a domain before it places anything. Priorities of classes
-    that are not here may be anything. A declared shape counts as having the priority that DaemonSets have.
-    """
-    known = cluster.flavor.get(flavor)
-    if asking.template is None or not daemon_sets or (known is not None and known.topology):
-        return False
-    own = cluster.pod_priority(asking.template)
-    if _never_preempts(cluster, asking.template):
-        return False
-    others = [cluster.pod_priority(d.template) for d in daemon_sets]
-    return all(own is None or other is None or other < own for other in others)
-
-
-def _never_preempts(cluster: Cluster, template: PodTemplate) -> bool:
-    priority_class = cluster.priority_class.get(template.priority_class or "")
-    return template.preemption_policy == NEVER or (priority_class is not None and not priority_class.preempts)
+    """Whether kube-scheduler may evict every DaemonSet pod in the way; a declared shape counts as one that may not."""
+    templates = [asking.template] if asking.template is not None else []
+    return bool(daemon_sets) and len(evictable(cluster, [flavor], templates, daemon_sets)) == len(daemon_sets)

@@ -77,9 +77,7 @@ def _at_best(cluster: Cluster, node: NodeClass, resource: str, priority: int | N
         return BOUNDLESS
     if resource not in node.machine.allocatable:
         return BOUNDLESS if resource == PODS else 0
-    staying = [t for t in node.takings if t.certain and _stays(cluster, t, priority)]
-    taken = sum(t.amounts.get(resource, 0) for t in staying)
-    return max(0, node.machine.allocatable[resource] - taken - node.reserved(resource))
+    return node.left(resource, {t.daemon_set.id for t in node.takings if not _stays(cluster, t, priority)})
 
 
 def _stays(cluster: Cluster, taking: Taking, priority: int | None) -> bool:

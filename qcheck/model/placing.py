@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from qcheck.model.cluster import Cluster
+    from qcheck.model.objects import ObjectId
     from qcheck.model.packing.answer import Answer
     from qcheck.model.shapes import PodShape
     from qcheck.model.supply import NodeClass, NodeGroup
@@ -56,6 +57,16 @@ class Verdict(Value):
         return explain(self.question, self.answer.certificate) if isinstance(self.answer, DoesNotFit) else ""
 
 
+class Without(Value):
+    """What is taken out of the account: a number of `nodes` of groups, by name, and the pods of `evicted` DaemonSets."""
+
+    nodes: dict[str, int] = {}
+    evicted: frozenset[ObjectId] = frozenset()
+
+
+NOTHING = Without()
+
+
 def groups_behind(cluster: Cluster, flavors: Iterable[str]) -> tuple[NodeGroup, ...] | None:
     """The node groups that some of the flavors select, each once; None where one of them is not known."""
     found: dict[str, NodeGroup] = {}
@@ -64,8 +75,8 @@ def groups_behind(cluster: Cluster, flavors: Iterable[str]) -> tuple[NodeGroup, 
     return tuple(found.values()) if all(g.is_known for g in found.values()) else None
 
 
-def judge(cluster: Cluster, wishes: Iterable[Wish], fewer: int | None = None) -> Verdict | None:
-    """Whether all wishes can be granted at once. `fewer`: with one node less in the group of that index.
+def judge(cluster: Cluster, wishes: Iterable[Wish], without: Without = NOTHING) -> Verdict | None:
+    """Whether all wishes can be granted at once.
 
     None where nodes are not known, or nothing is wished for.
     """
@@ -75,7 +86,7 @@ def judge(cluster: Cluster, wishes: Iterable[Wish], fewer: int | None = None) ->
         return None
 
     def ask(view: str) -> Question:
-        return _question(cluster, wanted, groups, view, fewer)
+        return _question(cluster, wanted, groups, view, without)
 
     return decide_by_certainty(ask, any(_has_estimates(g) for g in groups))
 
@@ -106,11 +117,11 @@ def decide_by_certainty(ask: Callable[[str], Question], has_estimates: bool) -> 
 
 
 def _question(
-    cluster: Cluster, wishes: tuple[Wish, ...], groups: tuple[NodeGroup, ...], view: str, fewer: int | None
+    cluster: Cluster, wishes: tuple[Wish, ...], groups: tuple[NodeGroup, ...], view: str, without: Without
 ) -> Question:
     asked = sorted({r for w in wishes for r in w.shape.request})
     most = sum(w.count for w in wishes)
-    nodes = tuple(nodes_of(g, asked, view, most, taken_out=int(i == fewer)) for i, g in enumerate(groups))
+    nodes = tuple(nodes_of(g, asked, view, most, without) for g in groups)
     pods = tuple(Pods(w.label, w.shape.request, w.count, _homes(cluster, w, groups)) for w in wishes)
     return Question(nodes, pods)
 
@@ -126,13 +137,13 @@ def _homes(cluster: Cluster, wish: Wish, groups: tuple[NodeGroup, ...]) -> froze
     return None if len(homes) == len(groups) else homes
 
 
-def nodes_of(group: NodeGroup, asked: Iterable[str], view: str, most: int, taken_out: int = 0) -> Nodes:
+def nodes_of(group: NodeGroup, asked: Iterable[str], view: str, most: int, without: Without = NOTHING) -> Nodes:
     """A group as the packing engine sees it, at its best: as many nodes as can come, but no more than `most`, the pods
     that are wanted, where there is no ceiling; of several machines the largest figure of each resource.
     """
-    free = {r: max((_free(group, c, r, view) for c in group.classes), default=0) for r in asked}
+    free = {r: max((_free(group, c, r, view, without) for c in group.classes), default=0) for r in asked}
     count = _count(group)
-    return Nodes(label_of(group), free, most if count is None else max(0, count - taken_out))
+    return Nodes(label_of(group), free, most if count is None else max(0, count - without.nodes.get(group.name, 0)))
 
 
 def label_of(group: NodeGroup) -> str:
@@ -152,13 +163,13 @@ def _count(group: NodeGroup) -> int | None:
     return min([*counts, *([] if group.ceiling is None else [group.ceiling])], default=None)
 
 
-def _free(group: NodeGroup, node_class: NodeClass, resource: str, view: str) -> int:
+def _free(group: NodeGroup, node_class: NodeClass, resource: str, view: str, without: Without) -> int:
     if resource == KEPT_APART:
         return 1
     known = resource in node_class.machine.allocatable
     if not node_class.knows(resource) or (not known and not group.nodes and not is_compute(resource)):
         return PLENTY
-    free = node_class.free_at_best.get(resource, 0)
+    free = node_class.left(resource, without.evicted)
     if not node_class.is_estimated(resource) or view == PLAIN:
         return free
     return PLENTY if view == SURE else free * MARGIN[0] // MARGIN[1]

@@ -15,9 +15,12 @@ from qcheck.model.resources import BASIC, looks_like_accelerator
 from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from qcheck.model.cluster import Cluster
     from qcheck.model.labels import Labels, Taint
     from qcheck.model.nodes import Node, NodePool
+    from qcheck.model.objects import ObjectId
     from qcheck.model.place import Place
     from qcheck.model.pods import Amounts
     from qcheck.model.policy import Reserve
@@ -60,6 +63,12 @@ class NodeClass(Value, cached=True):
     def _free(self, taken: list[Amounts]) -> Amounts:
         taken = [*taken, *(r.per_node for r in self.reserves)]
         return {r: max(0, a - sum(t.get(r, 0) for t in taken)) for r, a in self.machine.allocatable.items()}
+
+    def left(self, resource: str, evicted: Container[ObjectId]) -> int:
+        """What a node has free at best once the pods of some DaemonSets are evicted from it."""
+        staying = [t.amounts for t in self.takings if t.certain and t.daemon_set.id not in evicted]
+        taken = sum(amounts.get(resource, 0) for amounts in staying) + self.reserved(resource)
+        return max(0, self.machine.allocatable.get(resource, 0) - taken)
 
     def taken(self, resource: str) -> int:
         """What DaemonSets take of one node."""
