@@ -1,4 +1,4 @@
-"""The commands that write files: `init` and `baseline`."""
+"""The commands that write files, `init` and `baseline`, and settings that the commands refuse."""
 
 from __future__ import annotations
 
@@ -99,3 +99,25 @@ def test_a_baseline_that_cannot_be_used(repository: Path, capfd: pytest.CaptureF
     assert front.run(["baseline", "write"]) == 2
     assert front.run(["check", "--baseline", "qcheck-baseline.json"]) == 2
     assert capfd.readouterr().err.count("qcheck-baseline.json: not JSON") == 2
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ("QC311: {budge: 60s}", "QC311 has no parameter 'budge'"),
+        ("QC205: {any: 1}", "It has: none."),
+        ("autoscaler-ignores-pod: {cutoff: low}", "QC313: cutoff is 'low'; it should be like its default, -10"),
+        ("QC311: {operators: RayJob=60s}", "QC311: operators is 'RayJob=60s'; it should be like its default, []"),
+    ],
+)
+def test_a_parameter_that_no_rule_has_stops_the_run(
+    repository: Path, capfd: pytest.CaptureFixture[str], params: str, said: str
+) -> None:
+    (repository / "qcheck.yaml").write_text(f"version: 1\nrules: {{params: {{{params}}}}}\n")
+    assert front.run(["check"]) == 2
+    assert said in capfd.readouterr().err
+
+
+def test_a_duration_may_be_a_number_of_seconds(repository: Path) -> None:
+    (repository / "qcheck.yaml").write_text("version: 1\nrules: {params: {QC311: {budget: 300}}}\n")
+    assert front.run(["check", "--select", "QC311"]) == 0

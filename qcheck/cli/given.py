@@ -19,6 +19,7 @@ def settings_for(paths: Sequence[str], config: str | None, clusters: Sequence[st
     """The settings that count for `paths`, narrowed to the named clusters. Raises `SettingsError` and `UsageError`."""
     settings = load_settings(next((path for path in paths if path != "-"), "."), config)
     check_rules((*settings.select, *settings.ignore, *settings.severity, *settings.params), settings.path or "settings")
+    check_params(settings)
     return replace(settings, scopes=tuple(_named(settings, name) for name in clusters)) if clusters else settings
 
 
@@ -85,3 +86,20 @@ def check_rules(named: Iterable[str], where: str) -> None:
 
         error = no_such_rule(catalogue, unknown[0])
         raise UsageError(f"{where}: {error}", error.hint)
+
+
+def check_params(settings: Settings) -> None:
+    """Raises `UsageError` where settings give a rule a parameter that it does not have, or of another type."""
+    if not settings.params:
+        return
+    from qcheck.findings.catalogue import load_catalogue
+    from qcheck.findings.settle import overrides
+
+    catalogue = load_catalogue()
+    for identifier, params in sorted(overrides(catalogue, settings.params).items()):
+        known, where = catalogue[identifier].params, f"{settings.path}: rules.params: {identifier}"
+        for name, value in params.items():
+            if name not in known:
+                raise UsageError(f"{where} has no parameter {name!r}", f"It has: {', '.join(known) or 'none'}.")
+            if not isinstance(value, (str, int) if isinstance(known[name], str) else type(known[name])):
+                raise UsageError(f"{where}: {name} is {value!r}; it should be like its default, {known[name]!r}")
