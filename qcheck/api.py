@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from qcheck.reading import Watch
 
 
+NOTHING_FOUND = "nothing relevant was found: no Kueue object, node pool or workload"
+NOTHING_HELD = "nothing was looked at: no cluster of the settings includes these files"
+
+
 class Gathered(Value):
     """What was read and what it came to: one model per cluster. No rule has looked at it yet."""
 
@@ -112,15 +116,17 @@ def gather(
     """Everything up to the model: for those who ask it questions of their own. `paths` may be files found already.
 
     Files in `first` come before the others, so that their objects count where one is defined twice; those that belong to
-    no cluster belong to each. Renderers run in the directory `within`, where it holds another state of the files.
+    no cluster belong to each, as does standard input. Renderers run in the directory `within`, where it holds another state
+    of the files.
     """
     if settings.crds and not isinstance(paths, files.Found):
         brought = [os.path.normpath(os.path.join(settings.root, p)) for p in settings.crds]
         paths, first = (*paths, *brought), {*first, *(f.path for f in files.discover(brought).files)}
     loaded, not_read = read(paths, settings.limits, watch)
     loaded.sort(key=lambda f: f.text.path not in first)
-    homeless = {p for p in first if not any(scope.holds(p) for scope in settings.scopes)}
-    loaded = [f for f in loaded if f.text.path in first or any(scope.holds(f.text.path) for scope in settings.scopes)]
+    homeless = {p for p in (*first, files.STDIN_NAME) if not any(scope.holds(p) for scope in settings.scopes)}
+    held = [f for f in loaded if f.text.path in homeless or any(scope.holds(f.text.path) for scope in settings.scopes)]
+    is_left_out, loaded = bool(loaded) and not held, held
     load_rendered = partial(load, limit=settings.limits, wanted=is_wanted)
     renders = [rendered(scope, settings, load_rendered, watch, within) for scope in settings.scopes]
     watch("model", 0, 0)
@@ -134,7 +140,7 @@ def gather(
     objects = sum(len(c.all_objects()) + len(c.pools) for c in clusters)
     unjudged = [f"{n.path}: {n.why}" for n in not_read if n.failed]
     if not objects and all(p.code == "template-not-rendered" for c in clusters for p in c.problems):
-        unjudged.append("nothing relevant was found: no Kueue object, node pool or workload")
+        unjudged.append(NOTHING_HELD if is_left_out else NOTHING_FOUND)
     inputs = Inputs(
         files=len(loaded),
         documents=sum(len(f.documents) + f.passed_over for f in loaded),

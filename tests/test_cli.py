@@ -192,6 +192,23 @@ def test_standard_input() -> None:
     assert found[0]["primary"]["file"] == "<stdin>"
 
 
+def test_standard_input_belongs_to_every_cluster(tmp_path: Path) -> None:
+    (tmp_path / "qcheck.yaml").write_text("clusters: {a: {include: [a]}, b: {include: [b]}}\n")
+    queue = (RULES / "QC101-quota-exceeds-capacity" / "fail-one-node-short" / "queues.yaml").read_text()
+    command = ["check", "-", "--config", str(tmp_path / "qcheck.yaml"), "--format", "json", "--select", "QC101"]
+    done = qcheck(*command, input=f"{POOL}---\n{queue}")
+    assert [f["cluster"] for f in json.loads(done.stdout)["findings"]] == ["a", "b"]
+    done = qcheck(*command, "--cluster", "b", input=f"{POOL}---\n{queue}")
+    assert [f["cluster"] for f in json.loads(done.stdout)["findings"]] == ["b"]
+
+
+def test_files_of_no_cluster_are_not_fine(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "qcheck.yaml").write_text("clusters: {a: {include: [a]}}\n")
+    (tmp_path / "pool.yaml").write_text(POOL)
+    assert front.run(["check", str(tmp_path / "pool.yaml")]) == 2
+    assert "no cluster of the settings includes these files" in capfd.readouterr().out
+
+
 def test_interrupted_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt

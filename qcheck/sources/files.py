@@ -44,7 +44,7 @@ SKIPPED = frozenset(
     | {"__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".pre-commit"}
 )
 """Directories of tools, never of manifests."""
-STDIN = "-"
+STDIN, STDIN_NAME = "-", "<stdin>"
 
 
 class File:
@@ -97,7 +97,7 @@ def discover(paths: Iterable[str]) -> Found:
     search = _Search()
     for path in paths:
         if path == STDIN:
-            search.files.setdefault(STDIN, File("<stdin>", STDIN))
+            search.files.setdefault(STDIN, File(STDIN_NAME, STDIN))
         elif os.path.isdir(path):
             search.tree(path)
         elif os.path.lexists(path):
