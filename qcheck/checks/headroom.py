@@ -33,6 +33,14 @@ class Short(Value):
     by: str
 
 
+class Domain(Value):
+    """A domain that may be lost at once: its level, a name for messages, and how many nodes it has."""
+
+    level: str
+    label: str
+    nodes: int
+
+
 @rule("QC107")
 def co_resource_short(cluster: Cluster, percent: int = 50) -> Iterator[Finding]:
     """Cpu or memory quota with which the accelerator quota beside it cannot be used up."""
@@ -139,12 +147,14 @@ def _by_nodes(cluster: Cluster, queue: str, devices: Quota, beside: Quota, perce
 
 @rule("QC111")
 def no_failure_headroom(cluster: Cluster) -> Iterator[Finding]:
-    """Guarantees that fit, and do not once any one node of some pool is lost."""
+    """Guarantees that fit, and do not once any one node of some pool, or one domain that gangs require, is lost."""
     from qcheck.model.guarantees import sharing
 
     for guarantees in _guarantees(cluster):
         for part in sharing(cluster, guarantees):
-            yield from _without_a_node(cluster, part)
+            found = next(_without_a_node(cluster, part), None) or next(_without_a_domain(cluster, part), None)
+            if found is not None:
+                yield found
 
 
 def _guarantees(cluster: Cluster) -> list[list[Guarantee]]:
@@ -158,25 +168,51 @@ def _guarantees(cluster: Cluster) -> list[list[Guarantee]]:
 
 
 def _without_a_node(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
-    from qcheck.model.placing import Without, groups_behind, judge
+    from qcheck.model.placing import Without, judge
 
     wishes = [g.wish() for g in part]
-    groups = groups_behind(cluster, sorted({g.flavor for g in part})) or ()
-    now = judge(cluster, wishes)
-    if now is None or now.fails or any(g.ceiling is None for g in groups):
-        return
-    for group in groups:
+    for group in _bounded_groups(cluster, part):
         less = judge(cluster, wishes, Without({group.name: 1}))
         if group.ceiling and less is not None and less.fails:
             yield _no_headroom(part, group, less.why()).likely(not less.certain)
-            return
 
 
-def _no_headroom(part: list[Guarantee], group: NodeGroup, why: str) -> Finding:
+def _bounded_groups(cluster: Cluster, part: list[Guarantee]) -> tuple[NodeGroup, ...]:
+    """The nodes that guarantees fit on now; none where they do not, or where more nodes can always come."""
+    from qcheck.model.placing import groups_behind, judge
+
+    groups = groups_behind(cluster, sorted({g.flavor for g in part})) or ()
+    now = judge(cluster, [g.wish() for g in part])
+    fits = now is not None and not now.fails
+    return groups if fits and all(g.ceiling is not None for g in groups) else ()
+
+
+def _without_a_domain(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
+    """Racks and NVLink domains fail as a whole; told where pods of the guarantees require such a level."""
+    from qcheck.model.gang_fit import domains_to_lose
+    from qcheck.model.placing import Without, judge
+
+    wishes = [g.wish() for g in part]
+    required = sorted({(g.flavor, g.shape.level) for g in part if g.shape.level})
+    groups = {g.name: g for g in _bounded_groups(cluster, part)} if required else {}
+    for flavor, level in required if groups else ():
+        for label, nodes in domains_to_lose(cluster, flavor, level).items():
+            less = judge(cluster, wishes, Without(nodes))
+            if less is not None and less.fails:
+                largest = groups[max(nodes, key=lambda name: nodes[name])]
+                domain = Domain(level, label, sum(nodes.values()))
+                yield _no_headroom(part, largest, less.why(), domain).likely(not less.certain)
+
+
+def _no_headroom(part: list[Guarantee], group: NodeGroup, why: str, domain: Domain | None = None) -> Finding:
     largest = max(part, key=lambda g: g.quota.nominal)
     flavors = sorted({g.flavor for g in part})
-    message = (
-        f"what {names(flavors)} guarantees fits only while every node of {group.name} is healthy; with one less, {why}"
-    )
+    healthy, less = f"node of {group.name}", "with one less"
+    if domain is not None:
+        healthy, less = f"domain of {domain.level}", f"without one ({plural(domain.nodes, 'node')} of {domain.label})"
+    message = f"what {names(flavors)} guarantees fits only while every {healthy} is healthy; {less}, {why}"
     found = finding(group.count_place, message).near(largest.quota.nominal_place, "guaranteed here")
-    return found.with_data(flavors=list(flavors), pool=group.name, shapes=sorted({g.shape.name for g in part}))
+    return found.with_data(
+        flavors=list(flavors), pool=group.name, shapes=sorted({g.shape.name for g in part}),
+        level=domain.level if domain else None, nodes=domain.nodes if domain else 1,
+    )  # fmt: skip

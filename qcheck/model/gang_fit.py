@@ -152,6 +152,24 @@ def gang_size(cluster: Cluster, flavor: str, level: str, request: Amounts) -> in
     return None if laid is None else largest_gang(laid.domains, request)
 
 
+def domains_to_lose(cluster: Cluster, flavor: str, level: str) -> dict[str, dict[str, int]]:
+    """What losing one domain of a level takes away, by the domain's name: nodes by group. Domains alike stand once.
+
+    Empty where the domains are not known, or there is only one.
+    """
+    laid = _clear_layout(cluster, flavor, level, [])
+    if level == HOSTNAME or laid is None or sum(d.count for d in laid.domains) < 2:
+        return {}
+    groups = {label_of(m.group): m.group.name for m in cluster.supply.matches(flavor)}
+    alike: dict[tuple[tuple[str, int], ...], str] = {}
+    for domain in laid.domains:
+        nodes: dict[str, int] = {}
+        for each in domain.all_nodes():
+            nodes[groups[each.label]] = nodes.get(groups[each.label], 0) + each.count
+        alike.setdefault(tuple(sorted(nodes.items())), domain.label)
+    return {label: dict(nodes) for nodes, label in alike.items()}
+
+
 def _clear_layout(cluster: Cluster, flavor: str, level: str, asked: Iterable[str]) -> Layout | None:
     """The domains of a level, if there are some and all of them are known and bounded."""
     laid = layout(cluster, flavor, (level,), asked, PLAIN, PLENTY)
