@@ -101,3 +101,48 @@ def test_nodes_may_be_reserved_where_reservations_are_selected(case: str, tmp_pa
 def test_a_placement_group_shows_on_nodes(tmp_path: Path) -> None:
     pool = pools(a_pool(tmp_path, "{placementGroupSelector: {name: x}}"))["a"]
     assert "karpenter.k8s.aws/placement-group-id" in pool.varying
+
+
+def narrowed(folder: Path, group: str, *requirements: str) -> NodePool:
+    """A pool of a provider with requirements of the form `key operator values`."""
+    lines = []
+    for each in requirements:
+        key, operator, *values = each.split()
+        lines.append(f"        - {{key: {key}, operator: {operator}, values: {[*values]}}}\n")
+    (folder / "pool.yaml").write_text(
+        "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  template:\n    spec:\n"
+        f"      nodeClassRef: {{group: {group}, kind: C, name: c}}\n      requirements:\n" + "".join(lines)
+    )
+    return pools(folder)["a"]
+
+
+AZURE, GCP, GKE = "karpenter.azure.com", "karpenter.k8s.gcp", "cloud.google.com/gke-accelerator"
+NARROWED = {
+    "sizes that Azure counts no GPUs for": (AZURE, ["sku-gpu-count In 4", "sku-cpu Gt 96"], set()),
+    "as many cores as asked for": (
+        AZURE,
+        ["sku-gpu-count In 8", "sku-cpu In 40 96"],
+        {
+            "Standard_ND40rs_v2", "Standard_ND96amsr_A100_v4", "Standard_ND96asr_v4", "Standard_ND96isr_H100_v5",
+            "Standard_ND96isr_H200_v5", "Standard_ND96isr_MI300X_v5",
+        },
+    ),
+    "cores alone say nothing of GPUs": (AZURE, ["sku-cpu In 96"], set()),
+    "a family that Google sells without GPUs": (GCP, ["instance-family In n2"], set()),
+    "a family and its shape": (GCP, ["instance-family In a2-megagpu"], {"a2-megagpu-16g"}),
+    "eight GPUs, rightly counted": (GCP, ["instance-family In a4", "instance-gpu-count In 8"], {"a4-highgpu-8g"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NARROWED)
+def test_requirements_leave_the_types_that_may_satisfy_them(case: str, tmp_path: Path) -> None:
+    group, wanted, types = NARROWED[case]
+    pool = narrowed(tmp_path, group, *(f"{group}/{each}" for each in wanted))
+    assert {m.instance_type for m in pool.machines} == types
+    assert (pool.why_unknown is None) == bool(types)
+
+
+def test_labels_whose_value_is_not_known_may_have_any(tmp_path: Path) -> None:
+    pool = narrowed(tmp_path, GCP, f"{GKE} In nvidia-h200-141gb")
+    assert pool.varying["karpenter.k8s.gcp/instance-gpu-count"] == ()
+    assert pool.machines[0].labels["karpenter.k8s.gcp/instance-cpu"] == "224"

@@ -157,7 +157,7 @@ def _machines(
     if machine is None:
         return types, None
     kind = catalogue.find(machine_type, "gcp")
-    label = _label_of(kind)
+    label = accelerator_label(kind)
     attached = _accelerator(config)
     if attached["type"].exists:
         label = figures.text(attached["type"]) or label
@@ -169,7 +169,8 @@ def _machines(
     return Types((_cut(machine, config, label, figures),)), label
 
 
-def _label_of(kind: MachineType | None) -> str | None:
+def accelerator_label(kind: MachineType | None) -> str | None:
+    """`cloud.google.com/gke-accelerator` of a type's nodes."""
     if kind is None or kind.resource != GPU:
         return None
     if kind.name.startswith("a3-megagpu"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from qcheck.model.labels import Requirement
 from qcheck.model.nodes import LabelOrigin, Machine, NodePool
 from qcheck.model.value import TYPE_CHECKING, replace
-from qcheck.nodepools import catalogue, nodeclasses
+from qcheck.nodepools import catalogue, instancelabels, nodeclasses
 from qcheck.nodepools.added import UNSEEN
 from qcheck.nodepools.figures import Count
 from qcheck.nodepools.machines import machine, of_type
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor
     from qcheck.model.labels import Labels, Taint
     from qcheck.model.place import Place
-    from qcheck.nodepools.catalogue import MachineType
     from qcheck.nodepools.nodeclasses import NodeClass
     from qcheck.nodepools.world import World
 
@@ -31,8 +30,6 @@ CAPACITY_TYPE = "karpenter.sh/capacity-type"
 CAPACITY_TYPES = ("on-demand", "spot", "reserved")
 POOL_LABEL = "karpenter.sh/nodepool"
 KARPENTER = LabelOrigin("Karpenter", before_boot=True)
-AWS = "karpenter.k8s.aws/instance-"
-AUTO_MODE = "eks.amazonaws.com/instance-"
 ALIASES = {
     "beta.kubernetes.io/instance-type": INSTANCE_TYPE,
     "beta.kubernetes.io/arch": "kubernetes.io/arch",
@@ -46,6 +43,13 @@ PROVIDERS = {
     "karpenter.azure.com": "azure",
     "karpenter.k8s.gcp": "gcp",
 }
+PREFIXES = {
+    "karpenter.k8s.aws": instancelabels.AWS,
+    "eks.amazonaws.com": instancelabels.AUTO_MODE,
+    "karpenter.azure.com": instancelabels.AZURE,
+    "karpenter.k8s.gcp": instancelabels.GCP,
+}
+"""How the labels of a machine type begin, by the API group of the node class."""
 MANY = 40
 """With more machine types than this a pool is one of "anything", about whose nodes nothing is known."""
 
@@ -91,7 +95,8 @@ def _pool(root: Cursor, world: World) -> NodePool:
         group_label=(POOL_LABEL, name),
     )
     declared_at = node_class.place if node_class else pool.unknown_place or pool.place
-    return _with_machine_labels(pool, labels(spec["template"]["metadata"]["labels"]), declared_at)
+    declared = labels(spec["template"]["metadata"]["labels"])
+    return _with_machine_labels(pool, declared, declared_at, provider or "", PREFIXES.get(group, ""))
 
 
 def _taints(template: Cursor, node_class: NodeClass | None, machines: tuple[Machine, ...]) -> tuple[Taint, ...]:
@@ -122,45 +127,19 @@ def _machines(
     wanted: tuple[Requirement, ...], provider: str | None, own: Mapping[str, Machine]
 ) -> tuple[tuple[Machine, ...], str | None]:
     """The machines that the requirements leave, and what could not be told."""
-    types = _values(wanted, INSTANCE_TYPE)
+    types = _values(wanted, INSTANCE_TYPE) or _values(wanted, f"{instancelabels.AZURE}name")
     if types:
         known = [(t, machine(t, provider, own)) for t in types]
         missing = [t for t, m in known if m is None]
         if missing:
             return (), f"the machine type {missing[0]} is in no catalogue"
         return tuple(m for _, m in known if m is not None), None
-    if provider != "aws":
+    fitting = instancelabels.fitting(provider or "", wanted)
+    if fitting is None:
         return (), "its requirements name no machine type"
-    narrowing = [r for r in wanted if r.key.startswith((AWS, AUTO_MODE))]
-    fitting = [t for t in catalogue.all_of("aws") if all(_fits(r, t) for r in narrowing)]
-    if not narrowing or not fitting or len(fitting) > MANY:
+    if not fitting or len(fitting) > MANY:
         return (), f"its requirements leave {len(fitting)} machine types"
     return tuple(of_type(t) for t in fitting), None
-
-
-def _fits(wanted: Requirement, kind: MachineType) -> bool:
-    """Whether a type satisfies a requirement on an instance label; a label that is not known here excludes nothing."""
-    name = wanted.key.removeprefix(AWS).removeprefix(AUTO_MODE)
-    found = aws_labels(kind)
-    if name not in found and name not in ("gpu-name", "gpu-count", "gpu-manufacturer", "accelerator-name"):
-        return True
-    return Requirement(name, wanted.operator, wanted.values).matches(found)
-
-
-def aws_labels(kind: MachineType) -> dict[str, str]:
-    """`karpenter.k8s.aws/instance-*` of a type, by the last part of the key."""
-    family, _, size = kind.name.partition(".")
-    category = family[: len(family) - len(family.lstrip("abcdefghijklmnopqrstuvwxyz"))]
-    generation = family[len(category) : len(category) + 1]
-    found = {"family": family, "size": size, "category": category, "generation": generation}
-    if kind.vcpu is not None:
-        found["cpu"] = str(kind.vcpu)
-    if kind.memory is not None:
-        found["memory"] = str(kind.memory >> 20)
-    if kind.resource == "nvidia.com/gpu" and kind.count:
-        found |= {"gpu-count": str(kind.count), "gpu-manufacturer": "nvidia"}
-        found["gpu-name"] = (kind.model or "").lower().replace(" ", "-")
-    return found
 
 
 def _count(
@@ -217,18 +196,19 @@ def _possible(key: str, values: tuple[str, ...], node_class: NodeClass | None) -
     return tuple(v for v in values if v in node_class.capacity_types())
 
 
-def _with_machine_labels(pool: NodePool, declared: Labels, declared_at: Place) -> NodePool:
+def _with_machine_labels(pool: NodePool, declared: Labels, declared_at: Place, provider: str, prefix: str) -> NodePool:
     """Adds what nodes of each machine show of themselves; what the template declares wins."""
     named = []
-    prefix = AUTO_MODE if any(k.startswith("eks.amazonaws.com/") for k in pool.labels) else AWS
     for each in pool.machines:
-        kind = catalogue.find(each.instance_type, "aws") if each.instance_type else None
-        mine = {f"{prefix}{k}": v for k, v in aws_labels(kind).items()} if kind else {}
+        kind = catalogue.find(each.instance_type, provider) if each.instance_type else None
+        mine = instancelabels.node_labels(kind, provider, prefix) if kind else {}
         named.append(replace(each, labels={**mine, **each.labels}))
     machines, origins = described(tuple(named), declared)
     told = {k for each in machines for k in each.labels}
-    by_karpenter = dict.fromkeys((k for k in told if k.startswith(prefix)), KARPENTER)
-    varying = {k: v for k, v in pool.varying.items() if k not in told}
+    by_karpenter = dict.fromkeys((k for k in told if prefix and k.startswith(prefix)), KARPENTER)
+    varying = {**instancelabels.unseen(provider, prefix), **pool.varying}
+    always = set(pool.labels).union(set.intersection(*(set(m.labels) for m in machines)) if machines else ())
+    varying = {k: v for k, v in varying.items() if k not in always}
     count = Count(pool.count_place, pool.minimum, None, pool.maximum)
     return replace(
         pool,
