@@ -70,6 +70,16 @@ class Cursor:
             return show_number(self.data)
         return self.text()
 
+    def meant(self) -> str | None:
+        """A string; an unquoted boolean or number, which the API server refuses, reads as what it was meant to be."""
+        if isinstance(self.data, bool):
+            return "true" if self.data else "false"
+        return self.amount()
+
+    def strings(self) -> dict[str, str]:
+        """A map of such strings."""
+        return {key: text for key, inner in self.mapping() if (text := inner.meant()) is not None}
+
     def __repr__(self) -> str:
         return f"Cursor({self.document.path}, {self.route}, {self.data!r})"
 

@@ -6,6 +6,8 @@ and compares it with the changed data.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from qcheck.documents.scalars import resolve
 
 TYPE_CHECKING = False
@@ -17,18 +19,19 @@ if TYPE_CHECKING:
     """Start and end offset in the file, and what stands there instead."""
 
 
-class Change:
-    """One change at a route of a document. Raises `Unsafe` where the text cannot be edited in place."""
+class Change(ABC):
+    """One change at a route of a document."""
 
     def __init__(self, route: Route) -> None:
         self.route = route
 
+    @abstractmethod
     def edits(self, document: Document) -> list[Edit]:
-        raise NotImplementedError
+        """What to write where. Raises `Unsafe` where the text cannot be edited in place."""
 
+    @abstractmethod
     def apply(self, holder: dict[str, object] | list[object], step: str | int) -> None:
         """Changes plain data; `holder[step]` is the value at the route."""
-        raise NotImplementedError
 
 
 class Unsafe(Exception):

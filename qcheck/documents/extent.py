@@ -46,7 +46,7 @@ def value_end(text: str, start: int, value: object, where: Where) -> int:
     if head == "*":
         return _match_end(ALIAS, text, start) or start
     if isinstance(value, (dict, list)):
-        return _flow_end(text, start) if head in "[{" else _block_end(text, start, value, where)
+        return closing(FLOW, text, start) if head in "[{" else _block_end(text, start, value, where)
     if head in ("|", ">"):
         return _block_scalar_end(text, start, value)
     return _quoted_end(text, start) or _plain_end(text, start, value)
@@ -70,9 +70,10 @@ def _plain_end(text: str, start: int, value: object) -> int:
     return start if value is None and text[start : start + 1] in " \t\r\n#" else _match_end(WORD, text, start) or start
 
 
-def _flow_end(text: str, start: int) -> int:
+def closing(tokens: re.Pattern[str], text: str, start: int) -> int:
+    """Behind the bracket that closes the one at `start`; `tokens` finds brackets and skips what may hold some."""
     depth = 0
-    for match in FLOW.finditer(text, start):
+    for match in tokens.finditer(text, start):
         if match[0] in ("[", "{"):
             depth += 1
         elif match[0] in ("]", "}"):

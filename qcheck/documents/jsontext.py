@@ -7,6 +7,7 @@ import re
 
 from qcheck.documents.composed import Refused
 from qcheck.documents.document import Document
+from qcheck.documents.extent import closing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,15 +85,7 @@ def _end(text: str, at: int) -> int:
     if text[at] not in "[{":
         match = pattern.match(text, at)
         return match.end() if match else at
-    depth = 0
-    for match in TOKEN.finditer(text, at):
-        if match[0] in ("[", "{"):
-            depth += 1
-        elif match[0] in ("]", "}"):
-            depth -= 1
-            if depth == 0:
-                return match.end()
-    return len(text)
+    return closing(TOKEN, text, at)
 
 
 def read(text: str, at: int, limits: Limits) -> tuple[object, int, list[tuple[str, int, int]]]:

@@ -11,7 +11,6 @@ from qcheck.kinds.read import (
     quantity,
     taints,
     text_list,
-    texts,
     tolerations,
 )
 from qcheck.model import queues
@@ -34,7 +33,7 @@ def resource_flavor(root: Cursor) -> Object:
         object_id(root),
         place(root),
         *metadata(root),
-        node_labels=texts(spec["nodeLabels"]),
+        node_labels=spec["nodeLabels"].strings(),
         node_taints=taints(spec["nodeTaints"]),
         tolerations=tolerations(spec["tolerations"]),
         topology=spec["topologyName"].text(),

@@ -40,17 +40,6 @@ def object_id(root: Cursor) -> ObjectId:
     return ObjectId(group, version, kind, name, namespace)
 
 
-def texts(at: Cursor) -> dict[str, str]:
-    """A map of strings. Unquoted booleans and numbers, which the API server refuses, read as what they were meant to be."""
-    return {k: t for k, c in at.mapping() if (t := _meant(c)) is not None}
-
-
-def _meant(at: Cursor) -> str | None:
-    if isinstance(at.data, bool):
-        return "true" if at.data else "false"
-    return at.amount()
-
-
 def text_list(at: Cursor) -> tuple[str, ...]:
     return tuple(t for c in at.items() if (t := c.text()) is not None)
 
@@ -78,7 +67,7 @@ def label_selector(at: Cursor) -> LabelSelector | None:
     """None where it is absent, which is not the same as an empty selector."""
     if not isinstance(at.data, dict):
         return None
-    return LabelSelector(texts(at["matchLabels"]), requirements(at["matchExpressions"]))
+    return LabelSelector(at["matchLabels"].strings(), requirements(at["matchExpressions"]))
 
 
 def node_selection(spec: Cursor) -> NodeSelection:
@@ -90,7 +79,7 @@ def node_selection(spec: Cursor) -> NodeSelection:
             NodeSelectorTerm(requirements(t["matchExpressions"]), requirements(t["matchFields"]))
             for t in required["nodeSelectorTerms"].items()
         )
-    return NodeSelection(texts(spec["nodeSelector"]), terms)
+    return NodeSelection(spec["nodeSelector"].strings(), terms)
 
 
 def taints(at: Cursor) -> tuple[Taint, ...]:
@@ -108,4 +97,4 @@ def tolerations(at: Cursor) -> tuple[Toleration, ...]:
 
 def metadata(root: Cursor) -> tuple[Labels, Labels]:
     """Labels and annotations of an object or template."""
-    return texts(root["metadata"]["labels"]), texts(root["metadata"]["annotations"])
+    return root["metadata"]["labels"].strings(), root["metadata"]["annotations"].strings()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.model.nodes import Node
 from qcheck.model.objects import ObjectId
 from qcheck.model.value import TYPE_CHECKING
-from qcheck.nodepools.scalars import amounts, labels, place, taints
+from qcheck.nodepools.scalars import amounts, place, taints
 
 if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def read_node(root: Cursor) -> Node:
     """One Node: what kube-scheduler may hand out, and whether it may at all."""
     spec, status, metadata = root["spec"], root["status"], root["metadata"]
-    own = labels(metadata["labels"])
+    own = metadata["labels"].strings()
     return Node(
         ObjectId("", "v1", "Node", metadata["name"].text() or ""),
         place(root),

@@ -10,7 +10,7 @@ import re
 from qcheck.documents.unresolved import Unresolved
 from qcheck.model.place import Place
 from qcheck.model.value import TYPE_CHECKING, Value
-from qcheck.nodepools.scalars import EFFECTS, place, text
+from qcheck.nodepools.scalars import EFFECTS, place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +78,7 @@ class Figures:
 
     def whole(self, at: Cursor) -> int | None:
         """A number of nodes or devices, which may be written as text; None where it is absent or in doubt."""
-        written = text(at)
+        written = at.meant()
         if written is not None and WHOLE.fullmatch(written):
             return int(written)
         if at.exists:
@@ -86,7 +86,7 @@ class Figures:
         return None
 
     def text(self, at: Cursor) -> str | None:
-        written = text(at)
+        written = at.meant()
         if written is not None and not PLACEHOLDER.fullmatch(written):
             return written or None
         if at.exists:
@@ -94,7 +94,7 @@ class Figures:
         return None
 
     def flag(self, at: Cursor) -> bool:
-        written = text(at)
+        written = at.meant()
         if written in ("true", "false"):
             return written == "true"
         if at.exists:
@@ -104,12 +104,12 @@ class Figures:
     def texts(self, at: Cursor) -> tuple[str, ...]:
         """A list of texts; one that cannot be told as a whole or in part is a doubt."""
         if at.exists and not isinstance(at.data, list):
-            self._doubts(at, text(at))
+            self._doubts(at, at.meant())
         return tuple(t for each in at.items() if (t := self.text(each)) is not None)
 
     def labels(self, at: Cursor) -> Labels:
         if at.exists and not isinstance(at.data, dict):
-            self._doubts(at, text(at))
+            self._doubts(at, at.meant())
             self.open.add("labels")
         return {k: t for k, each in at.mapping() if (t := self._label(each)) is not None}
 
@@ -122,7 +122,7 @@ class Figures:
         if isinstance(at.data, dict) and "effect" in at.data:
             return self._taint(at)
         if at.exists and not isinstance(at.data, (list, dict)):
-            self._doubts(at, text(at))
+            self._doubts(at, at.meant())
             self.open.add("taints")
         entries = at.items() or [each for _, each in at.mapping()]
         return tuple(t for each in entries for t in self._taint(each))

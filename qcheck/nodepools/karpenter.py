@@ -14,7 +14,7 @@ from qcheck.nodepools.added import UNSEEN
 from qcheck.nodepools.figures import Count
 from qcheck.nodepools.machines import machine, of_type
 from qcheck.nodepools.pool import described, figures
-from qcheck.nodepools.scalars import amounts, labels, place, taints, texts
+from qcheck.nodepools.scalars import amounts, place, taints, texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,7 +83,7 @@ def _pool(root: Cursor, world: World) -> NodePool:
         machines=machines,
         labels=fixed,
         taints=_taints(template, node_class, machines),
-        added={k: KARPENTER for k in fixed if k not in labels(spec["template"]["metadata"]["labels"])},
+        added={k: KARPENTER for k in fixed if k not in spec["template"]["metadata"]["labels"].strings()},
         varying=varying,
         zones=_values(wanted, "topology.kubernetes.io/zone"),
         spot=fixed.get(CAPACITY_TYPE) == "spot",
@@ -95,7 +95,7 @@ def _pool(root: Cursor, world: World) -> NodePool:
         group_label=(POOL_LABEL, name),
     )
     declared_at = node_class.place if node_class else pool.unknown_place or pool.place
-    declared = labels(spec["template"]["metadata"]["labels"])
+    declared = spec["template"]["metadata"]["labels"].strings()
     return _with_machine_labels(pool, declared, declared_at, provider or "", PREFIXES.get(group, ""))
 
 
@@ -185,7 +185,7 @@ def _labels(
             varying[each.key] = values
     if CAPACITY_TYPE not in fixed:
         varying.setdefault(CAPACITY_TYPE, _possible(CAPACITY_TYPE, CAPACITY_TYPES, node_class))
-    fixed |= labels(spec["template"]["metadata"]["labels"])
+    fixed |= spec["template"]["metadata"]["labels"].strings()
     return fixed, {k: v for k, v in varying.items() if k not in fixed}
 
 

@@ -13,7 +13,7 @@ from qcheck.model.value import TYPE_CHECKING, replace
 from qcheck.nodepools.figures import Count, Figures, unresolved_keys
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
 from qcheck.nodepools.provided import Provided
-from qcheck.nodepools.scalars import labels, place, texts, written_taint
+from qcheck.nodepools.scalars import place, texts, written_taint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -61,11 +61,15 @@ def _capi(root: Cursor, kind: str, world: World) -> NodePool:
     managed = infra["spec"] if infra is not None and kind == "MachinePool" else None
     figures = Figures()
     declared, taints = _registered(boot, figures)
-    synced = {k: v for k, v in labels(spec["template"]["metadata"]["labels"]).items() if k.partition("/")[0] in SYNCED}
+    synced = {
+        k: v for k, v in spec["template"]["metadata"]["labels"].strings().items() if k.partition("/")[0] in SYNCED
+    }
     declared = {**_annotated_labels(annotations), **synced, **declared}
     taints = (*taints, *figures.taints(template["taints"]), *_annotated_taints(annotations))
     if managed is not None:
-        declared |= labels(managed["nodeLabels"]) | labels(managed["labels"]) | labels(managed["kubernetesLabels"])
+        declared |= (
+            managed["nodeLabels"].strings() | managed["labels"].strings() | managed["kubernetesLabels"].strings()
+        )
         taints = (*taints, *_managed_taints(managed, figures))
     types, at = _type_of(infra, annotations, world.own, reference)
     return finished(
@@ -208,7 +212,7 @@ def _of_topology(group: Cursor, world: World) -> NodePool:
         types = Types((Machine(None, said, dict.fromkeys(said, DECLARED), source="annotations"),))
     else:
         types = Types((), f"the machine type is in the class {group['class'].text() or ''}")
-    declared = {k: v for k, v in labels(group["metadata"]["labels"]).items() if k.partition("/")[0] in SYNCED}
+    declared = {k: v for k, v in group["metadata"]["labels"].strings().items() if k.partition("/")[0] in SYNCED}
     name = group["name"].text() or ""
     return finished(
         Draft(

@@ -8,7 +8,7 @@ from qcheck.nodepools.added import UNSEEN
 from qcheck.nodepools.figures import Count, Figures, written_count
 from qcheck.nodepools.machines import machine, with_declared
 from qcheck.nodepools.pool import described, figures
-from qcheck.nodepools.scalars import amounts, labels, place, taints
+from qcheck.nodepools.scalars import amounts, place, taints
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,7 +37,7 @@ def _pool(root: Cursor, own: Mapping[str, Machine]) -> NodePool:
         desired=count.desired,
         maximum=count.maximum,
         machines=(),
-        labels=labels(spec["labels"]),
+        labels=spec["labels"].strings(),
         taints=taints(spec["taints"]),
         varying=dict(UNSEEN),
         topology=tuple(_level(t) for t in spec["topology"].items()),

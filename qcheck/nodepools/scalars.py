@@ -9,7 +9,6 @@ from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.labels import Labels
 
 EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
 
@@ -18,19 +17,8 @@ def place(at: Cursor) -> Place:
     return Place(at.document, at.route)
 
 
-def labels(at: Cursor) -> Labels:
-    """A map of strings; booleans and numbers read as what they were meant to be."""
-    return {k: t for k, c in at.mapping() if (t := text(c)) is not None}
-
-
-def text(at: Cursor) -> str | None:
-    if isinstance(at.data, bool):
-        return "true" if at.data else "false"
-    return at.amount()
-
-
 def texts(at: Cursor) -> tuple[str, ...]:
-    return tuple(t for c in at.items() if (t := text(c)) is not None)
+    return tuple(t for c in at.items() if (t := c.meant()) is not None)
 
 
 def taints(at: Cursor) -> tuple[Taint, ...]:
@@ -38,7 +26,7 @@ def taints(at: Cursor) -> tuple[Taint, ...]:
     found = []
     for each in at.items():
         effect = each["effect"].text() or ""
-        found.append(Taint(each["key"].text() or "", text(each["value"]) or "", EFFECTS.get(effect, effect)))
+        found.append(Taint(each["key"].text() or "", each["value"].meant() or "", EFFECTS.get(effect, effect)))
     return tuple(found)
 
 
