@@ -112,6 +112,11 @@ class HclDocument(Document):
         super().__init__(block.text, index, data, block.tree.meta.start_pos, {})
         self._block = block
 
+    def written(self, route: Route) -> str:
+        """The text of the value at a route, or of the nearest around it."""
+        start, end = self._extent(route)
+        return self._block.text.text[start:end]
+
     def has(self, route: Route) -> bool:
         return self._seek(route)[0] == len(route)
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\"}
 ESCAPE = re.compile(r'\\([ntr"\\])')
 WORDS = {"true": True, "false": False, "null": None}
+GAP = re.compile(r"[$%]\{([^}]*)")
+"""Where text is to be filled in."""
 
 
 def evaluate(expression: Expression, scope: Scope, bound: dict[str, Evaluated] | None = None) -> Evaluated:
@@ -92,8 +94,9 @@ class _Evaluator:
 
     def heredoc(self, tree: Node) -> Evaluated:
         first, *lines = str(tree.children[0]).splitlines()
-        if any("${" in line or "%{" in line for line in lines):
-            return Unresolved(first)
+        gap = GAP.search("\n".join(lines))
+        if gap:
+            return Unresolved(gap[1].strip())
         body = "\n".join(lines[:-1]) + "\n"
         return dedent(body) if first.startswith("<<-") else body
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.model.value import TYPE_CHECKING
-from qcheck.nodepools.terraform import plan, pools
+from qcheck.nodepools.terraform import manifests, plan, pools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from qcheck.nodepools.terraform.resource import Resource
     from qcheck.nodepools.world import World
 
-MANIFESTS = frozenset({"kubernetes_manifest", "kubectl_manifest"})
-
 
 def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
     """The pools of a JSON document; none if it is no plan or state."""
@@ -25,27 +23,30 @@ def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
 
 
 def read_configurations(texts: Sequence[Text], world: World) -> tuple[list[NodePool], list[Problem]]:
-    """The pools of HCL files, and the files that are no HCL."""
+    """The pools of HCL files, the files that are no HCL, and the manifests that cannot be told."""
     from qcheck.nodepools.terraform.configuration import configurations
 
     roots, problems = configurations(texts)
-    return [pool for root in roots for pool in of_resources(list(root.resources()), world)], problems
+    found = [list(root.resources()) for root in roots]
+    problems += [problem for resources in found for problem in manifests.unread(resources)]
+    return [pool for resources in found for pool in of_resources(resources, world)], problems
 
 
 def of_resources(resources: Sequence[Resource], world: World) -> Iterator[NodePool]:
     from importlib import import_module
 
-    from qcheck.nodepools import READERS
+    from qcheck.nodepools import READERS, REFERRED
 
+    objects = [(manifests.kind_of(each), each) for resource in resources for each in manifests.manifests(resource)]
+    for (group, kind), each in objects:
+        if (group, kind) in REFERRED:
+            world.add(group, kind, each)
     yield from pools.read(resources, world.own)
     for resource in resources:
         if resource.type.startswith("module "):
             from qcheck.nodepools.terraform import modules
 
             yield from (pools.repeated(pool, resource.doubt) for pool in modules.read(resource, world.own))
-        elif resource.type in MANIFESTS:
-            manifest = resource.values["manifest"]
-            group = (manifest["apiVersion"].text() or "").rpartition("/")[0]
-            module = READERS.get((group, manifest["kind"].text() or ""))
-            if module is not None:
-                yield from import_module(f"qcheck.nodepools.{module}").read_pools(manifest, world)
+    for key, each in objects:
+        if key in READERS:
+            yield from import_module(f"qcheck.nodepools.{READERS[key]}").read_pools(each, world)

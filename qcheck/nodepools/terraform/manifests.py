@@ -1,0 +1,81 @@
+"""Kubernetes manifests that Terraform applies: an object as `manifest`, or (`kubectl_manifest`) YAML as text."""
+
+from __future__ import annotations
+
+import re
+
+from qcheck.documents.cursor import Cursor
+from qcheck.documents.hcl import HclDocument
+from qcheck.documents.unresolved import Unresolved
+from qcheck.model.problems import Problem
+from qcheck.model.value import TYPE_CHECKING
+from qcheck.nodepools.scalars import place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from qcheck.nodepools.terraform.resource import Resource
+
+TYPES = frozenset({"kubernetes_manifest", "kubectl_manifest"})
+KIND = re.compile(r"""^\s*["']?kind["']?\s*[:=]\s*["']?(\w+)["']?\s*$""", re.MULTILINE)
+READ_ELSEWHERE = (".yaml", ".yml", ".json")
+"""Files that are read for themselves, so that an expression which reads them hides nothing."""
+
+
+def manifests(resource: Resource) -> Iterator[Cursor]:
+    """The objects of a resource, as far as they can be told."""
+    if resource.type not in TYPES:
+        return
+    values = resource.values
+    if isinstance(values["manifest"].data, dict):
+        yield values["manifest"]
+    body = values["yaml_body"].text()
+    if body is not None:
+        from qcheck.documents.load import load
+
+        for document in load(body, "manifest.yaml").documents:
+            yield Cursor(values.document, values["yaml_body"].route, document.data)
+
+
+def kind_of(manifest: Cursor) -> tuple[str, str]:
+    """API group and kind."""
+    return (manifest["apiVersion"].text() or "").rpartition("/")[0], manifest["kind"].text() or ""
+
+
+def unread(resources: Iterable[Resource]) -> list[Problem]:
+    """One problem for each manifest that may be a node pool's and cannot be told; those of one block together."""
+    found: dict[str, Problem] = {}
+    for resource in resources:
+        for at in _opaque(resource):
+            where = place(at)
+            found.setdefault(f"{where.line} {where.route}", _problem(resource, at))
+    return list(found.values())
+
+
+def _opaque(resource: Resource) -> Iterator[Cursor]:
+    if resource.type not in TYPES:
+        return
+    for name in ("manifest", "yaml_body"):
+        whole = resource.values[name]
+        for at in (whole, whole["apiVersion"], whole["kind"]):
+            if isinstance(at.data, Unresolved) and _may_be_a_pool(whole):
+                yield at
+                break
+
+
+def _may_be_a_pool(manifest: Cursor) -> bool:
+    """Not if it is read from a file that is looked at anyway, nor if its text shows another kind."""
+    from qcheck.nodepools import READERS
+
+    document = manifest.document
+    written = document.written(manifest.route) if isinstance(document, HclDocument) else ""
+    if "file(" in written and any(f'{ending}"' in written for ending in READ_ELSEWHERE):
+        return False
+    kinds = set(KIND.findall(written))
+    return not kinds or any(kind in kinds for _, kind in READERS)
+
+
+def _problem(resource: Resource, at: Cursor) -> Problem:
+    assert isinstance(at.data, Unresolved)
+    message = f"{at.route[-1]} of {resource.address} is {at.data.expression}: whether it describes nodes cannot be told"
+    return Problem("capacity-unknown", place(at), message, f"If it is a node pool, {resource.hint}.")

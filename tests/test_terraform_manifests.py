@@ -1,0 +1,60 @@
+"""Manifests inside Terraform: those that cannot be told are named, those of other things are nobody's business."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qcheck.api import gather
+from qcheck.model.problems import Problem
+from qcheck.settings import Settings
+
+
+def problems(folder: Path, body: str) -> tuple[Problem, ...]:
+    (folder / "main.tf").write_text(f'variable "pool" {{}}\nresource "kubectl_manifest" "a" {{\n{body}}}\n')
+    return gather([str(folder)], Settings()).clusters[0].problems
+
+
+OPAQUE = {
+    "a variable": ("  manifest = var.pool\n", "manifest of kubectl_manifest.a is var.pool, which has no value here", 3),
+    "a kind that is computed": (
+        '  manifest = {\n    apiVersion = "karpenter.sh/v1"\n    kind = var.pool\n    spec = {}\n  }\n',
+        "kind of kubectl_manifest.a is var.pool",
+        5,
+    ),
+    "text with a gap": (
+        "  yaml_body = <<-YAML\n    kind: NodePool\n    spec: ${var.pool}\n  YAML\n",
+        "yaml_body of kubectl_manifest.a is var.pool",
+        3,
+    ),
+    "each of an unknown number": (
+        "  for_each = var.pool\n  manifest = each.value\n",
+        "manifest of kubectl_manifest.a is for_each = var.pool",
+        4,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OPAQUE)
+def test_a_manifest_that_cannot_be_told_is_named(case: str, tmp_path: Path) -> None:
+    body, message, line = OPAQUE[case]
+    (problem,) = problems(tmp_path, body)
+    assert problem.code == "capacity-unknown"
+    assert problem.message.startswith(message)
+    assert "terraform show -json" in problem.help
+    assert problem.place.span[0] == line
+
+
+QUIET = {
+    "of another kind": '  manifest = {\n    apiVersion = "v1"\n    kind = "ConfigMap"\n    data = var.pool\n  }\n',
+    "in a file that is read": '  manifest = yamldecode(file("pool.yaml"))\n',
+    "text of another kind": "  yaml_body = <<-YAML\n    kind: ConfigMap\n  YAML\n",
+    "text of another kind with a gap": "  yaml_body = <<-YAML\n    kind: Application\n    spec: ${var.pool}\n  YAML\n",
+    "text that is no YAML": "  yaml_body = <<-YAML\n    a: [\n  YAML\n",
+}
+
+
+@pytest.mark.parametrize("case", QUIET)
+def test_other_manifests_are_left_alone(case: str, tmp_path: Path) -> None:
+    assert problems(tmp_path, QUIET[case]) == ()
