@@ -168,7 +168,7 @@ def quota_not_domain_multiple(cluster: Cluster) -> Iterator[Finding]:
 def _levels_that_matter(cluster: Cluster, flavor: str) -> list[str]:
     """What workloads and shapes require; else the finest level above the node, and the NVLink domain."""
     asked = [s.level for s in cluster.policy.shapes if s.level and (not s.flavors or flavor in s.flavors)]
-    asked += [s.level for s in cluster.workload_shapes.get(flavor, ()) if s.level]
+    asked += [s.level for s in cluster.workload_shapes.get(flavor, ()) if s.level and s.accelerator]
     topology = cluster.topology.get(cluster.flavor[flavor].topology or "") if flavor in cluster.flavor else None
     above = [level for level in (topology.levels if topology else ()) if level != HOSTNAME]
     return list(dict.fromkeys(asked or [*above[-1:], CLIQUE]))

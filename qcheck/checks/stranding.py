@@ -16,12 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.model.cluster import Cluster
-    from qcheck.model.packing.adversary import Blocked
     from qcheck.model.packing.question import Nodes
     from qcheck.model.place import Place
     from qcheck.model.queues import Quota
     from qcheck.model.shapes import PodShape
     from qcheck.model.supply import NodeGroup
+
+
+CO_RESOURCES = ("cpu", "memory")
+TRIED = 4
+"""How many kinds of pods without an accelerator are tried against a flavor's large pods, the most frequent first."""
 
 
 class Idle(Value):
@@ -141,7 +145,10 @@ def shape_splits_domain(cluster: Cluster) -> Iterator[Finding]:
 
 
 class Duel(Value):
-    """Large pods of one queue, small pods of others in the same flavor, and how many of each quota allows."""
+    """Large pods of one queue, small pods of others in the same flavor, and how many of each quota allows.
+
+    `others`: the neighbours' cells, each with its number of small pods.
+    """
 
     flavor: str
     owner: str
@@ -150,47 +157,90 @@ class Duel(Value):
     small: PodShape
     wanted: int
     against: int
-    cells: tuple[Quota, ...]
+    others: tuple[tuple[Quota, int], ...]
 
 
 @rule("QC511")
 def neighbours_can_block(cluster: Cluster) -> Iterator[Finding]:
     """Queues whose large pods find no slot once others place their own small ones badly, within their own quota."""
+    broken = overpromised(cluster) if cluster.policy.shapes or cluster.workloads else frozenset()
+    for flavor, resource, _, groups in _cells(cluster):
+        if (flavor, resource) not in broken and all(g.ceiling is not None for g in groups):
+            fought = (_fought(cluster, duel, resource, groups) for duel in _duels(cluster, flavor, resource))
+            found = next((f for f in fought if f is not None), None)
+            if found is not None:
+                yield found
+
+
+def _fought(cluster: Cluster, duel: Duel, resource: str, groups: tuple[NodeGroup, ...]) -> Finding | None:
+    """The worst placement of the small pods on the nodes that let them in."""
     from qcheck.model.packing.adversary import pods_to_block, worst_case
     from qcheck.model.packing.fragmentation import placeable
 
-    broken = overpromised(cluster) if cluster.policy.shapes or cluster.workloads else frozenset()
-    for flavor, resource, _, groups in _cells(cluster):
-        duel = _duel(cluster, flavor, resource)
-        if duel is None or (flavor, resource) in broken:
-            continue
-        asked = sorted({*duel.large.request, *duel.small.request})
-        nodes = [nodes_of(g, asked, PLAIN, duel.wanted) for g in groups if g.ceiling is not None]
-        if len(nodes) < len(groups):
-            continue
-        enough = pods_to_block(nodes, duel.large.request, duel.small.request)
-        worst = worst_case(nodes, duel.large.request, duel.small.request, duel.against)
-        if worst.slots < duel.wanted <= placeable(nodes, duel.large.request):
-            yield _blocked(duel, resource, enough, worst, groups)
+    large, small = duel.large.request, duel.small.request
+    asked = sorted({*large, *small})
+    exposed = {g.name for g in groups if duel.small.may_use(cluster, g, duel.flavor)}
+    nodes = {g.name: nodes_of(g, asked, LENIENT, duel.wanted) for g in groups}
+    safe = placeable([n for name, n in nodes.items() if name not in exposed], large)
+    open_ = [n for name, n in nodes.items() if name in exposed]
+    slots = safe + worst_case(open_, large, small, duel.against).slots
+    if not slots < duel.wanted <= safe + placeable(open_, large):
+        return None
+    enough = None if safe else pods_to_block(open_, large, small)
+    return _blocked(duel, resource, enough, slots, groups)
 
 
-def _duel(cluster: Cluster, flavor: str, resource: str) -> Duel | None:
-    """The hardest such pair of a flavor: largest pods against the smallest that cannot be preempted for them."""
+def _duels(cluster: Cluster, flavor: str, resource: str) -> Iterator[Duel]:
+    """The largest pods of a flavor against the smallest that cannot be preempted for them, and against those that take
+    only cores and memory.
+    """
     shapes = sorted(shapes_on(cluster, flavor, resource), key=lambda s: s.request[resource])
-    if len(shapes) < 2:
-        return None
-    large, small = shapes[-1], next((s for s in shapes if _stays(cluster, s, shapes[-1])), None)
-    if small is None or small.request[resource] >= large.request[resource]:
-        return None
-    cells = {q.name: c for q in cluster.queues if (c := q.quota(flavor, resource)) is not None and c.nominal}
-    owners = [n for n, c in cells.items() if large.queue in (None, n) and c.nominal >= large.request[resource]]
+    if not shapes:
+        return
+    large = shapes[-1]
+    smaller = [s for s in shapes if s.request[resource] < large.request[resource] and _stays(cluster, s, large)]
+    bare = [s for s in _without_device(cluster, flavor) if _stays(cluster, s, large)]
+    for small in (*smaller[:1], *sorted(bare, key=lambda s: (-s.count, s.name))[:TRIED]):
+        duel = _duel(cluster, flavor, resource, large, small)
+        if duel is not None:
+            yield duel
+
+
+def _without_device(cluster: Cluster, flavor: str) -> list[PodShape]:
+    """Shapes that ask for no accelerator: those declared for this very flavor, else those of workloads that get it."""
+    from qcheck.model.shapes import declared_shapes
+
+    named = {s.name for s in cluster.policy.shapes if flavor in s.flavors}
+    known = [s for s in declared_shapes(cluster, flavor) if s.name in named]
+    return [s for s in known or cluster.workload_shapes.get(flavor, ()) if s.accelerator is None and _basic(s)]
+
+
+def _basic(shape: PodShape) -> list[str]:
+    return [r for r in CO_RESOURCES if shape.request.get(r)]
+
+
+def _duel(cluster: Cluster, flavor: str, resource: str, large: PodShape, small: PodShape) -> Duel | None:
+    """None where no queue is promised large pods, or no other one small pods.
+
+    Of pods without an accelerator the known ones count, no more: their quota is mostly meant for pods with one.
+    """
+    from qcheck.model.guarantees import pods_within
+
+    cells = [(q, c) for q in cluster.queues if (c := q.quota(flavor, resource)) is not None and c.nominal]
+    owners = [(q, c) for q, c in cells if large.queue in (None, q.name) and c.nominal >= large.request[resource]]
     if not owners:
         return None
-    owner = max(owners, key=lambda n: (cells[n].nominal, n))
-    others = {n: c for n, c in cells.items() if n != owner and small.queue in (None, n)}
-    against = sum(c.nominal // small.request[resource] for c in others.values())
-    wanted = cells[owner].nominal // large.request[resource]
-    return Duel(flavor, owner, cells[owner], large, small, wanted, against, tuple(others.values())) if against else None
+    owner, cell = max(owners, key=lambda owned: (owned[1].nominal, owned[0].name))
+    asked = small.accelerator or _basic(small)[0]
+    held = [(q, q.quota(flavor, asked)) for q in cluster.queues if q is not owner and small.queue in (None, q.name)]
+    others = [(c, pods) for q, c in held if c is not None and c.nominal and (pods := pods_within(q, flavor, small))]
+    against = sum(pods for _, pods in others)
+    if small.accelerator is None and not small.is_declared:
+        against = min(against, small.count)
+    if not against:
+        return None
+    wanted = pods_within(owner, flavor, large)
+    return Duel(flavor, owner.name, cell, large, small, wanted, against, tuple(others))
 
 
 def _stays(cluster: Cluster, small: PodShape, large: PodShape) -> bool:
@@ -203,21 +253,27 @@ def _stays(cluster: Cluster, small: PodShape, large: PodShape) -> bool:
     return mine is not None and theirs is not None and (theirs >= mine or large.template.preemption_policy == "Never")
 
 
-def _blocked(duel: Duel, resource: str, enough: int | None, worst: Blocked, groups: tuple[NodeGroup, ...]) -> Finding:
-    large, small = duel.large.request[resource], duel.small.request[resource]
+def _blocked(duel: Duel, resource: str, enough: int | None, slots: int, groups: tuple[NodeGroup, ...]) -> Finding:
+    large = duel.large.request[resource]
     message = (
         f"{duel.owner} is promised {plural(duel.wanted, 'pod')} of {duel.large.name} ({large} {resource} each) in "
-        f"{duel.flavor}; {plural(duel.against, 'pod')} of {duel.small.name} ({small} each), which others may run within "
-        f"their quota, can lie so that {worst.slots} fit"
+        f"{duel.flavor}; {plural(duel.against, 'pod')} of {duel.small.name} ({_small(duel.small, resource)}), which "
+        f"others may run within their quota, can lie so that {slots} fit"
     )
     if enough is not None and enough <= duel.against:
         message += f", and {enough} well-placed ones are enough to leave no slot at all"
     found = finding(duel.cell.nominal_place, message)
-    for cell in duel.cells:
-        found = found.near(cell.nominal_place, f"{cell.nominal // small} pods of {duel.small.name}")
+    for cell, pods in duel.others:
+        found = found.near(cell.nominal_place, f"{pods} pods of {duel.small.name}")
     for group in groups:
         found = found.near(group.count_place, f"nodes of {group.name}")
     return found.with_data(
         flavor=duel.flavor, queue=duel.owner, large=duel.large.name, small=duel.small.name, promised=duel.wanted,
-        neighbours=duel.against, slots=worst.slots, enough=enough,
+        neighbours=duel.against, slots=slots, enough=enough,
     )  # fmt: skip
+
+
+def _small(shape: PodShape, resource: str) -> str:
+    if shape.accelerator is not None:
+        return f"{shape.request[resource]} each"
+    return f"{names(f'{show_amount(r, shape.request[r])} {r}' for r in _basic(shape))} each, no {resource}"

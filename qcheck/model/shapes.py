@@ -101,7 +101,7 @@ def _joined(first: PodShape, more: PodShape) -> PodShape:
 def _of_workload(cluster: Cluster, workload: Workload) -> Iterator[tuple[str, PodShape]]:
     from qcheck.model.admission import decide
 
-    if not any(is_compute(r) for p in workload.pod_sets for r in p.template.amounts()):
+    if not _meets_devices(cluster, workload):
         return
     decision = decide(cluster, workload)
     if decision.admitted is False or decision.cluster_queue is None:
@@ -110,6 +110,15 @@ def _of_workload(cluster: Cluster, workload: Workload) -> Iterator[tuple[str, Po
     for assigned in decision.assigned:
         for flavor in assigned.flavor_names:
             yield flavor, _shape(cluster, workload, assigned, queue, decision.copies)
+
+
+def _meets_devices(cluster: Cluster, workload: Workload) -> bool:
+    """Whether a workload asks for devices, or its queue has quota for some, so that it may come to lie beside them."""
+    if any(is_compute(r) for p in workload.pod_sets for r in p.template.amounts()):
+        return True
+    local = cluster.local_queue.get((workload.namespace, workload.queue or ""))
+    queue = cluster.queue.get(local.cluster_queue or "") if local is not None else None
+    return queue is not None and any(is_compute(q.resource) and q.nominal for q in queue.quotas())
 
 
 def _shape(cluster: Cluster, workload: Workload, assigned: Assigned, queue: ClusterQueue, copies: int) -> PodShape:
