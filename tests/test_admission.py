@@ -37,6 +37,7 @@ def test_the_verdict_is_the_one_that_is_marked(file: Path) -> None:
     assert {k: v for k, v in told(verdict).items() if k in wanted} == wanted, shown
     assert judged.exit_code == {True: 0, False: 1, None: 2}[verdict.runs]
     assert bool(verdict.witness) is bool(verdict.runs), "what runs carries a witness, and nothing else does"
+    assert all(p.nodes for p in verdict.witness), "pods are on nodes"
     assert verdict.runs or verdict.reasons, "what does not run says why"
 
 

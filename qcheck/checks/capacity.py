@@ -148,11 +148,17 @@ def _is_provisioned(cluster: Cluster, queue: str) -> bool:
 
 @rule("QC102")
 def quota_needs_autoscaling(cluster: Cluster) -> Iterator[Finding]:
-    """Quota that only nodes which are not there yet can cover."""
-    for resource in compared_resources(cluster):
+    """Quota that only nodes which are not there yet can cover.
+
+    Accelerators come first: the cpu and memory of the machines that they wait for are no news.
+    """
+    waiting: set[str] = set()
+    for resource in sorted(compared_resources(cluster), key=lambda r: not is_accelerator(r)):
         never = {f for o in cluster.supply.overdrafts(resource, at_best=True) for f in o.flavors}
         for over in cluster.supply.overdrafts(resource, at_best=False):
-            if not never & set(over.flavors) and _is_proven(cluster, resource, over):
+            known = not is_accelerator(resource) and waiting.issuperset(over.flavors)
+            if not known and not never & set(over.flavors) and _is_proven(cluster, resource, over):
+                waiting.update(over.flavors if is_accelerator(resource) else ())
                 yield _needs_more(cluster, resource, over)
 
 

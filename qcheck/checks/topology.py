@@ -102,7 +102,8 @@ def _impossible(cluster: Cluster, flavor: str, resource: str, whole: int, groups
         f"of the {whole} of each node, so at most {free} are free"
     )
     if asking:
-        message += f"; {names(a.name for a in asking)} {'asks' if len(asking) == 1 else 'ask'} for {whole}"
+        who = list(dict.fromkeys(a.name for a in asking))
+        message += f"; {names(who)} {'asks' if len(who) == 1 else 'ask'} for {whole}"
     found = finding(largest.nominal_place, message)
     for daemon_set in daemon_sets:
         found = found.near(daemon_set.template.place_of(resource), f"{daemon_set.name} takes them")

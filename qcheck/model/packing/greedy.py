@@ -51,7 +51,7 @@ def _place(
             wanted -= _put(alike, group, shape, wanted, rooms[group.node])
         if wanted > 0:
             return None
-    return tuple(Placement(g.node, g.filling, g.count) for g in alike if any(g.filling))
+    return tuple(Placement(g.node, g.filling, g.count) for g in alike if g.count and any(g.filling))
 
 
 def _put(alike: list[_Alike], group: _Alike, shape: int, wanted: int, room: VectorRoom) -> int:
