@@ -58,10 +58,10 @@ REFERRED: frozenset[tuple[str, str]] = frozenset(
 TEMPLATES = ("infrastructure.cluster.x-k8s.io", "bootstrap.cluster.x-k8s.io", "controlplane.cluster.x-k8s.io")
 """Groups of Cluster API whose objects machines refer to, whatever their kind."""
 PLAIN_READERS = (("terraform_version", "terraform.reading"), ("InstanceGroups", "hyperpod"))
+"""Modules that read documents without apiVersion and kind, by a word that these hold."""
 PLUGIN = frozenset({("", "ConfigMap"), ("nvidia.com", "ClusterPolicy")})
 PLUGIN_WORDS = ("timeSlicing", "mps:", "mig-configs", "migManager", "migStrategy", "devicePlugin")
 """Where the configuration of NVIDIA's device plugin may be, and words of which it holds one."""
-"""Modules that read documents without apiVersion and kind, by a word that these hold."""
 HCL = (".tf", ".tfvars")
 
 
