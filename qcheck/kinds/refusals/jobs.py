@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qcheck.kinds.refusals.pods import pod_resources
 from qcheck.kinds.refusals.target import refuse
 from qcheck.kinds.refusals.templates import job_pods, pod_sets, ray_spec
 from qcheck.kinds.refusals.topology import BASES, PREFIX, TRUTHS, topology
@@ -21,6 +22,8 @@ ELASTIC_KINDS = frozenset({"Job", "RayCluster", "RayJob", "RayService"})
 SERVING_KINDS = frozenset({"Deployment", "StatefulSet", "LeaderWorkerSet"})
 """Of these only the queue's name is looked at when they are created; their pods are judged later."""
 RAY_KINDS = frozenset({"RayCluster", "RayJob", "RayService"})
+CHECKED_WHEN_CREATED = frozenset({"Pod", "Job", "CronJob", "Deployment", "StatefulSet"})
+"""The API server judges the pod templates of these with the object (`builtin`); of the others, each pod."""
 MOST_POD_SETS = 18
 
 
@@ -31,6 +34,8 @@ def managed(root: Cursor, target: Target) -> Iterator[Failure]:
     yield from _labels(at, kind)
     yield from _gates(at, target)
     yield from topology(pod_sets(root, kind), target)
+    if kind not in CHECKED_WHEN_CREATED:
+        yield from _pods_refused_later(root, kind)
     if kind in ("Job", "CronJob"):
         yield from _job(at, target)
     elif kind in RAY_KINDS:
@@ -41,6 +46,12 @@ def managed(root: Cursor, target: Target) -> Iterator[Failure]:
         replicas = root["spec"]["replicas"].integer()
         if replicas is not None and not 0 <= replicas <= 1_000_000:
             yield refuse(root["spec"]["replicas"], "JOB-W50", f"Invalid value: {replicas}: must be from 0 to 1000000")
+
+
+def _pods_refused_later(root: Cursor, kind: str) -> Iterator[Failure]:
+    """Requests that the API server takes within the object, and refuses in each pod that its controller creates."""
+    for each in pod_sets(root, kind):
+        yield from pod_resources(each.template["spec"])
 
 
 def _labels(at: Cursor, kind: str) -> Iterator[Failure]:
