@@ -136,13 +136,13 @@ def _left_over(brackets: bytes, depth: int) -> bool:
 
 
 def _repeated(text: str, start: int) -> Iterator[tuple[str, int, int]]:
-    todo = [start]
-    while todo:
-        at = todo.pop()
+    ahead = [start]
+    while ahead:
+        at = ahead.pop()
         first: dict[str, int] = {}
         for key, value in entries(text, at):
             if text[value] in "[{":
-                todo.append(value)
+                ahead.append(value)
             if text[at] == "{":
                 name = _key(text, key)
                 if name in first:

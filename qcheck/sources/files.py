@@ -147,9 +147,9 @@ class _Search:
 
     def walk(self, top: str, real: str, ignored: Ignored) -> None:
         """Everything below `top`, whose real path is `real`; links are kept for later, so that originals come first."""
-        todo = [(top, real, ignored)]
-        while todo:
-            directory, real, ignored = todo.pop()
+        ahead = [(top, real, ignored)]
+        while ahead:
+            directory, real, ignored = ahead.pop()
             if real in self.walked:
                 continue
             self.walked.add(real)
@@ -159,7 +159,7 @@ class _Search:
                 self.not_read.append(NotRead(shown(directory), reason(error)))
                 continue
             ignored = ignored.within(real, any(entry.name == ".gitignore" for entry in entries))
-            todo += reversed([found for entry in entries if (found := self.entry(entry, real, ignored))])
+            ahead += reversed([found for entry in entries if (found := self.entry(entry, real, ignored))])
 
     def entry(self, entry: os.DirEntry[str], real: str, ignored: Ignored) -> tuple[str, str, Ignored] | None:
         """Takes note of a file; gives back a directory that is still to be walked."""

@@ -143,13 +143,13 @@ def _to_set(value: Evaluated) -> Evaluated:
 
 def _flatten(value: Evaluated) -> Evaluated:
     flat: list[Evaluated] = []
-    todo = _list(value)[::-1]
+    ahead = _list(value)[::-1]
     for _ in range(LARGEST):
-        if not todo:
+        if not ahead:
             return flat
-        each = todo.pop()
+        each = ahead.pop()
         if isinstance(each, list):
-            todo += each[::-1]
+            ahead += each[::-1]
         else:
             flat.append(each)
     raise Fails
