@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
-
-from pydantic import ValidationError
 
 from qcheck.documents.load import load
+from qcheck.model.value import TYPE_CHECKING
 from qcheck.settings import Settings, SettingsError
-from qcheck.settings.schema import SettingsPart, json_schema
+from qcheck.settings.quick import quick
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
     from pydantic_core import ErrorDetails
 
     Route = tuple[str | int, ...]
@@ -28,11 +27,21 @@ def read_settings(path: str) -> Settings:
     """The settings in the file `path`. Raises `SettingsError`."""
     shown = os.path.relpath(path).replace(os.sep, "/")
     data, locate = _plain_data(shown, _text(path, shown))
+    root = os.path.dirname(shown) or "."
+    return quick(data, shown, root) or _by_schema(data, locate, shown, root)
+
+
+def _by_schema(data: object, locate: Locate, shown: str, root: str) -> Settings:
+    """The long way, which knows every key and says what is wrong."""
+    from pydantic import ValidationError
+
+    from qcheck.settings.schema import SettingsPart
+
     try:
         part = SettingsPart.model_validate({} if data is None else data)
     except ValidationError as error:
         raise SettingsError(_explained(error.errors(), data, locate), HINT) from None
-    return part.value(shown, os.path.dirname(shown) or ".")
+    return part.value(shown, root)
 
 
 def _text(path: str, shown: str) -> str:
@@ -136,6 +145,8 @@ def _given(value: object) -> str:
 
 
 def _nearest(route: Route) -> str:
+    from difflib import get_close_matches
+
     known = _known_keys(route[:-1])
     near = get_close_matches(str(route[-1]), known, n=1)
     return f"; did you mean {near[0]!r}?" if near else f"; known here: {', '.join(known)}"
@@ -143,6 +154,8 @@ def _nearest(route: Route) -> str:
 
 def _known_keys(route: Route) -> list[str]:
     """The keys that may stand at `route`, from the JSON Schema."""
+    from qcheck.settings.schema import json_schema
+
     schema: Any = json_schema()
     definitions = schema["$defs"]
     part = schema

@@ -13,11 +13,11 @@ from qcheck.model.nodes import DECLARED, Machine
 from qcheck.model.policy import Policy, Release, Reserve, Shape
 from qcheck.model.quantity import amount, parse_quantity
 from qcheck.settings import ClusterScope, Render, Settings
+from qcheck.settings.quick import leaves_root
 
 
 def _below_root(path: str) -> str:
-    parts = path.replace("\\", "/").split("/")
-    if path.startswith(("/", "~")) or ":" in parts[0] or ".." in parts:
+    if leaves_root(path):
         raise ValueError(f"{path!r} leaves the folder of the settings file; put the file further up instead")
     return path
 
