@@ -146,3 +146,10 @@ def test_labels_whose_value_is_not_known_may_have_any(tmp_path: Path) -> None:
     pool = narrowed(tmp_path, GCP, f"{GKE} In nvidia-h200-141gb")
     assert pool.varying["karpenter.k8s.gcp/instance-gpu-count"] == ()
     assert pool.machines[0].labels["karpenter.k8s.gcp/instance-cpu"] == "224"
+
+
+def test_labels_of_machines_that_cannot_be_told_may_have_any_value(tmp_path: Path) -> None:
+    pool = narrowed(tmp_path, "karpenter.k8s.aws", "karpenter.k8s.aws/instance-gpu-manufacturer In nvidia")
+    assert not pool.machines
+    for label in ("node.kubernetes.io/instance-type", "karpenter.k8s.aws/instance-family"):
+        assert pool.varying[label] == ()

@@ -51,7 +51,8 @@ def _is_proven(cluster: Cluster, resource: str, over: Overdraft) -> bool:
 
 
 def _advertised(cluster: Cluster, flavor: str, resource: str) -> bool:
-    return any(m.group.advertises(resource) for m in cluster.supply.matches(flavor))
+    groups = [m.group for m in cluster.supply.matches(flavor)]
+    return any(g.advertises(resource) or g.is_only_limited(resource) for g in groups)
 
 
 def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:

@@ -29,7 +29,8 @@ class PoolLine(Value):
 
 class CapacityLine(Value):
     """One flavor and resource. `static` is what is there after DaemonSets and reserves, `ceiling` the most there can be
-    (None: no ceiling); both are None where `is_known` is False. `placeable`: how many pods of a size fit on the nodes
+    (None: no ceiling); both are None where `is_known` is False, but for a ceiling
+    that a pool's own limit sets. `placeable`: how many pods of a size fit on the nodes
     that are there, looking at this resource alone."""
 
     flavor: str
@@ -74,7 +75,7 @@ def _line(cluster: Cluster, flavor: str, resource: str) -> CapacityLine:
         is_known=known,
         is_estimated=supply.is_estimated(flavor, resource),
         static=supply.static(flavor, resource) if known else None,
-        ceiling=supply.ceiling(flavor, resource) if known else None,
+        ceiling=supply.ceiling(flavor, resource) if supply.is_bounded(flavor, resource) else None,
         daemon_sets=sum(p.nodes * _least(p.group, resource)[1] for p in pools),
         reserves=sum(p.nodes * _least(p.group, resource)[2] for p in pools) + supply.total_reserve(flavor, resource),
         pools=pools,

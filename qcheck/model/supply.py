@@ -15,7 +15,7 @@ from qcheck.model.resources import BASIC, looks_like_accelerator
 from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Callable, Container
 
     from qcheck.model.cluster import Cluster
     from qcheck.model.labels import Labels, Taint
@@ -121,10 +121,17 @@ class NodeGroup(Value, cached=True):
         """None: no ceiling. A pool's own limit on the resource also binds."""
         per_node = self.highest(resource)
         limit = self.pool.limits.get(resource) if self.pool else None
+        if self.is_only_limited(resource):
+            return limit
         if self.ceiling is None:
             return 0 if per_node == 0 else limit
         total = self.ceiling * per_node
         return total if limit is None else min(total, limit)
+
+    def is_only_limited(self, resource: str) -> bool:
+        """Whether nothing is known of the machines, and yet how many devices they can have together."""
+        limited = self.pool is not None and resource in self.pool.limits
+        return limited and not self.classes and looks_like_accelerator(resource)
 
     def advertises(self, resource: str) -> bool:
         return any(c.machine.allocatable.get(resource, 0) > 0 for c in self.classes)
@@ -181,6 +188,13 @@ class Supply:
     def is_known(self, flavor: str, resource: str) -> bool:
         """Whether the flavor's supply of a resource can be judged at all."""
         return all(m.group.is_known and all(c.knows(resource) for c in m.group.classes) for m in self.matches(flavor))
+
+    def is_bounded(self, flavor: str, resource: str) -> bool:
+        """Whether the most there can ever be is known: also where machines are not, but a limit on the pool is."""
+        return all(
+            m.group.is_only_limited(resource) or (m.group.is_known and all(c.knows(resource) for c in m.group.classes))
+            for m in self.matches(flavor)
+        )
 
     def is_estimated(self, flavor: str, resource: str) -> bool:
         return any(c.is_estimated(resource) for m in self.matches(flavor) for c in m.group.classes)
@@ -242,23 +256,24 @@ class Supply:
         `at_best` compares with the ceiling, else with what is there. Flavors whose supply is not known are left out, and
         so are those that select nothing.
         """
-        return overdrafts(*self._demand_and_supply(resource, at_best))
+        judged = self.is_bounded if at_best else self.is_known
+        return overdrafts(*self._demand_and_supply(resource, at_best, judged))
 
     def draws(self, resource: str) -> tuple[dict[tuple[str, str], int], dict[str, int | None]]:
         """How much each flavor draws from each group when as much quota as possible is met at the ceiling, and what each
         group holds after total reserves (None: no ceiling)."""
-        wanted, reach, capacity = self._demand_and_supply(resource, at_best=True)
+        wanted, reach, capacity = self._demand_and_supply(resource, True, self.is_known)
         return assign(wanted, reach, capacity), capacity
 
     def _demand_and_supply(
-        self, resource: str, at_best: bool
+        self, resource: str, at_best: bool, judged: Callable[[str, str], bool]
     ) -> tuple[dict[str, int], dict[str, dict[str, int | None]], dict[str, int | None]]:
         """Quota by flavor, what a flavor reaches of each group, and what each group holds after total reserves."""
         wanted: dict[str, int] = {}
         reach: dict[str, dict[str, int | None]] = {}
         for (flavor, name), quotas in self.demands.items():
             matches = self.matches(flavor)
-            if name != resource or not matches or not self.is_known(flavor, resource):
+            if name != resource or not matches or not judged(flavor, resource):
                 continue
             if not at_best and any(m.how_many != ALL for m in matches):
                 continue

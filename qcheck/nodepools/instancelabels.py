@@ -98,9 +98,9 @@ GPU_PARTS = ("gpu-name", "gpu-manufacturer", "gpu-count")
 SCHEMES = {
     "aws": Scheme(
         (AWS, AUTO_MODE), _aws,
-        ("cpu-manufacturer", "cpu-sustained-clock-speed-mhz", "network-bandwidth", "ebs-bandwidth", "hypervisor",
-         "encryption-in-transit-supported", "local-nvme", "tenancy", "gpu-memory", "accelerator-name",
-         "accelerator-manufacturer", "accelerator-count"), whole=True,
+        ("family", "size", "category", "generation", "cpu", "memory", "cpu-manufacturer", "cpu-sustained-clock-speed-mhz",
+         "network-bandwidth", "ebs-bandwidth", "hypervisor", "encryption-in-transit-supported", "local-nvme", "tenancy",
+         "gpu-memory", "accelerator-name", "accelerator-manufacturer", "accelerator-count", *GPU_PARTS), whole=True,
     ),
     "azure": Scheme(
         (AZURE,), _azure,
@@ -160,6 +160,7 @@ def node_labels(kind: MachineType, provider: str, prefix: str) -> dict[str, str]
     return {k if k == GKE_ACCELERATOR else f"{prefix}{k}": v[0] for k, v in shown if len(v) == 1 and v[0] is not None}
 
 
-def unseen(provider: str, prefix: str) -> dict[str, tuple[str, ...]]:
-    """Labels that nodes of a provider may have with values that are not known."""
-    return {f"{prefix}{part}": () for part in SCHEMES[provider].named} if provider in SCHEMES else {}
+def unseen(provider: str, prefix: str, with_gpus: bool) -> dict[str, tuple[str, ...]]:
+    """Labels that nodes of a provider may have with values that are not known; on nodes without GPUs none about them."""
+    named = SCHEMES[provider].named if provider in SCHEMES else ()
+    return {f"{prefix}{part}": () for part in named if with_gpus or not part.startswith(("gpu-", "accelerator-"))}

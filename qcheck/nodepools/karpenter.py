@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from qcheck.model.labels import Requirement
 from qcheck.model.nodes import LabelOrigin, Machine, NodePool
+from qcheck.model.resources import looks_like_accelerator
 from qcheck.model.value import TYPE_CHECKING, replace
 from qcheck.nodepools import catalogue, instancelabels, nodeclasses
 from qcheck.nodepools.added import UNSEEN
@@ -206,7 +207,10 @@ def _with_machine_labels(pool: NodePool, declared: Labels, declared_at: Place, p
     machines, origins = described(tuple(named), declared)
     told = {k for each in machines for k in each.labels}
     by_karpenter = dict.fromkeys((k for k in told if prefix and k.startswith(prefix)), KARPENTER)
-    varying = {**instancelabels.unseen(provider, prefix), **pool.varying}
+    gpus = not machines or any(looks_like_accelerator(r) for m in machines for r in (*m.allocatable, *m.unknown))
+    varying = {**instancelabels.unseen(provider, prefix, gpus), **pool.varying}
+    if not machines:
+        varying.setdefault(INSTANCE_TYPE, ())
     always = set(pool.labels).union(set.intersection(*(set(m.labels) for m in machines)) if machines else ())
     varying = {k: v for k, v in varying.items() if k not in always}
     count = Count(pool.count_place, pool.minimum, None, pool.maximum)

@@ -145,10 +145,8 @@ def held(line: CapacityLine) -> str:
 
 
 def at_best(line: CapacityLine) -> str:
-    if not line.is_known:
-        return "unknown"
     if line.ceiling is None:
-        return "no ceiling"
+        return "no ceiling" if line.is_known else "unknown"
     return "" if line.ceiling == line.static else show_amount(line.resource, line.ceiling)
 
 
