@@ -75,6 +75,7 @@ def test_every_reader_has_a_case() -> None:
         ("terraform-eks-module", "l40s", 0, True, "max_size       = 6"),
         ("terraform-for-each", "h100", 0, False, "node_count  = each.value.count"),
         ("terraform-neoclouds", "l40s", 2, False, "worker_count     = 2"),
+        ("terraform-json", "a100", 0, False, '"node_count": "${var.nodes + 1}",'),
         ("config-connector", "t4", 2, False, "autoscaling: {minNodeCount: 1, maxNodeCount: 3}"),
         ("eksctl", "t4", 0, True, "desiredCapacity: 3"),
         ("gardener", "gpu", 2, False, "maximum: 6"),
@@ -149,6 +150,22 @@ UNKNOWN = {
         "apiVersion: qcheck.dev/v1\nkind: NodePool\nmetadata: {name: a}\nspec: {count: -3, allocatable: {cpu: 8}}\n",
         "count is -3",
     ),
+    "a variable without a value in JSON": (
+        "main.tf.json",
+        (
+            '{"variable": {"n": {}}, "resource": {"azurerm_kubernetes_cluster_node_pool": {"a": {\n'
+            '"name": "a", "vm_size": "Standard_D8s_v5", "node_count": "${var.n}"}}}}\n'
+        ),
+        "node_count is var.n, which has no value here",
+    ),
+    "how often a resource in JSON exists": (
+        "main.tf.json",
+        (
+            '{"resource": {"azurerm_kubernetes_cluster_node_pool": {"a": {\n'
+            '"count": "${var.on}", "name": "a", "vm_size": "Standard_D8s_v5", "node_count": 3}}}}\n'
+        ),
+        "count is var.on",
+    ),
     "a machine type of the future": (
         "c.yaml",
         (
@@ -178,6 +195,31 @@ def test_the_text_of_a_broken_configuration_is_named(tmp_path: Path) -> None:
     (problem,) = gather([str(tmp_path)], Settings()).clusters[0].problems
     assert problem.code == "yaml-syntax"
     assert problem.place.span[0] == 3
+
+
+def test_broken_json_of_a_configuration_is_named(tmp_path: Path) -> None:
+    (tmp_path / "main.tf.json").write_text('{"resource": {\n"aws_eks_node_group": ]}}\n')
+    (problem,) = gather([str(tmp_path)], Settings()).clusters[0].problems
+    assert problem.code == "yaml-syntax"
+    assert problem.place.span[0] == 2
+
+
+@pytest.mark.parametrize("text", ["[]", "3", '{"resource": 3}', '{"resource": {"aws_eks_node_group": [1, {"b": []}]}}'])
+def test_json_of_another_shape_holds_no_pools(text: str, tmp_path: Path) -> None:
+    (tmp_path / "main.tf.json").write_text(text + " " * 8 + "\n")
+    (tmp_path / "more.tf").write_text("# aws_eks_node_group\n")
+    assert not any(p.machines for p in pools(tmp_path))
+
+
+def test_what_a_dynamic_block_in_json_makes_is_unknown(tmp_path: Path) -> None:
+    (tmp_path / "main.tf.json").write_text(
+        '{"resource": {"aws_eks_node_group": {"a": {"node_group_name": "a", "instance_types": ["p5.48xlarge"],'
+        '"scaling_config": {"min_size": 1, "desired_size": 1, "max_size": 1},'
+        '"dynamic": {"taint": {"for_each": "${var.taints}", "content": {}}}}}}}'
+    )
+    (pool,) = pools(tmp_path)
+    assert pool.taints_unknown
+    assert pool.why_unknown is not None
 
 
 HOSTILE = {

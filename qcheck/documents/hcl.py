@@ -57,6 +57,10 @@ class Block:
             if tree.data == "attribute"
         }
 
+    def document(self, data: object) -> tuple[Document, Route]:
+        """The block as a document of some data, and the route to it in there."""
+        return HclDocument(self, 0, data), ()
+
     def blocks(self) -> Iterator[Block]:
         for tree in _trees(self.body):
             if tree.data == "block":

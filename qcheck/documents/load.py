@@ -48,7 +48,8 @@ class Loaded:
 def load(source: str | bytes, path: str, limit: limits.Limits = limits.DEFAULT, wanted: Wanted | None = None) -> Loaded:
     """Everything that `source` holds; `path` is how users know it, and its ending says the language.
 
-    HCL (`.tf`, `.tfvars`, `.hcl`) is only decoded to text here. Never raises for bad input: that is a `Fault`.
+    HCL (`.tf`, `.tfvars`, `.hcl`, and the first two as JSON) is only decoded to text here. Never raises for bad input:
+    that is a `Fault`.
     """
     if len(source) > limit.bytes:
         loaded = Loaded(Text(path, ""))
@@ -56,7 +57,7 @@ def load(source: str | bytes, path: str, limit: limits.Limits = limits.DEFAULT, 
         loaded.faults.append(over_limit("bytes", message, loaded.text.spot(0, 0)))
         return loaded
     loaded, readable = _decoded(source, path)
-    if not readable or path.endswith((".tf", ".tfvars", ".hcl")):
+    if not readable or path.endswith((".tf", ".tfvars", ".hcl", ".tf.json", ".tfvars.json")):
         return loaded
     if path.endswith(".json"):
         _load_json(loaded, limit, wanted)

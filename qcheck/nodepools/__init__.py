@@ -62,7 +62,7 @@ PLAIN_READERS = (("terraform_version", "terraform.reading"), ("InstanceGroups", 
 PLUGIN = frozenset({("", "ConfigMap"), ("nvidia.com", "ClusterPolicy")})
 PLUGIN_WORDS = ("timeSlicing", "mps:", "mig-configs", "migManager", "migStrategy", "devicePlugin")
 """Where the configuration of NVIDIA's device plugin may be, and words of which it holds one."""
-HCL = (".tf", ".tfvars")
+HCL = (".tf", ".tfvars", ".tf.json", ".tfvars.json")
 
 
 def recognises(api_version: str, kind: str) -> bool:
@@ -114,7 +114,7 @@ def read(
         pool for module, root in mine for pool in import_module(f"qcheck.nodepools.{module}").read_pools(root, world)
     ]
     problems: list[Problem] = []
-    if any(text.path.endswith(".tf") for text in hcl):
+    if any(text.path.endswith((".tf", ".tf.json")) for text in hcl):
         from qcheck.nodepools.terraform.reading import read_configurations
 
         more, problems = read_configurations(hcl, world)

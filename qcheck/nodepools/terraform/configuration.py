@@ -1,4 +1,4 @@
-"""Terraform configurations: directories of `.tf` files as modules, their variables, locals and resources.
+"""Terraform configurations: directories of `.tf` and `.tf.json` files as modules, their variables, locals and resources.
 
 Values of variables come from the calling module, else from `terraform.tfvars` and `*.auto.tfvars`, else from the only other
 `.tfvars` file of the directory, else from the default. A variable without any is unknown, never empty.
@@ -10,8 +10,9 @@ import posixpath
 import re
 
 from qcheck.documents.cursor import Cursor
-from qcheck.documents.hcl import Block, HclDocument, HclError, parse
+from qcheck.documents.hcl import HclError
 from qcheck.documents.text import Spot
+from qcheck.documents.tfjson import Body, parse_body
 from qcheck.documents.unresolved import Unresolved
 from qcheck.model.place import Place
 from qcheck.model.problems import Problem
@@ -35,7 +36,7 @@ MARKS = re.compile(
     r"|terraform-aws-modules/|terraform-aws-eks|kubernetes-engine|/aks/azurerm|terraform-azurerm-aks|/oke/oci|terraform-oci-oke"
 )
 """What a folder mentions that describes pools."""
-LOCAL_SOURCE = re.compile(r"""^\s*source\s*=\s*"(\.\.?/[^"]*)\"""", re.MULTILINE)
+LOCAL_SOURCE = re.compile(r"""^\s*"?source"?\s*[=:]\s*"(\.\.?/[^"]*)\"""", re.MULTILINE)
 META = frozenset({"count", "for_each", "provider", "providers", "lifecycle", "depends_on", "source", "version"})
 MOST_INSTANCES = 1024
 DEEPEST = 8
@@ -47,13 +48,13 @@ class Module:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
-        self.variables: dict[str, Block] = {}
+        self.variables: dict[str, Body] = {}
         self.locals: dict[str, Expression] = {}
-        self.resources: dict[tuple[str, str], Block] = {}
-        self.calls: list[Block] = []
-        self.tfvars: dict[str, Block] = {}
+        self.resources: dict[tuple[str, str], Body] = {}
+        self.calls: list[Body] = []
+        self.tfvars: dict[str, Body] = {}
 
-    def add(self, body: Block) -> None:
+    def add(self, body: Body) -> None:
         for block in body.blocks():
             match block.type, block.labels:
                 case "variable", (name,):
@@ -67,8 +68,8 @@ class Module:
 
     def values(self) -> dict[str, Expression]:
         """What the tfvars files say; files that Terraform reads by itself first, by name, the later ones winning."""
-        automatic = [n for n in sorted(self.tfvars) if n.endswith(".auto.tfvars")]
-        chosen = [n for n in self.tfvars if n == "terraform.tfvars"] + automatic
+        automatic = [n for n in sorted(self.tfvars) if n.endswith((".auto.tfvars", ".auto.tfvars.json"))]
+        chosen = [n for n in self.tfvars if n.startswith("terraform.tfvars")] + automatic
         others = [n for n in self.tfvars if n not in chosen]
         found: dict[str, Expression] = {}
         for name in ([*others] if len(others) == 1 else []) + chosen:
@@ -143,7 +144,7 @@ class Instance:
         for block in self.module.calls:
             yield from self._called(block)
 
-    def _called(self, block: Block) -> Iterator[Resource]:
+    def _called(self, block: Body) -> Iterator[Resource]:
         source = block.attributes().get("source")
         path = evaluate(source, self) if source is not None else ""
         folder = self._local_module(path)
@@ -162,12 +163,12 @@ class Instance:
         folder = posixpath.normpath(posixpath.join(self.module.folder, source))
         return folder if folder in self.modules else None
 
-    def _instances(self, block: Block, kind: str, address: str) -> Iterator[Resource]:
+    def _instances(self, block: Body, kind: str, address: str) -> Iterator[Resource]:
         for suffix, bound, doubt in self._repeats(block):
-            document = HclDocument(block, 0, values_of(block, self, bound))
-            yield Resource(kind, address + suffix, Cursor(document, (), document.data), HINT, doubt)
+            values = values_of(block, self, bound)
+            yield Resource(kind, address + suffix, Cursor(*block.document(values), values), HINT, doubt)
 
-    def _repeats(self, block: Block) -> Iterator[tuple[str, dict[str, Evaluated], Doubt | None]]:
+    def _repeats(self, block: Body) -> Iterator[tuple[str, dict[str, Evaluated], Doubt | None]]:
         """Address suffix and names of each instance; one with a doubt where their number is not known."""
         written = block.attributes()
         for name in ("count", "for_each"):
@@ -175,7 +176,8 @@ class Instance:
                 continue
             value = evaluate(written[name], self)
             if isinstance(value, Unresolved):
-                doubt = Doubt(name, value.expression, Place(HclDocument(block, 0, None), (name,)))
+                document, route = block.document(None)
+                doubt = Doubt(name, value.expression, Place(document, (*route, name)))
                 unknown = Unresolved(f"{name} = {value.expression}")
                 yield "", {"each": unknown, "count": unknown}, doubt
             elif name == "count" and isinstance(value, int):
@@ -194,7 +196,7 @@ def _nested(inner: Resource, call: Resource) -> Resource:
     return Resource(inner.type, f"{call.address}.{inner.address}", inner.values, inner.hint, doubt)
 
 
-def values_of(block: Block, scope: Instance, bound: dict[str, Evaluated]) -> dict[str, Evaluated]:
+def values_of(block: Body, scope: Instance, bound: dict[str, Evaluated]) -> dict[str, Evaluated]:
     """Attributes evaluated, inner blocks as lists, `dynamic` blocks made."""
     made: dict[str, Evaluated] = {
         name: evaluate(e, scope, bound) for name, e in block.attributes().items() if name not in META
@@ -208,7 +210,7 @@ def values_of(block: Block, scope: Instance, bound: dict[str, Evaluated]) -> dic
     return made
 
 
-def _inner(block: Block, scope: Instance, bound: dict[str, Evaluated]) -> tuple[str, Evaluated]:
+def _inner(block: Body, scope: Instance, bound: dict[str, Evaluated]) -> tuple[str, Evaluated]:
     if block.type != "dynamic" or not block.labels:
         return block.type, [values_of(block, scope, bound)]
     kind, written = block.labels[0], block.attributes()
@@ -254,12 +256,12 @@ def configurations(texts: Sequence[Text]) -> tuple[list[Instance], list[Problem]
     for text in relevant(texts):
         folder, name = _folder(text), posixpath.basename(text.path)
         try:
-            body = parse(text)
+            body = parse_body(text)
         except HclError as error:
             problems.append(_syntax(text, error))
             continue
         module = modules.setdefault(folder, Module(folder))
-        if name.endswith(".tfvars"):
+        if name.endswith((".tfvars", ".tfvars.json")):
             module.tfvars[name] = body
         else:
             module.add(body)
