@@ -39,10 +39,11 @@ def _taking(cluster: Cluster, workload: Workload, pod_set: PodSet) -> Iterator[F
     if not devices or not pod_set.count:
         return
     landing = [h.group for h in hosts(cluster, pod_set.template, request) if h.possible and h.group.is_known]
+    large = [g for g in landing if all(g.highest(r) >= request[r] for r in devices)]
     for resource in devices:
-        quota = _promised(cluster, landing, resource)
+        quota = _promised(cluster, large, resource)
         if quota is not None:
-            yield _finding(cluster, workload, pod_set, request[resource], quota, landing)
+            yield _finding(cluster, workload, pod_set, request[resource], quota, large)
 
 
 def _promised(cluster: Cluster, landing: list[NodeGroup], resource: str) -> Quota | None:
