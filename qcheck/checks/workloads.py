@@ -31,7 +31,16 @@ def never_admitted(cluster: Cluster) -> Iterator[Finding]:
     """Workloads that Kueue refuses for good: quota, no matching flavor, topology."""
     for verdict in cluster.verdicts:
         if _is_refused(verdict) and not _is_told_elsewhere(verdict.decision.reasons):
-            yield _refusal(cluster, verdict)
+            if not _is_broken(cluster, verdict.decision.cluster_queue):
+                yield _refusal(cluster, verdict)
+
+
+def _is_broken(cluster: Cluster, queue: str | None) -> bool:
+    """Whether the API server refuses the queue as it is written: what it would hold is then not known."""
+    return any(
+        p.code == "api-rejected" and p.object is not None and (p.object.kind, p.object.name) == ("ClusterQueue", queue)
+        for p in cluster.problems
+    )
 
 
 def _is_refused(verdict: Verdict) -> bool:
