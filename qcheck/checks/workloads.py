@@ -30,9 +30,9 @@ _MOST = 4
 def never_admitted(cluster: Cluster) -> Iterator[Finding]:
     """Workloads that Kueue refuses for good: quota, no matching flavor, topology."""
     for verdict in cluster.verdicts:
-        if _is_refused(verdict) and not _is_told_elsewhere(verdict.decision.reasons):
-            if not _is_broken(cluster, verdict.decision.cluster_queue):
-                yield _refusal(cluster, verdict)
+        told = _is_told_elsewhere(verdict.decision.reasons) or _is_broken(cluster, verdict.decision.cluster_queue)
+        if _is_refused(verdict) and not told:
+            yield _refusal(cluster, verdict)
 
 
 def _is_broken(cluster: Cluster, queue: str | None) -> bool:
