@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from qcheck.documents.document import Document
     from qcheck.documents.load import Loaded
     from qcheck.settings import ClusterScope, Settings
-    from qcheck.sources.renders import Rendered
+    from qcheck.sources.files import Content
 
     Load = Callable[[bytes, str], Loaded]
     Watch = Callable[[str, int, int], None]
@@ -57,7 +57,7 @@ def rendered(scope: ClusterScope, settings: Settings, load: Load, watch: Watch, 
 
 def _render(
     tool: str, folder: str, values: list[str], release: str | None, namespace: str | None, seconds: int, within: str
-) -> Rendered | NotRead:
+) -> Content | NotRead:
     from qcheck.sources.renders import render
 
     return render(tool, folder, values, release, namespace, seconds, within)

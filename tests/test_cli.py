@@ -108,12 +108,13 @@ def test_the_table_and_the_options_are_the_same_fields() -> None:
         assert getattr(defaults, option.field) == expected
 
 
-def test_a_clean_check_imports_nothing_heavy() -> None:
+@pytest.mark.parametrize("paths", [CLEAN, f"{EXAMPLE}-mended"], ids=["plain", "with settings"])
+def test_a_clean_check_imports_nothing_heavy(paths: str) -> None:
     script = (
         "import sys; from qcheck.cli.front import run; code = run(['check', sys.argv[1]]);"
         f"print(code, sorted({HEAVY!r} & set(sys.modules)))"
     )
-    done = python("-c", script, CLEAN)
+    done = python("-c", script, paths)
     assert done.stdout.splitlines()[-1] == "0 []", done.stdout + done.stderr
 
 

@@ -17,7 +17,7 @@ from qcheck.settings.quick import quick
 from qcheck.settings.schema import SettingsPart
 
 FIXTURES = sorted((Path(__file__).parent.parent / "fixtures").rglob("qcheck.yaml"))
-EXAMPLE = """
+USUAL = """
 version: 1
 kueue: "0.19"
 complete: true
@@ -71,13 +71,20 @@ def same(data: object) -> Settings | None:
     return found
 
 
-def test_the_example_of_the_documentation_goes_the_quick_way() -> None:
-    assert same(plain(EXAMPLE)) is not None
+def test_the_usual_keys_go_the_quick_way() -> None:
+    assert same(plain(USUAL)) is not None
 
 
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.parent.name)
 def test_fixtures(path: Path) -> None:
     same(plain(path.read_text()))
+
+
+@pytest.mark.parametrize(
+    "data", [{"clusters": {1: {"include": ["a"]}}}, {"rules": {"severity": {1: "note"}}}, {"version": 1.0}]
+)
+def test_keys_and_numbers_of_other_types_are_left_to_the_schema(data: object) -> None:
+    assert quick(data, "qcheck.yaml", ".") is None
 
 
 @pytest.mark.parametrize("text", UNUSUAL)
@@ -116,6 +123,6 @@ def test_any_data(data: dict[str, Any]) -> None:
     same(data)
 
 
-@given(st.sampled_from(sorted(plain(EXAMPLE))), VALUES)  # type: ignore[call-overload]
-def test_the_example_with_one_part_changed(key: str, value: object) -> None:
-    same({**plain(EXAMPLE), key: value})  # type: ignore[dict-item]
+@given(st.sampled_from(sorted(plain(USUAL))), VALUES)  # type: ignore[call-overload]
+def test_the_usual_keys_with_one_part_changed(key: str, value: object) -> None:
+    same({**plain(USUAL), key: value})  # type: ignore[dict-item]

@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.objects import Object
+    from qcheck.model.labels import Labels
+    from qcheck.model.objects import Object, ObjectId
+    from qcheck.model.place import Place
+    from qcheck.model.quantity import Quantity
+
+    Groups = tuple[queues.ResourceGroup, ...]
+    Holder = tuple[ObjectId, Place, Labels, Labels, str | None, Place, Groups, Quantity | None]
 
 GROUP = "kueue.x-k8s.io"
 _LEGACY_FUNGIBILITY = {"Borrow": "MayStopSearch", "Preempt": "MayStopSearch"}
@@ -44,13 +50,7 @@ def cluster_queue(root: Cursor) -> Object:
     spec = root["spec"]
     parent = spec["cohortName" if _is_current(root) else "cohort"]
     return queues.ClusterQueue(
-        object_id(root),
-        place(root),
-        *metadata(root),
-        parent=parent.text() or None,
-        parent_place=place(parent),
-        groups=_groups(spec["resourceGroups"]),
-        weight=quantity(spec["fairSharing"]["weight"]),
+        *_holder(root, parent),
         strategy=spec["queueingStrategy"].text() or "BestEffortFIFO",
         namespace_selector=label_selector(spec["namespaceSelector"]),
         preemption=_preemption(spec["preemption"]),
@@ -59,6 +59,12 @@ def cluster_queue(root: Cursor) -> Object:
         stop_policy=spec["stopPolicy"].text() or "None",
         admission_mode=spec["admissionScope"]["admissionMode"].text(),
     )
+
+
+def _holder(root: Cursor, parent: Cursor) -> Holder:
+    """What ClusterQueue and Cohort share, in the order of `QuotaHolder`'s fields."""
+    groups, weight = _groups(root["spec"]["resourceGroups"]), quantity(root["spec"]["fairSharing"]["weight"])
+    return (object_id(root), place(root), *metadata(root), parent.text() or None, place(parent), groups, weight)
 
 
 def _is_current(root: Cursor) -> bool:
@@ -127,13 +133,7 @@ def cohort(root: Cursor) -> Object:
     spec = root["spec"]
     parent = spec["parent" if (root["apiVersion"].text() or "").endswith("/v1alpha1") else "parentName"]
     return queues.Cohort(
-        object_id(root),
-        place(root),
-        *metadata(root),
-        parent=parent.text() or None,
-        parent_place=place(parent),
-        groups=_groups(spec["resourceGroups"]),
-        weight=quantity(spec["fairSharing"]["weight"]),
+        *_holder(root, parent),
     )
 
 

@@ -99,7 +99,7 @@ def _flag(value: object) -> bool:
 
 def _one_of(*allowed: str | int) -> Reader:
     def read(value: object) -> object:
-        if isinstance(value, bool) or value not in allowed:
+        if type(value) not in (str, int) or value not in allowed:
             raise Unusual
         return value
 
@@ -137,9 +137,10 @@ def _paths(value: object) -> tuple[str, ...]:
 
 def _amounts(value: object) -> dict[str, int]:
     """Quantities by resource, in base units. Raises `Unusual` or `QuantityError`."""
-    if not isinstance(value, dict) or not all(isinstance(v, (str, int)) for v in value.values()):
+    written = _mapping(value)
+    if not all(isinstance(v, (str, int)) for v in written.values()):
         raise Unusual
-    return {resource: amount(resource, parse_quantity(v)) for resource, v in value.items()}
+    return {resource: amount(resource, parse_quantity(v)) for resource, v in written.items()}
 
 
 def _many(readers: dict[str, tuple[str, Reader]], make: type[Reserve] | type[Shape], **defaults: object) -> Reader:
@@ -162,7 +163,7 @@ def _is_whole(make: type[Reserve] | type[Shape], found: Fields) -> bool:
 
 
 def _mapping(value: object) -> Fields:
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
         raise Unusual
     return value
 

@@ -67,6 +67,23 @@ class File:
         return f"File({self.path})"
 
 
+class Content:
+    """Bytes that are in memory already (of a revision, or made by a renderer), with what a `File` offers."""
+
+    __slots__ = ("content", "path")
+
+    def __init__(self, path: str, content: bytes) -> None:
+        self.path = path
+        self.content = content
+
+    def read(self, limit: int) -> bytes:
+        """Its bytes, but no more than `limit` + 1 of them."""
+        return self.content[: limit + 1]
+
+    def __repr__(self) -> str:
+        return f"Content({self.path})"
+
+
 class NotRead:
     """A path that was left out. `failed`: it should have been read and could not be, so that nothing can be judged from
     its absence; otherwise it was left out on purpose."""

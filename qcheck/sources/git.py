@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from contextlib import contextmanager
 
-from qcheck.sources.files import SKIPPED, SUFFIXES, Found, NotRead, repository
+from qcheck.sources.files import SKIPPED, SUFFIXES, Content, Found, NotRead, repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,23 +32,6 @@ class GitError(Exception):
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.hint = hint
-
-
-class Blob:
-    """A file of a revision, with what a `File` offers."""
-
-    __slots__ = ("content", "path")
-
-    def __init__(self, path: str, content: bytes) -> None:
-        self.path = path
-        self.content = content
-
-    def read(self, limit: int) -> bytes:
-        """Its bytes, but no more than `limit` + 1 of them."""
-        return self.content[: limit + 1]
-
-    def __repr__(self) -> str:
-        return f"Blob({self.path})"
 
 
 def root_of(path: str = ".") -> str:
@@ -92,7 +75,7 @@ def discover(revision: str, paths: Iterable[str], root: str) -> Found:
         elif mode == "160000":
             not_read.append(NotRead(_shown(path, root), "a submodule", failed=False))
     contents = _contents(list(chosen.values()), root)
-    blobs = [Blob(_shown(path, root), contents[object_id]) for path, object_id in chosen.items()]
+    blobs = [Content(_shown(path, root), contents[object_id]) for path, object_id in chosen.items()]
     return Found(sorted(blobs, key=lambda blob: blob.path), not_read)
 
 

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 
-from qcheck.sources.files import NotRead
+from qcheck.sources.files import Content, NotRead
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,23 +31,6 @@ OFFLINE = {
 PASSED_ON = ("PATH", "SYSTEMROOT", "TMPDIR", "TEMP")
 
 
-class Rendered:
-    """Rendered manifests, with what a `File` offers. `path` names the tool and the directory: `kustomize:clusters/a`."""
-
-    __slots__ = ("content", "path")
-
-    def __init__(self, path: str, content: bytes) -> None:
-        self.path = path
-        self.content = content
-
-    def read(self, limit: int) -> bytes:
-        """Its bytes, but no more than `limit` + 1 of them."""
-        return self.content[: limit + 1]
-
-    def __repr__(self) -> str:
-        return f"Rendered({self.path})"
-
-
 def render(
     tool: str,
     folder: str,
@@ -56,7 +39,7 @@ def render(
     namespace: str | None,
     seconds: int,
     within: str = ".",
-) -> Rendered | NotRead:
+) -> Content | NotRead:
     """What `tool` ("kustomize" or "helm") makes of a directory. `values`, `release` and `namespace` are helm's.
 
     Relative paths are taken from the directory `within`.
@@ -88,7 +71,7 @@ def _helm(chart: str, values: Sequence[str], release: str | None, namespace: str
     return command + [word for path in values for word in ("--values", path)]
 
 
-def _run(name: str, command: list[str], seconds: int, within: str) -> Rendered | NotRead:
+def _run(name: str, command: list[str], seconds: int, within: str) -> Content | NotRead:
     with tempfile.TemporaryDirectory() as home, tempfile.TemporaryFile() as output:
         environment = {key: os.environ[key] for key in PASSED_ON if key in os.environ} | OFFLINE
         environment |= {"HOME": home, "HELM_PLUGINS": home, "KUBECONFIG": os.devnull}
@@ -111,7 +94,7 @@ def _run(name: str, command: list[str], seconds: int, within: str) -> Rendered |
         if process.returncode:
             return NotRead(name, f"{command[0]} failed: {_first_line(complaint)}")
         output.seek(0)
-        return Rendered(name, output.read())
+        return Content(name, output.read())
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
