@@ -10,7 +10,9 @@ def main() -> None:
     gc.disable()  # one short run whose documents and model live to its end: a collector would only walk them again and again
     from qcheck.cli.front import run
 
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    gc.freeze()  # nor is what is left worth the walk that the interpreter makes when it ends
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, TypeVar, dataclass_transform
 
     V = TypeVar("V", bound="Value")
+    Setter = Callable[[object, object], None]
 else:
 
     def dataclass_transform(**_: object):
@@ -26,18 +28,22 @@ _instances: dict[type, int] = {}
 def _init(self: Value, *given: object, **named: object) -> None:
     """The `__init__` of a class with few instances, which most are on a small repository."""
     cls = type(self)
-    _instances[cls] = _instances.get(cls, 0) + 1
-    if _instances[cls] == WRITTEN_AFTER:
+    made = _instances[cls] = _instances.get(cls, 0) + 1
+    if made == WRITTEN_AFTER:
         _write_methods(cls)
-    fields, put = cls.__fields__, object.__setattr__
-    if len(given) > len(fields):
-        raise TypeError(f"{cls.__name__} takes {len(fields)} fields, {len(given)} were given")
-    for field, value in zip(fields, given, strict=False):
-        put(self, field, value)
-    for field in fields[len(given) :]:
-        if field not in named and field not in cls.__defaults__:
+    setters, defaults = cls.__setters__, cls.__defaults__
+    if len(given) > len(setters):
+        raise TypeError(f"{cls.__name__} takes {len(setters)} fields, {len(given)} were given")
+    rest = zip(cls.__fields__, setters, strict=True)
+    for value, (_, put) in zip(given, rest, strict=False):  # asks `given` first, so no field is lost where it ends
+        put(self, value)
+    for field, put in rest:
+        if field in named:
+            put(self, named.pop(field))
+        elif field in defaults:
+            put(self, defaults[field])
+        else:
             raise TypeError(f"{cls.__name__} needs the field {field!r}")
-        put(self, field, named.pop(field) if field in named else cls.__defaults__[field])
     if named:
         raise TypeError(f"{cls.__name__} has no field {next(iter(named))!r}, or it was given twice")
 
@@ -59,14 +65,15 @@ def _write_methods(cls: ValueType) -> None:
     same = " and ".join(["self.__class__ is other.__class__", *(f"self.{f} == other.{f}" for f in fields)])
     lines = [
         f"def __init__(self, {', '.join(parameters)}):",
-        *(f"    put(self, {f!r}, {f})" for f in fields),
+        *(f"    put_{f}(self, {f})" for f in fields),
         "    pass",
         "def __eq__(self, other):",
         f"    return self is other or ({same})",
         "def __hash__(self):",
         f"    return hash(({', '.join([repr(cls.__name__), *(f'self.{f}' for f in fields)])},))",
     ]
-    scope: dict[str, Any] = {"put": object.__setattr__, "defaults": cls.__defaults__}
+    scope: dict[str, Any] = {"defaults": cls.__defaults__}
+    scope.update((f"put_{f}", put) for f, put in zip(fields, cls.__setters__, strict=True))
     exec("\n".join(lines), scope)  # names of fields only, which are ours
     for name, general in LOOPING.items():
         if cls.__dict__[name] is general:
@@ -86,6 +93,8 @@ class ValueType(type):
     if TYPE_CHECKING:
         __fields__: tuple[str, ...]
         __defaults__: dict[str, Any]
+        __setters__: tuple[Setter, ...]
+        """What writes each field past the `__setattr__` that refuses it."""
 
     def __new__(mcs, name: str, bases: tuple[type, ...], body: dict[str, Any], cached: bool = False) -> ValueType:
         inherited: tuple[str, ...] = ()
@@ -103,7 +112,9 @@ class ValueType(type):
                 body.setdefault(method, general)
         body["__fields__"] = inherited + own
         body["__defaults__"] = defaults
-        return super().__new__(mcs, name, bases, body)
+        made = super().__new__(mcs, name, bases, body)
+        made.__setters__ = tuple([getattr(made, f).__set__ for f in made.__fields__])
+        return made
 
 
 class Value(metaclass=ValueType):
