@@ -105,10 +105,23 @@ def _decided(cluster: Cluster, workload: Workload, goal: Destination, terms: Ter
     unread = (*goal.doubts, *_unread(workload))
     if unread or goal.queue is None:
         return replace(start, reasons=unread)
+    key = (goal.queue.name, workload.ask, id(terms.limits), terms.as_pod, terms.skipped)
+    if key in cluster.admitted:
+        return _alike(start, cluster.admitted[key])
     broken = tuple(_broken(cluster, workload, terms))
     if broken:
         return replace(start, admitted=False, reasons=broken, code=MISCONFIGURED)
-    return _within(cluster, goal.queue, start, terms)
+    decided = _within(cluster, goal.queue, start, terms)
+    if not decided.reasons:
+        cluster.admitted[key] = decided
+    return decided
+
+
+def _alike(start: Decision, known: Decision) -> Decision:
+    """The decision on a workload that asks the same as one that was admitted."""
+    own = {p.name: p for p in start.workload.pod_sets}
+    assigned = tuple(Assigned(replace(a.demand, pod_set=own[a.pod_set.name]), a.flavors) for a in known.assigned)
+    return replace(start, admitted=True, assigned=assigned, admitted_copies=known.admitted_copies)
 
 
 def copies_of(workload: Workload) -> int:

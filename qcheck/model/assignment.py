@@ -13,7 +13,7 @@ from qcheck.model.pods import Amounts
 from qcheck.model.quantity import show_amount
 from qcheck.model.queues import FlavorResource
 from qcheck.model.reasons import EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR, TOPOLOGY_FAILED, Reason, least_severe
-from qcheck.model.requests import PODS, Bounds, adjusted, charged
+from qcheck.model.requests import PODS, Bounds, charged, completed
 from qcheck.model.value import TYPE_CHECKING, Value
 from qcheck.model.workloads import PodSet
 
@@ -111,7 +111,7 @@ def demands(
         amounts = {r: a * count for r, a in per_pod.items()}
         if covers_pods:
             amounts[PODS] = count
-        asked = adjusted(cluster, pod_set.template, terms.limits, terms.as_pod).requests()
+        asked = completed(cluster, pod_set.template, terms.limits, terms.as_pod)
         result.append(Demand(pod_set, count, amounts, frozenset(asked)))
     return tuple(result)
 

@@ -8,6 +8,8 @@ from qcheck.model.policy import Policy
 from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from qcheck.model.admission import Decision
     from qcheck.model.configuration import Configuration
     from qcheck.model.contention import Contention
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from qcheck.model.objects import Generator, Namespace, Object, ObjectId, Other
     from qcheck.model.packing.answer import Answer
     from qcheck.model.place import Place, Route
-    from qcheck.model.pods import PodTemplate
+    from qcheck.model.pods import PodTemplate, Quantities
     from qcheck.model.problems import Problem
     from qcheck.model.queues import (
         AdmissionCheck,
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
         WorkloadPriorityClass,
     )
     from qcheck.model.quota_tree import QuotaTree
+    from qcheck.model.requests import Bounds
+    from qcheck.model.scheduling import Schedule
     from qcheck.model.shapes import PodShape
     from qcheck.model.supply import Supply
     from qcheck.model.verdict import Verdict
@@ -215,8 +219,29 @@ class Cluster(Value, cached=True):
         return {}
 
     @cached_property
-    def packed(self) -> dict[object, Answer]:
-        """Packing questions answered so far: equal jobs ask equal ones."""
+    def bounds(self) -> dict[str, Bounds]:
+        """What LimitRanges come to, by namespace, as far as it was asked for."""
+        return {}
+
+    @cached_property
+    def completed(self) -> dict[tuple[Hashable, int, bool], tuple[Bounds, Quantities]]:
+        """Requests of completed pods so far, by what they ask, the identity of the bounds, which are kept with them, and
+        the order of completion."""
+        return {}
+
+    @cached_property
+    def admitted(self) -> dict[Hashable, Decision]:
+        """What was admitted so far, by the queue, what was asked, and on which terms: a refusal has places of its own."""
+        return {}
+
+    @cached_property
+    def placed(self) -> dict[Hashable, Schedule]:
+        """What found its nodes so far, by what was asked and admitted."""
+        return {}
+
+    @cached_property
+    def solved(self) -> dict[Hashable, Answer]:
+        """Packing questions answered so far."""
         return {}
 
     @cached_property

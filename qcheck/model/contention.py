@@ -17,7 +17,7 @@ from qcheck.model.resources import is_compute
 from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Hashable, Iterator
 
     from qcheck.model.cluster import Cluster
     from qcheck.model.loans import Loan
@@ -66,6 +66,7 @@ class Contention:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
+        self._known_grounds: dict[Hashable, frozenset[str]] = {}
 
     @cached_property
     def queued(self) -> tuple[tuple[Workload, ClusterQueue], ...]:
@@ -103,7 +104,14 @@ class Contention:
         rank, pods = kueue_rank(self._cluster, workload), pod_ranks(self._cluster, workload)
         if rank is None or pods is None:
             return None
-        return Contender(workload, queue, rank, tuple(pods), grounds(self._cluster, workload, queue))
+        return Contender(workload, queue, rank, tuple(pods), self._grounds(workload, queue))
+
+    def _grounds(self, workload: Workload, queue: ClusterQueue) -> frozenset[str]:
+        """`grounds`, worked out once for workloads of a queue that ask the same."""
+        key = (queue.name, workload.ask)
+        if key not in self._known_grounds:
+            self._known_grounds[key] = grounds(self._cluster, workload, queue)
+        return self._known_grounds[key]
 
     @cached_property
     def standings(self) -> tuple[tuple[Contender, ...], ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping
 
 Labels = dict[str, str]
 HARD_EFFECTS = ("NoSchedule", "NoExecute")
@@ -87,6 +87,11 @@ class NodeSelection(Value):
         return self.terms is None or any(t.matches(labels, node_name) for t in self.terms)
 
     @property
+    def ask(self) -> Hashable:
+        """What it demands, comparable."""
+        return tuple(self.selector.items()), self.terms
+
+    @property
     def keys(self) -> set[str]:
         """Every label key it looks at."""
         return set(self.selector) | {e.key for t in self.terms or () for e in t.expressions}
@@ -113,6 +118,11 @@ class Toleration(Value):
     operator: str = "Equal"
     value: str = ""
     effect: str = ""
+
+    @property
+    def ask(self) -> Hashable:
+        """What it tolerates, comparable."""
+        return self.key, self.operator, self.value, self.effect
 
     def tolerates(self, taint: Taint) -> bool:
         if self.effect not in ("", taint.effect) or self.key not in ("", taint.key):

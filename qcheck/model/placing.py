@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from qcheck.model.packing.answer import DoesNotFit
 from qcheck.model.packing.question import Nodes, Pods, Question
-from qcheck.model.packing.solve import solve
 from qcheck.model.resources import is_compute
 from qcheck.model.shapes import KEPT_APART
+from qcheck.model.solved import solved
 from qcheck.model.value import TYPE_CHECKING, Value, replace
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def judge(cluster: Cluster, wishes: Iterable[Wish], without: Without = NOTHING) 
     def ask(view: str) -> Question:
         return _question(cluster, wanted, groups, view, without)
 
-    return decide_by_certainty(ask, any(_has_estimates(g) for g in groups))
+    return _by_certainty(cluster, ask, any(_has_estimates(g) for g in groups))
 
 
 def _joined(wishes: Iterable[Wish]) -> tuple[Wish, ...]:
@@ -102,18 +102,18 @@ def _joined(wishes: Iterable[Wish]) -> tuple[Wish, ...]:
     return tuple(found.values())
 
 
-def decide_by_certainty(ask: Callable[[str], Question], has_estimates: bool) -> Verdict:
+def _by_certainty(cluster: Cluster, ask: Callable[[str], Question], has_estimates: bool) -> Verdict:
     """Asks without estimates first, then with their margin."""
     sure = ask(SURE)
-    answer = solve(sure)
+    answer = solved(cluster, sure)
     if isinstance(answer, DoesNotFit) or not has_estimates:
         return Verdict(answer, sure, certain=True)
     lenient = ask(LENIENT)
-    answer = solve(lenient)
+    answer = solved(cluster, lenient)
     if not isinstance(answer, DoesNotFit):
         return Verdict(answer, lenient, certain=False)
     plain = ask(PLAIN)
-    return Verdict(solve(plain), plain, certain=False)
+    return Verdict(solved(cluster, plain), plain, certain=False)
 
 
 def _question(

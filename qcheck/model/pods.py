@@ -5,13 +5,15 @@ Source of the arithmetic: k8s.io/component-helpers `resource`, as Kueue and kube
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from qcheck.model.labels import NodeSelection, Toleration
 from qcheck.model.place import Place
 from qcheck.model.quantity import Quantity
 from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Hashable, Iterable, Mapping
 
 Quantities = dict[str, Quantity]
 Amounts = dict[str, int]
@@ -30,6 +32,11 @@ class Container(Value):
     limits: Quantities
     is_sidecar: bool = False
 
+    @property
+    def ask(self) -> Hashable:
+        """What it asks for, comparable."""
+        return exactly(self.requests), exactly(self.limits), self.is_sidecar
+
     def effective_requests(self) -> Quantities:
         """Requests, with limits standing in where a request is missing."""
         return {**self.limits, **self.requests}
@@ -46,7 +53,7 @@ class Injected(Value):
     is_floor: bool = False
 
 
-class PodTemplate(Value):
+class PodTemplate(Value, cached=True):
     """The parts of a pod (template) that admission, scheduling and eviction look at. `place` is the pod's `spec`."""
 
     place: Place
@@ -74,6 +81,24 @@ class PodTemplate(Value):
     one_per_node: bool = False
     has_pod_affinity: bool = False
     injected: tuple[Injected, ...] = ()
+
+    @cached_property
+    def ask(self) -> Hashable:
+        """All that admission, scheduling and eviction look at, comparable: pods that ask the same fare the same.
+
+        Only places, labels and annotations are left out.
+        """
+        return (
+            self.selection.ask,
+            tuple(t.ask for t in self.tolerations),
+            tuple(c.ask for c in self.containers),
+            tuple(c.ask for c in self.init_containers),
+            tuple((i.since, i.is_floor, i.container.ask) for i in self.injected),
+            tuple(exactly(q) for q in (self.overhead, self.pod_requests, self.pod_limits)),
+            (self.has_pod_resources, self.runtime_class, self.node_name, self.host_network),
+            (self.priority_class, self.priority, self.preemption_policy, self.termination_grace_seconds),
+            (self.scheduling_gates, self.claim_templates, self.claims, self.one_per_node, self.has_pod_affinity),
+        )
 
     def requests(self) -> Quantities:
         """What one pod requests: the larger of its running containers and its hungriest moment while initialising.
@@ -138,6 +163,11 @@ def smaller(left: Mapping[str, Quantity], right: Mapping[str, Quantity]) -> Quan
         if resource not in result or quantity.nanos < result[resource].nanos:
             result[resource] = quantity
     return result
+
+
+def exactly(quantities: Quantities) -> Hashable:
+    """Quantities as they compare, whatever their spelling."""
+    return tuple((r, q.nanos) for r, q in quantities.items())
 
 
 def in_base_units(quantities: Mapping[str, Quantity]) -> Amounts:

@@ -42,7 +42,15 @@ UNBOUNDED = Bounds()
 
 
 def bounds(cluster: Cluster, namespace: str) -> Bounds:
-    """What the LimitRanges of a namespace come to, joined as Kueue does."""
+    """What the LimitRanges of a namespace come to, joined as Kueue does; the same object at each call."""
+    if not cluster.limit_ranges:
+        return UNBOUNDED
+    if namespace not in cluster.bounds:
+        cluster.bounds[namespace] = _joined(cluster, namespace)
+    return cluster.bounds[namespace]
+
+
+def _joined(cluster: Cluster, namespace: str) -> Bounds:
     whole = UNBOUNDED
     for each in cluster.limit_ranges:
         if each.namespace != namespace:
@@ -107,12 +115,21 @@ def _complete(container: Container, limits: Bounds, as_pod: bool) -> Container:
     return replace(container, requests=requests, limits=all_limits)
 
 
+def completed(cluster: Cluster, template: PodTemplate, limits: Bounds, as_pod: bool) -> Quantities:
+    """What a pod of the adjusted template requests. Worked out once for all pods that ask the same under `limits`, which
+    are kept so that their identity stays theirs."""
+    key = (template.ask, id(limits), as_pod)
+    if key not in cluster.completed:
+        cluster.completed[key] = (limits, adjusted(cluster, template, limits, as_pod).requests())
+    return cluster.completed[key][1]
+
+
 def charged(cluster: Cluster, template: PodTemplate, limits: Bounds, as_pod: bool = False) -> Amounts:
     """What Kueue charges to quota for one pod, in base units, rounded up; zero amounts are kept.
 
     `as_pod`: for integrations that see pods as the API server completed them (Pod, Deployment).
     """
-    asked = adjusted(cluster, template, limits, as_pod).requests()
+    asked = completed(cluster, template, limits, as_pod)
     manager = cluster.configuration
     if manager is not None:
         asked = {r: q for r, q in asked.items() if not r.startswith(manager.exclude_prefixes or ("\0",))}
@@ -139,7 +156,7 @@ def _transform(asked: Quantities, rules: Mapping[str, Transformation], multiplie
 
 def scheduled(cluster: Cluster, template: PodTemplate, limits: Bounds) -> Amounts:
     """What kube-scheduler needs on a node for one pod: its requests and one pod slot; zero amounts are left out."""
-    asked = in_base_units(adjusted(cluster, template, limits, as_pod=True).requests())
+    asked = in_base_units(completed(cluster, template, limits, as_pod=True))
     return {**{r: amount for r, amount in asked.items() if amount > 0}, PODS: 1}
 
 
@@ -152,13 +169,13 @@ class Breach(Value):
 
 def breaches(cluster: Cluster, template: PodTemplate, limits: Bounds) -> Iterator[Breach]:
     """Requests above limits, and violations of a LimitRange's minimum and maximum."""
-    completed = adjusted(cluster, template, limits, as_pod=False)
-    for container in completed.all_containers():
+    whole = adjusted(cluster, template, limits, as_pod=False)
+    for container in whole.all_containers():
         yield from _over_limit(container)
         most, least = larger(container.requests, container.limits), smaller(container.requests, container.limits)
         yield from _outside(container.place, f"container {container.name}", most, limits.container_max, over=True)
         yield from _outside(container.place, f"container {container.name}", least, limits.container_min, over=False)
-    total = completed.requests()
+    total = whole.requests()
     yield from _outside(template.place, "the pod", total, limits.pod_max, over=True)
     yield from _outside(template.place, "the pod", total, limits.pod_min, over=False)
 

@@ -9,17 +9,16 @@ from qcheck.model.fitting import Shape, question
 from qcheck.model.hosts import hosts
 from qcheck.model.obstacles import obstacle
 from qcheck.model.packing.answer import DoesNotFit, Fits
-from qcheck.model.packing.solve import solve
 from qcheck.model.reasons import UNSCHEDULABLE, Reason
 from qcheck.model.requests import bounds, scheduled
+from qcheck.model.solved import solved
 from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from qcheck.model.cluster import Cluster
-    from qcheck.model.packing.answer import Answer, Placement
-    from qcheck.model.packing.question import Question
+    from qcheck.model.packing.answer import Placement
     from qcheck.model.pods import PodTemplate
     from qcheck.model.supply import NodeGroup
     from qcheck.model.workloads import PodSet
@@ -69,25 +68,17 @@ def schedule(cluster: Cluster, namespace: str, wanted: Iterable[Wanted]) -> Sche
 
 def _decide(cluster: Cluster, pods: list[Wanted], shapes: tuple[Shape, ...], unknown: tuple[Reason, ...]) -> Schedule:
     at_best = question(cluster, shapes, at_best=True)
-    best = _solved(cluster, at_best)
+    best = solved(cluster, at_best)
     if isinstance(best, DoesNotFit):
         reason = obstacle(cluster, [p.pod_set for p in pods], shapes, at_best, best.certificate)
         return Schedule(False if cluster.is_complete else None, reasons=(reason,))
     if unknown:
         return Schedule(None, reasons=unknown)
     sure = question(cluster, shapes, at_best=False)
-    answer = _solved(cluster, sure)
+    answer = solved(cluster, sure)
     if isinstance(answer, Fits):
         return Schedule(True, tuple(_named(cluster, shapes, answer.witness)))
     return Schedule(None, reasons=(_doubt(pods, shapes),))
-
-
-def _solved(cluster: Cluster, asked: Question) -> Answer:
-    nodes = tuple((n.label, tuple(n.free.items()), n.count) for n in asked.nodes)
-    key = (nodes, tuple((p.label, tuple(p.request.items()), p.count, p.on) for p in asked.pods))
-    if key not in cluster.packed:
-        cluster.packed[key] = solve(asked)
-    return cluster.packed[key]
 
 
 def _not_judged(pods: list[Wanted]) -> Iterator[Reason]:

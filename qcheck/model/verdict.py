@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.model.admission import Decision
 from qcheck.model.injection import contradictions, created_pods
 from qcheck.model.reasons import Reason
+from qcheck.model.requests import bounds
 from qcheck.model.scheduling import Placed, Schedule, Wanted, schedule
 from qcheck.model.topology_fit import decide_on_nodes
 from qcheck.model.value import TYPE_CHECKING, Value
@@ -89,6 +90,17 @@ def _is_undecided(decision: Decision) -> bool:
 
 def place_pods(cluster: Cluster, decision: Decision) -> Schedule:
     """kube-scheduler's decision for all pods of the object, as admission lets them be created."""
+    created = tuple((a.pod_set.name, a.demand.count, a.flavor_names) for a in decision.assigned)
+    key = (decision.workload.ask, created, decision.copies, id(bounds(cluster, decision.workload.namespace)))
+    if key in cluster.placed:
+        return cluster.placed[key]
+    placed = _place(cluster, decision)
+    if not placed.reasons:
+        cluster.placed[key] = placed
+    return placed
+
+
+def _place(cluster: Cluster, decision: Decision) -> Schedule:
     workload = decision.workload
     if not decision.assigned:
         wanted = [Wanted(p, p.template, p.count * workload.groups) for p in workload.pod_sets]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from qcheck.model.labels import NodeSelection, Toleration
 from qcheck.model.objects import Object
 from qcheck.model.place import Place
 from qcheck.model.pods import PodTemplate, Quantities
-from qcheck.model.value import Value
+from qcheck.model.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
 
 QUEUE_NAME = "kueue.x-k8s.io/queue-name"
 PRIORITY_CLASS = "kueue.x-k8s.io/priority-class"
@@ -23,6 +28,11 @@ class TopologyRequest(Value):
     slice_size: int | None = None
     group: str | None = None
 
+    @property
+    def ask(self) -> Hashable:
+        """What it asks for, comparable."""
+        return self.required, self.preferred, self.unconstrained, self.slice_level, self.slice_size, self.group
+
 
 class PodSet(Value):
     """Pods of one template. `minimum` is set where partial admission allows fewer; `maximum` where it may grow."""
@@ -34,6 +44,12 @@ class PodSet(Value):
     minimum: int | None = None
     maximum: int | None = None
     topology: TopologyRequest | None = None
+
+    @property
+    def ask(self) -> Hashable:
+        """What the pods ask for and how many they are, comparable."""
+        topology = None if self.topology is None else self.topology.ask
+        return self.name, self.template.ask, self.count, self.minimum, self.maximum, topology
 
 
 class TemplateOverride(Value):
@@ -56,7 +72,7 @@ class TrainRecipe(Value):
     overrides: tuple[TemplateOverride, ...] = ()
 
 
-class Workload(Object):
+class Workload(Object, cached=True):
     """A top-level object with pods: one that Kueue may queue, or one that runs outside of it.
 
     `framework` is the integration's name in Kueue's Configuration (`batch/job`, `ray.io/rayjob`, `pod` ...), None for
@@ -82,6 +98,12 @@ class Workload(Object):
     not_read: str | None = None
     recipe: TrainRecipe | None = None
     members: tuple[Workload, ...] = ()
+
+    @cached_property
+    def ask(self) -> Hashable:
+        """What admission and scheduling look at once its queue is known, comparable: equal ones fare the same there."""
+        pod_sets = tuple(p.ask for p in self.pod_sets)
+        return self.framework, pod_sets, self.groups, self.each_pod_alone, self.elastic, self.not_read
 
 
 class TrainingRuntime(Object):
