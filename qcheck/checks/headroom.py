@@ -64,11 +64,10 @@ def _short(
 ) -> Iterator[Finding]:
     if beside.resource == "memory" and 0 < beside.nominal < SUSPICIOUS:
         return
-    short = (
-        _nothing(devices, beside)
-        or _by_shapes(cluster, name, devices, beside)
-        or _by_nodes(cluster, name, devices, beside, percent)
-    )
+    short = _nothing(devices, beside)
+    if short is None:
+        shapes = _shapes(cluster, name, devices)
+        short = _by_shapes(shapes, devices, beside) if shapes else _by_nodes(cluster, devices, beside, percent)
     if short is not None:
         yield _co_resource(name, short).about(holder.id)
 
@@ -106,16 +105,16 @@ def _shapes(cluster: Cluster, queue: str, devices: Quota) -> list[PodShape]:
     resource, most = devices.resource, devices.nominal
     known = declared_shapes(cluster, devices.flavor) or [
         s
-        for s in cluster.workload_shapes.get(devices.flavor, ())
-        if s.queue == queue and s.accelerator == resource and 2 * s.count * s.request[resource] >= most
+        for s in cluster.queue_shapes.get((devices.flavor, queue), ())
+        if s.accelerator == resource and 2 * s.count * s.request[resource] >= most
     ]
     return [s for s in known if s.accelerator == resource and s.request[resource] <= most]
 
 
-def _by_shapes(cluster: Cluster, queue: str, devices: Quota, beside: Quota) -> Short | None:
+def _by_shapes(shapes: list[PodShape], devices: Quota, beside: Quota) -> Short | None:
     """Short for every known shape: pods of some other one would use the accelerators up."""
     worst: list[Short] = []
-    for shape in _shapes(cluster, queue, devices):
+    for shape in shapes:
         asked, size = shape.request.get(beside.resource, 0), shape.request[devices.resource]
         pods = devices.nominal // size
         if asked * pods <= beside.nominal:
@@ -125,10 +124,8 @@ def _by_shapes(cluster: Cluster, queue: str, devices: Quota, beside: Quota) -> S
     return max(worst, key=lambda s: s.usable, default=None)
 
 
-def _by_nodes(cluster: Cluster, queue: str, devices: Quota, beside: Quota, percent: int) -> Short | None:
+def _by_nodes(cluster: Cluster, devices: Quota, beside: Quota, percent: int) -> Short | None:
     """Where no shape is known: well below what the nodes have per accelerator."""
-    if _shapes(cluster, queue, devices):
-        return None
     ratios = [
         (c.free.get(beside.resource, 0), c.machine.allocatable[devices.resource], m.group)
         for m in cluster.supply.matches(devices.flavor)
@@ -168,21 +165,23 @@ def _guarantees(cluster: Cluster) -> list[list[Guarantee]]:
 
 
 def _without_a_node(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
+    from qcheck.model.guarantees import wishes
     from qcheck.model.placing import Without, judge
 
-    wishes = [g.wish() for g in part]
+    asked = wishes(part)
     for group in _bounded_groups(cluster, part):
-        less = judge(cluster, wishes, Without({group.name: 1}))
+        less = judge(cluster, asked, Without({group.name: 1}))
         if group.ceiling and less is not None and less.fails:
             yield _no_headroom(part, group, less.why()).likely(not less.certain)
 
 
 def _bounded_groups(cluster: Cluster, part: list[Guarantee]) -> tuple[NodeGroup, ...]:
     """The nodes that guarantees fit on now; none where they do not, or where more nodes can always come."""
+    from qcheck.model.guarantees import wishes
     from qcheck.model.placing import groups_behind, judge
 
     groups = groups_behind(cluster, sorted({g.flavor for g in part})) or ()
-    now = judge(cluster, [g.wish() for g in part])
+    now = judge(cluster, wishes(part))
     fits = now is not None and not now.fails
     return groups if fits and all(g.ceiling is not None for g in groups) else ()
 
@@ -190,14 +189,15 @@ def _bounded_groups(cluster: Cluster, part: list[Guarantee]) -> tuple[NodeGroup,
 def _without_a_domain(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
     """Racks and NVLink domains fail as a whole; told where pods of the guarantees require such a level."""
     from qcheck.model.gang_fit import domains_to_lose
+    from qcheck.model.guarantees import wishes
     from qcheck.model.placing import Without, judge
 
-    wishes = [g.wish() for g in part]
     required = sorted({(g.flavor, g.shape.level) for g in part if g.shape.level})
     groups = {g.name: g for g in _bounded_groups(cluster, part)} if required else {}
+    asked = wishes(part)
     for flavor, level in required if groups else ():
         for label, nodes in domains_to_lose(cluster, flavor, level).items():
-            less = judge(cluster, wishes, Without(nodes))
+            less = judge(cluster, asked, Without(nodes))
             if less is not None and less.fails:
                 largest = groups[max(nodes, key=lambda name: nodes[name])]
                 domain = Domain(level, label, sum(nodes.values()))

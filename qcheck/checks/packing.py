@@ -43,7 +43,7 @@ def shapes_do_not_pack(cluster: Cluster) -> Iterator[Finding]:
 
 def _packed(cluster: Cluster, guarantees: list[Guarantee], severity: str) -> Iterator[Finding]:
     """Each guarantee alone; those that pass then together, where their flavors share nodes; at last what is borrowed."""
-    from qcheck.model.guarantees import sharing
+    from qcheck.model.guarantees import sharing, wishes
     from qcheck.model.placing import judge
 
     broken = overpromised(cluster)
@@ -52,7 +52,8 @@ def _packed(cluster: Cluster, guarantees: list[Guarantee], severity: str) -> Ite
     yield from _each_alone(cluster, [(g, v) for g, v in alone if v.fails], severity)
     for part in sharing(cluster, [g for g, v in alone if not v.fails]):
         told_apart = 1 < len(part) <= SHOWN
-        together = judge(cluster, [g.wish(f"{g.shape.name} of {g.holder}" if told_apart else None) for g in part])
+        asked = [g.wish(f"{g.shape.name} of {g.holder}") for g in part] if told_apart else wishes(part)
+        together = judge(cluster, asked)
         if together is not None and together.fails:
             yield _too_much(cluster, part, together, severity)
         elif severity == "error":

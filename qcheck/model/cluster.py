@@ -206,6 +206,15 @@ class Cluster(Value, cached=True):
         return workload_shapes(self)
 
     @cached_property
+    def queue_shapes(self) -> dict[tuple[str, str], tuple[PodShape, ...]]:
+        """The same by flavor and cluster queue."""
+        found: dict[tuple[str, str], list[PodShape]] = {}
+        for flavor, shapes in self.workload_shapes.items():
+            for shape in shapes:
+                found.setdefault((flavor, shape.queue or ""), []).append(shape)
+        return {cell: tuple(shapes) for cell, shapes in found.items()}
+
+    @cached_property
     def contention(self) -> Contention:
         """The queued workloads as rivals for nodes."""
         from qcheck.model.contention import Contention

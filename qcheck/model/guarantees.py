@@ -8,7 +8,7 @@ from qcheck.model.shapes import declared_shapes
 from qcheck.model.value import TYPE_CHECKING, Value, replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Hashable, Iterable, Mapping
 
     from qcheck.model.cluster import Cluster
     from qcheck.model.queues import Quota, QuotaHolder
@@ -34,6 +34,14 @@ class Guarantee(Value):
 
     def wish(self, label: str | None = None) -> Wish:
         return Wish(label or self.shape.name, self.shape, self.pods, (self.flavor,))
+
+
+def wishes(guarantees: Iterable[Guarantee]) -> list[Wish]:
+    """Many guarantees as wishes: those whose pods ask the same go by one name."""
+    first: dict[tuple[Hashable, ...], str] = {}
+    named = [(g, first.setdefault(g.shape.ask, g.shape.name)) for g in guarantees]
+    shared = {first for g, first in named if g.shape.name != first}
+    return [g.wish(f"{name} and its like" if name in shared else None) for g, name in named]
 
 
 def holders(cluster: Cluster) -> list[tuple[str, QuotaHolder]]:

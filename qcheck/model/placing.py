@@ -96,7 +96,7 @@ def _joined(wishes: Iterable[Wish]) -> tuple[Wish, ...]:
     found: dict[tuple[object, ...], Wish] = {}
     for wish in wishes:
         if wish.count > 0:
-            key = (wish.label, tuple(sorted(wish.shape.request.items())), wish.flavors, id(wish.shape.template))
+            key = (wish.label, *wish.shape.ask, wish.flavors)
             known = found.get(key)
             found[key] = wish if known is None else replace(known, count=known.count + wish.count)
     return tuple(found.values())

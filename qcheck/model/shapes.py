@@ -13,7 +13,7 @@ from qcheck.model.resources import is_compute
 from qcheck.model.value import TYPE_CHECKING, Value, replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Hashable, Iterator
 
     from qcheck.model.assignment import Assigned
     from qcheck.model.cluster import Cluster
@@ -46,6 +46,11 @@ class PodShape(Value):
     @property
     def is_declared(self) -> bool:
         return self.template is None
+
+    @property
+    def ask(self) -> tuple[Hashable, ...]:
+        """What a pod needs of a node and which nodes it may use, comparable."""
+        return tuple(sorted(self.request.items())), None if self.template is None else self.template.ask
 
     @property
     def accelerator(self) -> str | None:
