@@ -27,11 +27,10 @@ class Cursor:
         self.data = data
 
     def __getitem__(self, step: str | int) -> Cursor:
-        data = self.data
-        inner: object = None
-        if isinstance(data, dict):
+        data, inner = self.data, None
+        if type(data) is dict:
             inner = data.get(step)
-        elif isinstance(data, list) and isinstance(step, int) and 0 <= step < len(data):
+        elif type(data) is list and type(step) is int and 0 <= step < len(data):
             inner = data[step]
         return Cursor(self.document, (*self.route, step), inner)
 
@@ -58,6 +57,11 @@ class Cursor:
     def text(self) -> str | None:
         return self.data if isinstance(self.data, str) else None
 
+    def text_at(self, key: str) -> str:
+        """The text under a key; empty where there is none. The same as `self[key].text() or ""`, but cheaper."""
+        inner = self.data.get(key) if isinstance(self.data, dict) else None
+        return inner if isinstance(inner, str) else ""
+
     def integer(self) -> int | None:
         return self.data if isinstance(self.data, int) and not isinstance(self.data, bool) else None
 
@@ -66,22 +70,28 @@ class Cursor:
 
     def amount(self) -> str | None:
         """A quantity, which may be written as a string or as a number, in the spelling that the API server gets."""
-        if isinstance(self.data, (int, float)) and not isinstance(self.data, bool):
-            return show_number(self.data)
-        return self.text()
+        return None if isinstance(self.data, bool) else _meant(self.data)
 
     def meant(self) -> str | None:
         """A string; an unquoted boolean or number, which the API server refuses, reads as what it was meant to be."""
-        if isinstance(self.data, bool):
-            return "true" if self.data else "false"
-        return self.amount()
+        return _meant(self.data)
 
     def strings(self) -> dict[str, str]:
         """A map of such strings."""
-        return {key: text for key, inner in self.mapping() if (text := inner.meant()) is not None}
+        if not isinstance(self.data, dict):
+            return {}
+        return {key: text for key, value in self.data.items() if (text := _meant(value)) is not None}
 
     def __repr__(self) -> str:
         return f"Cursor({self.document.path}, {self.route}, {self.data!r})"
+
+
+def _meant(value: object) -> str | None:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return show_number(value) if isinstance(value, (int, float)) else None
 
 
 def root(document: Document) -> Cursor:

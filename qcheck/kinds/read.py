@@ -31,13 +31,14 @@ def place(at: Cursor) -> Place:
 
 def object_id(root: Cursor) -> ObjectId:
     """The identity of a document. `generateName` stands in for a name, with a `*` for what the server appends."""
-    group, _, version = (root["apiVersion"].text() or "").rpartition("/")
-    kind = root["kind"].text() or ""
-    metadata = root["metadata"]
-    generated = metadata["generateName"].text()
-    name = metadata["name"].text() or (f"{generated}*" if generated else "")
-    namespace = None if kind in CLUSTER_SCOPED else metadata["namespace"].text() or "default"
-    return ObjectId(group, version, kind, name, namespace)
+    group, _, version = root.text_at("apiVersion").rpartition("/")
+    kind, metadata = root.text_at("kind"), root["metadata"]
+    name = metadata.text_at("name")
+    if not name and (generated := metadata.text_at("generateName")):
+        name = f"{generated}*"
+    return ObjectId(
+        group, version, kind, name, None if kind in CLUSTER_SCOPED else metadata.text_at("namespace") or "default"
+    )
 
 
 def text_list(at: Cursor) -> tuple[str, ...]:
@@ -45,21 +46,27 @@ def text_list(at: Cursor) -> tuple[str, ...]:
 
 
 def quantity(at: Cursor) -> Quantity | None:
+    return _parsed(at.data)
+
+
+def _parsed(value: object) -> Quantity | None:
     try:
-        return parse_quantity(at.data)
+        return parse_quantity(value)
     except QuantityError:
         return None
 
 
 def quantities(at: Cursor) -> Quantities:
     """Quantities by resource name; what does not parse is left out."""
-    return {k: q for k, c in at.mapping() if (q := quantity(c)) is not None}
+    if not isinstance(at.data, dict):
+        return {}
+    return {k: q for k, value in at.data.items() if (q := _parsed(value)) is not None}
 
 
 def requirements(at: Cursor) -> tuple[Requirement, ...]:
     """`matchExpressions`, `matchFields` or Karpenter's `requirements`."""
     return tuple(
-        Requirement(e["key"].text() or "", e["operator"].text() or "", text_list(e["values"])) for e in at.items()
+        Requirement(e.text_at("key"), e.text_at("operator"), text_list(e["values"])) for e in at.items()
     )
 
 
@@ -83,18 +90,17 @@ def node_selection(spec: Cursor) -> NodeSelection:
 
 
 def taints(at: Cursor) -> tuple[Taint, ...]:
-    return tuple(Taint(t["key"].text() or "", t["value"].text() or "", t["effect"].text() or "") for t in at.items())
+    return tuple(Taint(t.text_at("key"), t.text_at("value"), t.text_at("effect")) for t in at.items())
 
 
 def tolerations(at: Cursor) -> tuple[Toleration, ...]:
     return tuple(
-        Toleration(
-            t["key"].text() or "", t["operator"].text() or "Equal", t["value"].text() or "", t["effect"].text() or ""
-        )
+        Toleration(t.text_at("key"), t.text_at("operator") or "Equal", t.text_at("value"), t.text_at("effect"))
         for t in at.items()
     )
 
 
 def metadata(root: Cursor) -> tuple[Labels, Labels]:
     """Labels and annotations of an object or template."""
-    return root["metadata"]["labels"].strings(), root["metadata"]["annotations"].strings()
+    at = root["metadata"]
+    return at["labels"].strings(), at["annotations"].strings()

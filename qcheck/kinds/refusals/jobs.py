@@ -56,15 +56,16 @@ def _pods_refused_later(root: Cursor, kind: str) -> Iterator[Failure]:
 
 def _labels(at: Cursor, kind: str) -> Iterator[Failure]:
     labels, annotations = at["metadata"]["labels"], at["metadata"]["annotations"]
-    queue = labels[KUEUE + "queue-name"]
-    if queue.text() and (fault := subdomain_fault(queue.text() or "")):
-        yield refuse(queue, "JOB-W01", f"Invalid value: {show(queue.data)}: {fault}")
+    queue = labels.text_at(KUEUE + "queue-name")
+    if queue and (fault := subdomain_fault(queue)):
+        yield refuse(labels[KUEUE + "queue-name"], "JOB-W01", f"Invalid value: {show(queue)}: {fault}")
     if kind in SERVING_KINDS:
         return
     for holder in (labels, annotations):
-        prebuilt = holder[KUEUE + "prebuilt-workload-name"]
-        if prebuilt.text() and (fault := subdomain_fault(prebuilt.text() or "")):
-            yield refuse(prebuilt, "JOB-W02", f"Invalid value: {show(prebuilt.data)}: {fault}")
+        prebuilt = holder.text_at(KUEUE + "prebuilt-workload-name")
+        if prebuilt and (fault := subdomain_fault(prebuilt)):
+            place = holder[KUEUE + "prebuilt-workload-name"]
+            yield refuse(place, "JOB-W02", f"Invalid value: {show(prebuilt)}: {fault}")
     longest = labels[KUEUE + "max-exec-time-seconds"]
     if longest.text() is not None and not _is_positive(longest.text() or ""):
         yield refuse(longest, "JOB-W03", f"Invalid value: {show(longest.data)}: must be an integer greater than 0")

@@ -86,6 +86,8 @@ def _field(at: Cursor, check: str) -> Iterator[Failure]:
 
 
 def affinity(at: Cursor, check: str) -> Iterator[Failure]:
+    if not at.exists:
+        return
     node = at["nodeAffinity"]
     terms = node["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
     if isinstance(terms.data, list) and not terms.data:

@@ -90,8 +90,8 @@ class Compiler:
                 if field is None:
                     if not is_open:
                         failures = [*(failures or ()), _unknown(node, key)]
-                elif inner is not None:
-                    failures = _join(failures, field(inner), key)
+                elif inner is not None and (found := field(inner)):
+                    failures = _join(failures, found, key)
             for child in required:
                 if value.get(child.name) is None:
                     failures = [*(failures or ()), _missing(node, child)]
@@ -110,8 +110,9 @@ class Compiler:
             if (high is not None and len(value) > high) or len(value) < low:
                 failures = [_size(node, len(value), "items")]
             for at, inner in enumerate(value):
-                failures = _join(failures, item(inner), at)
-            if keys or unique:
+                if found := item(inner):
+                    failures = _join(failures, found, at)
+            if (keys or unique) and not _differ_plainly(keys, value):
                 failures = _join_all(failures, _repeated(node, value))
             return failures
 
@@ -128,16 +129,14 @@ class Compiler:
             if (high is not None and len(value) > high) or len(value) < low:
                 failures = [_size(node, len(value), "properties")]
             for key, inner in value.items():
-                if inner is not None:
-                    failures = _join(failures, item(inner), key)
+                if inner is not None and (found := item(inner)):
+                    failures = _join(failures, found, key)
             return failures
 
         return check
 
 
-def _join(failures: list[Failure] | None, found: list[Failure] | None, step: str | int) -> list[Failure] | None:
-    if not found:
-        return failures
+def _join(failures: list[Failure] | None, found: list[Failure], step: str | int) -> list[Failure] | None:
     for failure in found:
         failure.steps.append(step)
     return _join_all(failures, found)
@@ -165,6 +164,14 @@ def _size(node: Node, size: int, what: str) -> Failure:
     if size < low:
         return Failure(node.check or _GENERIC, f"Invalid value: has {size} {what}, must have at least {low}")
     return Failure(node.check or _GENERIC, f"Too many: {size}: must have at most {high} {what}")
+
+
+def _differ_plainly(keys: tuple[str, ...], items: list[object]) -> bool:
+    """Whether a look at one text of each item suffices to see that none is repeated, as nearly always."""
+    if len(items) < 2:
+        return True
+    texts = [i.get(keys[0]) for i in items if type(i) is dict] if len(keys) == 1 else []
+    return len({t for t in texts if type(t) is str}) == len(items)
 
 
 def _repeated(node: Node, value: list[object]) -> list[Failure]:
