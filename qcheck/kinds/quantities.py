@@ -15,11 +15,9 @@ if TYPE_CHECKING:
 
     from qcheck.documents.cursor import Cursor
     from qcheck.kinds.schema.catalogue import Described
-    from qcheck.kinds.schema.node import Node
+    from qcheck.kinds.schema.structure import Quantities, Route
     from qcheck.model.objects import ObjectId
     from qcheck.model.quantity import Quantity
-
-    Route = tuple[str | int, ...]
 
 MEBIBYTE = 2**20
 QUOTAS = ("nominalQuota", "borrowingLimit", "lendingLimit")
@@ -50,9 +48,7 @@ def quantity_problems(root: Cursor, identity: ObjectId, found: Described) -> Ite
         not {(identity.kind, ""), (identity.kind, identity.version)}.isdisjoint(_REWRITTEN_KUEUE)
         and identity.group == KUEUE
     )
-    all_found: list[Found] = []
-    _collect(found, found.tree, root.data, (), "", all_found)
-    for each in all_found:
+    for each in _quantities(root.data, found):
         key = (each.resource, each.is_quota, is_rewritten, each.value)
         if type(each.value) in (str, int) and key in _nothing_to_say:
             continue
@@ -60,6 +56,20 @@ def quantity_problems(root: Cursor, identity: ObjectId, found: Described) -> Ite
         if not said and type(each.value) in (str, int) and len(_nothing_to_say) < MEMORY:
             _nothing_to_say.add(key)
         yield from said
+
+
+def _quantities(data: object, described: Described) -> Iterator[Found]:
+    """Every quantity of an object. Quota is of the resource that its holder names, other amounts of their own key."""
+    walk = described.compiler.quantities(described.tree)
+    if walk is None:
+        return
+    found: Quantities = []
+    walk(data, (), None, found)
+    for route, value, holder in found:
+        is_quota = route[-1] in QUOTAS
+        named = holder.get("name") if is_quota and isinstance(holder, dict) else str(route[-1])
+        resource = named if isinstance(named, str) and named not in _OF_NOTHING else ""
+        yield Found(route, resource, value, is_quota)
 
 
 def _said(root: Cursor, identity: ObjectId, each: Found, is_rewritten: bool) -> Iterator[Problem]:
@@ -71,25 +81,6 @@ def _said(root: Cursor, identity: ObjectId, each: Found, is_rewritten: bool) -> 
     yield from _suspicious(root, identity, each, quantity)
     if is_rewritten and quantity.text != quantity.canonical:
         yield _rewritten(root, identity, each, quantity)
-
-
-def _collect(found: Described, node: Node, value: object, route: Route, resource: str, all_found: list[Found]) -> None:
-    """Appends every quantity below a value to `all_found`. `node` is no mere name of a type."""
-    if node.kind == "quantity":
-        is_quota = route[-1] in QUOTAS
-        name = resource if is_quota else str(route[-1])
-        all_found.append(Found(route, "" if name in _OF_NOTHING else name, value, is_quota))
-    elif node.kind == "object" and isinstance(value, dict):
-        named = value.get("name")
-        for key, child in found.compiler.children_with_quantities(node).items():
-            if value.get(key) is not None:
-                inner = named if isinstance(named, str) else ""
-                _collect(found, child, value[key], (*route, key), inner, all_found)
-    elif node.item is not None and isinstance(value, (dict, list)):
-        item = found.compiler.resolve(node.item)
-        for step, inner_value in value.items() if isinstance(value, dict) else enumerate(value):
-            if inner_value is not None:
-                _collect(found, item, inner_value, (*route, step), "", all_found)
 
 
 def _kilo(root: Cursor, identity: ObjectId, each: Found) -> Iterator[Problem]:

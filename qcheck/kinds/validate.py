@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 
 from qcheck.kinds.quantities import quantity_problems
@@ -70,14 +71,20 @@ def validate(root: Cursor, target: Target) -> tuple[Problem, ...]:
     if found is not None:
         failures += _structure(root, found)
         failures += () if identity.group in NO_OBJECTS else _name(root)
-    for module, function in _REFUSALS.get((identity.group, identity.kind), ()):
-        if found is not None or identity.group not in (KUEUE, CONFIG, OWN, "", "apps", "batch"):
-            refusal: Refusal = getattr(import_module(f"qcheck.kinds.refusals.{module}"), function)
+    if found is not None or identity.group not in (KUEUE, CONFIG, OWN, "", "apps", "batch"):
+        for refusal in _refusals(identity.group, identity.kind):
             failures += refusal(root, target)
-    problems += [_problem(root, identity, found, failure) for failure in _distinct(failures)]
+    if failures:
+        problems += [_problem(root, identity, found, failure) for failure in _distinct(failures)]
     if found is not None and identity.group not in NO_OBJECTS:
         problems += quantity_problems(root, identity, found)
     return tuple(problems)
+
+
+@cache
+def _refusals(group: str, kind: str) -> tuple[Refusal, ...]:
+    named = _REFUSALS.get((group, kind), ())
+    return tuple(getattr(import_module(f"qcheck.kinds.refusals.{module}"), function) for module, function in named)
 
 
 def _structure(root: Cursor, found: Described) -> list[Failure]:

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     Check = Callable[[object], "list[Failure] | None"]
+    Route = tuple[str | int, ...]
+    Quantities = list[tuple[Route, object, object]]
+    """Route of a quantity, the quantity as it is written, and the object or list that holds it."""
+    Walk = Callable[[object, Route, object, Quantities], None]
+    """Given a value, its route and its holder, appends the quantities that it is or holds."""
 
 _GENERIC = "schema"
 """The check of what no id is given for: a value of a wrong type."""
@@ -28,8 +33,7 @@ class Compiler:
         self._types = types
         self._trees: dict[str, Node] = {}
         self._checks: dict[str, Check] = {}
-        self._quantities: dict[int, bool] = {}
-        self._with_quantities: dict[int, dict[str, Node]] = {}
+        self._walks: dict[int, Walk | None] = {}
 
     def tree(self, name: str) -> Node:
         """The parsed description of a named type; what it describes stands under its one root."""
@@ -41,20 +45,21 @@ class Compiler:
         """The node itself, or the tree of the type that it names."""
         return self.tree(node.type_name) if node.kind == "named" else node
 
-    def holds_quantity(self, node: Node) -> bool:
-        """Whether a quantity stands anywhere below a node."""
+    def quantities(self, node: Node) -> Walk | None:
+        """What appends every quantity below a value; None where there can be none."""
         node = self.resolve(node)
-        if id(node) not in self._quantities:
-            below = [*node.children.values(), *([node.item] if node.item else ())]
-            self._quantities[id(node)] = node.kind == "quantity" or any(self.holds_quantity(n) for n in below)
-        return self._quantities[id(node)]
+        if id(node) not in self._walks:
+            self._walks[id(node)] = self._walk(node)
+        return self._walks[id(node)]
 
-    def children_with_quantities(self, node: Node) -> dict[str, Node]:
-        """The fields of an object below which quantities stand, named types resolved."""
-        if id(node) not in self._with_quantities:
-            found = {k: self.resolve(n) for k, n in node.children.items() if self.holds_quantity(n)}
-            self._with_quantities[id(node)] = found
-        return self._with_quantities[id(node)]
+    def _walk(self, node: Node) -> Walk | None:
+        if node.kind == "quantity":
+            return _found
+        if node.item is not None:
+            inner = self.quantities(node.item)
+            return inner and _through_items(inner)
+        below = {name: walk for name, child in node.children.items() if (walk := self.quantities(child))}
+        return _through_fields(below) if below else None
 
     def check(self, node: Node) -> Check:
         match node.kind:
@@ -134,6 +139,31 @@ class Compiler:
             return failures
 
         return check
+
+
+def _found(value: object, route: Route, holder: object, found: Quantities) -> None:
+    found.append((route, value, holder))
+
+
+def _through_fields(fields: dict[str, Walk]) -> Walk:
+    def walk(value: object, route: Route, _holder: object, found: Quantities) -> None:
+        if type(value) is dict:
+            for name, inner in fields.items():
+                below = value.get(name)
+                if below is not None:
+                    inner(below, (*route, name), value, found)
+
+    return walk
+
+
+def _through_items(inner: Walk) -> Walk:
+    def walk(value: object, route: Route, _holder: object, found: Quantities) -> None:
+        items = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
+        for step, below in items:
+            if below is not None:
+                inner(below, (*route, step), value, found)
+
+    return walk
 
 
 def _join(failures: list[Failure] | None, found: list[Failure], step: str | int) -> list[Failure] | None:
