@@ -84,8 +84,8 @@ def _decide(cluster: Cluster, workload: Workload, skipped: frozenset[str]) -> De
     limits = bounds(cluster, workload.namespace)
     as_pod = workload.framework in COMPLETED_AS_PODS
     plain = _decided(cluster, workload, goal, Terms(UNBOUNDED, as_pod, skipped))
-    if limits == UNBOUNDED:
-        return replace(plain, held=goal.held)
+    if limits is UNBOUNDED:
+        return replace(plain, held=goal.held) if goal.held else plain
     bounded = _decided(cluster, workload, goal, Terms(limits, as_pod, skipped))
     if plain.admitted is False:
         return replace(plain, held=goal.held, relieved=bounded.admitted is not False)

@@ -10,9 +10,11 @@ from qcheck.model.value import TYPE_CHECKING, Value
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from qcheck.model.activity import Inactive
     from qcheck.model.admission import Decision
     from qcheck.model.configuration import Configuration
     from qcheck.model.contention import Contention
+    from qcheck.model.destination import Destination
     from qcheck.model.loans import Loans
     from qcheck.model.mig import MigLayout
     from qcheck.model.nodes import Node, NodePool
@@ -143,6 +145,14 @@ class Cluster(Value, cached=True):
         return found
 
     @cached_property
+    def local_queues_named(self) -> dict[str, list[LocalQueue]]:
+        """Local queues by name, whatever their namespaces."""
+        found: dict[str, list[LocalQueue]] = {}
+        for local in self.local_queues:
+            found.setdefault(local.name, []).append(local)
+        return found
+
+    @cached_property
     def objects(self) -> dict[tuple[str, str, str | None, str], ObjectId]:
         """Every object by group, kind, namespace and name."""
         return {(o.id.group, o.id.kind, o.id.namespace, o.id.name): o.id for o in self.all_objects()}
@@ -220,6 +230,16 @@ class Cluster(Value, cached=True):
         from qcheck.model.contention import Contention
 
         return Contention(self)
+
+    @cached_property
+    def inactive(self) -> dict[int, tuple[ClusterQueue, tuple[Inactive, ...]]]:
+        """Why queues are inactive, as far as it was asked for, by the identity of the queue, which is kept with it."""
+        return {}
+
+    @cached_property
+    def destinations(self) -> dict[int, tuple[Workload, Destination]]:
+        """Where workloads go so far, by the identity of the workload, which is kept with it."""
+        return {}
 
     @cached_property
     def decided(self) -> dict[tuple[int, frozenset[str]], tuple[Workload, Decision]]:

@@ -49,14 +49,21 @@ def at_home(cluster: Cluster, workload: Workload) -> Workload:
     """
     if workload.queue is None or workload.place.at("metadata", "namespace").exists:
         return workload
-    homes = [q.namespace for q in cluster.local_queues if q.name == workload.queue]
-    if len(homes) != 1 or homes[0] == workload.namespace:
+    homes = cluster.local_queues_named.get(workload.queue, ())
+    if len(homes) != 1 or homes[0].namespace == workload.namespace:
         return workload
-    return replace(workload, id=replace(workload.id, namespace=homes[0]))
+    return replace(workload, id=replace(workload.id, namespace=homes[0].namespace))
 
 
 def destination(cluster: Cluster, workload: Workload) -> Destination:
-    """Resolves the queue of a workload, as far as the repository tells."""
+    """Resolves the queue of a workload, as far as the repository tells. Worked out once for each."""
+    key = id(workload)
+    if key not in cluster.destinations:
+        cluster.destinations[key] = (workload, _destination(cluster, at_home(cluster, workload)))
+    return cluster.destinations[key][1]
+
+
+def _destination(cluster: Cluster, workload: Workload) -> Destination:
     if not is_integrated(cluster, workload):
         return _unmanaged(workload, f"no integration for {workload.id.kind} is enabled in Kueue's Configuration")
     name = workload.queue or _default_queue(cluster, workload)
@@ -181,7 +188,7 @@ def _held(local: LocalQueue | None, workload: Workload) -> tuple[Reason, ...]:
 def _elsewhere(cluster: Cluster, workload: Workload, name: str) -> bool:
     """Whether the queue exists in some other namespace, and the manifest leaves open which one it is for."""
     open_ended = not workload.place.at("metadata", "namespace").exists
-    return open_ended and any(q.name == name for q in cluster.local_queues)
+    return open_ended and name in cluster.local_queues_named
 
 
 def _others(cluster: Cluster, namespace: str) -> str:

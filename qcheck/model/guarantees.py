@@ -134,18 +134,16 @@ def largest_per_queue(guarantees: Iterable[Guarantee]) -> list[Guarantee]:
 
 def sharing(cluster: Cluster, guarantees: Iterable[Guarantee]) -> list[list[Guarantee]]:
     """Guarantees parted into sets whose flavors reach the same nodes, directly or through others."""
-    left = list(guarantees)
+    of_flavor: dict[str, list[Guarantee]] = {}
+    for each in guarantees:
+        of_flavor.setdefault(each.flavor, []).append(each)
+    left = {f: {m.group.name for m in cluster.supply.matches(f)} for f in of_flavor}
     parts = []
     while left:
-        part = [left.pop(0)]
-        nodes = _reached(cluster, part[0])
-        while joined := [g for g in left if _reached(cluster, g) & nodes]:
-            part += joined
-            left = [g for g in left if g not in joined]
-            nodes = nodes.union(*(_reached(cluster, g) for g in joined))
-        parts.append(part)
+        flavor = next(iter(left))
+        flavors, nodes = [flavor], left.pop(flavor)
+        while joined := [f for f, reached in left.items() if reached & nodes]:
+            flavors += joined
+            nodes = nodes.union(*(left.pop(f) for f in joined))
+        parts.append([g for f in flavors for g in of_flavor[f]])
     return parts
-
-
-def _reached(cluster: Cluster, given: Guarantee) -> set[str]:
-    return {m.group.name for m in cluster.supply.matches(given.flavor)}

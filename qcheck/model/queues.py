@@ -5,6 +5,8 @@ Limits are None where they are absent: an absent borrowingLimit borrows without 
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from qcheck.model.labels import Labels, LabelSelector, Taint, Toleration
 from qcheck.model.objects import Object
 from qcheck.model.place import Place
@@ -19,7 +21,7 @@ FlavorResource = tuple[str, str]
 """The key of all quota arithmetic: flavor name, resource name."""
 
 
-class Quota(Value):
+class Quota(Value, cached=True):
     """One cell: the quota of a queue or cohort for a flavor and a resource."""
 
     flavor: str
@@ -29,16 +31,16 @@ class Quota(Value):
     borrowing_quantity: Quantity | None = None
     lending_quantity: Quantity | None = None
 
-    @property
+    @cached_property
     def nominal(self) -> int:
         """In base units."""
         return amount(self.resource, self.nominal_quantity)
 
-    @property
+    @cached_property
     def borrowing_limit(self) -> int | None:
         return None if self.borrowing_quantity is None else amount(self.resource, self.borrowing_quantity)
 
-    @property
+    @cached_property
     def lending_limit(self) -> int | None:
         return None if self.lending_quantity is None else amount(self.resource, self.lending_quantity)
 

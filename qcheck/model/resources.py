@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 BASIC = frozenset({"cpu", "memory", "ephemeral-storage", "storage", "pods"})
 
 _ACCELERATORS = frozenset(
@@ -24,11 +26,13 @@ def is_fabric(resource: str) -> bool:
     return resource in _FABRIC or resource.startswith(_FABRIC_PREFIXES)
 
 
+@lru_cache(maxsize=1024)
 def is_accelerator(resource: str) -> bool:
     """Whether a device plugin advertises it (RULES: "accelerator"), fabric devices included."""
     return resource in _ACCELERATORS or resource.startswith(_ACCELERATOR_PREFIXES) or is_fabric(resource)
 
 
+@lru_cache(maxsize=1024)
 def is_compute(resource: str) -> bool:
     """An accelerator that computes: what people mean by GPUs; fabric devices are not."""
     return is_accelerator(resource) and not is_fabric(resource)
