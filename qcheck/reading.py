@@ -73,7 +73,7 @@ def _read_again(loaded: list[Loaded], limits: Limits) -> list[Loaded]:
 
 
 def is_wanted(api_version: str, kind: str, text: str) -> bool:
-    if not api_version and not kind:
+    if (not api_version and not kind) or (api_version, kind) == ("v1", "ConfigMap"):
         return nodepools.recognises_text(text) or mentions_settings(text)
     is_known = recognises(api_version, kind) or nodepools.recognises(api_version, kind)
     return is_known or mentions_settings(text)

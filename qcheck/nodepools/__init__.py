@@ -59,26 +59,26 @@ TEMPLATES = ("infrastructure.cluster.x-k8s.io", "bootstrap.cluster.x-k8s.io", "c
 """Groups of Cluster API whose objects machines refer to, whatever their kind."""
 PLAIN_READERS = (("terraform_version", "terraform.reading"), ("InstanceGroups", "hyperpod"))
 """Modules that read documents without apiVersion and kind, by a word that these hold."""
-PLUGIN = frozenset({("", "ConfigMap"), ("nvidia.com", "ClusterPolicy")})
+CONFIG_MAP, CLUSTER_POLICY = ("", "ConfigMap"), ("nvidia.com", "ClusterPolicy")
 PLUGIN_WORDS = ("timeSlicing", "mps:", "mig-configs", "migManager", "migStrategy", "devicePlugin")
 """Where the configuration of NVIDIA's device plugin may be, and words of which it holds one."""
 HCL = (".tf", ".tfvars", ".tf.json", ".tfvars.json")
 
 
 def recognises(api_version: str, kind: str) -> bool:
-    """Whether documents of this apiVersion and kind describe nodes, or something that pools refer to."""
+    """Whether documents of this apiVersion and kind describe nodes, or something that pools refer to, and nothing else."""
     key = (api_version.rpartition("/")[0], kind)
-    return key == NODE or key in READERS or key in REFERRED or key in PLUGIN or key[0] in TEMPLATES
+    return key in (NODE, CLUSTER_POLICY) or key in READERS or key in REFERRED or key[0] in TEMPLATES
 
 
 def recognises_text(text: str) -> bool:
-    """The same for documents that have neither."""
+    """The same for ConfigMaps, and documents that have neither."""
     return any(mark in text for mark, _ in PLAIN_READERS) or any(word in text for word in PLUGIN_WORDS)
 
 
 def describes_nodes(root: Cursor) -> bool:
     """Whether an object is read here and is nothing else."""
-    return root["kind"].text() != "ConfigMap" and recognises(root["apiVersion"].text() or "", root["kind"].text() or "")
+    return recognises(root.text_at("apiVersion"), root.text_at("kind"))
 
 
 def read(
@@ -95,7 +95,7 @@ def read(
     mine: list[tuple[str, Cursor]] = []
     plugin: list[Cursor] = []
     for root in roots:
-        group, kind = (root["apiVersion"].text() or "").rpartition("/")[0], root["kind"].text() or ""
+        group, kind = root.text_at("apiVersion").rpartition("/")[0], root.text_at("kind")
         if (group, kind) == NODE:
             from qcheck.nodepools.dump import read_node
 
@@ -105,7 +105,7 @@ def read(
             world.add(group, kind, root)
         elif (group, kind) in REFERRED or group in TEMPLATES:
             world.add(group, kind, root)
-        elif (group, kind) in PLUGIN:
+        elif (group, kind) in (CONFIG_MAP, CLUSTER_POLICY):
             plugin.append(root)
         elif not kind:
             plugin.append(root)
