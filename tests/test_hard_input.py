@@ -247,6 +247,19 @@ spec:
       - {name: a, image: b, resources: {limits: {nvidia.com/gpu: 1}}}
 """
 TOPOLOGY = "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: Topology\nmetadata: {name: t}\nspec: {levels: LEVELS}\n"
+POD = f"""\
+apiVersion: v1
+kind: Pod
+metadata:
+  name: one
+  labels: {{kueue.x-k8s.io/queue-name: main, kueue.x-k8s.io/pod-group-name: g}}
+  annotations: {{kueue.x-k8s.io/pod-group-total-count: "{"1" * 5000}"}}
+spec:
+  containers:
+  - {{name: a, image: b, resources: {{limits: {{nvidia.com/gpu: 1}}}}}}
+"""
+NEIGHBOURS = Path(__file__).parent.parent / "fixtures/rules/QC511-neighbours-can-block/fail-cores-of-a-workload"
+DUEL = "---\n".join(file.read_text() for file in sorted(NEIGHBOURS.glob("*.yaml")))
 FOUND = {
     "a group without flavors": (queue() + "  queueingStrategy: StrictFIFO\n" + JOB).replace(
         "flavors:\n    - name: h100\n      resources:\n      - name: nvidia.com/gpu\n        nominalQuota: 8\n",
@@ -260,6 +273,9 @@ FOUND = {
     "more nodes than memory": queue() + REST.replace("count: 2", "count: 9223372036854775807"),
     "more devices than memory": queue() + JOB + REST.replace("gpu: 8", "gpu: 99999999999999999999999"),
     "a label with a huge number": queue() + REST.replace("gpu: h100", f"nvidia.com/gpu.count: {'1' * 5000}"),
+    "pods of a group beyond counting": f"{queue()}---\n{REST}---\n{POD}---\n{POD.replace('name: one', 'name: two')}",
+    "quota below nothing": DUEL.replace("nominalQuota: 384", "nominalQuota: -16"),
+    "fewer pods than none": DUEL.replace("parallelism: 24", "parallelism: -24"),
 }
 """What `make fuzz` found, made small."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.checks.registry import rule
 from qcheck.checks.sums import names, plural
 from qcheck.findings.finding import Finding, finding
+from qcheck.model.quantity import whole
 from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -108,10 +109,10 @@ def _too_many(
     from qcheck.model.packing.solve import solve
     from qcheck.model.packing.words import explain
 
-    count = node_class.labels.get(COUNT, "")
-    if not (count.isascii() and count.isdigit()):
+    count = whole(node_class.labels.get(COUNT, ""))
+    if count is None:
         return None
-    gpus = int(count) - node_class.machine.allocatable.get(GPU, 0)
+    gpus = count - node_class.machine.allocatable.get(GPU, 0)
     question = MigQuestion(f"{family[0]} {family[1]} GB", max(0, gpus), instances, table)
     answer = solve(question)
     if not isinstance(answer, DoesNotFit):

@@ -65,6 +65,11 @@ class Cursor:
     def integer(self) -> int | None:
         return self.data if isinstance(self.data, int) and not isinstance(self.data, bool) else None
 
+    def count(self) -> int | None:
+        """How many of something: less than none, which the API server refuses, reads as none."""
+        number = self.integer()
+        return None if number is None else max(0, number)
+
     def boolean(self) -> bool | None:
         return self.data if isinstance(self.data, bool) else None
 

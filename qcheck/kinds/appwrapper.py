@@ -29,7 +29,7 @@ def _component(component: Cursor) -> Iterator[PodSet]:
     """The declared pod sets of a component, else those of the kind it wraps."""
     declared = component["podSets"].items() or component["declaredPodSets"].items()
     for each in declared:
-        replicas = each["replicas"].integer()
+        replicas = each["replicas"].count()
         template = at_path(component, each["path"].text() or "")
         yield pod_set("", template, 1 if replicas is None else replicas, each["replicas"])
     if not declared:

@@ -10,6 +10,7 @@ from qcheck.kinds.read import metadata, object_id, place, quantities
 from qcheck.model import queues, workloads
 from qcheck.model.objects import Namespace
 from qcheck.model.pods import larger, smaller
+from qcheck.model.quantity import whole
 from qcheck.model.value import TYPE_CHECKING
 from qcheck.model.workloads import PRIORITY_CLASS, QUEUE_NAME, PodSet, Workload
 
@@ -137,19 +138,19 @@ def cron_job(root: Cursor) -> Object:
 def _job(root: Cursor, at: Cursor) -> Workload:
     """A Job, or a CronJob whose `jobTemplate` is `at`; completions below parallelism run fewer pods at once."""
     spec = at["spec"]
-    parallelism, completions = spec["parallelism"].integer(), spec["completions"].integer()
+    parallelism, completions = spec["parallelism"].count(), spec["completions"].count()
     count = 1 if parallelism is None else parallelism
     count = count if completions is None else min(count, completions)
     _, annotations = metadata(at)
     minimum = annotations.get("kueue.x-k8s.io/job-min-parallelism", "")
-    main = pod_set("main", spec["template"], count, spec["parallelism"], int(minimum) if minimum.isdecimal() else None)
+    main = pod_set("main", spec["template"], count, spec["parallelism"], whole(minimum))
     return queued(
         root,
         "batch/job",
         at,
         (main,),
         elastic=annotations.get("kueue.x-k8s.io/elastic-job") == "true",
-        retries=spec["backoffLimit"].integer(),
+        retries=spec["backoffLimit"].count(),
         retries_place=place(spec["backoffLimit"]),
         on_disruption=_on_disruption(spec["podFailurePolicy"]),
     )
@@ -170,7 +171,7 @@ def pod(root: Cursor) -> Object:
 def _replicated(framework: str | None, each_pod_alone: bool) -> Callable[[Cursor], Object]:
     def decode(root: Cursor) -> Object:
         spec = root["spec"]
-        replicas = spec["replicas"].integer()
+        replicas = spec["replicas"].count()
         main = pod_set("main", spec["template"], 1 if replicas is None else replicas, spec["replicas"])
         return queued(root, framework, root, (main,), each_pod_alone=each_pod_alone)
 

@@ -22,8 +22,8 @@ def job_set(root: Cursor) -> Object:
 def replicated_job(at: Cursor) -> PodSet:
     """`replicas` Jobs of `parallelism` pods each; fewer completions than parallelism run fewer pods."""
     job = at["template"]["spec"]
-    replicas, parallelism = at["replicas"].integer(), job["parallelism"].integer()
-    completions = job["completions"].integer()
+    replicas, parallelism = at["replicas"].count(), job["parallelism"].count()
+    completions = job["completions"].count()
     each = 1 if parallelism is None else parallelism
     each = each if completions is None else min(each, completions)
     count = each * (1 if replicas is None else replicas)

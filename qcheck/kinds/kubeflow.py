@@ -39,7 +39,7 @@ def _of_replicas(root: Cursor, framework: str | None, field: str, types: tuple[s
         root,
         tuple(_pod_sets(root["spec"], field, types)),
         job_pod_priority_class=policy["schedulingPolicy"]["priorityClass"].text() or None,
-        retries=policy["backoffLimit"].integer(),
+        retries=policy["backoffLimit"].count(),
         retries_place=place(policy["backoffLimit"]),
     )
 
@@ -49,9 +49,9 @@ def _pod_sets(spec: Cursor, field: str, types: tuple[str, ...]) -> Iterator[PodS
         replica = spec[field][name]
         if not replica.exists:
             continue
-        given = replica["replicas"].integer()
+        given = replica["replicas"].count()
         found = pod_set(name.lower(), replica["template"], 1 if given is None else given, replica["replicas"])
-        most = spec["elasticPolicy"]["maxReplicas"].integer() if name == "Worker" else None
+        most = spec["elasticPolicy"]["maxReplicas"].count() if name == "Worker" else None
         yield replace(found, maximum=most)
 
 

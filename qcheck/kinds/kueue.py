@@ -216,13 +216,13 @@ def workload(root: Cursor) -> Object:
 
 def _pod_set(at: Cursor) -> PodSet:
     template = pod_template(at["template"])
-    count = at["count"].integer()
+    count = at["count"].count()
     return PodSet(
         name=at["name"].text() or "main",
         template=template,
         count=1 if count is None else count,
         count_place=place(at["count"]),
-        minimum=at["minCount"].integer(),
+        minimum=at["minCount"].count(),
         topology=topology_request(template),
     )
 

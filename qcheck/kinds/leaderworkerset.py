@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def leader_worker_set(root: Cursor) -> Object:
-    replicas = root["spec"]["replicas"].integer()
+    replicas = root["spec"]["replicas"].count()
     groups = 1 if replicas is None else replicas
     return queued(root, "leaderworkerset.x-k8s.io/leaderworkerset", root, _pod_sets(root), groups=groups)
 
@@ -22,7 +22,7 @@ def leader_worker_set(root: Cursor) -> Object:
 def _pod_sets(root: Cursor) -> tuple[PodSet, ...]:
     """A leader and `size - 1` workers, or without a leader's template `size` equal pods."""
     group = root["spec"]["leaderWorkerTemplate"]
-    given = group["size"].integer()
+    given = group["size"].count()
     size = 1 if given is None else given
     if not group["leaderTemplate"].exists:
         return (pod_set("main", group["workerTemplate"], size, group["size"]),)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qcheck.kinds.read import metadata, node_selection, place, quantities, tolerations
 from qcheck.model.pods import Container, PodTemplate
+from qcheck.model.quantity import whole
 from qcheck.model.value import TYPE_CHECKING
 from qcheck.model.workloads import TopologyRequest
 
@@ -71,13 +72,12 @@ def topology_request(template: PodTemplate) -> TopologyRequest | None:
     asked = {k.removeprefix(_PREFIX): v for k, v in template.annotations.items() if k.startswith(_PREFIX)}
     if not asked:
         return None
-    size = asked.get("slice-size", "")
     return TopologyRequest(
         place=template.metadata_place.at("annotations"),
         required=asked.get("required-topology"),
         preferred=asked.get("preferred-topology"),
         unconstrained=asked.get("unconstrained-topology", "").lower() in ("true", "1", "t"),
         slice_level=asked.get("slice-required-topology"),
-        slice_size=int(size) if size.isascii() and size.isdigit() else None,
+        slice_size=whole(asked.get("slice-size", "")),
         group=asked.get("group-name"),
     )

@@ -68,10 +68,10 @@ def _cluster_pods(root: Cursor, cluster: Cursor, beside_head: bool) -> Iterator[
 
 def _workers(group: Cursor, grows: bool) -> PodSet:
     """`replicas` (0 by the CRD's default) times the hosts of each."""
-    hosts = max(1, group["numOfHosts"].integer() or 1)
-    count = (group["replicas"].integer() or 0) * hosts
+    hosts = max(1, group["numOfHosts"].count() or 1)
+    count = (group["replicas"].count() or 0) * hosts
     found = pod_set((group["groupName"].text() or "").lower(), group["template"], count, group["replicas"])
-    most = group["maxReplicas"].integer()
+    most = group["maxReplicas"].count()
     return replace(found, maximum=most * hosts) if grows and most is not None else found
 
 

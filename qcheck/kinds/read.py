@@ -65,9 +65,7 @@ def quantities(at: Cursor) -> Quantities:
 
 def requirements(at: Cursor) -> tuple[Requirement, ...]:
     """`matchExpressions`, `matchFields` or Karpenter's `requirements`."""
-    return tuple(
-        Requirement(e.text_at("key"), e.text_at("operator"), text_list(e["values"])) for e in at.items()
-    )
+    return tuple(Requirement(e.text_at("key"), e.text_at("operator"), text_list(e["values"])) for e in at.items())
 
 
 def label_selector(at: Cursor) -> LabelSelector | None:

@@ -26,7 +26,7 @@ def spark_application(root: Cursor) -> Object:
     driver, executor = spec["driver"], spec["executor"]
     pod_sets = (
         PodSet("driver", _template(driver), 1, place(driver)),
-        PodSet("executor", _template(executor), executor["instances"].integer() or 0, place(executor["instances"])),
+        PodSet("executor", _template(executor), executor["instances"].count() or 0, place(executor["instances"])),
     )
     return queued(root, "sparkoperator.k8s.io/sparkapplication", root, pod_sets)
 

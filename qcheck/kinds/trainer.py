@@ -26,7 +26,7 @@ def train_job(root: Cursor) -> Object:
     recipe = workloads.TrainRecipe(
         runtime=reference["name"].text() or "",
         runtime_kind=reference["kind"].text() or "ClusterTrainingRuntime",
-        nodes=trainer["numNodes"].integer(),
+        nodes=trainer["numNodes"].count(),
         nodes_place=place(trainer["numNodes"]),
         requests=quantities(trainer["resourcesPerNode"]["requests"]),
         limits=quantities(trainer["resourcesPerNode"]["limits"]),
@@ -54,7 +54,7 @@ def training_runtime(root: Cursor) -> Object:
         *metadata(root),
         pod_sets=tuple(replicated_job(j) for j in jobs),
         trainer=tuple(index for index, step in enumerate(steps) if step == "trainer"),
-        nodes=spec["mlPolicy"]["numNodes"].integer(),
+        nodes=spec["mlPolicy"]["numNodes"].count(),
     )
 
 

@@ -6,6 +6,7 @@ Source: Kueue 0.19 `pkg/controller/jobs/{trainjob,pod}`, `pkg/controller/jobfram
 from __future__ import annotations
 
 from qcheck.model.labels import NodeSelection
+from qcheck.model.quantity import whole
 from qcheck.model.value import TYPE_CHECKING, replace
 from qcheck.model.workloads import PodSet
 
@@ -130,8 +131,7 @@ def _as_one(members: list[Workload]) -> Workload:
 
 def declared_total(member: Workload) -> int | None:
     """How many pods a group has, as one of them says."""
-    text = member.annotations.get(GROUP_TOTAL, "")
-    return int(text) if text.isascii() and text.isdigit() else None
+    return whole(member.annotations.get(GROUP_TOTAL, ""))
 
 
 def _shape(pod: Workload, anywhere: Place) -> PodTemplate:

@@ -16,6 +16,7 @@ _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _GRAMMAR = re.compile(r"([+-]?)(\d+\.?\d*|\.\d+)(?:([eE])([+-]?\d+)|([A-Za-z]{0,2}))", re.ASCII)
 _LONGEST = 64
+_INT64_DIGITS = 19
 _MOST_DIGITS = 400
 BINARY_CAP = 2**63 - 1
 
@@ -138,6 +139,11 @@ def _hint(text: str) -> str:
     if meant:
         return f"; write {meant} instead of {suffix}"
     return "; a quantity is a number with one of n u m k M G T P E Ki Mi Gi Ti Pi Ei, or an exponent such as 1e3"
+
+
+def whole(text: str) -> int | None:
+    """The number that labels, annotations and names write in digits; None for anything else, and for one beyond int64."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < _INT64_DIGITS else None
 
 
 def amount(resource: str, quantity: Quantity) -> int:

@@ -33,16 +33,19 @@ class Quota(Value, cached=True):
 
     @cached_property
     def nominal(self) -> int:
-        """In base units."""
-        return amount(self.resource, self.nominal_quantity)
+        """In base units. Less than nothing, which the API server refuses, counts as nothing, also in the limits."""
+        return self._amount(self.nominal_quantity)
 
     @cached_property
     def borrowing_limit(self) -> int | None:
-        return None if self.borrowing_quantity is None else amount(self.resource, self.borrowing_quantity)
+        return None if self.borrowing_quantity is None else self._amount(self.borrowing_quantity)
 
     @cached_property
     def lending_limit(self) -> int | None:
-        return None if self.lending_quantity is None else amount(self.resource, self.lending_quantity)
+        return None if self.lending_quantity is None else self._amount(self.lending_quantity)
+
+    def _amount(self, quantity: Quantity) -> int:
+        return max(0, amount(self.resource, quantity))
 
     @property
     def nominal_place(self) -> Place:

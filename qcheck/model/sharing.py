@@ -6,6 +6,7 @@ MPS, and counts MIG devices under the single strategy.
 
 from __future__ import annotations
 
+from qcheck.model.quantity import whole
 from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,4 +30,4 @@ def seen_physical(labels: Mapping[str, str], allocatable: Mapping[str, int]) -> 
 
 
 def _whole(text: str | None) -> int:
-    return int(text) if text and len(text) < 10 and text.isascii() and text.isdigit() else 0
+    return whole(text or "") or 0

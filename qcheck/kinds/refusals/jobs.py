@@ -8,6 +8,7 @@ from qcheck.kinds.refusals.templates import job_pods, pod_sets, ray_spec
 from qcheck.kinds.refusals.topology import BASES, PREFIX, TRUTHS, topology
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.schema.formats import subdomain_fault
+from qcheck.model.quantity import whole
 from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _labels(at: Cursor, kind: str) -> Iterator[Failure]:
 
 
 def _is_positive(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and 0 < int(text) < 2**31
+    return 0 < (whole(text) or 0) < 2**31
 
 
 def _gates(at: Cursor, target: Target) -> Iterator[Failure]:
