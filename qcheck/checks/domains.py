@@ -23,22 +23,25 @@ PREFIX = "kueue.x-k8s.io/podset-"
 @rule("QC501")
 def topology_missing(cluster: Cluster) -> Iterator[Finding]:
     """Flavors with a topologyName that names nothing: queues that use them stay inactive."""
+    for name in dict.fromkeys(f.topology for f in cluster.flavors if f.topology):
+        if name not in cluster.topology:
+            yield _no_topology(cluster, name)
+
+
+def _no_topology(cluster: Cluster, name: str) -> Finding:
     from difflib import get_close_matches
 
-    for name in dict.fromkeys(f.topology for f in cluster.flavors if f.topology):
-        if name in cluster.topology:
-            continue
-        naming = [f for f in cluster.flavors if f.topology == name]
-        places = [f.place.at("spec", "topologyName") for f in naming]
-        message = f"no Topology is named {name}; flavor {names(f.name for f in naming)} cannot be used without it"
-        found = finding(places[0], message).about(naming[0].id)
-        for place in places[1:]:
-            found = found.near(place, "named here too")
-        near = get_close_matches(name, list(cluster.topology), 1, 0.6)
-        for known in near:
-            found = found.near(cluster.topology[known].name_place, f"the nearest is {known}")
-            found = found.fixed_by(f"Write {known} instead of {name}, or add a Topology named {name}.")
-        yield found.with_data(topology=name, flavors=[f.name for f in naming], nearest=near[0] if near else None)
+    naming = [f for f in cluster.flavors if f.topology == name]
+    places = [f.place.at("spec", "topologyName") for f in naming]
+    message = f"no Topology is named {name}; flavor {names(f.name for f in naming)} cannot be used without it"
+    found = finding(places[0], message).about(naming[0].id)
+    for place in places[1:]:
+        found = found.near(place, "named here too")
+    near = get_close_matches(name, list(cluster.topology), 1, 0.6)
+    for known in near:
+        found = found.near(cluster.topology[known].name_place, f"the nearest is {known}")
+        found = found.fixed_by(f"Write {known} instead of {name}, or add a Topology named {name}.")
+    return found.with_data(topology=name, flavors=[f.name for f in naming], nearest=near[0] if near else None)
 
 
 def topology_flavors(cluster: Cluster) -> list[tuple[ResourceFlavor, Topology]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from qcheck.documents import extent
 from qcheck.documents.composed import KEY_SHIFT, VALUE_MASK
 from qcheck.documents.scalars import show_number
 from qcheck.documents.text import Spot, Text
@@ -62,6 +61,8 @@ class Document:
 
     def source_text(self, route: Route) -> str:
         """How a scalar is written, quotes included: `1e3`, `0.10`, `1_000`, `"8"`; where it came by an alias, its value."""
+        from qcheck.documents import extent
+
         found, value, _, start = self._follow(route)
         if found < len(route):
             return ""
@@ -70,6 +71,8 @@ class Document:
 
     def _extent(self, route: Route, on_key: bool = False) -> tuple[int, int]:
         """Start and end offset of what `span` describes."""
+        from qcheck.documents import extent
+
         found, value, key, start = self._follow(route)
         text = self._text.text
         if found and (key is not None) and (on_key or found < len(route)):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from qcheck.documents import templates
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from qcheck.documents.composed import Refused
@@ -69,6 +67,8 @@ def _hint(text: str, at: int) -> str:
 
 
 def template(text: Text) -> Fault:
+    from qcheck.documents import templates
+
     engine = templates.engine(text.text, text.path)
     mark = templates.first_mark(text.text)
     spot = text.spot(*mark.span()) if mark else text.spot(0, 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from qcheck.documents import limits, lines, templates
+from qcheck.documents import limits, lines
 from qcheck.documents.comments import Comment, comments
 from qcheck.documents.composed import Composed, Refused
 from qcheck.documents.document import Document
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     """Whether documents of an apiVersion and kind (both empty where there are none) and with this text are needed."""
 
 BLANK = ("", " ", "\t", "\n")
-MARKER = re.compile(r"(?:^|(?<=\r))---(?=[ \t\r\n]|\Z)", re.MULTILINE)
+MARKER = r"(?m)(?:^|(?<=\r))---(?=[ \t\r\n]|\Z)"
 """Where a document begins. Nothing else can start a line with it, not even a block scalar."""
-NAMED = re.compile(r"""^[ \t]*["']?(?:apiVersion|kind)["']?[ \t]*:""", re.MULTILINE)
-SOURCE = re.compile(r"^# Source: (.+?)[ \t]*\r?$", re.MULTILINE)
+NAMED = r"""(?m)^[ \t]*["']?(?:apiVersion|kind)["']?[ \t]*:"""
+SOURCE = "# Source: "
 """How helm says which template a document comes from."""
 DROPPED = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*[ \t]*(?:#[^\r\n]*)?\Z")
 """Nothing but blank lines and comments."""
@@ -74,7 +74,7 @@ def _decoded(source: str | bytes, path: str) -> tuple[Loaded, bool]:
     except NotText as error:
         text = source.decode("utf-8", "replace")
         loaded = Loaded(Text(path, text))
-        if NAMED.search(text):
+        if re.search(NAMED, text):
             at = len(source[: error.offset].decode("utf-8", "replace"))
             loaded.faults.append(
                 Fault("not-text", str(error), loaded.text.spot(at, at + 1), help="save the file as UTF-8")
@@ -114,7 +114,7 @@ def _load_yaml(loaded: Loaded, limit: limits.Limits, wanted: Wanted | None) -> N
         message = f"the file has {len(chunks):,} documents, more than the limit of {limit.documents:,}"
         loaded.faults.append(over_limit("documents", message, loaded.text.spot(*chunks[limit.documents])))
         loaded._chunks = chunks = chunks[: limit.documents]
-    suspicious = templates.looks_templated(text)
+    suspicious = _looks_templated(text)
     for index, (start, end) in enumerate(chunks):
         if wanted and not _is_needed(text, start, end, wanted):
             loaded.passed_over += 1
@@ -139,7 +139,7 @@ def _chunks(text: str) -> list[tuple[int, int]]:
 def _cuts(text: str) -> list[int]:
     """Where lines begin with the marker of a document."""
     if "\r" in text:
-        return [match.start() for match in MARKER.finditer(text)]
+        return [match.start() for match in re.finditer(MARKER, text)]
     cuts = [0] if text.startswith("---") else []
     at = text.find("\n---")
     while at >= 0:
@@ -176,13 +176,18 @@ def _load_chunk(loaded: Loaded, index: int, start: int, end: int, limit: limits.
     try:
         composed = lines.compose(chunk, start, limit.depth) or _by_events(chunk, start, limit)
     except Refused as refusal:
-        if wanted is None or NAMED.search(chunk):
+        if wanted is None or re.search(NAMED, chunk):
             loaded.faults.append(refused(loaded.text, refusal))
         return
     if composed.data is not None:
-        source = SOURCE.search(chunk, 0, 400)
-        made = Document(loaded.text, index, composed.data, composed.start, composed.where, source and source[1])
+        made = Document(loaded.text, index, composed.data, composed.start, composed.where, _source(chunk[:400]))
         _keep(loaded, made, composed.repeated, wanted, chunk)
+
+
+def _source(head: str) -> str | None:
+    """The template that a document begins to say it was made from, if it was."""
+    found = re.search(rf"(?m)^{SOURCE}(.+?)[ \t]*\r?$", head) if SOURCE in head else None
+    return found and found[1]
 
 
 def _by_events(chunk: str, start: int, limit: limits.Limits) -> Composed:
@@ -209,11 +214,20 @@ def _wants(data: object, wanted: Wanted, text: str) -> bool:
     return kind.endswith("List") or wanted(version, kind, text) or (not (version and kind) and wanted("", "", text))
 
 
+def _looks_templated(text: str) -> bool:
+    """Whether there is anything for `templates` to look at; cheap."""
+    return "{{" in text or "${" in text or "{%" in text or "%{" in text or "<%" in text
+
+
 def _is_template(loaded: Loaded) -> bool:
     """Whether the file must be rendered first; judged by what is needed of it, and as a whole."""
+    from qcheck.documents import templates
+
     text = loaded.text.text
     if not loaded.documents and not loaded.faults:
-        return templates.is_template_name(loaded.text.path) and bool(NAMED.search(text) and templates.first_mark(text))
+        return templates.is_template_name(loaded.text.path) and bool(
+            re.search(NAMED, text) and templates.first_mark(text)
+        )
     if templates.is_template_name(loaded.text.path) or templates.first_statement(text):
         return templates.first_mark(text) is not None
     if any(fault.code == "yaml-syntax" and _near_mark(loaded, fault) for fault in loaded.faults):
@@ -223,6 +237,8 @@ def _is_template(loaded: Loaded) -> bool:
 
 def _near_mark(loaded: Loaded, fault: Fault) -> bool:
     """Whether the broken document holds a placeholder."""
+    from qcheck.documents import templates
+
     chunk = next(((a, b) for a, b in loaded._chunks if a <= fault.spot.start <= b), (0, len(loaded.text.text)))
     return templates.first_mark(loaded.text.text, *chunk) is not None
 

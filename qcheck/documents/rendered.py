@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from qcheck.documents.document import Document
 
 ORIGIN = "config.kubernetes.io/origin"
-PATH = re.compile(r"^path: *(\S+) *$", re.MULTILINE)
+PATH = r"(?m)^path: *(\S+) *$"
 ENTRY = {"kustomize": "kustomization.yaml", "helm": "Chart.yaml"}
 
 
@@ -46,5 +46,5 @@ def _annotated(data: object) -> str:
         data = data.get(key) if isinstance(data, dict) else None
     if not isinstance(data, str) or re.search(r"^repo:", data, re.MULTILINE):
         return ""
-    found = PATH.search(data)
+    found = re.search(PATH, data)
     return found[1] if found else ""

@@ -56,11 +56,6 @@ HELM = re.compile(
 )
 
 
-def looks_templated(text: str) -> bool:
-    """Whether there is anything to look at more closely; cheap."""
-    return "{{" in text or "${" in text or "{%" in text or "%{" in text or "<%" in text
-
-
 def is_template_name(path: str) -> bool:
     return path.endswith(SUFFIXES)
 

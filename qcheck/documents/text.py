@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     Route = tuple[str | int, ...]
     Span = tuple[int, int, int, int]
 
-LINE_END = re.compile(r"\r\n|\r|\n")
+LINE_END = r"\r\n|\r|\n"
 
 
 class Text:
@@ -47,7 +47,7 @@ class Text:
 
     def _line_starts(self) -> list[int]:
         if self._starts is None:
-            self._starts = [0, *(m.end() for m in LINE_END.finditer(self.text))]
+            self._starts = [0, *(m.end() for m in re.finditer(LINE_END, self.text))]
         return self._starts
 
 

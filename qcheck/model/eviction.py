@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 DEFAULT_GRACE = 30
 """Seconds that a pod gets to terminate where it does not say."""
 _FORCED = "workload.codeflare.dev.appwrapper/forcefulDeletionGracePeriodDuration"
-_PARTS = re.compile(r"(\d+)(h|m|s)")
+_PARTS = r"(\d+)(h|m|s)"
 _SECONDS = {"h": 3600, "m": 60, "s": 1}
 
 
@@ -33,7 +33,7 @@ class Teardown(Value):
 
 def seconds(duration: str) -> int | None:
     """`90s`, `5m` or `1h30m` as seconds; None for anything else."""
-    parts = _PARTS.findall(duration)
+    parts = re.findall(_PARTS, duration)
     if not parts or "".join(n + unit for n, unit in parts) != duration:
         return None
     return sum(int(n) * _SECONDS[unit] for n, unit in parts)

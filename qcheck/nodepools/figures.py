@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 
 from qcheck.model.labels import Taint
 
-PLACEHOLDER = re.compile(r"\$\{.*\}|\$[A-Z_]+|PLACEHOLDER.*|<[^<>]+>|\{\{.*\}\}", re.DOTALL)
+PLACEHOLDER = r"(?s)\$\{.*\}|\$[A-Z_]+|PLACEHOLDER.*|<[^<>]+>|\{\{.*\}\}"
 """Text that somebody replaces before use, by envsubst or by hand."""
-WHOLE = re.compile(r"\d{1,9}")
 
 
 class Doubt(Value):
@@ -79,7 +78,7 @@ class Figures:
     def whole(self, at: Cursor) -> int | None:
         """A number of nodes or devices, which may be written as text; None where it is absent or in doubt."""
         written = at.meant()
-        if written is not None and WHOLE.fullmatch(written):
+        if written is not None and written.isdecimal() and len(written) < 10:
             return int(written)
         if at.exists:
             self._doubts(at, written)
@@ -87,7 +86,7 @@ class Figures:
 
     def text(self, at: Cursor) -> str | None:
         written = at.meant()
-        if written is not None and not PLACEHOLDER.fullmatch(written):
+        if written is not None and not re.fullmatch(PLACEHOLDER, written):
             return written or None
         if at.exists:
             self._doubts(at, written)

@@ -13,7 +13,7 @@ from qcheck.model.value import Value
 MIB = 2**20
 GIB = 2**30
 DEFAULT_PODS = 110
-PERCENT = re.compile(r"(\d{1,2})%")
+PERCENT = r"(\d{1,2})%"
 
 
 class Kept(Value):
@@ -62,7 +62,7 @@ def left_for_pods(
 
 def _threshold(written: str, memory: int, usual: int) -> int:
     """Bytes of an eviction threshold: `5%` of the memory that the node shows, rounded up, or a quantity."""
-    share = PERCENT.fullmatch(written)
+    share = re.fullmatch(PERCENT, written)
     if share:
         return -(-memory * int(share[1]) // 100)
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.model.value import TYPE_CHECKING, Value
-from qcheck.reports.wording import UNSAFE, plain
+from qcheck.reports.wording import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -88,17 +88,13 @@ def _visible(text: str, limit: int = WIDTH) -> tuple[str, int]:
     shown: list[str] = []
     width = 0
     for char in text:
-        piece = " " * (_TAB - width % _TAB) if char == "\t" else _safe(char)
+        piece = " " * (_TAB - width % _TAB) if char == "\t" else plain(char)
         columns = _columns(piece)
         if width + columns > limit:
             break
         shown.append(piece)
         width += columns
     return "".join(shown), width
-
-
-def _safe(char: str) -> str:
-    return f"\\u{ord(char):04x}" if UNSAFE.match(char) else char
 
 
 def _columns(piece: str) -> int:

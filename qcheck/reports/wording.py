@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from qcheck.findings.result import Result
     from qcheck.model.place import Place, Span
 
-UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]")
+UNSAFE = "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
 """Control characters, characters that reorder or hide text, and halves of surrogate pairs."""
 
 WORST_FIRST = ("error", "warning", "note")
@@ -21,7 +21,9 @@ WORST_FIRST = ("error", "warning", "note")
 
 def plain(text: str) -> str:
     """One line that no terminal, log or parser can misread: unsafe characters are shown by their number."""
-    return UNSAFE.sub(lambda m: " " if m[0] in "\n\t" else f"\\u{ord(m[0]):04x}", text)
+    if text.isprintable():  # nearly all text is, and then the pattern, which is slow to compile, is not needed
+        return text
+    return re.sub(UNSAFE, lambda m: " " if m[0] in "\n\t" else f"\\u{ord(m[0]):04x}", text)
 
 
 def editable(place: Place) -> tuple[str, Span]:

@@ -94,7 +94,7 @@ def value_fault(text: str) -> str | None:
     """The same for a label value."""
     if len(text) > 63:
         return "must be no more than 63 characters"
-    if not re.fullmatch(f"({_NAME})?", text):
+    if text and not re.fullmatch(_NAME, text):
         return "must be empty, or letters, digits, '-', '_' or '.', starting and ending with a letter or digit"
     return None
 
