@@ -7,7 +7,6 @@ result = audit(["clusters/prod"])
 from __future__ import annotations
 
 import os
-from functools import partial
 
 from qcheck.checks.run import CHANGE, run
 from qcheck.documents.load import load
@@ -15,11 +14,9 @@ from qcheck.findings.catalogue import choose, load_catalogue
 from qcheck.findings.result import Inputs, NotRead
 from qcheck.findings.settle import Terms, overrides, settle
 from qcheck.model.assemble import as_fleet
-from qcheck.model.profiles import severities
 from qcheck.model.value import TYPE_CHECKING, Value, replace
 from qcheck.modelling import left_out, model, unjudged_rules
 from qcheck.reading import is_wanted, read, unwatched
-from qcheck.rendering import rendered
 from qcheck.settings import Settings
 from qcheck.sources import files
 
@@ -33,6 +30,8 @@ if TYPE_CHECKING:
     from qcheck.model.cluster import Cluster
     from qcheck.model.verdict import Judged
     from qcheck.reading import Watch
+    from qcheck.rendering import Renders
+    from qcheck.settings import ClusterScope
 
 
 NOTHING_FOUND = "nothing relevant was found: no Kueue object, node pool or workload"
@@ -127,16 +126,15 @@ def gather(
     homeless = {p for p in (*first, files.STDIN_NAME) if not any(scope.holds(p) for scope in settings.scopes)}
     held = [f for f in loaded if f.text.path in homeless or any(scope.holds(f.text.path) for scope in settings.scopes)]
     is_left_out, loaded = bool(loaded) and not held, held
-    load_rendered = partial(load, limit=settings.limits, wanted=is_wanted)
-    renders = [rendered(scope, settings, load_rendered, watch, within) for scope in settings.scopes]
+    renders = [_rendered(scope, settings, watch, within) for scope in settings.scopes]
     watch("model", 0, 0)
     clusters = as_fleet(
         model(scope, loaded, settings.instance_types, homeless, made)
         for scope, made in zip(settings.scopes, renders, strict=True)
     )
     seen = {f.text.path for f in loaded}
-    loaded += [f for made in renders for f in (*made.loaded, *made.origins) if f.text.path not in seen]
-    not_read += [n for made in renders for n in made.failed]
+    loaded += [f for made in renders if made for f in (*made.loaded, *made.origins) if f.text.path not in seen]
+    not_read += [n for made in renders if made for n in made.failed]
     objects = sum(len(c.all_objects()) + len(c.pools) for c in clusters)
     unjudged = [f"{n.path}: {n.why}" for n in not_read if n.failed]
     if not objects and all(p.code == "template-not-rendered" for c in clusters for p in c.problems):
@@ -150,6 +148,17 @@ def gather(
         paths=tuple(f.text.path for f in loaded),
     )
     return Gathered(tuple(loaded), clusters, inputs)
+
+
+def _rendered(scope: ClusterScope, settings: Settings, watch: Watch, within: str) -> Renders | None:
+    """What renderers make of a cluster's directories; None where it names no renderer."""
+    if not scope.render:
+        return None
+    from functools import partial
+
+    from qcheck.rendering import rendered
+
+    return rendered(scope, settings, partial(load, limit=settings.limits, wanted=is_wanted), watch, within)
 
 
 def _terms(catalogue: dict[str, Rule], settings: Settings, loaded: Iterable[Loaded]) -> Terms:
@@ -170,7 +179,11 @@ def _terms(catalogue: dict[str, Rule], settings: Settings, loaded: Iterable[Load
 
 def _severities(catalogue: dict[str, Rule], settings: Settings) -> dict[str, str]:
     """Severity by rule id: what a profile asks for, and what settings say, which wins."""
-    chosen = severities(settings.policy.profile)
+    chosen = {}
+    if settings.policy.profile:
+        from qcheck.model.profiles import severities
+
+        chosen = severities(settings.policy.profile)
     return chosen | overrides(catalogue, settings.severity) if settings.severity else chosen
 
 

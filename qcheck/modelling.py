@@ -11,7 +11,6 @@ from qcheck.model.assemble import assemble
 from qcheck.model.place import Place
 from qcheck.model.problems import Problem
 from qcheck.model.value import TYPE_CHECKING
-from qcheck.rendering import NOTHING, Renders
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Set
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from qcheck.model.configuration import Configuration
     from qcheck.model.mig import MigLayout
     from qcheck.model.nodes import Machine
+    from qcheck.rendering import Renders
     from qcheck.settings import ClusterScope, Settings
 
 
@@ -30,10 +30,13 @@ def model(
     loaded: Iterable[Loaded],
     own_types: Mapping[str, Machine],
     also: Set[str] = frozenset(),
-    renders: Renders = NOTHING,
+    renders: Renders | None = None,
 ) -> Cluster:
     """Decode and assemble the files that belong to one cluster, those named in `also`, and what was rendered for it."""
-    mine = [*(f for f in loaded if scope.holds(f.text.path) or f.text.path in also), *renders.loaded]
+    mine = [
+        *(f for f in loaded if scope.holds(f.text.path) or f.text.path in also),
+        *(renders.loaded if renders else ()),
+    ]
     manifests = [r for f in mine for d in f.documents for r in roots(d)]
     hcl = [f.text for f in mine if f.text.path.endswith(nodepools.HCL)]
     pools, nodes, pool_problems = nodepools.read(manifests, own_types, hcl)
@@ -50,7 +53,7 @@ def model(
         pools,
         configuration=configuration,
         problems=[*problems, *misconfigured, *refused, *pool_problems],
-        unread=[*(f.text.path for f in mine if left_out([f])), *(n.path for n in renders.failed)],
+        unread=[*(f.text.path for f in mine if left_out([f])), *(n.path for n in (renders.failed if renders else ()))],
         mig_layouts=_mig_layouts(mine),
     )
 

@@ -33,13 +33,8 @@ class Renders(Value):
     failed: tuple[NotRead, ...] = ()
 
 
-NOTHING = Renders()
-
-
 def rendered(scope: ClusterScope, settings: Settings, load: Load, watch: Watch, within: str = ".") -> Renders:
     """What the renderers that a cluster names make of its directories; paths are taken from the directory `within`."""
-    if not scope.render:
-        return NOTHING
     loaded: list[Loaded] = []
     failed: list[NotRead] = []
     origins = _Origins(load, settings.limits.bytes, within)

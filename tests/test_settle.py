@@ -9,9 +9,9 @@ import pytest
 from made import CATALOGUE, QUEUE, QUOTA_ROUTE, TEAM_A, incomplete_inputs, of_rule, over_quota, place, rule, settled
 
 from qcheck.documents.load import load
-from qcheck.findings.baseline import BaselineError, prune_text, read_baseline, write_text
+from qcheck.findings.baseline import prune_text, read_baseline, write_text
 from qcheck.findings.fingerprint import fingerprints
-from qcheck.findings.result import Inputs, Result
+from qcheck.findings.result import BaselineError, Inputs, Result
 from qcheck.findings.settle import Terms, overrides
 from qcheck.model.cluster import Cluster
 from qcheck.model.objects import Other

@@ -12,8 +12,8 @@ from qcheck.cli.given import paths_for, settings_for
 from qcheck.cli.output import STDOUT, Output, UsageError, parse_outputs, write
 from qcheck.cli.terminal import Watch, wants_color
 from qcheck.diff import compare, sides
-from qcheck.findings.baseline import BaselineError
 from qcheck.findings.comparison import Comparison
+from qcheck.findings.result import BaselineError
 from qcheck.reports import diff as report
 from qcheck.sources.git import GitError
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.api import audit
 from qcheck.cli.output import UsageError
-from qcheck.findings.baseline import BaselineError
+from qcheck.findings.result import BaselineError
 from qcheck.model.value import TYPE_CHECKING, replace
 from qcheck.settings import Settings, load_settings
 

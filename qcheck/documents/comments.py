@@ -33,8 +33,6 @@ def comments(source: Text, chunks: list[tuple[int, int]], marker: str) -> list[C
 
     `chunks` are the start and end offsets of the documents. In HCL, which has no chunks, every candidate counts.
     """
-    if marker not in source.text:
-        return []
     pattern = re.compile(rf"(?:(?<=[\s])|^)#[ \t]*({re.escape(marker)}[^\r\n]*)")
     found = list(pattern.finditer(source.text))
     for start, end in chunks:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from qcheck.documents import limits, lines
-from qcheck.documents.comments import Comment, comments
 from qcheck.documents.composed import Composed, Refused
 from qcheck.documents.document import Document
 from qcheck.documents.fault import Fault, duplicate_key, over_limit, refused, template
@@ -14,6 +13,8 @@ from qcheck.documents.text import NotText, Text, decode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from qcheck.documents.comments import Comment
 
     Wanted = Callable[[str, str, str], bool]
     """Whether documents of an apiVersion and kind (both empty where there are none) and with this text are needed."""
@@ -42,6 +43,10 @@ class Loaded:
 
     def comments(self, marker: str) -> list[Comment]:
         """The file's comments that begin with `marker`, such as `qcheck:` for `# qcheck: ignore[QC205] because`."""
+        if marker not in self.text.text:
+            return []
+        from qcheck.documents.comments import comments
+
         return comments(self.text, self._chunks, marker)
 
 

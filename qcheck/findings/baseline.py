@@ -9,6 +9,7 @@ import os
 
 from qcheck.documents.text import Text
 from qcheck.findings.finding import Finding, finding
+from qcheck.findings.result import BaselineError
 from qcheck.model.place import Place, show_route
 from qcheck.model.value import TYPE_CHECKING, Value
 
@@ -16,10 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from qcheck.findings.result import Result
-
-
-class BaselineError(Exception):
-    """The baseline cannot be used; the message names the file and what is wrong."""
 
 
 class Entry(Value):

@@ -30,8 +30,6 @@ def fingerprints(findings: Sequence[Finding], root: str = ".") -> list[str]:
 
     What is no object is known by its path, relative to `root`.
     """
-    if not findings:
-        return []
     from hashlib import sha256
 
     order = sorted(range(len(findings)), key=lambda i: (findings[i].message, findings[i].primary.origin.path))

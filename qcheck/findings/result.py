@@ -25,6 +25,10 @@ class Skipped(Value):
     cluster: str = "default"
 
 
+class BaselineError(Exception):
+    """There is no result, as the baseline cannot be used; the message names the file and what is wrong."""
+
+
 class Inputs(Value):
     """What the run looked at. `unjudged` says why the whole run counts as not judged (exit code 2); empty otherwise.
 

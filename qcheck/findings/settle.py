@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from qcheck.findings.catalogue import choose
 from qcheck.findings.finding import SEVERITIES, Finding
-from qcheck.findings.fingerprint import fingerprints
 from qcheck.findings.result import Inputs, Result
 from qcheck.model.value import TYPE_CHECKING, Value, replace
 
@@ -80,6 +79,10 @@ def settle(
 def _graded(findings: Iterable[Finding], terms: Terms) -> list[Finding]:
     """With severity and fingerprint, in order."""
     found = list(findings)
+    if not found:
+        return []
+    from qcheck.findings.fingerprint import fingerprints
+
     marks = fingerprints(found, terms.root)
     graded = [
         replace(f, severity=severity_of(f, terms.severity), fingerprint=mark)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from qcheck.model.layout import HOSTNAME, layout
 from qcheck.model.packing.answer import DoesNotFit
 from qcheck.model.packing.domains import Slice, at_level, capacity, gangs_per_domain, largest_gang
-from qcheck.model.packing.gangs import Gang, GangQuestion, pack_gangs
 from qcheck.model.packing.question import Pods
-from qcheck.model.packing.words import explain
 from qcheck.model.placing import LENIENT, PLAIN, PLENTY, SURE, label_of
 from qcheck.model.value import TYPE_CHECKING, Value
 
@@ -112,6 +110,9 @@ def _sliced(laid: Layout, domains: tuple[Domain, ...], party: Party, certain: bo
 
 def _packed(domains: tuple[Domain, ...], party: Party, level: str, certain: bool) -> Misfit | None:
     """Unlike pods (a leader and its workers): packed onto each domain's nodes."""
+    from qcheck.model.packing.gangs import Gang, GangQuestion, pack_gangs
+    from qcheck.model.packing.words import explain
+
     answer, posed = pack_gangs(GangQuestion(domains, (Gang(party.name, party.members, 1),)))
     if not isinstance(answer, DoesNotFit):
         return None

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from qcheck.model.fitting import Shape, question
 from qcheck.model.hosts import hosts
-from qcheck.model.obstacles import obstacle
 from qcheck.model.packing.answer import DoesNotFit, Fits
 from qcheck.model.reasons import UNSCHEDULABLE, Reason
 from qcheck.model.requests import bounds, scheduled
@@ -70,6 +69,8 @@ def _decide(cluster: Cluster, pods: list[Wanted], shapes: tuple[Shape, ...], unk
     at_best = question(cluster, shapes, at_best=True)
     best = solved(cluster, at_best)
     if isinstance(best, DoesNotFit):
+        from qcheck.model.obstacles import obstacle
+
         reason = obstacle(cluster, [p.pod_set for p in pods], shapes, at_best, best.certificate)
         return Schedule(False if cluster.is_complete else None, reasons=(reason,))
     if unknown:

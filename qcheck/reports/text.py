@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from qcheck.model.value import TYPE_CHECKING
-from qcheck.reports.snippet import draw, groups
 from qcheck.reports.wording import counted, has_many_clusters, help_of, looked_at, not_judged, plain, plural
 
 if TYPE_CHECKING:
@@ -62,6 +61,8 @@ def _margin(found: Finding) -> int:
 
 
 def _places(found: Finding, paint: Paint) -> Iterator[str]:
+    from qcheck.reports.snippet import draw, groups
+
     width = _margin(found)
     bar = paint("margin", "|")
     arrow = "-->"

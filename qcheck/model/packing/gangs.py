@@ -13,7 +13,6 @@ from qcheck.model.packing.domains import Domain, capacity
 from qcheck.model.packing.question import Nodes, Pods, Question
 from qcheck.model.packing.room import Best, Filling, VectorRoom
 from qcheck.model.packing.solve import solve
-from qcheck.model.packing.words import explain
 from qcheck.model.value import TYPE_CHECKING, Value, replace
 
 if TYPE_CHECKING:
@@ -120,6 +119,8 @@ class GangRoom(Value, cached=True):
         return Question(tuple(self.domain.all_nodes()), tuple(pods))
 
     def why_not(self, filling: Filling) -> str:
+        from qcheck.model.packing.words import explain
+
         answer = self._answer(filling)
         return explain(self._on_nodes(filling), answer.certificate) if isinstance(answer, DoesNotFit) else ""
 

@@ -8,9 +8,7 @@ proof that nobody can follow is none.
 from __future__ import annotations
 
 from qcheck.model.packing.answer import Case, Cases, DoesNotFit, Fits, Placement, Unknown
-from qcheck.model.packing.candidates import first_certificate
 from qcheck.model.packing.greedy import place_greedily
-from qcheck.model.packing.linear import relax
 from qcheck.model.packing.rest import left_after
 from qcheck.model.value import TYPE_CHECKING
 
@@ -35,6 +33,9 @@ def settle(posed: Posed) -> Answer | tuple[Part, ...]:
     witness = place_greedily(posed)
     if witness is not None:
         return Fits(witness)
+    from qcheck.model.packing.candidates import first_certificate
+    from qcheck.model.packing.linear import relax
+
     proof = first_certificate(posed)
     if proof is not None:
         return DoesNotFit(proof)
