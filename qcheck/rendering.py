@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from qcheck.documents.document import Document
     from qcheck.documents.load import Loaded
-    from qcheck.settings import ClusterScope, Settings
+    from qcheck.settings import ClusterScope, Render, Settings
     from qcheck.sources.files import Content
 
     Load = Callable[[bytes, str], Loaded]
@@ -41,7 +41,7 @@ def rendered(scope: ClusterScope, settings: Settings, load: Load, watch: Watch, 
     for done, wish in enumerate(scope.render):
         watch("render", done, len(scope.render))
         folder, *values = (os.path.normpath(os.path.join(scope.root, p)) for p in (wish.path, *wish.values))
-        made = _render(wish.tool, folder, values, wish.release, wish.namespace, settings.render_seconds, within)
+        made = _render(wish, folder, values, settings, within)
         if isinstance(made, NotRead):
             failed.append(made)
         else:
@@ -50,12 +50,11 @@ def rendered(scope: ClusterScope, settings: Settings, load: Load, watch: Watch, 
     return Renders(tuple(loaded), tuple(origins.used.values()), tuple(failed))
 
 
-def _render(
-    tool: str, folder: str, values: list[str], release: str | None, namespace: str | None, seconds: int, within: str
-) -> Content | NotRead:
+def _render(wish: Render, folder: str, values: list[str], settings: Settings, within: str) -> Content | NotRead:
     from qcheck.sources.renders import render
 
-    return render(tool, folder, values, release, namespace, seconds, within)
+    seconds, most_bytes = settings.render_seconds, settings.limits.bytes
+    return render(wish.tool, folder, values, wish.release, wish.namespace, seconds, most_bytes, within)
 
 
 class _Origins:

@@ -1,11 +1,12 @@
-"""`make fuzz`: broken input of every kind into every reader, and damaged repositories into the whole of `qcheck check`.
+"""`make fuzz`: broken input of every kind into every reader and command of qcheck, guided by what code it reaches.
 
     python tests/fuzz.py [how many] [--seed N] [--corpus FOLDER]
+    python tests/fuzz.py --again fuzz-failures/NAME
 
-Seeds are the fixtures, and the manifests of a folder that is given. An input that made qcheck say something new is kept
-and damaged further, so that the search goes where behaviour changes. What must hold for each: no traceback, no rule that
-crashes, exit code 0, 1 or 2, every fault in a line that the file has, no more than five seconds, no more than 1 GiB. An
-input that breaks this is left under `fuzz-failures/`, to become a fixture.
+The engine is libFuzzer, through atheris: an input that reaches code or branches that no other reached is kept and damaged
+further. An input is a small repository and what is done with it (`fuzz_readers.py`, `fuzz_commands.py`); the first are the
+fixtures, and the files of a folder that is given. Whatever is done: no traceback, no more than five seconds of computing,
+no more than 1 GiB. An input that breaks this, or what its target promises, is left under `fuzz-failures/`, to become a test.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
-import json
+import marshal
 import os
+import pkgutil
 import random
 import resource
 import shutil
@@ -22,179 +24,218 @@ import signal
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Iterator
+from collections import Counter
+from importlib import import_module
 from pathlib import Path
-from typing import NoReturn
+from time import monotonic
+from typing import TYPE_CHECKING, NoReturn
 
-from mutations import VALUES, damaged
+from mutations import SEEDS, damaged_case
 
-from qcheck.cli.front import run
-from qcheck.documents.limits import Limits
-from qcheck.documents.load import load
-from qcheck.model.quantity import QuantityError, parse_quantity
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from fuzz_readers import Target
+    from mutations import Case
 
 PROJECT = Path(__file__).parent.parent
+FAILURES = PROJECT / "fuzz-failures"
 SECONDS = 5
+PATIENCE = 300
+"""Seconds after which the engine ends everything, should code hang that takes no signals."""
 MEMORY = 1 << 30
-FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "rdjson", "markdown", "html")
-OUTPUT_LIMIT = 2_000_000
-SUFFIXES = {".yaml", ".yml", ".json", ".tf", ".tfvars", ".tftpl", ".tpl", ".j2"}
-
-Case = dict[str, bytes]
-"""The files of a small repository."""
+LARGEST = 200_000
+NO_ENGINE = "make fuzz needs atheris, whose wheels are for Python 3.11 to 3.14 on Linux, x86_64: elsewhere, run it in a container.\n"
 
 
 class TooSlow(BaseException):
     """An input took too long. Not an Exception, so that nothing on the way takes it for one of its own."""
 
 
-class Broken(Exception):
-    """Something that must hold for any input did not."""
+class Run:
+    """A run of so many inputs: what it tried and what broke."""
+
+    def __init__(self, count: int, seed: int, targets: dict[str, Target]) -> None:
+        self.count = count
+        self.seed = seed
+        self.targets = targets
+        self.tried: Counter[str] = Counter()
+        self.broken: Counter[str] = Counter()
+        self.began = monotonic()
+
+    def take(self, raw: bytes) -> None:
+        """Tries an input of the engine; ends the process after the last one."""
+        told = decoded(raw)
+        if told is None:
+            return
+        name, turn, case = told
+        self.tried[name] += 1
+        try:
+            with limited():
+                self.targets[name].run(dict(case), random.Random(turn))
+        except (Exception, TooSlow) as error:  # noqa: BLE001 (whatever it is, it is the catch)
+            self.keep(raw, case, error)
+        done = self.tried.total()
+        if done % 5000 == 0 or done == self.count:
+            self.report()
+        if done == self.count:
+            sys.stderr.flush()
+            os._exit(1 if self.broken else 0)  # the engine itself would end with 0 whatever was found
+
+    def keep(self, raw: bytes, case: Case, error: BaseException) -> None:
+        """Leaves the first input of each kind of failure behind."""
+        kind = kind_of(error)
+        self.broken[kind] += 1
+        if self.broken[kind] > 1:
+            return
+        folder = FAILURES / f"{self.seed}-{self.tried.total()}"
+        shutil.rmtree(folder, ignore_errors=True)
+        write(case, folder / "files")
+        (folder / "input").write_bytes(raw)
+        (folder / "why.txt").write_text("".join(traceback.format_exception(error)), errors="backslashreplace")
+        print(f"{folder.relative_to(PROJECT)}: {kind}"[:500].encode("ascii", "backslashreplace").decode())
+
+    def report(self) -> None:
+        rate = self.tried.total() / max(1, monotonic() - self.began)
+        each = ", ".join(f"{name} {n}" for name, n in sorted(self.tried.items()))
+        print(
+            f"{self.tried.total()} inputs ({each}), {rate:.0f} a second, {len(self.broken)} kinds of failure",
+            flush=True,
+        )
 
 
-def seeds(corpus: str | None) -> list[Case]:
-    """The fixture cases, each as a whole, and each file of the corpus by itself."""
-    tops = [p for kind in ("rules", "clusters") for p in (PROJECT / "fixtures" / kind).rglob("*") if p.is_dir()]
-    cases = [case for top in sorted(tops) if (case := _files(top))]
-    if corpus:
-        cases += [{path.name: path.read_bytes()} for path in sorted(Path(corpus).iterdir()) if path.is_file()]
-    return cases
-
-
-def _files(top: Path) -> Case:
-    found = (p for p in sorted(top.rglob("*")) if p.is_file() and p.suffix in SUFFIXES)
-    return {str(p.relative_to(top)): p.read_bytes() for p in found if p.stat().st_size < 100_000}
+def kind_of(error: BaseException) -> str:
+    """Failures of a kind come from the same line, or break the same promise."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f"{os.sep}qcheck{os.sep}" in f.filename]
+    where = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__} {where} {str(error)[:100]}".replace("\n", " ")
 
 
 @contextlib.contextmanager
 def limited() -> Iterator[None]:
+    """Computing time, so that a busy machine makes no failures."""
+
     def stop(*_: object) -> NoReturn:
         raise TooSlow(f"more than {SECONDS} seconds")
 
-    signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def one_file(case: Case, dice: random.Random) -> str:
-    """A damaged file into the loader: every fault stands in the file, and every value has a place."""
-    name = dice.choice(list(case))
-    raw = case[name] = damaged(case[name], dice)
-    loaded = load(raw, name, Limits(bytes=200_000))
-    for fault in loaded.faults:
-        line, column, end_line, end_column = fault.spot.span()
-        if not (1 <= line <= raw.count(b"\n") + raw.count(b"\r") + 1 and (end_line, end_column) >= (line, column)):
-            raise Broken(f"{fault} is outside of its file")
-    for document in loaded.documents:
-        _places(document.data, (), document.span)
-    return " ".join(sorted(f"{fault.code} {fault.message[:30]}" for fault in loaded.faults))
+def encoded(target: str, turn: int, case: Case) -> bytes:
+    return marshal.dumps((target, turn, case))
 
 
-def _places(value: object, route: tuple[str | int, ...], span: Callable[..., tuple[int, int, int, int]]) -> None:
-    line, column, end_line, end_column = span(route)
-    if (end_line, end_column) < (line, column):
-        raise Broken(f"{route} ends before it starts")
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for step, below in inner:
-        _places(below, (*route, step), span)
-
-
-def one_quantity(case: Case, dice: random.Random) -> str:
-    """A damaged quantity: read exactly, or refused."""
-    text = damaged(dice.choice([b"1.5Gi", b"100m", b"1e3", b"0.10", *(v.encode() for v in VALUES)]), dice)
+def decoded(raw: bytes) -> tuple[str, int, Case] | None:
+    """Target, chance and files; None for the engine's own first tries."""
     try:
-        return str(type(parse_quantity(text.decode("utf-8", "replace"))))
-    except QuantityError:
-        return "refused"
-    finally:
-        case.clear()
+        found = marshal.loads(raw)
+    except (EOFError, ValueError, TypeError):
+        return None
+    return found if isinstance(found, tuple) else None
 
 
-def whole_check(case: Case, dice: random.Random) -> str:
-    """A damaged repository through the command line, in a format by chance."""
-    for name in dice.sample(list(case), min(len(case), dice.choice((1, 1, 2)))):
-        case[name] = damaged(case[name], dice)
-    form = dice.choice(FORMATS)
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        for name, raw in case.items():
-            os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
-            Path(name).write_bytes(raw)
-        words = ["check", ".", "--format", "json=out.json", *(["--format", f"{form}=out"] if form != "json" else [])]
-        said = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(io.StringIO()) as complained:
-            code = run(words)
-        if code not in (0, 1, 2) or "bug in qcheck" in complained.getvalue():
-            raise Broken(f"exit code {code}: {complained.getvalue()}")
-        if not os.path.exists("out.json"):
-            return complained.getvalue()[:60]
-        return _said(json.loads(Path("out.json").read_text()), form)
+def first_cases(corpus: str | None) -> list[Case]:
+    """Each fixture case as a whole, each file of the corpus by itself, and the small seeds."""
+    tops = [p for kind in ("rules", "clusters") for p in (PROJECT / "fixtures" / kind).rglob("*") if p.is_dir()]
+    cases = [case for top in sorted(tops) if (case := read(top))]
+    if corpus:
+        cases += [{path.name: path.read_bytes()} for path in sorted(Path(corpus).iterdir()) if path.is_file()]
+    return [*cases, *SEEDS]
 
 
-def _said(report: dict[str, list[dict[str, object]]], form: str) -> str:
-    """Which rules spoke; none of them may have crashed, and no report may be cut short or let control characters out."""
-    found = report["findings"]
-    crashed = [str(one["message"]) for one in found if one["rule"] == "QC000"]
-    if crashed:
-        raise Broken(crashed[0])
-    if form != "json":
-        text = Path("out").read_text(encoding="utf-8")
-        wild = [ch for ch in text if ord(ch) < 32 and ch not in "\n\t\r"] or [ch for ch in text if ch in "\x7f\u202e"]
-        if wild or (not text and found) or len(text) > OUTPUT_LIMIT:
-            raise Broken(f"the {form} report holds {wild[:3]} in {len(text)} characters")
-        if form == "html" and "onerror=alert(1)>" in text.replace("&gt;", ""):
-            raise Broken("the html report lets markup through")
-    return " ".join(sorted({str(one["rule"]) for one in found}))
+def read(top: Path) -> Case:
+    found = (p for p in sorted(top.rglob("*")) if p.is_file() and p.suffix != ".md")
+    return {str(p.relative_to(top)): p.read_bytes() for p in found if p.stat().st_size < LARGEST // 4}
 
 
-TARGETS = (one_file, one_file, one_quantity, whole_check, whole_check, whole_check)
+def write(case: Case, folder: Path) -> None:
+    for name, raw in case.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(raw)
 
 
-def fuzz(count: int, seed: int, corpus: str | None) -> int:
-    """Tries `count` inputs; the number that broke something."""
-    dice = random.Random(seed)
-    pool = seeds(corpus)
-    heard: set[str] = set()
-    failures = 0
-    for at in range(count):
-        target = dice.choice(TARGETS)
-        case = dict(dice.choice(pool))
-        try:
-            with limited():
-                news = f"{target.__name__} {target(case, dice)}"
-        except (Exception, TooSlow, MemoryError) as error:  # noqa: BLE001 (whatever it is, it is the catch)
-            failures += 1
-            _keep(case, f"{seed}-{at}", error)
-            continue
-        if news not in heard and case:
-            heard.add(news)
-            pool.append(case)
-    print(f"seed {seed}: {count} inputs, {len(heard)} different answers, {failures} failures")
-    return failures
+def fitting(targets: dict[str, Target], case: Case) -> list[str]:
+    """The targets that read a file of the case, by its ending."""
+    return [name for name, target in targets.items() if any(path.endswith(target.endings) for path in case)]
 
 
-def _keep(case: Case, name: str, error: BaseException) -> None:
-    folder = PROJECT / "fuzz-failures" / name
-    shutil.rmtree(folder, ignore_errors=True)
-    for path, raw in case.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(raw)
-    folder.mkdir(parents=True, exist_ok=True)
-    story = "".join(traceback.format_exception(error))
-    (folder / "why.txt").write_text(story)
-    print(f"fuzz-failures/{name}: {story.strip().splitlines()[-1][:300]}", file=sys.stderr)
+def mutator(targets: dict[str, Target], first: list[Case]) -> Callable[[bytes, int, int], bytes]:
+    """Damages the files of an input, now and then for another target, or those of another input."""
+    by_target = {name: [c for c in first if name in fitting(targets, c)] for name in targets}
+
+    def mutate(raw: bytes, largest: int, seed: int) -> bytes:
+        dice = random.Random(seed)
+        target, turn, case = decoded(raw) or ("", 0, {})
+        if not case or dice.random() < 0.3:
+            target, turn = dice.choice(list(targets)), dice.randrange(1 << 30)
+            case = case if target in fitting(targets, case) else dice.choice(by_target[target])
+        case = damaged_case(case, dice)
+        made = encoded(target, turn, case)
+        return made if len(made) <= largest and target in fitting(targets, case) else raw
+
+    return mutate
+
+
+def fuzz(count: int, seed: int, corpus: str | None) -> NoReturn:
+    import atheris
+
+    with contextlib.redirect_stderr(io.StringIO()), atheris.instrument_imports(include=["qcheck"]):
+        targets = all_targets()
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    with tempfile.TemporaryDirectory() as folder:
+        first, dice = first_cases(corpus), random.Random(seed)
+        for at, case in enumerate(first):
+            if able := fitting(targets, case):
+                Path(folder, str(at)).write_bytes(encoded(dice.choice(able), at, case))
+        engine = [f"-seed={seed}", f"-max_len={LARGEST}", f"-timeout={PATIENCE}", "-rss_limit_mb=0", "-verbosity=0"]
+        atheris.Setup(
+            [sys.argv[0], *engine, folder], Run(count, seed, targets).take, custom_mutator=mutator(targets, first)
+        )
+        atheris.Fuzz()
+    raise AssertionError("the engine ends the process")
+
+
+def all_targets() -> dict[str, Target]:
+    """All targets by name, and with them all of qcheck, so that what is imported late is watched as well."""
+    import fuzz_commands
+    import fuzz_readers
+
+    import qcheck
+
+    for module in pkgutil.walk_packages(qcheck.__path__, "qcheck."):
+        if not module.name.endswith("__main__"):
+            import_module(module.name)
+    return {**fuzz_readers.TARGETS, **fuzz_commands.TARGETS}
+
+
+def again(folder: Path) -> None:
+    """Tries a kept input once more, without the engine."""
+    told = decoded((folder / "input").read_bytes())
+    assert told is not None
+    name, turn, case = told
+    with limited():
+        all_targets()[name].run(case, random.Random(turn))
+    print(f"{name}: nothing broke")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Feed qcheck broken input.")
-    parser.add_argument("count", nargs="?", type=int, default=2000)
+    parser.add_argument("count", nargs="?", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--corpus", help="a folder of manifests to damage as well")
+    parser.add_argument("--again", type=Path, metavar="FOLDER", help="try one kept input once more")
     given = parser.parse_args()
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    sys.exit(1 if fuzz(given.count, given.seed, given.corpus) else 0)
+    os.environ["PATH"] = os.devnull  # no renderer of this machine is to be run on broken input
+    if given.again:
+        return again(given.again)
+    if not any(module.name == "atheris" for module in pkgutil.iter_modules()):
+        sys.exit(NO_ENGINE)
+    fuzz(given.count, given.seed, given.corpus)
 
 
 if __name__ == "__main__":

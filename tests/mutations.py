@@ -5,6 +5,9 @@ from __future__ import annotations
 import random
 import re
 
+Case = dict[str, bytes]
+"""The files of a small repository by their paths."""
+
 VALUES = [
     "",
     "null",
@@ -60,6 +63,120 @@ PIECES += [
     b"{{ x }}",
     b"{% if x %}\n",
 ]
+
+
+NAMES = [
+    "a\n::error::b",
+    "\x1b[31mred",
+    "<img src=x onerror=alert(1)>",
+    "a](http:x)`|<b>",
+    "\udcff",
+    "\u202egnp",
+    "-o",
+    " ",
+    "%0A%s{x}${y}",
+    "*?[!a]#",
+    "'\"\\&;$(x)",
+    "n" * 200,
+    "folder.yaml/a",
+    "a,b=c:d",
+    "kustomization",
+    "values",
+    "templates/x",
+    "terraform.tfvars",
+]
+"""What files are called by those who mean no good; the ending follows."""
+
+IGNORED = [
+    b"*\n",
+    b"!*.yaml\n",
+    b"[a-\n",
+    b"\\\n",
+    b"**/**/**/x\n",
+    b"*a*a*a*a*a*a*a*a*b\n",
+    b"\xff\0\n",
+    b"!\n/\n//\n",
+]
+"""Lines of a .gitignore."""
+
+SEEDS: list[Case] = [
+    {"some.quantity": b"1.5Gi\n100m\n1e3\n.5\n-1\n12E\n0.000000000001Ki\n8Ei\n1E6\n1.\n"},
+    {
+        "some.selectors": b"""\
+labels:
+- {gpu: h100, size: "5", zone: a}
+- {gpu: a100, size: "05"}
+- {}
+taints:
+- {key: gpu, value: h100, effect: NoSchedule}
+- {key: size, value: "5", effect: NoExecute}
+- {key: zone, effect: PreferNoSchedule}
+selector:
+  matchLabels: {gpu: h100}
+  matchExpressions:
+  - {key: size, operator: In, values: ["5", "6"]}
+  - {key: zone, operator: Exists}
+  - {key: zone, operator: NotIn, values: [b]}
+  - {key: other, operator: DoesNotExist}
+spec:
+  nodeSelector: {gpu: h100}
+  affinity:
+    nodeAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+        nodeSelectorTerms:
+        - matchExpressions:
+          - {key: size, operator: Gt, values: ["4"]}
+          - {key: size, operator: Lt, values: ["6"]}
+        - matchFields:
+          - {key: metadata.name, operator: In, values: [n1]}
+  tolerations:
+  - {key: gpu, operator: Equal, value: h100, effect: NoSchedule}
+  - {key: size, operator: Exists}
+"""
+    },
+    {
+        "pyproject.toml": b"""\
+[project]
+name = "a"
+
+[tool.qcheck]
+version = 1
+kueue = "0.19"
+[tool.qcheck.clusters.a]
+include = ["a/**"]
+[tool.qcheck.capacity]
+autoscaled = "max"
+reserves = [{pools = ["h100"], total = {"nvidia.com/gpu" = 8}, reason = "debug"}]
+[[tool.qcheck.shapes]]
+name = "trainer"
+requests = {"nvidia.com/gpu" = 8, cpu = "90"}
+flavors = ["h100"]
+"""
+    },
+]
+"""For targets that read something else than whole repositories."""
+
+
+def damaged_case(case: Case, dice: random.Random) -> Case:
+    """The files with one or two of them damaged; now and then one has another name, is missing, or is there twice."""
+    case = dict(case)
+    if not case:
+        return case
+    for name in dice.sample(list(case), min(len(case), dice.choice((1, 1, 2)))):
+        case[name] = damaged(case[name], dice)
+    way, name = dice.randrange(40), dice.choice(list(case))
+    if way < 3:
+        case[_other_name(name, dice)] = case[name] if way == 0 else case.pop(name)
+    elif way == 3 and len(case) > 1:
+        del case[name]
+    elif way == 4:
+        case[".gitignore"] = case.get(".gitignore", b"") + dice.choice(IGNORED)
+    return case
+
+
+def _other_name(name: str, dice: random.Random) -> str:
+    ending = re.search(r"((?<=/)|^)(qcheck\.yaml|pyproject\.toml)$|\.[^/]*$|$", name)
+    return dice.choice(NAMES) + (ending[0] if ending else "")
 
 
 def damaged(raw: bytes, dice: random.Random) -> bytes:

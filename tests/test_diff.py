@@ -163,7 +163,7 @@ def test_the_command(repository: Path, capfdbinary: pytest.CaptureFixture[bytes]
 def test_what_is_rendered_is_rendered_from_each_revision(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tools = repository.parent / "bin"
     tools.mkdir()
-    (tools / "kustomize").write_text('#!/bin/sh\ncat "$2"/*.yaml\n')
+    (tools / "kustomize").write_text('#!/bin/sh\ncat "$3"/*.yaml\n')
     (tools / "kustomize").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
     only = {"clusters": {"prod": {"include": ["nodes/**", "system/**"], "render": [{"kustomize": "queues"}]}}}

@@ -24,7 +24,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(FAIL, repo / "base")
     (repo / "nodes").mkdir()
     (repo / "base" / "nodes.yaml").rename(repo / "nodes" / "nodes.yaml")
-    (repo / "qcheck.yaml").write_text("render: [{kustomize: base}]\nlimits: {renderSeconds: 2}\n")
+    (repo / "qcheck.yaml").write_text("render: [{kustomize: base}]\nlimits: {renderSeconds: 2, bytes: 100000}\n")
     (tmp_path / "bin").mkdir()
     for tool in ("cat", "sleep", "env", "sed"):
         (tmp_path / "bin" / tool).symlink_to(shutil.which(tool) or "/bin/false")
@@ -40,7 +40,7 @@ def stand_in(repository: Path, tool: str, script: str) -> None:
 
 
 def test_what_is_rendered_is_judged_with_the_files(repository: Path) -> None:
-    stand_in(repository, "kustomize", '[ "$1 $2" = "build base" ] && cat base/queues.yaml')
+    stand_in(repository, "kustomize", '[ "$1 $2 $3" = "build -- base" ] && cat base/queues.yaml')
     result = audit(["."], load_settings())
     assert [f.primary.origin.path for f in result.findings if f.rule and f.rule.id == "QC101"] == ["kustomize:base"]
     assert not result.inputs.unjudged
@@ -52,7 +52,7 @@ def test_helm_gets_its_values_and_names(repository: Path) -> None:
     )
     stand_in(repository, "helm", 'echo "$@" > words; cat base/queues.yaml')
     assert gather(["."], load_settings()).clusters[0].queues
-    words = "template queues base --skip-tests --namespace kueue-system --values v.yaml\n"
+    words = "template --skip-tests --values=v.yaml --namespace=kueue-system -- queues base\n"
     assert (repository / "words").read_text() == words
 
 
@@ -62,6 +62,9 @@ def test_helm_gets_its_values_and_names(repository: Path) -> None:
         ("echo 'no such base' >&2; exit 1", "kustomize failed: no such base"),
         ("exit 3", "kustomize failed: it said nothing"),
         ("sleep 60", "kustomize took longer than 2 s"),
+        ("(sleep 60 &) >&2; sleep 60", "kustomize took longer than 2 s"),
+        ("while :; do cat base/queues.yaml; done", "kustomize wrote more than 100,000 bytes"),
+        ("while :; do cat base/queues.yaml; done >&2", "kustomize wrote more than 100,000 bytes"),
     ],
 )
 def test_a_render_that_fails_makes_the_run_unjudged(repository: Path, script: str, why: str) -> None:
@@ -69,6 +72,20 @@ def test_a_render_that_fails_makes_the_run_unjudged(repository: Path, script: st
     gathered = gather(["."], load_settings())
     assert gathered.inputs.unjudged == (f"kustomize:base: {why}",)
     assert not gathered.clusters[0].is_complete
+
+
+def test_settings_give_a_renderer_no_options(repository: Path) -> None:
+    """Helm's --post-renderer would run a program of the repository."""
+    (repository / "-o").mkdir()
+    (repository / "qcheck.yaml").write_text(
+        "render: [{helm: -o, release: --post-renderer=./x, namespace: --debug, values: [--dry-run]}, {kustomize: -o}]\n"
+    )
+    for tool in ("helm", "kustomize"):
+        stand_in(repository, tool, f'for word in "$@"; do echo "$word" >> {tool}.words; done')
+    gather(["."], load_settings())
+    words = "template --skip-tests --values=--dry-run --namespace=--debug -- --post-renderer=./x -o"
+    assert (repository / "helm.words").read_text().split() == words.split()
+    assert (repository / "kustomize.words").read_text().split() == ["build", "--", "-o"]
 
 
 def test_tools_and_directories_that_are_missing(repository: Path) -> None:

@@ -33,7 +33,9 @@ def check(options: CheckOptions) -> int:
         write(output, _rendered(result, output, options))
     watch.close()
     if result.inputs.unjudged and Output("text") not in outputs:
-        complain("could not judge everything:\n" + "\n".join(result.inputs.unjudged))
+        from qcheck.reports.wording import plain
+
+        complain("could not judge everything:\n" + "\n".join(map(plain, result.inputs.unjudged)))
     return 0 if options.exit_zero and result.exit_code == 1 else result.exit_code
 
 

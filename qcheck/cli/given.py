@@ -9,17 +9,18 @@ from qcheck.model.value import TYPE_CHECKING, replace
 from qcheck.settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from qcheck.findings.catalogue import Rule
     from qcheck.findings.result import Inputs, Result
+    from qcheck.model.place import Route
     from qcheck.reading import Watch
 
 
 def settings_for(paths: Sequence[str], config: str | None, clusters: Sequence[str] = ()) -> Settings:
     """The settings that count for `paths`, narrowed to the named clusters. Raises `SettingsError` and `UsageError`."""
     settings = load_settings(next((path for path in paths if path != "-"), "."), config)
-    check_rules((*settings.select, *settings.ignore, *settings.severity, *settings.params), settings.path or "settings")
-    check_params(settings)
+    check_settings(settings)
     return replace(settings, scopes=tuple(_named(settings, name) for name in clusters)) if clusters else settings
 
 
@@ -64,7 +65,9 @@ def _since(revision: str, paths: Sequence[str], settings: Settings, watch: Watch
 def stop_if_unjudged(inputs: Inputs) -> None:
     """Raises `UsageError` where the run could not judge; what it could say has been written by then."""
     if inputs.unjudged:
-        raise UsageError("could not judge everything:\n" + "\n".join(inputs.unjudged))
+        from qcheck.reports.wording import plain
+
+        raise UsageError("could not judge everything:\n" + "\n".join(map(plain, inputs.unjudged)))
 
 
 def words(texts: Iterable[str]) -> tuple[str, ...]:
@@ -88,18 +91,46 @@ def check_rules(named: Iterable[str], where: str) -> None:
         raise UsageError(f"{where}: {error}", error.hint)
 
 
-def check_params(settings: Settings) -> None:
-    """Raises `UsageError` where settings give a rule a parameter that it does not have, or of another type."""
-    if not settings.params:
+def check_settings(settings: Settings) -> None:
+    """Raises `UsageError` where the settings name no rule, or give one a parameter that it has not or of another type."""
+    named = list(_named_rules(settings))
+    if not named or settings.path is None:
         return
-    from qcheck.findings.catalogue import load_catalogue
-    from qcheck.findings.settle import overrides
+    from qcheck.findings.catalogue import choose, load_catalogue
+    from qcheck.settings.reading import line_of
 
     catalogue = load_catalogue()
-    for identifier, params in sorted(overrides(catalogue, settings.params).items()):
-        known, where = catalogue[identifier].params, f"{settings.path}: rules.params: {identifier}"
+    for route, word in named:
+        if choose(catalogue.values(), [word])[1]:
+            check_rules([word], line_of(settings.path, route))
+    _check_params(settings, settings.path, catalogue)
+
+
+def _named_rules(settings: Settings) -> Iterator[tuple[Route, str]]:
+    """Each word of the settings that names rules, and where it stands."""
+    for field, words in (("select", settings.select), ("ignore", settings.ignore)):
+        yield from ((("rules", field, at), word) for at, word in enumerate(words))
+    for field, words in (("severity", tuple(settings.severity)), ("params", tuple(settings.params))):
+        yield from ((("rules", field, word), word) for word in words)
+
+
+def _check_params(settings: Settings, path: str, catalogue: dict[str, Rule]) -> None:
+    from qcheck.findings.settle import overrides
+    from qcheck.settings.reading import line_of
+
+    written = {word: (word, params) for word, params in settings.params.items()}
+    for identifier, (word, params) in sorted(overrides(catalogue, written).items()):
         for name, value in params.items():
-            if name not in known:
-                raise UsageError(f"{where} has no parameter {name!r}", f"It has: {', '.join(known) or 'none'}.")
-            if not isinstance(value, (str, int) if isinstance(known[name], str) else type(known[name])):
-                raise UsageError(f"{where}: {name} is {value!r}; it should be like its default, {known[name]!r}")
+            error, hint = _param_error(catalogue[identifier].params, name, value)
+            if error:
+                where = line_of(path, ("rules", "params", word, name))
+                raise UsageError(f"{where}: rules.params: {identifier}{error}", hint)
+
+
+def _param_error(known: Mapping[str, object], name: str, value: object) -> tuple[str, str]:
+    """What is wrong with a rule's parameter, and what to do; empty if nothing is."""
+    if name not in known:
+        return f" has no parameter {name!r}", f"It has: {', '.join(known) or 'none'}."
+    if not isinstance(value, (str, int) if isinstance(known[name], str) else type(known[name])):
+        return f": {name} is {value!r}; it should be like its default, {known[name]!r}", ""
+    return "", ""

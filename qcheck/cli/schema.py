@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from qcheck.cli.output import UsageError, to_stdout
+from qcheck.model.quantity import whole
 
 MODULES = {"config": "qcheck.settings.schema", "report": "qcheck.reports.schema", "nodepool": "qcheck.nodepools.schema"}
 NEWEST = "v1beta2"
@@ -33,10 +34,10 @@ def _of_kind(kind: str, version: str, release: str) -> dict[str, object]:
 
     if kind not in SERVED:
         raise UsageError(f"there is no schema of {kind!r}", f"Known are {', '.join((*MODULES, *SERVED))}.")
-    major, _, minor = release.partition(".")
-    if not (major.isdecimal() and minor.isdecimal()):
+    major, minor = map(whole, release.partition(".")[::2])
+    if major is None or minor is None:
         raise UsageError(f"{release!r} is no release of Kueue", "Write it as 0.19.")
     try:
-        return kueue_schema(kind, version.rpartition("/")[2], (int(major), int(minor)))
+        return kueue_schema(kind, version.rpartition("/")[2], (major, minor))
     except KeyError:
         raise UsageError(f"Kueue {release} has no {version} of {kind}") from None

@@ -27,16 +27,25 @@ def wants_color(choice: str, stream: TextIO) -> bool:
 
 def complain(message: str, hint: str = "", color: str = "auto") -> None:
     """An error for people: what is wrong, and what to do next."""
+    from qcheck.reports.wording import plain
+
     head = f"{BOLD}{RED}error:{RESET}" if wants_color(color, sys.stderr) else "error:"
-    first, *more = message.splitlines() or [""]
+    first, *more = map(plain, message.splitlines() or [""])
     lines = [f"{head} {first}", *(f"       {line}" for line in more)]
     if hint:
-        lines.append(f"  hint: {hint}")
-    say("\n".join(lines))
+        lines.append(f"  hint: {plain(hint)}")
+    _to_stderr("\n".join(lines))
 
 
 def say(text: str) -> None:
-    """A line on standard error; a reader that has gone away is no reason to fail."""
+    """A line on standard error."""
+    from qcheck.reports.wording import plain
+
+    _to_stderr(plain(text))
+
+
+def _to_stderr(text: str) -> None:
+    """A reader that has gone away is no reason to fail."""
     try:
         print(text, file=sys.stderr, flush=True)
     except OSError:

@@ -75,10 +75,15 @@ def parse(text: Text) -> Block:
     try:
         tree = parses_to_tree(text.text if text.text.endswith("\n") else text.text + "\n")
     except UnexpectedInput as error:
-        raise HclError("this is not valid HCL", max(0, error.pos_in_stream or 0)) from None
+        raise HclError("this is not valid HCL", _offset(error.pos_in_stream, len(text.text))) from None
     except (LarkError, RecursionError):
         raise HclError("this is not valid HCL", 0) from None
     return Block("", (), _tree(tree.children[0]), tree, text)
+
+
+def _offset(at: int | None, end: int) -> int:
+    """Where the parser stopped; it counts nothing where the text ends too early."""
+    return end if at is None or at < 0 else min(at, end)
 
 
 def _tree(node: Node | Token) -> Node:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor
     from qcheck.model.objects import Object
 
-_STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+_STEP = re.compile(r"([^.\[\]]+)|\[([0-9]{1,9})\]")
 
 
 def app_wrapper(root: Cursor) -> Object:

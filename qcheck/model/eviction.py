@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 DEFAULT_GRACE = 30
 """Seconds that a pod gets to terminate where it does not say."""
 _FORCED = "workload.codeflare.dev.appwrapper/forcefulDeletionGracePeriodDuration"
-_PARTS = r"(\d+)(h|m|s)"
+_PARTS = r"([0-9]{1,10})(h|m|s)"
 _SECONDS = {"h": 3600, "m": 60, "s": 1}
 
 

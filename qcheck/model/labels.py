@@ -5,6 +5,7 @@ Source: k8s.io/component-helpers `scheduling/corev1`, k8s.io/apimachinery `label
 
 from __future__ import annotations
 
+from qcheck.model.quantity import integer
 from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ class Requirement(Value):
         return False
 
     def _compares(self, value: str | None) -> bool:
-        bound = _integer(self.values[0]) if len(self.values) == 1 else None
-        found = _integer(value)
+        bound = integer(self.values[0]) if len(self.values) == 1 else None
+        found = integer(value)
         if bound is None or found is None:
             return False
         return {"Gt": found > bound, "Lt": found < bound, "Gte": found >= bound, "Lte": found <= bound}[self.operator]
@@ -137,7 +138,7 @@ class Toleration(Value):
         return False
 
     def _compares(self, value: str) -> bool:
-        found, bound = _integer(value), _integer(self.value)
+        found, bound = integer(value), integer(self.value)
         if found is None or bound is None:
             return False
         return found < bound if self.operator == "Lt" else found > bound
@@ -146,10 +147,3 @@ class Toleration(Value):
 def untolerated(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> tuple[Taint, ...]:
     """The hard taints that none of the tolerations covers."""
     return tuple(t for t in taints if t.is_hard and not any(a.tolerates(t) for a in tolerations))
-
-
-def _integer(text: str | None) -> int | None:
-    try:
-        return None if text is None else int(text)
-    except ValueError:
-        return None

@@ -143,7 +143,21 @@ def _hint(text: str) -> str:
 
 def whole(text: str) -> int | None:
     """The number that labels, annotations and names write in digits; None for anything else, and for one beyond int64."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < _INT64_DIGITS else None
+    return integer(text) if text[:1].isdigit() else None
+
+
+def integer(text: str | None) -> int | None:
+    """What Go's `strconv.ParseInt(text, 10, 64)` makes of it: no spaces, no underscores, 64 bits. None where that fails."""
+    if text is None:
+        return None
+    digits = text[1:] if text.startswith(("+", "-")) else text
+    if not (digits.isascii() and digits.isdigit()):
+        return None
+    digits = digits.lstrip("0") or "0"
+    if len(digits) > _INT64_DIGITS:
+        return None
+    number = -int(digits) if text.startswith("-") else int(digits)
+    return number if -(2**63) <= number < 2**63 else None
 
 
 def amount(resource: str, quantity: Quantity) -> int:

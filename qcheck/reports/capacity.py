@@ -113,7 +113,7 @@ def _sources(cluster: Cluster) -> Iterator[str]:
         yield ""
         yield "where the figures come from"
     for pool in cluster.pools:
-        yield f"  {plain(pool.name)} ({pool.format}, {pool.place.line})"
+        yield plain(f"  {pool.name} ({pool.format}, {pool.place.line})")
         yield from (f"    {plain(each)}" for each in pool.figures)
         if pool.why_unknown:
             yield f"    not known: {plain(pool.why_unknown)}"

@@ -65,9 +65,9 @@ class ClusterScope(Value):
 
 @cache
 def _patterns(lines: tuple[str, ...]) -> GitIgnoreSpec:
-    from pathspec import GitIgnoreSpec
+    from qcheck.settings.patterns import specification
 
-    return GitIgnoreSpec.from_lines(lines)
+    return specification(lines)
 
 
 def _any(lines: tuple[str, ...], path: str) -> bool:

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     Fields = dict[str, object]
     Reader = Callable[[object], object]
 
-RELEASE = re.compile(r"v?(\d+)\.(\d+)(?:\.\d+)?")
+RELEASE = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})(?:\.[0-9]+)?")
+PLAIN_PATTERN = re.compile(r"[^\\[!#\s][^\\[!]*")
+"""What is a pattern for certain; of others only pathspec can tell."""
 
 
 class Unusual(Exception):
@@ -131,8 +133,10 @@ def leaves_root(path: str) -> bool:
     return path.startswith(("/", "~")) or ":" in parts[0] or ".." in parts
 
 
-def _paths(value: object) -> tuple[str, ...]:
-    return tuple(_path(v) for v in _strings(value))
+def _patterns(value: object) -> tuple[str, ...]:
+    if not all(PLAIN_PATTERN.fullmatch(_path(v)) for v in _strings(value)):
+        raise Unusual
+    return _strings(value)
 
 
 def _amounts(value: object) -> dict[str, int]:
@@ -191,8 +195,8 @@ CAPACITY: dict[str, tuple[str, Reader]] = {
     "virtualResources": ("virtual_resources", _strings),
 }
 CLUSTER: dict[str, tuple[str, Reader]] = {
-    "include": ("include", _paths),
-    "exclude": ("exclude", _paths),
+    "include": ("include", _patterns),
+    "exclude": ("exclude", _patterns),
     "kueue": ("kueue", _release),
     "complete": ("complete", _flag),
 }
@@ -202,7 +206,7 @@ SETTINGS: dict[str, tuple[str, Reader]] = {
     "complete": ("complete", _flag),
     "profile": ("profile", _one_of("reserved-and-shared")),
     "clusters": ("clusters", _mapping),
-    "exclude": ("exclude", _paths),
+    "exclude": ("exclude", _patterns),
     "capacity": ("capacity", _part(CAPACITY)),
     "shapes": ("shapes", _many(SHAPE, Shape)),
     "queues": ("queues", _part({"reserved": ("reserved_queues", _strings), "shared": ("shared_queues", _strings)})),

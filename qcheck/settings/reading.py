@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 
 from qcheck.documents.load import load
+from qcheck.documents.text import NotText, decode
 from qcheck.model.value import TYPE_CHECKING
 from qcheck.settings import Settings, SettingsError
 from qcheck.settings.quick import quick
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 HINT = "`qcheck schema config` prints what may be written, docs/settings.md explains it."
 LARGEST = 1_000_000
+TOML_LINE = re.compile(r"at line (\d+)")
+"""Where tomllib says that something is wrong; it says no line for the end of the file."""
 
 
 def read_settings(path: str) -> Settings:
@@ -29,6 +33,11 @@ def read_settings(path: str) -> Settings:
     data, locate = _plain_data(shown, _text(path, shown))
     root = os.path.dirname(shown) or "."
     return quick(data, shown, root) or _by_schema(data, locate, shown, root)
+
+
+def line_of(path: str, route: Route) -> str:
+    """`file:line` of what stands at a route of the settings file `path`. Raises `SettingsError`."""
+    return _plain_data(path, _text(path, path))[1](route)
 
 
 def _by_schema(data: object, locate: Locate, shown: str, root: str) -> Settings:
@@ -46,14 +55,17 @@ def _by_schema(data: object, locate: Locate, shown: str, root: str) -> Settings:
 
 def _text(path: str, shown: str) -> str:
     try:
-        if os.path.getsize(path) > LARGEST:
-            raise SettingsError([f"{shown}: larger than {LARGEST:,} bytes, which is no settings file"])
-        with open(path, encoding="utf-8") as file:
-            return file.read()
+        with open(path, "rb") as file:
+            raw = file.read(LARGEST + 1)
     except OSError as error:
         raise SettingsError([f"{shown}: {error.strerror or error}"], "Name another file with --config.") from None
-    except UnicodeDecodeError:
-        raise SettingsError([f"{shown}: not UTF-8 text"]) from None
+    if len(raw) > LARGEST:
+        raise SettingsError([f"{shown}:1: larger than {LARGEST:,} bytes, which is no settings file"])
+    try:
+        return decode(raw)
+    except NotText as error:
+        line = raw.count(b"\n", 0, error.offset) + 1
+        raise SettingsError([f"{shown}:{line}: {error}"]) from None
 
 
 def _plain_data(shown: str, text: str) -> tuple[object, Locate]:
@@ -79,7 +91,11 @@ def _toml(shown: str, text: str) -> tuple[object, Locate]:
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError([f"{shown}: {error}"]) from None
+        found = TOML_LINE.search(str(error))
+        line = int(found[1]) if found else text.count("\n") + 1
+        raise SettingsError([f"{shown}:{line}: {error}"]) from None
+    except RecursionError:
+        raise SettingsError([f"{shown}:1: nested too deep"]) from None
     tool = data.get("tool")
     table = tool.get("qcheck") if isinstance(tool, dict) else None
     return table, lambda route: f"{shown}:{_toml_line(text, route)}"

@@ -13,6 +13,7 @@ from qcheck.model.nodes import DECLARED, Machine
 from qcheck.model.policy import Policy, Release, Reserve, Shape
 from qcheck.model.quantity import amount, parse_quantity
 from qcheck.settings import ClusterScope, Render, Settings
+from qcheck.settings.patterns import is_pattern
 from qcheck.settings.quick import leaves_root
 
 
@@ -22,16 +23,23 @@ def _below_root(path: str) -> str:
     return path
 
 
+def _is_pattern(pattern: str) -> str:
+    if not is_pattern(pattern):
+        raise ValueError(f"{pattern!r} is no pattern as in a .gitignore")
+    return pattern
+
+
 def _known_resource_amount(value: str | int) -> str | int:
     parse_quantity(value)
     return value
 
 
 Path = Annotated[str, AfterValidator(_below_root)]
+Pattern = Annotated[Path, AfterValidator(_is_pattern)]
 Quantity = Annotated[str | int, AfterValidator(_known_resource_amount)]
 Amounts = dict[str, Quantity]
 Severity = Literal["error", "warning", "note"]
-ReleaseText = Annotated[str, Field(pattern=r"^v?\d+\.\d+(\.\d+)?$", description='Such as "0.19"; in quotes.')]
+ReleaseText = Annotated[str, Field(pattern=r"^v?[0-9]{1,4}\.[0-9]{1,4}(\.[0-9]+)?$", description='Such as "0.19"; in quotes.')]
 
 
 class Part(BaseModel):
@@ -157,8 +165,8 @@ class LimitsPart(Part):
 class ClusterPart(Part):
     """The files and renders of one cluster, and what differs from the settings above."""
 
-    include: list[Path] = []
-    exclude: list[Path] = []
+    include: list[Pattern] = []
+    exclude: list[Pattern] = []
     render: list[RenderPart] = []
     kueue: ReleaseText | None = None
     complete: bool | None = None
@@ -182,7 +190,7 @@ class SettingsPart(Part):
     complete: bool = Field(default=True, description="Everything is in this repository: a missing object is missing.")
     profile: Literal["reserved-and-shared"] | None = None
     clusters: dict[str, ClusterPart] = {}
-    exclude: list[Path] = []
+    exclude: list[Pattern] = []
     render: list[RenderPart] = []
     capacity: CapacityPart = CapacityPart()
     shapes: list[ShapePart] = []

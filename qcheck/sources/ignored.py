@@ -47,6 +47,6 @@ class Ignored:
         except OSError:
             return
         if lines:
-            from pathspec import GitIgnoreSpec
+            from qcheck.settings.patterns import specification
 
-            self.specs = (*self.specs, (base, GitIgnoreSpec.from_lines(lines)))
+            self.specs = (*self.specs, (base, specification(lines)))

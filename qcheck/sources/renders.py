@@ -11,12 +11,14 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from time import monotonic
 
 from qcheck.sources.files import Content, NotRead
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import IO
 
 NOWHERE = "http://127.0.0.1:9"
 """The discard port: whatever wants the network is refused at once."""
@@ -28,6 +30,9 @@ OFFLINE = {
     "HELM_NO_PLUGINS": "1",
     "LC_ALL": "C",
 }
+LOOK_EVERY = 0.2
+"""Seconds between looks at how much was written."""
+LONGEST_COMPLAINT = 10_000
 PASSED_ON = ("PATH", "SYSTEMROOT", "TMPDIR", "TEMP")
 
 
@@ -38,11 +43,13 @@ def render(
     release: str | None,
     namespace: str | None,
     seconds: int,
+    most_bytes: int,
     within: str = ".",
 ) -> Content | NotRead:
     """What `tool` ("kustomize" or "helm") makes of a directory. `values`, `release` and `namespace` are helm's.
 
-    Relative paths are taken from the directory `within`.
+    Relative paths are taken from the directory `within`. Of what is larger than `most_bytes` one byte more is given back,
+    or nothing.
     """
     folder = folder.replace(os.sep, "/")
     name = f"{tool}:{folder}"
@@ -53,26 +60,29 @@ def render(
         return NotRead(
             name, "helm is not installed" if tool == "helm" else "neither kustomize nor kubectl is installed"
         )
-    return _run(name, command, seconds, within)
+    return _run(name, command, seconds, most_bytes, within)
 
 
 def _kustomize(folder: str) -> list[str] | None:
     if shutil.which("kustomize"):
-        return ["kustomize", "build", folder]
-    return ["kubectl", "kustomize", folder] if shutil.which("kubectl") else None
+        return ["kustomize", "build", "--", folder]
+    return ["kubectl", "kustomize", "--", folder] if shutil.which("kubectl") else None
 
 
 def _helm(chart: str, values: Sequence[str], release: str | None, namespace: str | None) -> list[str] | None:
-    """`helm template` asks no cluster; charts that this one depends on must be vendored."""
+    """`helm template` asks no cluster; charts that this one depends on must be vendored.
+
+    What the settings say is never an option: some of helm's run programs.
+    """
     if not shutil.which("helm"):
         return None
-    command = ["helm", "template", release or "release-name", chart, "--skip-tests"]
-    command += ["--namespace", namespace] if namespace else []
-    return command + [word for path in values for word in ("--values", path)]
+    command = ["helm", "template", "--skip-tests", *(f"--values={path}" for path in values)]
+    command += [f"--namespace={namespace}"] if namespace else []
+    return [*command, "--", release or "release-name", chart]
 
 
-def _run(name: str, command: list[str], seconds: int, within: str) -> Content | NotRead:
-    with tempfile.TemporaryDirectory() as home, tempfile.TemporaryFile() as output:
+def _run(name: str, command: list[str], seconds: int, most_bytes: int, within: str) -> Content | NotRead:
+    with tempfile.TemporaryDirectory() as home, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         environment = {key: os.environ[key] for key in PASSED_ON if key in os.environ} | OFFLINE
         environment |= {"HOME": home, "HELM_PLUGINS": home, "KUBECONFIG": os.devnull}
         with subprocess.Popen(
@@ -80,21 +90,38 @@ def _run(name: str, command: list[str], seconds: int, within: str) -> Content | 
             cwd=within,
             stdin=subprocess.DEVNULL,
             stdout=output,
-            stderr=subprocess.PIPE,
+            stderr=errors,
             env=environment,
             start_new_session=True,
         ) as process:
             try:
-                _, complaint = process.communicate(timeout=seconds)
-            except BaseException as error:
+                too_much = _wait(process, seconds, (output, errors), most_bytes)
+            except BaseException:
                 _kill(process)
-                if isinstance(error, subprocess.TimeoutExpired):
-                    return NotRead(name, f"{command[0]} took longer than {seconds} s")
                 raise
+            if too_much:
+                _kill(process)
+                return NotRead(name, f"{command[0]} {too_much}")
+        errors.seek(0)
         if process.returncode:
-            return NotRead(name, f"{command[0]} failed: {_first_line(complaint)}")
+            return NotRead(name, f"{command[0]} failed: {_first_line(errors.read(LONGEST_COMPLAINT))}")
         output.seek(0)
-        return Content(name, output.read())
+        return Content(name, output.read(most_bytes + 1))
+
+
+def _wait(process: subprocess.Popen[bytes], seconds: int, written: Sequence[IO[bytes]], most_bytes: int) -> str | None:
+    """Waits for the end; returns what the process does too much of, if it has to be stopped."""
+    until = monotonic() + seconds
+    while True:
+        try:
+            process.wait(min(LOOK_EVERY, max(0.0, until - monotonic())))
+        except subprocess.TimeoutExpired:
+            if monotonic() >= until:
+                return f"took longer than {seconds} s"
+            if any(os.fstat(file.fileno()).st_size > most_bytes for file in written):
+                return f"wrote more than {most_bytes:,} bytes"
+        else:
+            return None
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -112,7 +112,7 @@ def _job(at: Cursor, target: Target) -> Iterator[Failure]:
 def _minimum(at: Cursor, count: int, is_elastic: bool) -> Iterator[Failure]:
     if not _is_positive(at.text() or ""):
         yield refuse(at, "JOB-W20", f"Invalid value: {show(at.data)}: must be an integer greater than 0")
-    elif int(at.text() or "") >= count:
+    elif (whole(at.text() or "") or 0) >= count:
         text = f"Invalid value: {at.data}: must be less than the Job's {count} parallel pod{'s' * (count != 1)}"
         yield refuse(at, "JOB-W20", text)
     if is_elastic:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from qcheck.kinds.refusals.target import refuse
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.schema.formats import key_fault
+from qcheck.model.quantity import integer
 from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -69,16 +70,12 @@ def _slices(asked: dict[str, Cursor], count: int | None) -> Iterator[Failure]:
     if level is None:
         text = f"Forbidden: {PREFIX}{SLICE_SIZE} may not be set without {PREFIX}{SLICE_LEVEL}"
         yield refuse(size, "TAS-W03", text, on_key=True)
-    number = _integer(str(size.data))
+    number = integer(str(size.data))
     if number is None or number < 1:
         yield refuse(size, "TAS-W03", f"Invalid value: {show(size.data)}: must be an integer of at least 1")
     elif count is not None and number > count:
         text = f"Invalid value: {number}: must not be greater than the pod set's count of {count}"
         yield refuse(size, "TAS-W03", text)
-
-
-def _integer(text: str) -> int | None:
-    return int(text) if text.removeprefix("-").isdecimal() and text.isascii() and len(text) < 12 else None
 
 
 def _group_name(asked: dict[str, Cursor]) -> Iterator[Failure]:

@@ -6,7 +6,7 @@ from qcheck.kinds.refusals.queues import amount
 from qcheck.kinds.refusals.selectors import annotation_keys, label_map
 from qcheck.kinds.refusals.target import refuse
 from qcheck.kinds.schema.failure import show
-from qcheck.model.quantity import whole
+from qcheck.model.quantity import integer
 from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def workload(root: Cursor, target: Target) -> Iterator[Failure]:
 
 
 def _is_int32(text: str) -> bool:
-    number = whole(text.removeprefix("-").removeprefix("+"))
-    return number is not None and number < 2**31 + text.startswith("-")
+    number = integer(text)
+    return number is not None and -(2**31) <= number < 2**31
 
 
 def _pod_sets(root: Cursor, pod_sets: list[Cursor]) -> Iterator[Failure]:
