@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -208,6 +209,47 @@ def test_an_interrupted_run_leaves_no_half_report(
     assert run(["check", ".", "--format", "json=old.json"]) == 130
     assert (repo / "old.json").read_text() == "old"
     assert sorted(p.name for p in repo.iterdir()) == ["old.json", "q.yaml", "rest.yaml"]
+
+
+def test_a_gitignore_that_git_does_not_understand(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Single lines do not count, and none of them takes longer than it should."""
+    (repo / "q.yaml").write_text(queue())
+    (repo / ("a" * 200 + ".yaml")).write_text("a: 1\n")
+    (repo / ".gitignore").write_bytes(b"!\n\\\n[z-a]\n[[:x:]]\n\xff\0\n/\n" + b"*a" * 30 + b"b\nrest.yaml\n")
+    _, report = check(capsys)
+    assert report["inputs"]["objects"] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("qcheck.yaml", b"version: 1\nrules: {params: {QC101: {x: 1}}}\n"),
+        ("qcheck.yaml", b"version: 1\nrules: {ignore: [QC1, QC9999]}\n"),
+        ("qcheck.yaml", b"version: 1\nexclude: ['[z-a]']\n"),
+        ("qcheck.yaml", b"version: 1\nkueue: '\xff'\n"),
+        ("qcheck.yaml", b"version: 1\nkueue: '" + b"1" * 5000 + b".1'\n"),
+        ("pyproject.toml", b"[tool.qcheck]\nversion = [\n"),
+        ("pyproject.toml", b"[tool.qcheck]\nversion = " + b"[" * 5000 + b"\n"),
+    ],
+)
+def test_settings_are_refused_with_their_line(
+    repo: Path, capsys: pytest.CaptureFixture[str], name: str, text: bytes
+) -> None:
+    (repo / name).write_bytes(text)
+    assert run(["check", "."]) == 2
+    assert re.search(rf"error: {name}:[123]: ", capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("command", ["check", "capacity", "explain preemption", "admit ./rest.yaml --in"])
+def test_names_of_files_give_no_commands(repo: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+    """GitHub reads what goes to standard error, too, and does not mind spaces before a command."""
+    for name in ("a\n::error::b.yaml", "\x1b[31mred.yaml"):
+        (repo / name).write_text(REST.replace("name: h100", f"name: {len(name)}") + "---\n" + queue(str(len(name))))
+    (repo / "c\n::error::d.yaml").symlink_to(repo / "nowhere")
+    run([*command.split(), ".", "./c\n::error::d.yaml"])
+    said = capsys.readouterr()
+    assert "\x1b" not in said.out + said.err
+    assert not [line for line in (said.out + said.err).splitlines() if line.lstrip().startswith("::error::")]
 
 
 def test_settings_do_not_leave_their_folder(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qcheck.model.quantity import NANO, QuantityError, amount, parse_quantity
+from qcheck.model.quantity import NANO, QuantityError, amount, integer, parse_quantity, whole
 
 VALUES = {
     "1": (NANO, "1"), "8": (8 * NANO, "8"), "100m": (NANO // 10, "100m"),
@@ -34,3 +34,16 @@ def test_amounts_round_up_to_base_units() -> None:
     assert amount("cpu", parse_quantity("0.0001")) == 1
     assert amount("nvidia.com/gpu", parse_quantity("500m")) == 1
     assert amount("memory", parse_quantity("400m")) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("5", 5), ("-5", -5), ("+5", 5), ("005", 5), ("0" * 5000 + "7", 7), (str(2**63 - 1), 2**63 - 1),
+        (str(-(2**63)), -(2**63)), (str(2**63), None), ("1" * 5000, None), ("1_0", None), (" 1", None), ("\u0661", None),
+        ("-+1", None), ("", None), ("-", None), ("1e3", None),
+    ],
+)  # fmt: skip
+def test_integers_in_labels_are_those_of_go(text: str, number: int | None) -> None:
+    assert integer(text) == number
+    assert whole(text) == (number if text[:1].isdigit() else None)

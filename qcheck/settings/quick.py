@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Reader = Callable[[object], object]
 
 RELEASE = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})(?:\.[0-9]+)?")
-PLAIN_PATTERN = re.compile(r"[^\\[!#\s][^\\[!]*")
+PLAIN_PATTERN = r"[^\\[!#\s][^\\[!]*"
 """What is a pattern for certain; of others only pathspec can tell."""
 
 
@@ -134,7 +134,7 @@ def leaves_root(path: str) -> bool:
 
 
 def _patterns(value: object) -> tuple[str, ...]:
-    if not all(PLAIN_PATTERN.fullmatch(_path(v)) for v in _strings(value)):
+    if not all(re.fullmatch(PLAIN_PATTERN, _path(v)) for v in _strings(value)):
         raise Unusual
     return _strings(value)
 

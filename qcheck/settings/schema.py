@@ -39,7 +39,9 @@ Pattern = Annotated[Path, AfterValidator(_is_pattern)]
 Quantity = Annotated[str | int, AfterValidator(_known_resource_amount)]
 Amounts = dict[str, Quantity]
 Severity = Literal["error", "warning", "note"]
-ReleaseText = Annotated[str, Field(pattern=r"^v?[0-9]{1,4}\.[0-9]{1,4}(\.[0-9]+)?$", description='Such as "0.19"; in quotes.')]
+ReleaseText = Annotated[
+    str, Field(pattern=r"^v?[0-9]{1,4}\.[0-9]{1,4}(\.[0-9]+)?$", description='Such as "0.19"; in quotes.')
+]
 
 
 class Part(BaseModel):
