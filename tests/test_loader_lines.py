@@ -24,7 +24,7 @@ SEEDS = [*bench_inputs.documents(30), *(text[a:b] for text in FIXTURES for a, b 
 
 def agree(text: str) -> bool:
     """Whether the speed path took the document; it may decline anything, and must be right about what it takes."""
-    fast = lines.compose(text, 7, DEFAULT.depth)
+    fast = lines.compose(" " * 7 + text, 7, 7 + len(text), DEFAULT.depth)
     if fast is None:
         return False
     slow = events.compose(text, 7, DEFAULT)
@@ -36,11 +36,16 @@ def agree(text: str) -> bool:
 
 def index(composed: Composed, value: object) -> Any:
     """The index of a value and of all that is in it."""
-    if isinstance(value, dict):
-        return composed.where[id(value)], [index(composed, inner) for inner in value.values()]
-    if isinstance(value, list):
-        return composed.where[id(value)], [index(composed, inner) for inner in value]
-    return None
+    where = composed.where if isinstance(composed.where, dict) else composed.where()
+
+    def below(value: object) -> Any:
+        if isinstance(value, dict):
+            return where[id(value)], [below(inner) for inner in value.values()]
+        if isinstance(value, list):
+            return where[id(value)], [below(inner) for inner in value]
+        return None
+
+    return below(value)
 
 
 def test_ordinary_documents_go_the_fast_way() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     Where = dict[int, dict[str, int] | list[int]]
     """By `id` of each container: where its entries are written.
 
@@ -15,11 +17,14 @@ VALUE_MASK = (1 << KEY_SHIFT) - 1
 
 
 class Composed:
-    """A document's data, where it starts, its index, and the keys written twice as (key, first offset, second offset)."""
+    """A document's data, where it starts, its index or what works it out, and the keys written twice as (key, first offset,
+    second offset)."""
 
     __slots__ = ("data", "repeated", "start", "where")
 
-    def __init__(self, data: object, start: int, where: Where, repeated: list[tuple[str, int, int]]) -> None:
+    def __init__(
+        self, data: object, start: int, where: Where | Callable[[], Where], repeated: list[tuple[str, int, int]]
+    ) -> None:
         self.data = data
         self.start = start
         self.where = where

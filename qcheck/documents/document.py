@@ -10,6 +10,8 @@ __all__ = ["Document", "Spot"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from qcheck.documents.composed import Where
     from qcheck.documents.text import Route, Span
 
@@ -25,7 +27,13 @@ class Document:
     __slots__ = ("_start", "_text", "_where", "data", "index", "rendered_from")
 
     def __init__(
-        self, text: Text, index: int, data: object, start: int, where: Where, rendered_from: str | None = None
+        self,
+        text: Text,
+        index: int,
+        data: object,
+        start: int,
+        where: Where | Callable[[], Where],
+        rendered_from: str | None = None,
     ) -> None:
         self._text = text
         self._start = start
@@ -50,7 +58,15 @@ class Document:
         return self._text.span(*self._extent(route, on_key))
 
     def has(self, route: Route) -> bool:
-        return self._follow(route)[0] == len(route)
+        value = self.data
+        for step in route:
+            if (isinstance(value, dict) and step in value) or (
+                isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value)
+            ):
+                value = value[step]
+            else:
+                return False
+        return True
 
     def line(self, number: int) -> str:
         return self._text.line(number)
@@ -77,13 +93,18 @@ class Document:
         text = self._text.text
         if found and (key is not None) and (on_key or found < len(route)):
             return key, extent.key_end(text, key, str(route[found - 1]))
-        return start, extent.value_end(text, start, value, self._where)
+        return start, extent.value_end(text, start, value, self._index())
+
+    def _index(self) -> Where:
+        if not isinstance(self._where, dict):
+            self._where = self._where()
+        return self._where
 
     def _follow(self, route: Route) -> tuple[int, object, int | None, int]:
         """How many steps of `route` are written, the value they lead to, the offsets of its key (if any) and itself."""
-        value, key, start = self.data, None, self._start
+        value, key, start, where = self.data, None, self._start, self._index()
         for found, step in enumerate(route):
-            place = self._where.get(id(value))
+            place = where.get(id(value))
             if isinstance(value, dict) and isinstance(place, dict) and step in value:
                 assert isinstance(step, str)
                 key, start = place[step] >> KEY_SHIFT, place[step] & VALUE_MASK

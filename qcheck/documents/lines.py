@@ -6,6 +6,9 @@ followed. At anything unusual - a tag, an anchor, a folded or escaped text, a va
 tab, an indent that does not fit - `compose` gives up and returns None, and `events` reads the document. So nothing here
 decides what is wrong with a document, and whatever it accepts must be exactly what `events` makes of it, to the last
 offset: that is its slow twin, and the tests compare the two on everything they have.
+
+Most documents are never pointed into. Their lines are followed without an eye for places, and once more with it when
+somebody asks for one.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from __future__ import annotations
 import re
 
 from qcheck.documents import scalars
-from qcheck.documents.composed import KEY_SHIFT, VALUE_MASK, Composed
+from qcheck.documents.composed import KEY_SHIFT, Composed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,27 +66,49 @@ class _Unusual(Exception):
     """Not a document of ordinary lines."""
 
 
-def compose(text: str, base: int, depth: int) -> Composed | None:
-    """The document `text`, which is at offset `base` of its file; None when it holds anything unusual."""
-    begin = 4 if text.startswith("---\n") else 0
-    rows = text[begin:].split("\n")
+def compose(text: str, start: int, end: int, depth: int) -> Composed | None:
+    """The document `text[start:end]` of a file; None when it holds anything unusual."""
+    begin = start + 4 if text.startswith("---\n", start) else start
+    rows = text[begin:end].split("\n")
     if not "".join(rows).isprintable():
         return None
     try:
-        return _follow(rows, base + begin, depth)
+        data, first = _follow(rows, begin, depth, None)
     except _Unusual:
         return None
 
+    def where() -> Where:
+        found: Where = {}
+        again, _ = _follow(text[begin:end].split("\n"), begin, depth, found)
+        return _transferred(found, again, data)
 
-def _follow(rows: list[str], at: int, depth: int) -> Composed:
-    """Follows the indents.
+    return Composed(data, first, where, [])
+
+
+def _transferred(where: Where, made: Any, same: Any) -> Where:
+    """The index of `made` as that of its equal `same`."""
+    found: Where = {}
+    pairs = [(made, same)]
+    for one, other in pairs:
+        if one.__class__ is dict or one.__class__ is list:
+            found[id(other)] = where[id(one)]
+            pairs += (
+                zip(one.values(), other.values(), strict=True)
+                if one.__class__ is dict
+                else zip(one, other, strict=True)
+            )
+    return found
+
+
+def _follow(rows: list[str], at: int, depth: int, where: Where | None) -> tuple[Any, int]:
+    """Follows the indents: the document's data and the offset of its first value. Fills the index `where` if it is given.
 
     `box` is the innermost open container, `indent` where its lines begin, `spots` its entry in the index, `waiting` the
     key of it whose value has not begun yet. All starts with a box around the document that waits for it.
     """
-    where: Where = {}
     outer: list[tuple[int, Any, Any]] = []
     around: dict[str, Any] = {}
+    first = -1
     top: dict[str, int] = {ROOT: 0}
     indent: int = -1
     box: Any = around
@@ -106,16 +131,20 @@ def _follow(rows: list[str], at: int, depth: int) -> Composed:
                     raise _Unusual
                 opened: Any = [] if dash else {}
                 box[waiting] = opened
-                spots[waiting] = spots[waiting] >> KEY_SHIFT << KEY_SHIFT | start + column
+                if where is not None:
+                    spots[waiting] = spots[waiting] >> KEY_SHIFT << KEY_SHIFT | start + column
+                    where[id(opened)] = spots = [] if dash else {}
+                if first < 0:
+                    first = start + column
                 indent, box = column, opened
-                where[id(box)] = spots = [] if dash else {}
             waiting = None
         while column < indent:
             indent, box, spots = outer.pop()
         if dash:
             if column != indent or box.__class__ is dict:
                 raise _Unusual
-            spots.append(start + key_at)
+            if where is not None:
+                spots.append(start + key_at)
             if key is None:
                 if shape == LITERAL:
                     value, row, at = _literal(rows, row, at, indent, value)
@@ -127,13 +156,15 @@ def _follow(rows: list[str], at: int, depth: int) -> Composed:
             opened = {}
             box.append(opened)
             indent, box = key_at, opened
-            where[id(box)] = spots = {}
+            if where is not None:
+                where[id(box)] = spots = {}
         else:
             if box.__class__ is list:
                 indent, box, spots = outer.pop()
             if column != indent or key in box or box.__class__ is list:
                 raise _Unusual
-        spots[key] = start + key_at << KEY_SHIFT | start + value_at
+        if where is not None:
+            spots[key] = start + key_at << KEY_SHIFT | start + value_at
         if shape == SCALAR:
             box[key] = value
         elif shape == OPENS:
@@ -147,23 +178,20 @@ def _follow(rows: list[str], at: int, depth: int) -> Composed:
             raise _Unusual
     if ROOT not in around:
         raise _Unusual
-    return Composed(around[ROOT], top[ROOT] & VALUE_MASK, where, [])
+    return around[ROOT], first
 
 
-def _made(flow: Flow, start: int, where: Where) -> Any:
+def _made(flow: Flow, start: int, where: Where | None) -> Any:
     """Fresh containers for a flow collection."""
     is_list, entries = flow
-    data: Any = [] if is_list else {}
-    spots: Any = [] if is_list else {}
-    where[id(data)] = spots
-    for key, key_at, value_at, value in entries:
-        made = _made(value, start, where) if value.__class__ is tuple else value
-        if is_list:
-            data.append(made)
-            spots.append(start + value_at)
-        else:
-            data[key] = made
-            spots[key] = start + key_at << KEY_SHIFT | start + value_at
+    values = [_made(value, start, where) if value.__class__ is tuple else value for *_, value in entries]
+    data: Any = values if is_list else {entry[0]: value for entry, value in zip(entries, values, strict=True)}
+    if where is not None:
+        where[id(data)] = (
+            [start + value_at for _, _, value_at, _ in entries]
+            if is_list
+            else {str(key): start + key_at << KEY_SHIFT | start + value_at for key, key_at, value_at, _ in entries}
+        )
     return data
 
 

@@ -177,9 +177,10 @@ def _field(text: str, start: int, end: int, name: str) -> str:
 
 
 def _load_chunk(loaded: Loaded, index: int, start: int, end: int, limit: limits.Limits, wanted: Wanted | None) -> None:
-    chunk = loaded.text.text[start:end]
+    text = loaded.text.text
+    chunk = text[start:end]
     try:
-        composed = lines.compose(chunk, start, limit.depth) or _by_events(chunk, start, limit)
+        composed = lines.compose(text, start, end, limit.depth) or _by_events(chunk, start, limit)
     except Refused as refusal:
         if wanted is None or re.search(NAMED, chunk):
             loaded.faults.append(refused(loaded.text, refusal))
