@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from qcheck import nodepools
 from qcheck.findings.result import NotRead
 from qcheck.kinds import judging
@@ -13,8 +15,9 @@ from qcheck.model.problems import Problem
 from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Set
+    from collections.abc import Callable, Iterable, Mapping, Set
 
+    from qcheck.documents.cursor import Cursor
     from qcheck.documents.fault import Fault
     from qcheck.documents.load import Loaded
     from qcheck.model.cluster import Cluster
@@ -23,6 +26,11 @@ if TYPE_CHECKING:
     from qcheck.model.nodes import Machine
     from qcheck.rendering import Renders
     from qcheck.settings import ClusterScope, Settings
+
+MANY = 1000
+"""Objects of which a second process is worth its start."""
+SHARE = 4
+"""One of so many objects is judged here, beside decoding them all."""
 
 
 def model(
@@ -40,11 +48,10 @@ def model(
     manifests = [r for f in mine for d in f.documents for r in roots(d)]
     hcl = [f.text for f in mine if f.text.path.endswith(nodepools.HCL)]
     pools, nodes, pool_problems = nodepools.read(manifests, own_types, hcl)
-    objects = [o for r in manifests if not nodepools.describes_nodes(r) and (o := decode(r)) is not None]
     release = (scope.policy.kueue.major, scope.policy.kueue.minor)
     configuration, misconfigured = _configuration(mine, release)
-    target = Target(release, configuration.feature_gates if configuration else {})
-    refused = judging.refused(manifests, target)
+    refused = _refused(manifests, Target(release, configuration.feature_gates if configuration else {}))
+    objects = [o for r in manifests if not nodepools.describes_nodes(r) and (o := decode(r)) is not None]
     problems = [_problem(fault) for f in mine for fault in f.faults]
     return assemble(
         scope.name,
@@ -52,10 +59,29 @@ def model(
         [*objects, *nodes],
         pools,
         configuration=configuration,
-        problems=[*problems, *misconfigured, *refused, *pool_problems],
+        problems=[*problems, *misconfigured, *refused(), *pool_problems],
         unread=[*(f.text.path for f in mine if left_out([f])), *(n.path for n in (renders.failed if renders else ()))],
         mig_layouts=_mig_layouts(mine),
     )
+
+
+def _refused(manifests: list[Cursor], target: Target) -> Callable[[], list[Problem]]:
+    """Begins to judge the objects, and returns what waits for the problems. Of many objects a second process looks for
+    those that have problems, while they are decoded here.
+    """
+    if len(manifests) < MANY or judging.has_definitions(manifests):
+        return partial(judging.refused, manifests, target)
+    from qcheck.workers import beside
+
+    mine, theirs = manifests[::SHARE], [at for at in range(len(manifests)) if at % SHARE]
+    faulty = beside(lambda: [at for at in theirs if judging.refused([manifests[at]], target)])
+
+    def wait() -> list[Problem]:
+        found = dict(zip(range(0, len(manifests), SHARE), (judging.refused([r], target) for r in mine), strict=True))
+        found |= {at: judging.refused([manifests[at]], target) for at in faulty()}
+        return [problem for at in sorted(found) for problem in found[at]]
+
+    return wait
 
 
 def _configuration(loaded: Iterable[Loaded], release: tuple[int, int]) -> tuple[Configuration | None, list[Problem]]:

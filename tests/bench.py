@@ -9,6 +9,7 @@ installed are named as missing: kubeconform is built where Go is (set KUBECONFOR
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import statistics
@@ -22,6 +23,12 @@ from pathlib import Path
 import bench_inputs
 
 PROJECT = Path(__file__).parent.parent
+sys.path.insert(0, str(PROJECT))
+
+from bench_schema import RELEASE
+from qcheck.kinds.schema.catalogue import described
+from qcheck.kinds.schema.published import json_schema
+
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(PROJECT), "PYTHONDONTWRITEBYTECODE": "", "NO_COLOR": "1"}
 PYTHON = sys.executable
 PASS = [PYTHON, "-c", "pass"]
@@ -133,7 +140,7 @@ def many(folder: str, runs: int) -> Iterator[str]:
 
 
 def kubeconform(folder: str) -> list[str] | None:
-    """kubeconform with schemas that accept everything, which spares it most of its work; built if Go is there."""
+    """kubeconform with the schemas that qcheck describes; kinds that it does not may hold anything. Built if Go is there."""
     program = os.environ.get("KUBECONFORM") or shutil.which("kubeconform")
     if program is None and (go := shutil.which("go")):
         built = subprocess.run(
@@ -144,8 +151,10 @@ def kubeconform(folder: str) -> list[str] | None:
         return None
     schemas = os.path.join(folder, "schemas")
     os.makedirs(schemas, exist_ok=True)
-    for kind in ["clusterqueue", "localqueue", "resourceflavor", "cohort", "namespace", "job", "configmap", "nodepool"]:
-        bench_inputs.write(os.path.join(schemas, f"{kind}.json"), '{"type": "object"}')
+    for group, version, kind in bench_inputs.KINDS:
+        found = described(group, version, kind, RELEASE)
+        schema = {"type": "object"} if found is None else json_schema(found)
+        bench_inputs.write(os.path.join(schemas, f"{kind.lower()}.json"), json.dumps(schema))
     return [program, "-n", "2", "-schema-location", schemas + "/{{.ResourceKind}}.json", "many"]
 
 

@@ -7,6 +7,9 @@ import os
 from typing import Any
 
 KUEUE = "kueue.x-k8s.io/v1beta2"
+KINDS = [("", "v1", "Namespace"), ("", "v1", "ConfigMap"), ("batch", "v1", "Job"), ("qcheck.dev", "v1", "NodePool")]
+KINDS += [("kueue.x-k8s.io", "v1beta2", kind) for kind in ("ClusterQueue", "LocalQueue", "ResourceFlavor", "Cohort")]
+"""Group, version and kind of all that `documents` makes."""
 
 
 def flavor(at: int) -> str:

@@ -60,12 +60,10 @@ class Document:
     def has(self, route: Route) -> bool:
         value = self.data
         for step in route:
-            if (isinstance(value, dict) and step in value) or (
-                isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value)
-            ):
-                value = value[step]
-            else:
+            is_item = isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value)
+            if not is_item and not (isinstance(value, dict) and step in value):
                 return False
+            value = value[step]  # type: ignore[index]
         return True
 
     def line(self, number: int) -> str:

@@ -28,9 +28,14 @@ def described_kinds(documents: Iterable[Document]) -> set[tuple[str, str]]:
     return {(f"{group}/{version}", kind) for group, version, kind in definitions(found)}
 
 
+def has_definitions(manifests: list[Cursor]) -> bool:
+    """Whether some objects bring definitions of kinds, which the others are then judged by."""
+    return any(r.text_at("kind") == DEFINITION for r in manifests)
+
+
 def refused(manifests: list[Cursor], target: Target) -> list[Problem]:
     """All problems of some objects."""
-    if any(r["kind"].data == DEFINITION for r in manifests):
+    if has_definitions(manifests):
         from qcheck.kinds.crds import validate_all
 
         return validate_all(manifests, target)

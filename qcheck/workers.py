@@ -1,0 +1,58 @@
+"""A second process for large inputs: work that goes on beside the rest, and comes back as plain data.
+
+A forked process has everything that was read so far, so that nothing need be sent to it. Where none can be forked safely
+(another platform, one processor, other threads), and where one fails, the work is done here instead.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Plain = list[int]
+    """What workers answer with: numbers of objects, never the objects."""
+
+
+def beside(work: Callable[[], Plain]) -> Callable[[], Plain]:
+    """Begins `work`, and returns what waits for its answer. Without a second process the work is done by whoever waits."""
+    if not _may_fork():
+        return work
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        _answer(work, reader, writer)
+    os.close(writer)
+
+    def wait() -> Plain:
+        with open(reader, "rb") as stream:
+            said = stream.read()
+        _, status = os.waitpid(child, 0)
+        return marshal.loads(said) if status == 0 else work()
+
+    return wait
+
+
+def _answer(work: Callable[[], Plain], reader: int, writer: int) -> None:
+    """The life of the second process. It ends without a word, whatever happens: the first one does what it left undone."""
+    status = 1
+    try:
+        os.close(reader)
+        with open(writer, "wb") as stream:
+            marshal.dump(work(), stream)
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _may_fork() -> bool:
+    threads = sys.modules.get("threading")
+    return (
+        sys.platform == "linux"
+        and len(os.sched_getaffinity(0)) > 1
+        and (threads is None or threads.active_count() == 1)
+    )
