@@ -78,7 +78,8 @@ def _refused(manifests: list[Cursor], target: Target) -> Callable[[], list[Probl
 
     def wait() -> list[Problem]:
         found = dict(zip(range(0, len(manifests), SHARE), (judging.refused([r], target) for r in mine), strict=True))
-        found |= {at: judging.refused([manifests[at]], target) for at in faulty()}
+        told = faulty()
+        found |= {at: judging.refused([manifests[at]], target) for at in (theirs if told is None else told)}
         return [problem for at in sorted(found) for problem in found[at]]
 
     return wait

@@ -6,6 +6,7 @@ What counts as relevant is decided here, because it takes the word of every deco
 from __future__ import annotations
 
 import posixpath
+from itertools import zip_longest
 
 from qcheck import nodepools
 from qcheck.documents.load import load
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     """Told of each stage as it goes on: its name, how many of its items are done, and how many there are."""
 
 
+LARGE = 2_000_000
+"""Bytes in which a second process is worth its start."""
+
+
 def unwatched(stage: str, done: int, total: int) -> None:
     """For those who need not know how far a run is."""
 
@@ -32,17 +37,46 @@ def read(paths: Sequence[str] | files.Found, limits: Limits, watch: Watch) -> tu
     """Discover and load: every file once, in order, and the paths that were left out."""
     watch("discover", 0, 0)
     found = paths if isinstance(paths, files.Found) else files.discover(paths)
-    loaded: list[Loaded] = []
+    contents: list[tuple[str, bytes]] = []
     not_read = list(found.not_read)
-    for done, file in enumerate(found.files):
-        watch("load", done, len(found.files))
+    for file in found.files:
         try:
-            loaded.append(load(file.read(limits.bytes), file.path, limits, is_wanted))
+            contents.append((file.path, file.read(limits.bytes)))
         except OSError as error:
             not_read.append(files.NotRead(file.path, files.reason(error)))
+    loaded = _load(contents, limits, watch)
     partial_objects = _patches(loaded)
     whole = [f for f in loaded if f.text.path not in {n.path for n in partial_objects}]
     return _read_again(whole, limits), [*not_read, *partial_objects]
+
+
+def _load(contents: Sequence[tuple[str, bytes]], limits: Limits, watch: Watch) -> list[Loaded]:
+    """The files, every other one of which a second process reads where they are large together."""
+    first, others = contents, contents[:0]
+    if sum(len(raw) for _, raw in contents) > LARGE:
+        first, others = contents[::2], contents[1::2]
+    rest = _load_beside(others, limits) if others else list
+    loaded: list[Loaded] = []
+    for path, raw in first:
+        watch("load", len(loaded), len(first))
+        loaded.append(load(raw, path, limits, is_wanted))
+    return [f for pair in zip_longest(loaded, rest()) for f in pair if f is not None]
+
+
+def _load_beside(contents: Sequence[tuple[str, bytes]], limits: Limits) -> Callable[[], list[Loaded]]:
+    """Begins to load files in a second process, and returns what waits for them. What it cannot tell is loaded here."""
+    from qcheck.documents.plain import as_plain, from_plain
+    from qcheck.workers import beside
+
+    told = beside(lambda: [as_plain(load(raw, path, limits, is_wanted)) for path, raw in contents])
+
+    def wait() -> list[Loaded]:
+        return [
+            load(raw, path, limits, is_wanted) if known is None else from_plain(known, raw, path, limits.depth)
+            for (path, raw), known in zip(contents, told() or [None] * len(contents), strict=True)
+        ]
+
+    return wait
 
 
 def _patches(loaded: list[Loaded]) -> list[files.NotRead]:

@@ -1,7 +1,7 @@
 """A second process for large inputs: work that goes on beside the rest, and comes back as plain data.
 
 A forked process has everything that was read so far, so that nothing need be sent to it. Where none can be forked safely
-(another platform, one processor, other threads), and where one fails, the work is done here instead.
+(another platform, one processor, other threads) there is none, and one that fails is as good as none.
 """
 
 from __future__ import annotations
@@ -13,37 +13,38 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeVar
 
-    Plain = list[int]
-    """What workers answer with: numbers of objects, never the objects."""
+    Plain = TypeVar("Plain")
+    """Numbers, texts, lists and dicts of them: what `marshal` carries."""
 
 
-def beside(work: Callable[[], Plain]) -> Callable[[], Plain]:
-    """Begins `work`, and returns what waits for its answer. Without a second process the work is done by whoever waits."""
+def beside(work: Callable[[], Plain]) -> Callable[[], Plain | None]:
+    """Begins `work` in a second process, and returns what waits for its answer: None where it has none to give."""
     if not _may_fork():
-        return work
+        return lambda: None
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         _answer(work, reader, writer)
     os.close(writer)
 
-    def wait() -> Plain:
+    def wait() -> Plain | None:
         with open(reader, "rb") as stream:
             said = stream.read()
         _, status = os.waitpid(child, 0)
-        return marshal.loads(said) if status == 0 else work()
+        return marshal.loads(said) if status == 0 else None
 
     return wait
 
 
 def _answer(work: Callable[[], Plain], reader: int, writer: int) -> None:
-    """The life of the second process. It ends without a word, whatever happens: the first one does what it left undone."""
+    """The life of the second process. It ends without a word, whatever happens."""
     status = 1
     try:
         os.close(reader)
         with open(writer, "wb") as stream:
-            marshal.dump(work(), stream)
+            marshal.dump(work(), stream)  # type: ignore[arg-type]
         status = 0
     finally:
         os._exit(status)

@@ -9,7 +9,6 @@ installed are named as missing: kubeconform is built where Go is (set KUBECONFOR
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import statistics
@@ -23,12 +22,6 @@ from pathlib import Path
 import bench_inputs
 
 PROJECT = Path(__file__).parent.parent
-sys.path.insert(0, str(PROJECT))
-
-from bench_schema import RELEASE
-from qcheck.kinds.schema.catalogue import described
-from qcheck.kinds.schema.published import json_schema
-
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(PROJECT), "PYTHONDONTWRITEBYTECODE": "", "NO_COLOR": "1"}
 PYTHON = sys.executable
 PASS = [PYTHON, "-c", "pass"]
@@ -150,11 +143,7 @@ def kubeconform(folder: str) -> list[str] | None:
     if program is None:
         return None
     schemas = os.path.join(folder, "schemas")
-    os.makedirs(schemas, exist_ok=True)
-    for group, version, kind in bench_inputs.KINDS:
-        found = described(group, version, kind, RELEASE)
-        schema = {"type": "object"} if found is None else json_schema(found)
-        bench_inputs.write(os.path.join(schemas, f"{kind.lower()}.json"), json.dumps(schema))
+    subprocess.run([PYTHON, str(PROJECT / "tests" / "bench_schema.py"), "write", schemas], check=True)
     return [program, "-n", "2", "-schema-location", schemas + "/{{.ResourceKind}}.json", "many"]
 
 

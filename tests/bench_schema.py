@@ -1,13 +1,16 @@
 """5,000 ClusterQueues against the ClusterQueue schema: our closures, all of our checks, and jsonschema on the same schema.
 
     python tests/bench_schema.py ours | checks | jsonschema
+    python tests/bench_schema.py write FOLDER
 
-Prints the CPU seconds that the judging alone took; `make bench` runs each in a fresh process.
+Prints the CPU seconds that the judging alone took; `make bench` runs each in a fresh process. Or writes the schemas of all
+kinds that `make bench` makes up, for other validators to use.
 """
 
 from __future__ import annotations
 
 import gc
+import json
 import sys
 import time
 from collections.abc import Callable
@@ -15,11 +18,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+import bench_inputs
+
 from qcheck.documents.cursor import root
 from qcheck.documents.load import load
 from qcheck.kinds.refusals.target import Target
 from qcheck.kinds.schema.catalogue import KUEUE, described
-from qcheck.kinds.schema.published import kueue_schema
+from qcheck.kinds.schema.published import json_schema, kueue_schema
 from qcheck.kinds.validate import validate
 
 MANY = 5_000
@@ -64,5 +69,17 @@ def main(way: str) -> None:
     assert refused == 0
 
 
+def write(folder: Path) -> None:
+    """A schema per kind; of kinds that are not described one that anything fits."""
+    folder.mkdir(exist_ok=True)
+    for group, version, kind in bench_inputs.KINDS:
+        found = described(group, version, kind, RELEASE)
+        schema = {"type": "object"} if found is None else json_schema(found)
+        (folder / f"{kind.lower()}.json").write_text(json.dumps(schema))
+
+
 if __name__ == "__main__":
-    main(sys.argv[1])
+    if sys.argv[1] == "write":
+        write(Path(sys.argv[2]))
+    else:
+        main(sys.argv[1])

@@ -20,11 +20,12 @@ class Document:
     """A YAML or JSON document.
 
     `data` is made of dict (string keys), list, str, int, float, bool and None, and is never changed; values that
-    aliases share are the same object. `index` counts the documents of the file from 0. `rendered_from` is the file that
+    aliases share are the same object. `start` is its offset in the file, `where` its index of positions, or what works it
+    out when somebody asks. `index` counts the documents of the file from 0. `rendered_from` is the file that
     a renderer names as the source of this document, if any.
     """
 
-    __slots__ = ("_start", "_text", "_where", "data", "index", "rendered_from")
+    __slots__ = ("_text", "data", "index", "rendered_from", "start", "where")
 
     def __init__(
         self,
@@ -36,8 +37,8 @@ class Document:
         rendered_from: str | None = None,
     ) -> None:
         self._text = text
-        self._start = start
-        self._where = where
+        self.start = start
+        self.where = where
         self.index = index
         self.data = data
         self.rendered_from = rendered_from
@@ -94,13 +95,13 @@ class Document:
         return start, extent.value_end(text, start, value, self._index())
 
     def _index(self) -> Where:
-        if not isinstance(self._where, dict):
-            self._where = self._where()
-        return self._where
+        if not isinstance(self.where, dict):
+            self.where = self.where()
+        return self.where
 
     def _follow(self, route: Route) -> tuple[int, object, int | None, int]:
         """How many steps of `route` are written, the value they lead to, the offsets of its key (if any) and itself."""
-        value, key, start, where = self.data, None, self._start, self._index()
+        value, key, start, where = self.data, None, self.start, self._index()
         for found, step in enumerate(route):
             place = where.get(id(value))
             if isinstance(value, dict) and isinstance(place, dict) and step in value:

@@ -35,7 +35,7 @@ class JsonDocument(Document):
 
     def _follow(self, route: Route) -> tuple[int, object, int | None, int]:
         value: Any = self.data
-        key, start = None, self._start
+        key, start = None, self.start
         for found, step in enumerate(route):
             if isinstance(value, dict) and step in value:
                 key, start = self._member(start, str(step))

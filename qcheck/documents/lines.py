@@ -77,12 +77,25 @@ def compose(text: str, start: int, end: int, depth: int) -> Composed | None:
     except _Unusual:
         return None
 
-    def where() -> Where:
-        found: Where = {}
-        again, _ = _follow(text[begin:end].split("\n"), begin, depth, found)
-        return _transferred(found, again, data)
+    return Composed(data, first, Later(text, begin, end, depth, data), [])
 
-    return Composed(data, first, where, [])
+
+class Later:
+    """Works out the index of `data`, which was read at `text[begin:end]`."""
+
+    __slots__ = ("_data", "_depth", "_text", "begin", "end")
+
+    def __init__(self, text: str, begin: int, end: int, depth: int, data: object) -> None:
+        self._text = text
+        self.begin = begin
+        self.end = end
+        self._depth = depth
+        self._data = data
+
+    def __call__(self) -> Where:
+        found: Where = {}
+        again, _ = _follow(self._text[self.begin : self.end].split("\n"), self.begin, self._depth, found)
+        return _transferred(found, again, self._data)
 
 
 def _transferred(where: Where, made: Any, same: Any) -> Where:

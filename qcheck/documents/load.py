@@ -32,14 +32,14 @@ DROPPED = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*[ \t]*(?:#[^\r\n]*
 class Loaded:
     """What a file holds: its documents in order, what was wrong, and how many documents were passed over as not needed."""
 
-    __slots__ = ("_chunks", "documents", "faults", "passed_over", "text")
+    __slots__ = ("chunks", "documents", "faults", "passed_over", "text")
 
     def __init__(self, text: Text) -> None:
         self.text = text
         self.documents: list[Document] = []
         self.faults: list[Fault] = []
         self.passed_over = 0
-        self._chunks: list[tuple[int, int]] = []
+        self.chunks: list[tuple[int, int]] = []
 
     def comments(self, marker: str) -> list[Comment]:
         """The file's comments that begin with `marker`, such as `qcheck:` for `# qcheck: ignore[QC205] because`."""
@@ -47,7 +47,7 @@ class Loaded:
             return []
         from qcheck.documents.comments import comments
 
-        return comments(self.text, self._chunks, marker)
+        return comments(self.text, self.chunks, marker)
 
 
 def load(source: str | bytes, path: str, limit: limits.Limits = limits.DEFAULT, wanted: Wanted | None = None) -> Loaded:
@@ -61,7 +61,7 @@ def load(source: str | bytes, path: str, limit: limits.Limits = limits.DEFAULT, 
         message = f"the file has more than the limit of {limit.bytes:,} bytes"
         loaded.faults.append(over_limit("bytes", message, loaded.text.spot(0, 0)))
         return loaded
-    loaded, readable = _decoded(source, path)
+    loaded, readable = decoded(source, path)
     if not readable or path.endswith((".tf", ".tfvars", ".hcl", ".tf.json", ".tfvars.json")):
         return loaded
     if path.endswith(".json"):
@@ -71,7 +71,7 @@ def load(source: str | bytes, path: str, limit: limits.Limits = limits.DEFAULT, 
     return loaded
 
 
-def _decoded(source: str | bytes, path: str) -> tuple[Loaded, bool]:
+def decoded(source: str | bytes, path: str) -> tuple[Loaded, bool]:
     if isinstance(source, str):
         return Loaded(Text(path, source.removeprefix("\ufeff"))), True
     try:
@@ -114,11 +114,11 @@ def _load_json(loaded: Loaded, limit: limits.Limits, wanted: Wanted | None) -> N
 
 def _load_yaml(loaded: Loaded, limit: limits.Limits, wanted: Wanted | None) -> None:
     text = loaded.text.text
-    loaded._chunks = chunks = _chunks(text)
+    loaded.chunks = chunks = _chunks(text)
     if len(chunks) > limit.documents:
         message = f"the file has {len(chunks):,} documents, more than the limit of {limit.documents:,}"
         loaded.faults.append(over_limit("documents", message, loaded.text.spot(*chunks[limit.documents])))
-        loaded._chunks = chunks = chunks[: limit.documents]
+        loaded.chunks = chunks = chunks[: limit.documents]
     suspicious = _looks_templated(text)
     for index, (start, end) in enumerate(chunks):
         if wanted and not _is_needed(text, start, end, wanted):
@@ -245,7 +245,7 @@ def _near_mark(loaded: Loaded, fault: Fault) -> bool:
     """Whether the broken document holds a placeholder."""
     from qcheck.documents import templates
 
-    chunk = next(((a, b) for a, b in loaded._chunks if a <= fault.spot.start <= b), (0, len(loaded.text.text)))
+    chunk = next(((a, b) for a, b in loaded.chunks if a <= fault.spot.start <= b), (0, len(loaded.text.text)))
     return templates.first_mark(loaded.text.text, *chunk) is not None
 
 

@@ -1,0 +1,34 @@
+"""What a file holds as plain data, for another process to send, and back."""
+
+from __future__ import annotations
+
+from qcheck.documents.document import Document
+from qcheck.documents.lines import Later
+from qcheck.documents.load import Loaded, decoded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Plain = tuple[list[tuple[int, object, int, int, int, str | None]], int, list[tuple[int, int]]]
+    """Of each document its index, data, start, where its lines begin and end, and what it was rendered from; how many were
+    passed over; and where the documents of the file begin and end."""
+
+
+def as_plain(loaded: Loaded) -> Plain | None:
+    """None where something is unusual, or wrong: that is for whoever keeps the file to find."""
+    documents = []
+    for each in loaded.documents:
+        where = each.where
+        if not isinstance(where, Later):
+            return None
+        documents.append((each.index, each.data, each.start, where.begin, where.end, each.rendered_from))
+    return None if loaded.faults else (documents, loaded.passed_over, loaded.chunks)
+
+
+def from_plain(told: Plain, source: bytes, path: str, depth: int) -> Loaded:
+    """The file `source`, of which `told` is known."""
+    loaded, _ = decoded(source, path)
+    documents, loaded.passed_over, loaded.chunks = told
+    for index, data, start, begin, end, rendered_from in documents:
+        where = Later(loaded.text.text, begin, end, depth, data)
+        loaded.documents.append(Document(loaded.text, index, data, start, where, rendered_from))
+    return loaded
