@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 
-from qcheck.model.value import TYPE_CHECKING
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
