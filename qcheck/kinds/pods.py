@@ -18,6 +18,7 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 def pod_template(template: Cursor) -> PodTemplate:
     """A PodTemplateSpec (`metadata` and `spec`), or a Pod."""
     spec = template["spec"]
+    affinity, resources = spec["affinity"], spec["resources"]
     labels, annotations = metadata(template)
     return PodTemplate(
         place=place(spec),
@@ -29,42 +30,43 @@ def pod_template(template: Cursor) -> PodTemplate:
         containers=tuple(container(c) for c in spec["containers"].items()),
         init_containers=tuple(container(c) for c in spec["initContainers"].items()),
         overhead=quantities(spec["overhead"]),
-        pod_requests=quantities(spec["resources"]["requests"]),
-        pod_limits=quantities(spec["resources"]["limits"]),
-        has_pod_resources=isinstance(spec["resources"].data, dict),
-        runtime_class=spec["runtimeClassName"].text(),
-        priority_class=spec["priorityClassName"].text() or None,
+        pod_requests=quantities(resources["requests"]),
+        pod_limits=quantities(resources["limits"]),
+        has_pod_resources=isinstance(resources.data, dict),
+        runtime_class=spec.text_at("runtimeClassName") or None,
+        priority_class=spec.text_at("priorityClassName") or None,
         priority=spec["priority"].integer(),
-        preemption_policy=spec["preemptionPolicy"].text(),
+        preemption_policy=spec.text_at("preemptionPolicy") or None,
         termination_grace_seconds=spec["terminationGracePeriodSeconds"].integer(),
-        node_name=spec["nodeName"].text() or None,
+        node_name=spec.text_at("nodeName") or None,
         host_network=spec["hostNetwork"].boolean() or False,
-        scheduling_gates=tuple(g["name"].text() or "" for g in spec["schedulingGates"].items()),
+        scheduling_gates=tuple(g.text_at("name") for g in spec["schedulingGates"].items()),
         claim_templates=_claims(spec, "resourceClaimTemplateName"),
         claims=_claims(spec, "resourceClaimName"),
-        one_per_node=_one_per_node(spec),
-        has_pod_affinity=any(spec["affinity"][side][_REQUIRED].items() for side in ("podAffinity", "podAntiAffinity")),
+        one_per_node=_one_per_node(affinity),
+        has_pod_affinity=any(affinity[side][_REQUIRED].items() for side in ("podAffinity", "podAntiAffinity")),
     )
 
 
 def container(at: Cursor) -> Container:
+    resources = at["resources"]
     return Container(
-        name=at["name"].text() or "",
+        name=at.text_at("name"),
         place=place(at),
-        requests=quantities(at["resources"]["requests"]),
-        limits=quantities(at["resources"]["limits"]),
-        is_sidecar=at["restartPolicy"].text() == "Always",
+        requests=quantities(resources["requests"]),
+        limits=quantities(resources["limits"]),
+        is_sidecar=at.text_at("restartPolicy") == "Always",
     )
 
 
 def _claims(spec: Cursor, field: str) -> tuple[str, ...]:
-    return tuple(t for c in spec["resourceClaims"].items() if (t := c[field].text()))
+    return tuple(t for c in spec["resourceClaims"].items() if (t := c.text_at(field)))
 
 
-def _one_per_node(spec: Cursor) -> bool:
+def _one_per_node(affinity: Cursor) -> bool:
     """Whether required anti-affinity on the hostname keeps pods of the template apart."""
-    terms = spec["affinity"]["podAntiAffinity"][_REQUIRED].items()
-    return any(t["topologyKey"].text() == "kubernetes.io/hostname" for t in terms)
+    terms = affinity["podAntiAffinity"][_REQUIRED].items()
+    return any(t.text_at("topologyKey") == "kubernetes.io/hostname" for t in terms)
 
 
 def topology_request(template: PodTemplate) -> TopologyRequest | None:
