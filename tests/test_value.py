@@ -85,6 +85,11 @@ def test_nothing_changes_when_a_class_gets_methods_of_its_own() -> None:
     assert Often(1) != Oftener(1)
     assert Oftener(1, z=2) != Oftener(1)
     assert Odd(1) == Odd(2)
+
+    class Later(Often):
+        z: int = 2
+
+    assert (Later(1).y, Later(1).z) == (0, 2)
     with pytest.raises(TypeError):
         Often()  # type: ignore[call-arg]
     with pytest.raises(TypeError):

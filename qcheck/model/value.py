@@ -29,7 +29,9 @@ def _init(self: Value, *given: object, **named: object) -> None:
     """The `__init__` of a class with few instances, which most are on a small repository."""
     cls = type(self)
     made = _instances[cls] = _instances.get(cls, 0) + 1
-    if made == WRITTEN_AFTER:
+    if made == 1:
+        cls.__setters__ = tuple([getattr(cls, field).__set__ for field in cls.__fields__])
+    elif made == WRITTEN_AFTER:
         _write_methods(cls)
     setters, defaults = cls.__setters__, cls.__defaults__
     if len(given) > len(setters):
@@ -76,7 +78,7 @@ def _write_methods(cls: ValueType) -> None:
     scope.update((f"put_{f}", put) for f, put in zip(fields, cls.__setters__, strict=True))
     exec("\n".join(lines), scope)  # names of fields only, which are ours
     for name, general in LOOPING.items():
-        if cls.__dict__[name] is general:
+        if getattr(cls, name) is general:
             type.__setattr__(cls, name, scope[name])
 
 
@@ -96,25 +98,21 @@ class ValueType(type):
         __setters__: tuple[Setter, ...]
         """What writes each field past the `__setattr__` that refuses it."""
 
-    def __new__(mcs, name: str, bases: tuple[type, ...], body: dict[str, Any], cached: bool = False) -> ValueType:
-        inherited: tuple[str, ...] = ()
-        defaults: dict[str, Any] = {}
-        for base in bases:
-            inherited += tuple(f for f in getattr(base, "__fields__", ()) if f not in inherited)
-            defaults.update(getattr(base, "__defaults__", {}))
-        own = tuple(f for f in body.get("__annotations__", {}) if not f.startswith("__") and f not in inherited)
-        for field in (*inherited, *own):
+    def __new__(mcs, name: str, bases: tuple[ValueType, ...], body: dict[str, Any], cached: bool = False) -> ValueType:
+        inherited = bases[0].__fields__ if bases else ()
+        defaults = dict(bases[0].__defaults__) if bases else {}
+        own = tuple([f for f in body.get("__annotations__", ()) if f not in inherited])
+        fields = inherited + own
+        for field in fields:
             if field in body:
                 defaults[field] = body.pop(field)
         body["__slots__"] = (*own, "__dict__") if cached else own
-        if not TYPE_CHECKING:
+        body["__fields__"] = fields
+        body["__defaults__"] = defaults
+        if inherited:  # not the methods that may be written for the class above, which know its fields only
             for method, general in LOOPING.items():
                 body.setdefault(method, general)
-        body["__fields__"] = inherited + own
-        body["__defaults__"] = defaults
-        made = super().__new__(mcs, name, bases, body)
-        made.__setters__ = tuple([getattr(made, f).__set__ for f in made.__fields__])
-        return made
+        return super().__new__(mcs, name, bases, body)
 
 
 class Value(metaclass=ValueType):
@@ -122,6 +120,9 @@ class Value(metaclass=ValueType):
 
     Raises `TypeError` for a missing, repeated or unknown field, `AttributeError` on assignment.
     """
+
+    if not TYPE_CHECKING:
+        __init__, __eq__, __hash__ = _init, _eq, _hash
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen")
