@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 
 from qcheck.kinds.schema.node import Node, Scope, parse
@@ -26,6 +27,8 @@ _MODULES = {
     OWN: "own",
 }
 """Which module describes the kinds of a group."""
+TYPE_MODULES = ("pods", "volumes", "builtin", "operators", "configuration")
+"""Which modules hold named types, each type only once."""
 _NEVER: Release = (999, 0)
 
 _BETA1 = {"v1beta1": ((0, 0), _NEVER), "v1beta2": ((0, 15), _NEVER)}
@@ -56,9 +59,9 @@ class Described:
 
     __slots__ = ("check", "compiler", "tree")
 
-    def __init__(self, text: str, scope: Scope, types: dict[str, str]) -> None:
-        self.tree: Node = parse(HEAD + text, scope)
-        self.compiler = Compiler(scope, types)
+    def __init__(self, text: str, compiler: Compiler) -> None:
+        self.tree: Node = parse(HEAD + text, compiler.scope)
+        self.compiler = compiler
         self.check: Check = self.compiler.check(self.tree)
 
 
@@ -88,7 +91,13 @@ def _describe(group: str, version: str, kind: str, release: Release) -> Describe
     if text is None or version not in served:
         return None
     text = text if group == CONFIG else METADATA + text
-    return Described(text, Scope(version, release, group in _BUILTIN_GROUPS), _types())
+    return Described(text, _compiler(version, release, group in _BUILTIN_GROUPS))
+
+
+@cache
+def _compiler(version: str, release: Release, is_builtin: bool) -> Compiler:
+    """Shared, so that what kinds have in common is compiled once."""
+    return Compiler(Scope(version, release, is_builtin), type_text)
 
 
 def _foreign(group: str, kind: str) -> tuple[tuple[str, ...], str | None]:
@@ -100,7 +109,11 @@ def _foreign(group: str, kind: str) -> tuple[tuple[str, ...], str | None]:
     return found
 
 
-def _types() -> dict[str, str]:
-    from qcheck.kinds.schema import builtin, configuration, operators, pods, volumes
-
-    return {**pods.TYPES, **volumes.TYPES, **builtin.TYPES, **operators.TYPES, **configuration.TYPES}
+@cache
+def type_text(name: str) -> str | None:
+    """The text of a named type; modules of rarer types are imported when none before them has it."""
+    for module in TYPE_MODULES:
+        types: dict[str, str] = import_module(f"qcheck.kinds.schema.{module}").TYPES
+        if name in types:
+            return types[name]
+    return None

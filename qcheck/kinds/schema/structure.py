@@ -1,7 +1,7 @@
 """Descriptions compiled to closures: one pass over plain data, every fault, with the full path.
 
 A check returns None, or a list of failures whose steps start at the checked value. No route is built for what is
-right; named types are compiled when the first value of them is met.
+right; fields and named types are compiled when the first value of them is met.
 """
 
 from __future__ import annotations
@@ -26,19 +26,22 @@ _GENERIC = "schema"
 
 
 class Compiler:
-    """Compiles the nodes of one scope. `types` are the texts of named types."""
+    """Compiles the nodes of one scope. `text_of` gives the text of a named type, None for a word that names none."""
 
-    def __init__(self, scope: Scope, types: Mapping[str, str]) -> None:
+    def __init__(self, scope: Scope, text_of: Callable[[str], str | None]) -> None:
         self.scope = scope
-        self._types = types
+        self._text_of = text_of
         self._trees: dict[str, Node] = {}
         self._checks: dict[str, Check] = {}
-        self._walks: dict[int, Walk | None] = {}
+        self._walks: dict[int | str, Walk | None] = {}
+        self._with_quantities: dict[str, bool] = {}
 
     def tree(self, name: str) -> Node:
         """The parsed description of a named type; what it describes stands under its one root."""
         if name not in self._trees:
-            self._trees[name] = parse(self._types[name], self.scope)
+            text = self._text_of(name)
+            assert text is not None, f"no type is called {name}"
+            self._trees[name] = parse(text, self.scope)
         return self._trees[name]
 
     def resolve(self, node: Node) -> Node:
@@ -47,7 +50,6 @@ class Compiler:
 
     def quantities(self, node: Node) -> Walk | None:
         """What appends every quantity below a value; None where there can be none."""
-        node = self.resolve(node)
         if id(node) not in self._walks:
             self._walks[id(node)] = self._walk(node)
         return self._walks[id(node)]
@@ -55,11 +57,31 @@ class Compiler:
     def _walk(self, node: Node) -> Walk | None:
         if node.kind == "quantity":
             return _found
+        if node.kind == "named":
+            return self._named_walk(node.type_name) if self._speaks_of_quantities(node.type_name) else None
         if node.item is not None:
             inner = self.quantities(node.item)
             return inner and _through_items(inner)
         below = {name: walk for name, child in node.children.items() if (walk := self.quantities(child))}
         return _through_fields(below) if below else None
+
+    def _named_walk(self, name: str) -> Walk:
+        def lazily(value: object, route: Route, holder: object, found: Quantities) -> None:
+            if name not in self._walks:
+                self._walks[name] = self.quantities(self.tree(name))
+            if (walk := self._walks[name]) is not None:
+                walk(value, route, holder, found)
+
+        return lazily
+
+    def _speaks_of_quantities(self, name: str) -> bool:
+        """Whether the text of a named type, or of one that it names, has quantities: most types need never be parsed."""
+        if name not in self._with_quantities:
+            self._with_quantities[name] = False  # for now: a type may name itself
+            words = (self._text_of(name) or "").split()
+            others = sorted({w for w in words if w[0].isupper() and w.isalpha()})
+            self._with_quantities[name] = "quantity" in words or any(map(self._speaks_of_quantities, others))
+        return self._with_quantities[name]
 
     def check(self, node: Node) -> Check:
         match node.kind:
@@ -82,9 +104,10 @@ class Compiler:
         return lazily
 
     def _object(self, node: Node) -> Check:
-        fields = {name: self.check(child) for name, child in node.children.items()}
-        required = [c for c in node.children.values() if c.required and c.default is None]
-        get, is_open = fields.get, node.is_open or not fields
+        children = node.children
+        fields: dict[str, Check] = {}
+        required = [c for c in children.values() if c.required and c.default is None]
+        get, is_open = fields.get, node.is_open or not children
 
         def check(value: object) -> list[Failure] | None:
             if type(value) is not dict:
@@ -92,6 +115,8 @@ class Compiler:
             failures: list[Failure] | None = None
             for key, inner in value.items():
                 field = get(key)
+                if field is None and key in children:
+                    field = fields[key] = self.check(children[key])
                 if field is None:
                     if not is_open:
                         failures = [*(failures or ()), _unknown(node, key)]
