@@ -36,7 +36,7 @@ docs: $(VENV)/.installed-dev ## rebuild rules/index.json and docs/ from rules/ a
 bench: $(VENV)/.installed-dev ## measure speed, as ratios to known programs
 	$(BIN)/python tests/bench.py
 
-fuzz: $(VENV)/.installed-dev ## feed qcheck broken input; FUZZ=100000 for more of it
+fuzz: $(VENV)/.installed-fuzz ## feed qcheck broken input; FUZZ=100000 for more of it
 	$(BIN)/python tests/fuzz.py $(FUZZ)
 
 clean: ## remove the environment and what the tools leave behind
@@ -55,4 +55,8 @@ $(VENV)/.installed: $(VENV)/.created pyproject.toml
 $(VENV)/.installed-dev: $(VENV)/.installed
 	$(PIP) install --upgrade 'pip>=25.1'
 	$(PIP) install --group dev
+	@touch $@
+
+$(VENV)/.installed-fuzz: $(VENV)/.installed-dev
+	$(PIP) install --group fuzz
 	@touch $@

@@ -45,9 +45,7 @@ PATIENCE = 300
 """Seconds after which the engine ends everything, should code hang that takes no signals."""
 MEMORY = 1 << 30
 LARGEST = 200_000
-NO_ENGINE = (
-    "make fuzz needs atheris, whose wheels are for Python 3.11-3.14 on x86_64 Linux: elsewhere, use a container.\n"
-)
+NO_ENGINE = "make fuzz needs atheris, whose wheels are for Python 3.11 to 3.14 on Linux, x86_64"
 
 
 class TooSlow(BaseException):
