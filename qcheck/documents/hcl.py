@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from qcheck.documents.document import Document
 
 TYPE_CHECKING = False
@@ -14,6 +16,10 @@ if TYPE_CHECKING:
     from qcheck.documents.text import Route, Text
 
     Node = Tree[Token]
+
+
+MOST_WORDS = 150_000
+"""Names, numbers and signs in a file: some seconds of parsing."""
 
 
 class HclError(ValueError):
@@ -40,7 +46,7 @@ class Expression:
 class Block:
     """`type "label" "label" { ... }`; the body of a file is a block without a type."""
 
-    __slots__ = ("body", "labels", "text", "tree", "type")
+    __slots__ = ("_attributes", "body", "labels", "text", "tree", "type")
 
     def __init__(self, kind: str, labels: tuple[str, ...], body: Node, tree: Node, text: Text) -> None:
         self.type = kind
@@ -48,14 +54,17 @@ class Block:
         self.body = body
         self.tree = tree
         self.text = text
+        self._attributes: dict[str, Expression] | None = None
 
     def attributes(self) -> dict[str, Expression]:
         """Its own attributes by name; those of inner blocks excluded."""
-        return {
-            _word(tree.children[0]): Expression(_tree(tree.children[-1]), self.text)
-            for tree in _trees(self.body)
-            if tree.data == "attribute"
-        }
+        if self._attributes is None:
+            self._attributes = {
+                _word(tree.children[0]): Expression(_tree(tree.children[-1]), self.text)
+                for tree in _trees(self.body)
+                if tree.data == "attribute"
+            }
+        return self._attributes
 
     def document(self, data: object) -> tuple[Document, Route]:
         """The block as a document of some data, and the route to it in there."""
@@ -68,10 +77,12 @@ class Block:
 
 
 def parse(text: Text) -> Block:
-    """The body of a file. Raises `HclError`."""
+    """The body of a file. Raises `HclError`, also for a file that would take too long."""
     from hcl2.api import parses_to_tree
     from lark.exceptions import LarkError, UnexpectedInput
 
+    if len(text.text) > MOST_WORDS and sum(1 for _ in re.finditer(r"\w+|\S", text.text)) > MOST_WORDS:
+        raise HclError(f"this is more than {MOST_WORDS:,} words of HCL, which is too much to read", 0)
     try:
         tree = parses_to_tree(text.text if text.text.endswith("\n") else text.text + "\n")
     except UnexpectedInput as error:

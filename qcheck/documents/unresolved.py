@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+LONGEST = 200
+"""Characters of an expression that are shown."""
+
 
 class Unresolved:
     """Stands in the data of a document for a value that cannot be told without running something.
@@ -13,7 +16,7 @@ class Unresolved:
     __slots__ = ("expression",)
 
     def __init__(self, expression: str) -> None:
-        self.expression = expression
+        self.expression = expression if len(expression) <= LONGEST else f"{expression[: LONGEST - 1]}…"
 
     def __repr__(self) -> str:
         return f"Unresolved({self.expression})"

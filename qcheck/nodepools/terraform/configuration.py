@@ -18,6 +18,7 @@ from qcheck.model.place import Place
 from qcheck.model.problems import Problem
 from qcheck.model.value import TYPE_CHECKING
 from qcheck.nodepools.figures import Doubt
+from qcheck.nodepools.terraform.effort import MOST_STEPS, Effort
 from qcheck.nodepools.terraform.evaluate import evaluate, pairs
 from qcheck.nodepools.terraform.resource import Resource
 from qcheck.nodepools.terraform.types import with_defaults
@@ -81,8 +82,14 @@ class Instance:
     """A module as one caller (or nobody) uses it: the scope of its expressions."""
 
     def __init__(
-        self, module: Module, given: dict[str, Evaluated] | None, modules: dict[str, Module], depth: int
+        self,
+        module: Module,
+        given: dict[str, Evaluated] | None,
+        modules: dict[str, Module],
+        depth: int,
+        effort: Effort,
     ) -> None:
+        self.effort = effort
         self.module = module
         self.given = given
         self.modules = modules
@@ -138,7 +145,7 @@ class Instance:
         return evaluate(written[attribute], self)
 
     def resources(self) -> Iterator[Resource]:
-        """Every resource and every call of a module from elsewhere (as type `module`), one per instance."""
+        """Every resource and every call of a module from elsewhere (as type `module`), one per instance. Raises `TooMuch`."""
         for (kind, name), block in self.module.resources.items():
             yield from self._instances(block, kind, f"{kind}.{name}")
         for block in self.module.calls:
@@ -154,7 +161,7 @@ class Instance:
             elif self.depth < DEEPEST:
                 given = resource.values.data
                 assert isinstance(given, dict)
-                inner = Instance(self.modules[folder], given, self.modules, self.depth + 1)
+                inner = Instance(self.modules[folder], given, self.modules, self.depth + 1, self.effort)
                 yield from (_nested(r, resource) for r in inner.resources())
 
     def _local_module(self, source: Evaluated) -> str | None:
@@ -165,6 +172,7 @@ class Instance:
 
     def _instances(self, block: Body, kind: str, address: str) -> Iterator[Resource]:
         for suffix, bound, doubt in self._repeats(block):
+            self.effort.spend()
             values = values_of(block, self, bound)
             yield Resource(kind, address + suffix, Cursor(*block.document(values), values), HINT, doubt)
 
@@ -266,7 +274,7 @@ def configurations(texts: Sequence[Text]) -> tuple[list[Instance], list[Problem]
         else:
             module.add(body)
     called = {folder for m in modules.values() for folder in _callees(m)}
-    return [Instance(m, None, modules, 0) for f, m in modules.items() if f not in called], problems
+    return [Instance(m, None, modules, 0, Effort()) for f, m in modules.items() if f not in called], problems
 
 
 def _callees(module: Module) -> Iterator[str]:
@@ -276,6 +284,14 @@ def _callees(module: Module) -> Iterator[str]:
         path = str(source).strip('"') if source is not None else ""
         if path.startswith(("./", "../")):
             yield posixpath.normpath(posixpath.join(module.folder, path))
+
+
+def too_much(root: Instance) -> Problem:
+    """For a configuration that takes more to evaluate than it may; it stands where its first resource or module is."""
+    block = next(iter([*root.module.resources.values(), *root.module.calls]))
+    document, route = block.document(None)
+    message = f"working out this configuration takes more than {MOST_STEPS:,} steps; its node pools were not read"
+    return Problem("limit", Place(document, route), message, HINT)
 
 
 def _syntax(text: Text, error: HclError) -> Problem:

@@ -12,17 +12,21 @@ from textwrap import dedent
 from qcheck.documents.hcl import Expression
 from qcheck.documents.unresolved import Unresolved
 from qcheck.model.value import TYPE_CHECKING
-from qcheck.nodepools.terraform.functions import MOST, Failed, Fails, bounded, call, number_of, text_of, whole
+from qcheck.nodepools.terraform.functions import MOST, Failed, Fails, call, joined, number_of, text_of, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Protocol
 
     from qcheck.documents.hcl import Node
+    from qcheck.nodepools.terraform.effort import Effort
     from qcheck.nodepools.terraform.functions import Evaluated
 
     class Scope(Protocol):
         """Where names get their meaning."""
+
+        @property
+        def effort(self) -> Effort: ...
 
         def root(self, path: list[str], written: str) -> tuple[Evaluated, int]:
             """The value of the longest known beginning of a dotted path, and how many of its parts that takes."""
@@ -32,12 +36,17 @@ if TYPE_CHECKING:
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\"}
 ESCAPE = re.compile(r'\\([ntr"\\])')
 WORDS = {"true": True, "false": False, "null": None}
+QUICK = ("length", "lookup", "try", "element")
+"""Functions that look at little of what they are given."""
 GAP = re.compile(r"[$%]\{([^}]*)")
 """Where text is to be filled in."""
 
 
 def evaluate(expression: Expression, scope: Scope, bound: dict[str, Evaluated] | None = None) -> Evaluated:
-    """The value of an expression; `bound` are names that surrounding `for` and `dynamic` give a meaning."""
+    """The value of an expression; `bound` are names that surrounding `for` and `dynamic` give a meaning.
+
+    Raises `TooMuch`.
+    """
     try:
         return _Evaluator(expression, scope, bound or {}).value(expression.tree)
     except RecursionError:
@@ -56,9 +65,10 @@ class _Evaluator:
         return str(Expression(tree, self.text))
 
     def value(self, tree: Node) -> Evaluated:
-        kind = str(tree.data)
-        reader = _READERS.get(kind)
-        return reader(self, tree) if reader else Unresolved(self.written(tree))
+        self.scope.effort.spend()
+        reader = _READERS.get(str(tree.data))
+        found = reader(self, tree) if reader else Unresolved(self.written(tree))
+        return Unresolved(self.written(tree)) if self.scope.effort.is_too_large(found) else found
 
     def term(self, tree: Node) -> Evaluated:
         inner = list(parts(tree))
@@ -81,7 +91,7 @@ class _Evaluator:
             return found[0]
         if any(isinstance(p, (list, dict)) or p is None for p in found):
             return Failed(self.written(tree))
-        return bounded("".join(text_of(p) for p in found), self.written(tree))
+        return joined(map(text_of, found))
 
     def piece(self, tree: Node) -> Evaluated:
         """A part of a template: text, or `${...}`."""
@@ -118,6 +128,7 @@ class _Evaluator:
         for each in (left, right_value):
             if isinstance(each, Unresolved):
                 return each
+        self.scope.effort.spend_on(left, right_value)
         try:
             return _OPERATORS[operator](left, right_value)
         except Exception:  # noqa: BLE001  (whatever is wrong with the operands, Terraform refuses them too)
@@ -165,6 +176,8 @@ class _Evaluator:
             if isinstance(last, Unresolved):
                 return last
             given += last if isinstance(last, list) else []
+        if name not in QUICK:
+            self.scope.effort.spend_on(*given)
         return call(name, given, self.written(tree))
 
     def traversal(self, tree: Node) -> Evaluated:

@@ -7,9 +7,10 @@ from math import ceil, floor
 
 from qcheck.documents.unresolved import Unresolved
 from qcheck.model.value import TYPE_CHECKING
+from qcheck.nodepools.terraform.effort import LARGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable, Iterable
     from fractions import Fraction
     from typing import TypeAlias
 
@@ -17,9 +18,8 @@ if TYPE_CHECKING:
 
 MOST = 1024
 """No list that counts something is longer."""
-LARGEST = 100_000
-"""What grows beyond so many items or characters is no configuration any more, and is not computed further."""
-
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+LONGEST_NUMBER = 1000
 
 class Failed(Unresolved):
     """An expression that Terraform would refuse, such as a missing key: what `try` passes over."""
@@ -41,15 +41,9 @@ def call(name: str, given: list[Evaluated], written: str) -> Evaluated:
     if unknown is not None:
         return unknown
     try:
-        return bounded(STRICT[name](*given), written)
+        return STRICT[name](*given)
     except (Fails, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, StopIteration):
         return Failed(written)
-
-
-def bounded(value: Evaluated, written: str) -> Evaluated:
-    """The value, unless it has grown out of all proportion."""
-    too_large = isinstance(value, (str, list, dict)) and len(value) > LARGEST
-    return Unresolved(written) if too_large else value
 
 
 def _unknown(value: Evaluated) -> Unresolved | None:
@@ -66,10 +60,25 @@ def text_of(value: Evaluated) -> str:
     return str(value)
 
 
+def joined(texts: Iterable[str], between: str = "") -> str:
+    """One text of all. Raises `Fails` before it grows too long."""
+    parts: list[str] = []
+    left = LARGEST
+    for text in texts:
+        left -= len(text) + len(between)
+        if left < 0:
+            raise Fails
+        parts.append(text)
+    return between.join(parts)
+
+
 def number_of(value: Evaluated) -> int | Fraction:
+    """A number, or a text that is one. Raises `Fails` for all else, and for numbers beyond reason."""
     from fractions import Fraction
 
     if isinstance(value, bool) or not isinstance(value, (int, Fraction, str)):
+        raise Fails
+    if isinstance(value, str) and (len(value) > LONGEST_NUMBER or not NUMBER.fullmatch(value)):
         raise Fails
     return whole(Fraction(value))
 
@@ -129,11 +138,19 @@ def _map(value: Evaluated) -> dict[str, Evaluated]:
 
 
 def distinct(values: list[Evaluated]) -> list[Evaluated]:
-    kept: list[Evaluated] = []
+    kept: dict[Hashable, Evaluated] = {}
     for each in values:
-        if each not in kept:
-            kept.append(each)
-    return kept
+        kept.setdefault(_key(each), each)
+    return list(kept.values())
+
+
+def _key(value: Evaluated) -> Hashable:
+    """The same for the same values, and for no others."""
+    if isinstance(value, list):
+        return ("list", *map(_key, value))
+    if isinstance(value, dict):
+        return ("map", *sorted((key, _key(inner)) for key, inner in value.items()))
+    return type(value).__name__, value
 
 
 def _to_set(value: Evaluated) -> Evaluated:
@@ -161,14 +178,14 @@ def _format(pattern: Evaluated, *given: Evaluated) -> Evaluated:
     def put(match: re.Match[str]) -> str:
         if match[0] == "%%":
             return "%"
-        if match[2] == "d" and match[1]:
-            return f"{number_of(next(values)):{match[1]}d}"
-        return text_of(next(values))
+        value = next(values, None)
+        return f"{number_of(value):{match[1]}d}" if match[2] == "d" and match[1] else text_of(value)
 
-    try:
-        return re.sub(r"%(0?\d{0,2})([sdv%])", put, text_of(pattern))
-    except StopIteration:
-        raise Fails from None
+    text, at, pieces = text_of(pattern), 0, []
+    for match in re.finditer(r"%(0?\d{0,2})([sdv%])", text):
+        pieces += [text[at : match.start()], put(match)]
+        at = match.end()
+    return joined([*pieces, text[at:]])
 
 
 def _range(*bounds: Evaluated) -> Evaluated:
@@ -190,7 +207,7 @@ def _to_bool(value: Evaluated) -> Evaluated:
 def _replace(value: Evaluated, old: Evaluated, new: Evaluated) -> Evaluated:
     if text_of(old).startswith("/"):
         raise Fails
-    return text_of(value).replace(text_of(old), text_of(new))
+    return joined(text_of(value).split(text_of(old)), text_of(new))
 
 
 def _contains(values: Evaluated, wanted: Evaluated) -> Evaluated:
@@ -225,7 +242,7 @@ STRICT: dict[str, Callable[..., Evaluated]] = {
     "flatten": _flatten,
     "floor": lambda v: floor(number_of(v)),
     "format": _format,
-    "join": lambda s, v: text_of(s).join(text_of(x) for x in _list(v)),
+    "join": lambda s, v: joined(map(text_of, _list(v)), text_of(s)),
     "keys": lambda v: [*sorted(_map(v))],
     "lower": lambda v: text_of(v).lower(),
     "max": lambda *v: max(number_of(x) for x in v),

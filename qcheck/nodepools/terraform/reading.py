@@ -24,10 +24,16 @@ def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
 
 def read_configurations(texts: Sequence[Text], world: World) -> tuple[list[NodePool], list[Problem]]:
     """The pools of HCL files, the files that are no HCL, and the manifests that cannot be told."""
-    from qcheck.nodepools.terraform.configuration import configurations
+    from qcheck.nodepools.terraform.configuration import configurations, too_much
+    from qcheck.nodepools.terraform.effort import TooMuch
 
     roots, problems = configurations(texts)
-    found = [list(root.resources()) for root in roots]
+    found: list[list[Resource]] = []
+    for root in roots:
+        try:
+            found.append(list(root.resources()))
+        except TooMuch:
+            problems.append(too_much(root))
     problems += [problem for resources in found for problem in manifests.unread(resources)]
     return [pool for resources in found for pool in of_resources(resources, world)], problems
 

@@ -15,7 +15,10 @@ MANY = ("map", "list", "set")
 
 
 def with_defaults(value: Evaluated, kind: Expression, scope: Scope) -> Evaluated:
-    """The value with the defaults of its type's optional attributes; a missing optional attribute is null."""
+    """The value with the defaults of its type's optional attributes; a missing optional attribute is null.
+
+    Raises `TooMuch`.
+    """
     return _filled(value, kind.tree, kind, scope)
 
 
@@ -24,6 +27,7 @@ def _filled(value: Evaluated, tree: Node, kind: Expression, scope: Scope) -> Eva
     if name == "optional" and arguments:
         return _filled(value, arguments[0], kind, scope)
     if name in MANY and arguments:
+        scope.effort.spend_on(value)
         if isinstance(value, dict):
             return {k: _filled(v, arguments[0], kind, scope) for k, v in value.items()}
         if isinstance(value, list):
@@ -34,6 +38,7 @@ def _filled(value: Evaluated, tree: Node, kind: Expression, scope: Scope) -> Eva
 
 
 def _object(value: dict[str, Evaluated], tree: Node, kind: Expression, scope: Scope) -> Evaluated:
+    scope.effort.spend(1 + len(value))
     made = dict(value)
     for field, inner in _fields(tree):
         name, arguments = _call(inner)

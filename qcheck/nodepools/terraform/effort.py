@@ -1,0 +1,65 @@
+"""What evaluating a configuration may cost: a few lines can ask for more than any machine can do.
+
+Names let values hold one another, so that sizes double from line to line, and modules multiply each other's instances.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from qcheck.model.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from qcheck.nodepools.terraform.functions import Evaluated
+
+MOST_STEPS = 300_000
+"""Expressions and instances: some hundred times those of a large configuration."""
+LARGEST = 100_000
+"""What grows beyond so many items or characters is no configuration any more, and is not computed further."""
+DEEPEST = 100
+MOST_BITS = 4_000
+"""Longer than any number that can be written; Terraform itself keeps 512."""
+ITEMS_PER_STEP = 50
+"""Items of a list that are looked at in the time of a step."""
+
+
+class TooMuch(Exception):
+    """A configuration takes more steps than it may."""
+
+
+class Effort:
+    """What one configuration has cost so far, and the sizes of its values."""
+
+    def __init__(self) -> None:
+        self.left = MOST_STEPS
+        self._sizes: dict[int, tuple[Evaluated, int, int]] = {}
+        """By identity: the value itself, what it holds, and how deep it is."""
+
+    def spend(self, steps: int = 1) -> None:
+        """Raises `TooMuch` where nothing is left."""
+        self.left -= steps
+        if self.left < 0:
+            raise TooMuch
+
+    def spend_on(self, *values: Evaluated) -> None:
+        """For going through all that is in some values."""
+        self.spend(sum(self._size(value)[0] for value in values) // ITEMS_PER_STEP)
+
+    def is_too_large(self, value: Evaluated) -> bool:
+        """Whether a value has grown out of all proportion."""
+        if isinstance(value, str):
+            return len(value) > LARGEST
+        if isinstance(value, (int, Fraction)):
+            return max(value.numerator.bit_length(), value.denominator.bit_length()) > MOST_BITS
+        items, depth = self._size(value)
+        return items > LARGEST or depth > DEEPEST
+
+    def _size(self, value: Evaluated) -> tuple[int, int]:
+        """How many values it holds, counted as often as they are reached, and how deep they are."""
+        if not isinstance(value, (list, dict)):
+            return 1, 0
+        if id(value) not in self._sizes:
+            inner = [self._size(v) for v in (value.values() if isinstance(value, dict) else value)]
+            items, depth = 1 + sum(i for i, _ in inner), 1 + max((d for _, d in inner), default=0)
+            self._sizes[id(value)] = (value, items, depth)
+        return self._sizes[id(value)][1:]
