@@ -41,12 +41,17 @@ class Fixed(Value):
         import difflib
 
         lines = difflib.unified_diff(
-            self.before.splitlines(keepends=True),
-            self.after.splitlines(keepends=True),
+            _lines(self.before),
+            _lines(self.after),
             f"a/{self.path}",
             f"b/{self.path}",
         )
         return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def _lines(text: str) -> list[str]:
+    """As patch(1) sees them: other line separators are characters like any other."""
+    return [f"{line}\n" for line in text.split("\n")[:-1]] + [line for line in text.split("\n")[-1:] if line]
 
 
 FIXED_BY = {
@@ -120,13 +125,19 @@ def _checked(found: Loaded, edits: list[Edit], expected: dict[int, object], obje
 
 def write(fixed: Fixed) -> None:
     """Writes a rewritten file over the old one at once. Raises `OSError`."""
-    with open(fixed.path, "rb") as file:
+    path = os.path.realpath(fixed.path)
+    with open(path, "rb") as file:
         raw = file.read()
     bom = b"\xef\xbb\xbf" if raw.startswith(b"\xef\xbb\xbf") else b""
     if raw[len(bom) :].decode("utf-8", "replace") != fixed.before:
         raise OSError(f"{fixed.path} has changed meanwhile, or is not UTF-8")
-    temporary = f"{fixed.path}.qcheck"
-    with open(temporary, "wb") as file:
-        file.write(bom + fixed.after.encode())
-    os.chmod(temporary, os.stat(fixed.path).st_mode)
-    os.replace(temporary, fixed.path)
+    temporary = f"{path}.qcheck"
+    try:
+        with open(temporary, "wb") as file:
+            file.write(bom + fixed.after.encode())
+        os.chmod(temporary, os.stat(path).st_mode)
+        os.replace(temporary, path)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise

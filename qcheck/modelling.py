@@ -60,7 +60,11 @@ def model(
         pools,
         configuration=configuration,
         problems=[*problems, *misconfigured, *refused(), *pool_problems],
-        unread=[*(f.text.path for f in mine if left_out([f])), *(n.path for n in (renders.failed if renders else ()))],
+        unread=[
+            *(f.text.path for f in mine if left_out([f])),
+            *(n.path for n in (renders.failed if renders else ())),
+            *(p.place.origin.path for p in pool_problems if p.code in ("yaml-syntax", "limit")),
+        ],
         mig_layouts=_mig_layouts(mine),
     )
 

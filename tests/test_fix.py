@@ -112,6 +112,39 @@ def test_the_diff_writes_nothing(
     assert run(["check", "--diff", "."]) == 0
 
 
+def test_the_diff_knows_no_line_ends_but_newlines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (JSON % ("v1beta1", "cohort")).replace('"a"', '"a\u2028b"').rstrip()
+    Path("queues.json").write_text(text, encoding="utf-8")
+    [fixed] = fixes(["."], Settings(), unwatched)
+    assert f"-{text}\n\\ No newline at end of file\n+" in fixed.diff()
+    assert fixed.diff().count("\\ No newline") == 2
+
+
+def test_an_interrupted_rewrite_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    before, _ = CASES["cohort"]
+    Path("queues.yaml").write_text(before, encoding="utf-8")
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.replace", interrupted)
+        assert run(["check", "--fix", "."]) == 130
+    assert [(p.name, p.read_text(encoding="utf-8")) for p in tmp_path.iterdir()] == [("queues.yaml", before)]
+
+
+def test_a_link_stays_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    before, after = CASES["cohort"]
+    Path("queues.txt").write_text(before, encoding="utf-8")
+    Path("queues.yaml").symlink_to("queues.txt")
+    run(["check", "--fix", "."])
+    assert Path("queues.yaml").is_symlink()
+    assert Path("queues.txt").read_text(encoding="utf-8") == after
+
+
 def test_what_is_rewritten_once_needs_no_second_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for number, path in enumerate(sorted(FIXTURES.rglob("*.yaml"))):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 
-from qcheck.documents.text import Text
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.result import BaselineError
 from qcheck.model.place import Place, show_route
@@ -16,6 +15,8 @@ from qcheck.model.value import TYPE_CHECKING, Value
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from qcheck.documents.document import Document
+    from qcheck.documents.text import Text
     from qcheck.findings.result import Result
 
 
@@ -44,27 +45,38 @@ class Baseline(Value):
 
 def read_baseline(path: str) -> Baseline:
     """Reads a baseline file. Raises `BaselineError` for one that is missing or no baseline."""
-    import json
+    from qcheck.documents.load import load
 
+    shown = path.replace(os.sep, "/")
     try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-        data = json.loads(text)
+        with open(path, "rb") as file:
+            loaded = load(file.read(), shown)
     except OSError as error:
         raise BaselineError(f"{path}: {error.strerror}; `qcheck baseline write` makes one") from None
-    except ValueError as error:
-        raise BaselineError(f"{path}: not JSON: {error}") from None
-    if not isinstance(data, dict) or data.get("schema") != 1 or not isinstance(data.get("findings"), list):
+    if loaded.faults:
+        fault = loaded.faults[0]
+        raise BaselineError(f"{shown}:{fault.spot.span()[0]}: {fault.message}")
+    document = loaded.documents[0] if loaded.documents else None
+    data = document.data if document else None
+    if (
+        document is None
+        or not isinstance(data, dict)
+        or data.get("schema") != 1
+        or not isinstance(data.get("findings"), list)
+    ):
         raise BaselineError(
-            f'{path}: no baseline of this release: an object with "schema": 1 and "findings" is expected'
+            f'{shown}:1: no baseline of this release: an object with "schema": 1 and "findings" is expected'
         )
-    entries = [_entry(path, position, item) for position, item in enumerate(data["findings"])]
-    return Baseline(Text(path.replace(os.sep, "/"), text), {e.fingerprint: e for e in entries})
+    entries = [_entry(document, position, item) for position, item in enumerate(data["findings"])]
+    return Baseline(loaded.text, {e.fingerprint: e for e in entries})
 
 
-def _entry(path: str, position: int, item: object) -> Entry:
+def _entry(document: Document, position: int, item: object) -> Entry:
     if not isinstance(item, dict) or not all(isinstance(item.get(f), str) for f in Entry.__fields__):
-        raise BaselineError(f"{path}: findings[{position}] needs the texts {', '.join(Entry.__fields__)}")
+        line = document.span(("findings", position))[0]
+        raise BaselineError(
+            f"{document.path}:{line}: findings[{position}] needs the texts {', '.join(Entry.__fields__)}"
+        )
     return Entry(**{field: item[field] for field in Entry.__fields__})
 
 

@@ -38,9 +38,12 @@ def group_nodes(cluster: Cluster) -> tuple[NodeGroup, ...]:
     """All nodes of the cluster, dumped ones first."""
     owners = _owners(cluster)
     groups = _dumped(cluster, owners)
+    owned: dict[int, list[Node]] = {}
+    for node in cluster.nodes:
+        if node.name in owners:
+            owned.setdefault(id(owners[node.name]), []).append(node)
     for pool in cluster.pools:
-        own = [n for n, p in owners.items() if p is pool]
-        group = _group_of_pool(cluster, pool, [n for n in cluster.nodes if n.name in set(own)])
+        group = _group_of_pool(cluster, pool, owned.get(id(pool), []))
         if group is not None:
             groups.append(group)
     return tuple(_told_apart(groups))
@@ -48,13 +51,19 @@ def group_nodes(cluster: Cluster) -> tuple[NodeGroup, ...]:
 
 def _told_apart(groups: list[NodeGroup]) -> list[NodeGroup]:
     """Groups with names of their own: a name that several files give to a pool is followed by where each is defined."""
-    names = [g.name for g in groups]
-    told: list[NodeGroup] = []
+    counts: dict[str, int] = {}
     for group in groups:
-        name = group.name if names.count(group.name) == 1 else f"{group.name} ({group.place.origin.path})"
-        at = 2
-        while any(name == other.name for other in told):
-            name, at = f"{group.name} ({group.place.origin.path} #{at})", at + 1
+        counts[group.name] = counts.get(group.name, 0) + 1
+    told: list[NodeGroup] = []
+    taken: set[str] = set()
+    numbers: dict[str, int] = {}
+    for group in groups:
+        where = f"{group.name} ({group.place.origin.path}"
+        name = group.name if counts[group.name] == 1 else f"{where})"
+        while name in taken:
+            numbers[where] = numbers.get(where, 1) + 1
+            name = f"{where} #{numbers[where]})"
+        taken.add(name)
         told.append(group if name == group.name else replace(group, name=name))
     return told
 

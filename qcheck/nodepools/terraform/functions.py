@@ -21,6 +21,7 @@ MOST = 1024
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 LONGEST_NUMBER = 1000
 
+
 class Failed(Unresolved):
     """An expression that Terraform would refuse, such as a missing key: what `try` passes over."""
 
