@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from qcheck.cli.front import run
-from qcheck.fix import fixes, write
+from qcheck.fix import Fixed, fixes, write
 from qcheck.reading import unwatched
 from qcheck.settings import ClusterScope, Settings
 
@@ -112,13 +112,10 @@ def test_the_diff_writes_nothing(
     assert run(["check", "--diff", "."]) == 0
 
 
-def test_the_diff_knows_no_line_ends_but_newlines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    text = (JSON % ("v1beta1", "cohort")).replace('"a"', '"a\u2028b"').rstrip()
-    Path("queues.json").write_text(text, encoding="utf-8")
-    [fixed] = fixes(["."], Settings(), unwatched)
-    assert f"-{text}\n\\ No newline at end of file\n+" in fixed.diff()
-    assert fixed.diff().count("\\ No newline") == 2
+def test_the_diff_knows_no_line_ends_but_newlines() -> None:
+    fixed = Fixed("a.json", '{"a": "x\u2028y\x85z",\n"b": 1}', '{"a": "x\u2028y\x85z",\n"b": 2}', 1)
+    none = "\\ No newline at end of file\n"
+    assert fixed.diff().partition("@@\n")[2] == f' {{"a": "x\u2028y\x85z",\n-"b": 1}}\n{none}+"b": 2}}\n{none}'
 
 
 def test_an_interrupted_rewrite_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
