@@ -216,7 +216,7 @@ def test_a_file_that_was_not_read_makes_no_entry_stale(tmp_path: Path) -> None:
 def test_what_is_no_baseline_is_refused_by_name(tmp_path: Path, text: str) -> None:
     path = tmp_path / "baseline.json"
     path.write_text(text)
-    with pytest.raises(BaselineError, match=r"baseline\.json: "):
+    with pytest.raises(BaselineError, match=r"baseline\.json:1: "):
         read_baseline(str(path))
 
 
