@@ -108,10 +108,17 @@ def row(what: str, mine: Timing, beside: str, limit: float, against: float, targ
 def cold(folder: str, runs: int) -> Iterator[str]:
     """A small repository: what every commit hook pays."""
     bench_inputs.small_repository(os.path.join(folder, "cold"))
-    bench_inputs.small_repository(os.path.join(folder, "wrong"), settings=True)
-    empty, clean, wrong = compare([PASS, [*CHECK, "cold"], [*CHECK, "wrong"]], folder, runs * 3)
+    bench_inputs.small_repository(os.path.join(folder, "wrong"), bench_inputs.FEW_SETTINGS)
+    bench_inputs.small_repository(os.path.join(folder, "full"), bench_inputs.ALL_SETTINGS)
+    ignoring = os.path.join(folder, "ignoring")
+    bench_inputs.small_repository(ignoring)
+    bench_inputs.write(os.path.join(ignoring, ".gitignore"), bench_inputs.IGNORED)
+    checks = [[*CHECK, name] for name in ("cold", "ignoring", "wrong", "full")]
+    empty, clean, ignored, wrong, full = compare([PASS, *checks], folder, runs * 3)
     yield row("cold check, 30 manifests, nothing found", clean, "python -c pass", 8, empty.median, "<= 8x")
+    yield row("the same with a .gitignore", ignored, "python -c pass", 8, empty.median, "<= 8x")
     yield row("the same with settings and findings", wrong, "python -c pass", 14, empty.median, "<= 14x")
+    yield row("the same with all kinds of settings and findings", full, "python -c pass", 14, empty.median, "<= 14x")
 
 
 def many(folder: str, runs: int) -> Iterator[str]:

@@ -309,7 +309,35 @@ def write(path: str, text: str) -> None:
         stream.write(text)
 
 
-def small_repository(folder: str, settings: bool = False) -> None:
+IGNORED = (
+    "# editors and tools\n*.swp\n.idea/\n__pycache__/\n*.py[cod]\n/build\n.terraform/\n*.tfstate*\n!example.tfstate\n"
+)
+FEW_SETTINGS = "version: 1\ncapacity:\n  autoscaled: min\n"
+ALL_SETTINGS = """\
+version: 1
+kueue: "0.19"
+complete: true
+clusters:
+  prod-a:
+    include: ["flavors/**", "jobs/**", "pools/*.yaml", "teams/**", "cohort.yaml"]
+capacity:
+  autoscaled: max
+  reserves:
+    - {pools: ["gpu-*"], perNode: {cpu: "2"}, reason: agents}
+    - {pools: ["h100"], total: {nvidia.com/gpu: 8}, reason: debug pods}
+  virtualResources: ["aws-ip", "tekton.dev/*"]
+shapes:
+  - {name: trainer, requests: {nvidia.com/gpu: 8, cpu: "90"}, flavors: [flavor-0], pods: 2}
+queues: {reserved: ["team-*"], shared: ["default"]}
+rules: {ignore: [QC106], severity: {QC205: error}, params: {QC311: {budget: 300s}}}
+instanceTypes:
+  our.8x: {allocatable: {cpu: "100", memory: 900Gi, nvidia.com/gpu: 8}, accelerator: {model: H100}}
+limits: {documents: 1000}
+"""
+"""The example of the settings' documentation, but for `render`, which needs other programs."""
+
+
+def small_repository(folder: str, settings: str = "") -> None:
     """Thirty manifests in which nothing is wrong; with `settings`, a settings file and quota beyond the nodes."""
     gpus = 24 if settings else 8
     made = {f"flavors/{at}.yaml": flavor(at) for at in range(2)}
@@ -319,7 +347,7 @@ def small_repository(folder: str, settings: bool = False) -> None:
     made |= {f"jobs/{at}.yaml": job(at, 10) for at in range(5)}
     made["cohort.yaml"] = cohort(0, None)
     if settings:
-        made["qcheck.yaml"] = "version: 1\ncapacity:\n  autoscaled: min\n"
+        made["qcheck.yaml"] = settings
     for path, text in made.items():
         os.makedirs(os.path.join(folder, os.path.dirname(path)), exist_ok=True)
         write(os.path.join(folder, path), text)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from qcheck.documents.limits import Limits
 from qcheck.documents.load import load
 from qcheck.model.value import replace
 from qcheck.settings import Settings
@@ -24,6 +25,9 @@ complete: true
 clusters:
   prod-a:
     include: ["clusters/prod-a/**", "terraform/prod-a/*.tf"]
+    render:
+      - kustomize: clusters/prod-a
+      - {helm: charts/queues, values: [values/prod-a.yaml], release: queues, namespace: kueue}
     kueue: "0.18"
   prod-b: {include: [clusters/prod-b], exclude: [clusters/prod-b/old], complete: false}
 capacity:
@@ -35,17 +39,32 @@ capacity:
 shapes:
   - {name: trainer, requests: {nvidia.com/gpu: 8, cpu: "90"}, flavors: [h100], pods: 16, level: example.com/block}
 queues: {reserved: ["team-*"], shared: ["default"]}
-rules: {select: [QC1, QC2], ignore: [QC104], severity: {QC205: error}}
+rules:
+  select: [QC1, QC2]
+  ignore: [QC104]
+  severity: {QC205: error}
+  params: {QC311: {budget: 300s, operators: [RayJob=5m]}, QC313: {cutoff: -10}}
+instanceTypes:
+  our.8x: {allocatable: {cpu: "100", nvidia.com/gpu: 8}, accelerator: {model: H100, nvlinkDomain: 8}, labels: {a: b}}
+limits: {bytes: 1000000, depth: 50, aliases: 0, documents: 10, renderSeconds: 5}
+crds: [crds/jobs.yaml]
 exclude: [vendor/]
 baseline: accepted.json
 """
+RENDERED = "render: [{helm: chart}, {kustomize: base/a}]\nexclude: [old]"
 UNUSUAL = [
     "verson: 1", "version: 2", "version: true", "kueue: 0.19", 'kueue: "next"', "complete: yes please", "profile: other",
     "clusters: {a: {}}", "clusters: {a: {include: [../b]}}", "clusters: []", "exclude: vendor", "exclude: [/etc]",
     "capacity: {autoscaled: some}", "capacity: {reserves: [{pools: [a]}]}", "shapes: [{name: a}]", "shapes: {}",
     "shapes: [{name: a, requests: {cpu: 1.5}}]", "shapes: [{name: a, requests: {cpu: many}}]",
     "rules: {severity: {QC1: bad}}", "shapes: [{name: a, requests: {cpu: 1}, pods: 0}]",
-    "baseline: ~/x", "queues: {reserved: team}", "null", "[]", "1",
+    "baseline: ~/x", "queues: {reserved: team}", "null", "[]", "1", "render: [{}]", "render: {helm: a}",
+    "render: [{helm: a, kustomize: b}]", "render: [{kustomize: a, release: b}]", "render: [{helm: ../a}]",
+    "render: [{helm: a, values: [/b]}]", "clusters: {a: {include: [b]}}\nrender: [{helm: c}]", "crds: [../a]",
+    "limits: {depth: 501}", "limits: {bytes: 0}", "limits: {depth: true}", "limits: {documents: 1.5}",
+    "rules: {params: {QC311: {budget: 1.5}}}", "rules: {params: {QC311: {budget: [1]}}}", "rules: {params: [a]}",
+    "instanceTypes: {a: {labels: {b: c}}}", "instanceTypes: {a: {allocatable: {cpu: many}}}",
+    "instanceTypes: {a: {allocatable: {}, accelerator: {nvlinkDomain: 0}}}",
 ]  # fmt: skip
 
 
@@ -67,12 +86,15 @@ def same(data: object) -> Settings | None:
     if found is not None:
         assert expected is not None
         assert found == replace(expected, limits=found.limits)
-        assert expected.limits.bytes == found.limits.bytes
+        assert [getattr(found.limits, b) for b in Limits.__slots__] == [
+            getattr(expected.limits, b) for b in Limits.__slots__
+        ]
     return found
 
 
-def test_the_usual_keys_go_the_quick_way() -> None:
-    assert same(plain(USUAL)) is not None
+@pytest.mark.parametrize("text", [USUAL, RENDERED], ids=["all keys", "one cluster that is rendered"])
+def test_the_quick_way_knows(text: str) -> None:
+    assert same(plain(text)) is not None
 
 
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.parent.name)
@@ -83,46 +105,38 @@ def test_fixtures(path: Path) -> None:
 @pytest.mark.parametrize(
     "data", [{"clusters": {1: {"include": ["a"]}}}, {"rules": {"severity": {1: "note"}}}, {"version": 1.0}]
 )
-def test_keys_and_numbers_of_other_types_are_left_to_the_schema(data: object) -> None:
+def test_it_leaves_other_types_to_the_schema(data: object) -> None:
     assert quick(data, "qcheck.yaml", ".") is None
 
 
 @pytest.mark.parametrize("text", UNUSUAL)
-def test_what_is_unusual_or_wrong_is_left_to_the_schema(text: str) -> None:
+def test_it_leaves_mistakes_to_the_schema(text: str) -> None:
     assert quick(plain(text), "qcheck.yaml", ".") is None
 
 
+TOP = [
+    "version", "kueue", "complete", "clusters", "capacity", "shapes", "queues", "rules", "baseline", "render", "limits",
+    "crds", "instanceTypes",
+]  # fmt: skip
+BELOW = [
+    "include", "pools", "reason", "name", "requests", "cpu", "select", "severity", "reserved", "params", "render", "helm",
+    "kustomize", "values", "release", "allocatable", "accelerator", "labels", "model", "bytes", "depth", "aliases",
+]  # fmt: skip
 VALUES: Any = st.recursive(
     st.none()
     | st.booleans()
     | st.integers(-2, 9)
     | st.sampled_from(["", "0.19", "8", "max", "error", "a/b", "../x", "QC1"]),
-    lambda inner: (
-        st.lists(inner, max_size=2)
-        | st.dictionaries(
-            st.sampled_from(
-                ["include", "pools", "reason", "name", "requests", "cpu", "select", "severity", "reserved"]
-            ),
-            inner,
-        )
-    ),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(BELOW), inner),
     max_leaves=6,
 )
 
 
-@given(
-    st.dictionaries(
-        st.sampled_from(
-            ["version", "kueue", "complete", "clusters", "capacity", "shapes", "queues", "rules", "baseline"]
-        ),
-        VALUES,
-        max_size=4,
-    )
-)
-def test_any_data(data: dict[str, Any]) -> None:
+@given(st.dictionaries(st.sampled_from(TOP), VALUES, max_size=4))
+def test_it_says_what_the_schema_says(data: dict[str, Any]) -> None:
     same(data)
 
 
 @given(st.sampled_from(sorted(plain(USUAL))), VALUES)  # type: ignore[call-overload]
-def test_the_usual_keys_with_one_part_changed(key: str, value: object) -> None:
+def test_it_says_the_same_of_one_part_changed(key: str, value: object) -> None:
     same({**plain(USUAL), key: value})  # type: ignore[dict-item]

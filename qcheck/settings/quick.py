@@ -1,38 +1,29 @@
 """The quick way to settings: plainly valid ones become `Settings` without pydantic, whose import costs more than a check.
 
-It knows the keys that most settings consist of and gives up on anything else, also on whatever is wrong: `schema.py` then
-reads, or explains. Tests hold both to the same answers.
+It gives up on what it does not know, such as nulls and patterns that need a closer look, and on whatever is wrong:
+`schema.py` then reads, or explains. Tests hold both to the same answers.
 """
 
 from __future__ import annotations
 
-import re
-
-from qcheck.model.policy import Policy, Release, Reserve, Shape
-from qcheck.model.quantity import QuantityError, amount, parse_quantity
+from qcheck.documents.limits import Limits
+from qcheck.model.nodes import DECLARED, Machine
+from qcheck.model.policy import Policy, Reserve, Shape
+from qcheck.model.quantity import QuantityError
 from qcheck.model.value import TYPE_CHECKING, replace
-from qcheck.settings import ClusterScope, Settings
+from qcheck.settings import ClusterScope, Render, Settings, readers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable
 
-    Fields = dict[str, object]
-    Reader = Callable[[object], object]
-
-RELEASE = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})(?:\.[0-9]+)?")
-PLAIN_PATTERN = r"[^\\[!#\s][^\\[!]*"
-"""What is a pattern for certain; of others only pathspec can tell."""
-
-
-class Unusual(Exception):
-    """Something that the quick way does not know."""
+    from qcheck.settings.readers import Fields, Reader, Table
 
 
 def quick(data: object, path: str, root: str) -> Settings | None:
     """The settings in plain data read from the file `path`; None where only the schema can tell."""
     try:
-        return _settings(_fields(data, SETTINGS), path, root)
-    except (Unusual, QuantityError):
+        return _settings(readers.fields(data, SETTINGS), path, root)
+    except (readers.Unusual, QuantityError):
         return None
 
 
@@ -43,21 +34,74 @@ def _settings(found: Fields, path: str, root: str) -> Settings:
         **_sub(found, "queues"),
     }
     policy = replace(Policy(), **said)
-    exclude = _strings(found.get("exclude", ()))
-    clusters = _sub(found, "clusters")
-    scopes = tuple(_scope(name, part, policy, exclude, root) for name, part in clusters.items())
-    everything = ClusterScope("default", ("**",), exclude, (), policy, root)
-    plain = Settings(path=path, root=root, policy=policy, scopes=scopes or (everything,))
-    return replace(plain, **_sub(found, "rules"), **_only(found, "baseline"))
+    limits = _sub(found, "limits")
+    return replace(
+        Settings(path=path, root=root, policy=policy, scopes=_scopes(found, policy, root)),
+        **_sub(found, "rules"),
+        **_only(found, "baseline", "crds"),
+        **_only(limits, "render_seconds"),
+        limits=_limits(limits),
+        instance_types={name: _machine(name, part, path) for name, part in _sub(found, "instance_types").items()},
+    )
+
+
+def _limits(found: Fields) -> Limits:
+    bounds: dict[str, int] = {name: n for name, n in found.items() if name in Limits.__slots__ and isinstance(n, int)}
+    return Limits(**bounds)
+
+
+def _scopes(found: Fields, policy: Policy, root: str) -> tuple[ClusterScope, ...]:
+    exclude, renders, clusters = readers.strings(found.get("exclude", ())), _renders(found), _sub(found, "clusters")
+    if clusters and renders:
+        raise readers.Unusual
+    everything = ClusterScope("default", ("**",), (*exclude, *folders(renders)), renders, policy, root)
+    return tuple(_scope(name, part, policy, exclude, root) for name, part in clusters.items()) or (everything,)
 
 
 def _scope(name: str, part: object, policy: Policy, exclude: tuple[str, ...], root: str) -> ClusterScope:
-    found = _fields(part, CLUSTER)
-    if not found.get("include"):
-        raise Unusual
+    found = readers.fields(part, CLUSTER)
+    include, apart, renders = (
+        readers.strings(found.get("include", ())),
+        readers.strings(found.get("exclude", ())),
+        _renders(found),
+    )
+    if not include and not renders:
+        raise readers.Unusual
     mine = replace(policy, **_only(found, "kueue", "complete"))
-    include, apart = _strings(found["include"]), _strings(found.get("exclude", ()))
-    return ClusterScope(name, include, (*exclude, *apart), (), mine, root)
+    return ClusterScope(name, include, (*exclude, *apart), renders, mine, root)
+
+
+def _renders(found: Fields) -> tuple[Render, ...]:
+    return tuple(_render(part) for part in readers.items(found.get("render", [])))
+
+
+def _render(part: object) -> Render:
+    found = readers.fields(part, RENDER)
+    tools = found.keys() & {"kustomize", "helm"}
+    tool = "".join(tools)
+    if len(tools) != 1 or (tool == "kustomize" and len(found) > 1):
+        raise readers.Unusual
+    path = found.pop(tool)
+    return replace(Render(tool, readers.text(path) or "."), **found)
+
+
+def folders(renders: Iterable[Render]) -> tuple[str, ...]:
+    """Patterns of what is rendered, and so not read as it is, where one cluster is all there is."""
+    return tuple(f"/{render.path}/" for render in renders)
+
+
+def _machine(name: str, part: object, path: str) -> Machine:
+    found = readers.fields(part, INSTANCE_TYPE)
+    allocatable = found.pop("allocatable", None)
+    if not isinstance(allocatable, dict):
+        raise readers.Unusual
+    return replace(declared(name, allocatable, path), **_sub(found, "accelerator"), **_only(found, "labels"))
+
+
+def declared(name: str, allocatable: dict[str, int], source: str) -> Machine:
+    """A machine type of the settings: what it does not say of cores and memory is unknown, not zero."""
+    unknown = frozenset({"cpu", "memory"} - set(allocatable))
+    return Machine(name, allocatable, dict.fromkeys(allocatable, DECLARED), unknown, source=source)
 
 
 def _only(found: Fields, *names: str) -> dict[str, object]:
@@ -70,92 +114,13 @@ def _sub(found: Fields, name: str) -> Fields:
     return part
 
 
-def _fields(data: object, readers: dict[str, tuple[str, Reader]]) -> Fields:
-    """Each key of a mapping under the name it has in the model. Raises `Unusual`."""
-    if not isinstance(data, dict) or not data.keys() <= readers.keys():
-        raise Unusual
-    return {readers[key][0]: readers[key][1](value) for key, value in data.items()}
-
-
-def _part(readers: dict[str, tuple[str, Reader]]) -> Reader:
-    return lambda value: _fields(value, readers)
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise Unusual
-    return value
-
-
-def _strings(value: object) -> tuple[str, ...]:
-    if not isinstance(value, (list, tuple)):
-        raise Unusual
-    return tuple(_text(v) for v in value)
-
-
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise Unusual
-    return value
-
-
-def _one_of(*allowed: str | int) -> Reader:
-    def read(value: object) -> object:
-        if type(value) not in (str, int) or value not in allowed:
-            raise Unusual
-        return value
-
-    return read
-
-
-def _count(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise Unusual
-    return value
-
-
-def _release(value: object) -> Release:
-    match = RELEASE.fullmatch(_text(value))
-    if match is None:
-        raise Unusual
-    return Release(int(match[1]), int(match[2]))
-
-
-def _path(value: object) -> str:
-    if leaves_root(_text(value)):
-        raise Unusual
-    return _text(value)
-
-
-def leaves_root(path: str) -> bool:
-    """Whether a path of the settings leads out of their folder."""
-    parts = path.replace("\\", "/").split("/")
-    return path.startswith(("/", "~")) or ":" in parts[0] or ".." in parts
-
-
-def _patterns(value: object) -> tuple[str, ...]:
-    if not all(re.fullmatch(PLAIN_PATTERN, _path(v)) for v in _strings(value)):
-        raise Unusual
-    return _strings(value)
-
-
-def _amounts(value: object) -> dict[str, int]:
-    """Quantities by resource, in base units. Raises `Unusual` or `QuantityError`."""
-    written = _mapping(value)
-    if not all(isinstance(v, (str, int)) for v in written.values()):
-        raise Unusual
-    return {resource: amount(resource, parse_quantity(v)) for resource, v in written.items()}
-
-
-def _many(readers: dict[str, tuple[str, Reader]], make: type[Reserve] | type[Shape], **defaults: object) -> Reader:
+def _many(table: Table, make: type[Reserve] | type[Shape], **defaults: object) -> Reader:
     """A list of mappings, each of which becomes a value."""
 
     def read(value: object) -> tuple[object, ...]:
-        if not isinstance(value, list):
-            raise Unusual
-        found = [{**defaults, **_fields(v, readers)} for v in value]
+        found = [{**defaults, **readers.fields(v, table)} for v in readers.items(value)]
         if not all(_is_whole(make, f) for f in found):
-            raise Unusual
+            raise readers.Unusual
         return tuple(make(**f) for f in found)  # type: ignore[arg-type]
 
     return read
@@ -166,54 +131,77 @@ def _is_whole(make: type[Reserve] | type[Shape], found: Fields) -> bool:
     return set(make.__fields__) <= found.keys() | make.__defaults__.keys()
 
 
-def _mapping(value: object) -> Fields:
-    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
-        raise Unusual
-    return value
-
-
-def _severities(value: object) -> dict[str, object]:
-    return {name: _one_of("error", "warning", "note")(v) for name, v in _mapping(value).items()}
-
-
-RESERVE: dict[str, tuple[str, Reader]] = {
-    "pools": ("pools", _strings),
-    "perNode": ("per_node", _amounts),
-    "total": ("total", _amounts),
-    "reason": ("reason", _text),
+RESERVE: Table = {
+    "pools": ("pools", readers.strings),
+    "perNode": ("per_node", readers.amounts),
+    "total": ("total", readers.amounts),
+    "reason": ("reason", readers.text),
 }
-SHAPE: dict[str, tuple[str, Reader]] = {
-    "name": ("name", _text),
-    "requests": ("requests", _amounts),
-    "flavors": ("flavors", _strings),
-    "pods": ("pods", _count),
-    "level": ("level", _text),
+SHAPE: Table = {
+    "name": ("name", readers.text),
+    "requests": ("requests", readers.amounts),
+    "flavors": ("flavors", readers.strings),
+    "pods": ("pods", readers.number(1)),
+    "level": ("level", readers.text),
 }
-CAPACITY: dict[str, tuple[str, Reader]] = {
-    "autoscaled": ("autoscaled", _one_of("max", "min", "desired")),
+CAPACITY: Table = {
+    "autoscaled": ("autoscaled", readers.one_of("max", "min", "desired")),
     "reserves": ("reserves", _many(RESERVE, Reserve, pools=("*",), per_node={}, total={})),
-    "virtualResources": ("virtual_resources", _strings),
+    "virtualResources": ("virtual_resources", readers.strings),
 }
-CLUSTER: dict[str, tuple[str, Reader]] = {
-    "include": ("include", _patterns),
-    "exclude": ("exclude", _patterns),
-    "kueue": ("kueue", _release),
-    "complete": ("complete", _flag),
+RENDER: Table = {
+    "kustomize": ("kustomize", readers.path),
+    "helm": ("helm", readers.path),
+    "values": ("values", readers.paths),
+    "release": ("release", readers.text),
+    "namespace": ("namespace", readers.text),
 }
-SETTINGS: dict[str, tuple[str, Reader]] = {
-    "version": ("version", _one_of(1)),
-    "kueue": ("kueue", _release),
-    "complete": ("complete", _flag),
-    "profile": ("profile", _one_of("reserved-and-shared")),
-    "clusters": ("clusters", _mapping),
-    "exclude": ("exclude", _patterns),
-    "capacity": ("capacity", _part(CAPACITY)),
-    "shapes": ("shapes", _many(SHAPE, Shape)),
-    "queues": ("queues", _part({"reserved": ("reserved_queues", _strings), "shared": ("shared_queues", _strings)})),
-    "rules": (
-        "rules",
-        _part({"select": ("select", _strings), "ignore": ("ignore", _strings), "severity": ("severity", _severities)}),
+INSTANCE_TYPE: Table = {
+    "allocatable": ("allocatable", readers.amounts),
+    "accelerator": (
+        "accelerator",
+        readers.part({"model": ("model", readers.text), "nvlinkDomain": ("nvlink_domain", readers.number(1))}),
     ),
-    "baseline": ("baseline", _path),
+    "labels": ("labels", readers.texts),
+}
+LIMITS: Table = {
+    "bytes": ("bytes", readers.number(1)),
+    "depth": ("depth", readers.number(1, 500)),
+    "aliases": ("aliases", readers.number(0)),
+    "documents": ("documents", readers.number(1)),
+    "renderSeconds": ("render_seconds", readers.number(1)),
+}
+RULES: Table = {
+    "select": ("select", readers.strings),
+    "ignore": ("ignore", readers.strings),
+    "severity": ("severity", readers.severities),
+    "params": ("params", readers.params),
+}
+CLUSTER: Table = {
+    "include": ("include", readers.patterns),
+    "exclude": ("exclude", readers.patterns),
+    "render": ("render", readers.items),
+    "kueue": ("kueue", readers.release),
+    "complete": ("complete", readers.flag),
+}
+SETTINGS: Table = {
+    "version": ("version", readers.one_of(1)),
+    "kueue": ("kueue", readers.release),
+    "complete": ("complete", readers.flag),
+    "profile": ("profile", readers.one_of("reserved-and-shared")),
+    "clusters": ("clusters", readers.mapping),
+    "exclude": ("exclude", readers.patterns),
+    "render": ("render", readers.items),
+    "capacity": ("capacity", readers.part(CAPACITY)),
+    "shapes": ("shapes", _many(SHAPE, Shape)),
+    "queues": (
+        "queues",
+        readers.part({"reserved": ("reserved_queues", readers.strings), "shared": ("shared_queues", readers.strings)}),
+    ),
+    "rules": ("rules", readers.part(RULES)),
+    "instanceTypes": ("instance_types", readers.mapping),
+    "limits": ("limits", readers.part(LIMITS)),
+    "baseline": ("baseline", readers.path),
+    "crds": ("crds", readers.paths),
 }
 """Key as written: name in the model and how it is read. What is not here takes the long way."""

@@ -9,12 +9,14 @@ from pydantic.alias_generators import to_camel
 
 from qcheck.documents.limits import DEFAULT as DEFAULT_LIMITS
 from qcheck.documents.limits import Limits
-from qcheck.model.nodes import DECLARED, Machine
+from qcheck.model.nodes import Machine
 from qcheck.model.policy import Policy, Release, Reserve, Shape
 from qcheck.model.quantity import amount, parse_quantity
+from qcheck.model.value import replace
 from qcheck.settings import ClusterScope, Render, Settings
 from qcheck.settings.patterns import is_pattern
-from qcheck.settings.quick import leaves_root
+from qcheck.settings.quick import declared, folders
+from qcheck.settings.readers import leaves_root
 
 
 def _below_root(path: str) -> str:
@@ -138,16 +140,11 @@ class InstanceTypePart(Part):
     labels: dict[str, str] = {}
 
     def value(self, name: str, source: str) -> Machine:
-        allocatable = base_units(self.allocatable)
-        return Machine(
-            instance_type=name,
-            allocatable=allocatable,
-            sure=dict.fromkeys(allocatable, DECLARED),
-            unknown=frozenset({"cpu", "memory"} - set(allocatable)),
+        return replace(
+            declared(name, base_units(self.allocatable), source),
             model=self.accelerator.model,
             nvlink_domain=self.accelerator.nvlink_domain,
             labels=self.labels,
-            source=source,
         )
 
 
@@ -224,7 +221,7 @@ class SettingsPart(Part):
 
     def scopes(self, root: str) -> tuple[ClusterScope, ...]:
         if not self.clusters:
-            instead = [f"/{part.value().path}/" for part in self.render]
+            instead = folders(part.value() for part in self.render)
             return (scope("default", ["**"], [*self.exclude, *instead], self.render, self.policy(), root),)
         return tuple(part.value(name, self, root) for name, part in self.clusters.items())
 
