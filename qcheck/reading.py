@@ -72,7 +72,7 @@ def _load_beside(contents: Sequence[tuple[str, bytes]], limits: Limits) -> Calla
 
     def wait() -> list[Loaded]:
         return [
-            load(raw, path, limits, is_wanted) if known is None else from_plain(known, raw, path, limits.depth)
+            load(raw, path, limits, is_wanted) if known is None else from_plain(known, raw, path)
             for (path, raw), known in zip(contents, told() or [None] * len(contents), strict=True)
         ]
 

@@ -63,7 +63,7 @@ def test_plain_data_is_the_file_again(path: Path) -> None:
     told = as_plain(loaded)
     if told is None:
         return
-    again = from_plain(marshal.loads(marshal.dumps(told)), raw, path.name, 100)
+    again = from_plain(marshal.loads(marshal.dumps(told)), raw, path.name)
     assert [d.data for d in again.documents] == [d.data for d in loaded.documents]
     for mine, theirs in zip(again.documents, loaded.documents, strict=True):
         assert (mine.index, mine.rendered_from) == (theirs.index, theirs.rendered_from)

@@ -4,27 +4,33 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from typing import Protocol
 
-    Where = dict[int, dict[str, int] | list[int]]
-    """By `id` of each container: where its entries are written.
-
-    For a list the offsets of its items; for a mapping, by key, `offset of the key << KEY_SHIFT | offset of the value`.
+    Entries = dict[str, int] | list[int]
+    """Where the entries of a container are written: of a list the offsets of its items; of a mapping, by key,
+    `offset of the key << KEY_SHIFT | offset of the value`.
     """
+
+    class Finder(Protocol):
+        """Looks for the entries of a container when somebody asks."""
+
+        def entries(self, start: int) -> Entries:
+            """Those of the container that is written at `start`."""
+            ...
+
+    Where = dict[int, Entries] | Finder
+    """The entries of each container of a document: by its `id`, or what finds them by its offset."""
 
 KEY_SHIFT = 32
 VALUE_MASK = (1 << KEY_SHIFT) - 1
 
 
 class Composed:
-    """A document's data, where it starts, its index or what works it out, and the keys written twice as (key, first offset,
-    second offset)."""
+    """A document's data, where it starts, its index, and the keys written twice as (key, first offset, second offset)."""
 
     __slots__ = ("data", "repeated", "start", "where")
 
-    def __init__(
-        self, data: object, start: int, where: Where | Callable[[], Where], repeated: list[tuple[str, int, int]]
-    ) -> None:
+    def __init__(self, data: object, start: int, where: Where, repeated: list[tuple[str, int, int]]) -> None:
         self.data = data
         self.start = start
         self.where = where

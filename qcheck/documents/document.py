@@ -10,9 +10,7 @@ __all__ = ["Document", "Spot"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from qcheck.documents.composed import Where
+    from qcheck.documents.composed import Entries, Where
     from qcheck.documents.text import Route, Span
 
 
@@ -28,13 +26,7 @@ class Document:
     __slots__ = ("_text", "data", "index", "rendered_from", "start", "where")
 
     def __init__(
-        self,
-        text: Text,
-        index: int,
-        data: object,
-        start: int,
-        where: Where | Callable[[], Where],
-        rendered_from: str | None = None,
+        self, text: Text, index: int, data: object, start: int, where: Where, rendered_from: str | None = None
     ) -> None:
         self._text = text
         self.start = start
@@ -92,18 +84,17 @@ class Document:
         text = self._text.text
         if found and (key is not None) and (on_key or found < len(route)):
             return key, extent.key_end(text, key, str(route[found - 1]))
-        return start, extent.value_end(text, start, value, self._index())
+        return start, extent.value_end(text, start, value, self._entries)
 
-    def _index(self) -> Where:
-        if not isinstance(self.where, dict):
-            self.where = self.where()
-        return self.where
+    def _entries(self, value: object, start: int) -> Entries | None:
+        """Where the entries of the container `value`, which is written at `start`, stand; None for one that is no such."""
+        return self.where.get(id(value)) if isinstance(self.where, dict) else self.where.entries(start)
 
     def _follow(self, route: Route) -> tuple[int, object, int | None, int]:
         """How many steps of `route` are written, the value they lead to, the offsets of its key (if any) and itself."""
-        value, key, start, where = self.data, None, self.start, self._index()
+        value, key, start = self.data, None, self.start
         for found, step in enumerate(route):
-            place = where.get(id(value))
+            place = self._entries(value, start) if isinstance(value, (dict, list)) else None
             if isinstance(value, dict) and isinstance(place, dict) and step in value:
                 assert isinstance(step, str)
                 key, start = place[step] >> KEY_SHIFT, place[step] & VALUE_MASK

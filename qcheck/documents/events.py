@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from qcheck.documents.composed import Where
+    from qcheck.documents.composed import Entries
     from qcheck.documents.limits import Limits
 
 MERGE = "<<"
@@ -83,7 +83,7 @@ class _Composer:
         self.base = base
         self.deepest = limits.depth
         self.budget = limits.aliases
-        self.where: Where = {}
+        self.where: dict[int, Entries] = {}
         self.anchors: dict[str, Any] = {}
         self.sizes: dict[int, int] = {}
         self.repeated: list[tuple[str, int, int]] = []

@@ -8,7 +8,9 @@ from qcheck.documents.composed import KEY_SHIFT, VALUE_MASK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from qcheck.documents.composed import Where
+    from collections.abc import Callable
+
+    from qcheck.documents.composed import Entries
 
 PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*(?:[ \t]+|(?:[ \t]*(?:#[^\r\n]*)?\r?\n)+[ \t]*))*", re.ASCII)
 DOUBLE = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
@@ -39,14 +41,14 @@ def key_end(text: str, start: int, key: str) -> int:
     return _quoted_end(text, start) or _match_end(ALIAS, text, start) or _match_end(KEY, text, start) or start
 
 
-def value_end(text: str, start: int, value: object, where: Where) -> int:
+def value_end(text: str, start: int, value: object, entries: Callable[[object, int], Entries | None]) -> int:
     """The end (exclusive) of `value`, which is written at `start`."""
     start = after_properties(text, start)
     head = text[start : start + 1]
     if head == "*":
         return _match_end(ALIAS, text, start) or start
     if isinstance(value, (dict, list)):
-        return closing(FLOW, text, start) if head in "[{" else _block_end(text, start, value, where)
+        return closing(FLOW, text, start) if head in "[{" else _block_end(text, start, value, entries)
     if head in ("|", ">"):
         return _block_scalar_end(text, start, value)
     return _quoted_end(text, start) or _plain_end(text, start, value)
@@ -63,6 +65,8 @@ def _quoted_end(text: str, start: int) -> int | None:
 
 def _plain_end(text: str, start: int, value: object) -> int:
     """A plain scalar holds its own words, perhaps on several lines; anything else that is plain is one word."""
+    if isinstance(value, str) and value and text.startswith(value, start):
+        return start + len(value)
     if isinstance(value, str) and (words := [w for w in BLANKS.split(value) if w]):
         match = re.compile(BLANKS.pattern.join(map(re.escape, words))).match(text, start)
         if match:
@@ -83,19 +87,20 @@ def closing(tokens: re.Pattern[str], text: str, start: int) -> int:
     return len(text)
 
 
-def _block_end(text: str, start: int, value: dict[str, object] | list[object], where: Where) -> int:
+def _block_end(
+    text: str, start: int, value: dict[str, object] | list[object], entries: Callable[[object, int], Entries | None]
+) -> int:
     """The end of the entry that is written last; what was merged in stands elsewhere and does not count."""
-    place = where[id(value)]
+    place = entries(value, start)
+    written: list[tuple[int, object]] = []
     if isinstance(value, dict) and isinstance(place, dict):
-        entries = [(at & VALUE_MASK, value[key]) for key, at in place.items() if at >> KEY_SHIFT >= start]
+        written = [(at & VALUE_MASK, value[key]) for key, at in place.items() if at >> KEY_SHIFT >= start]
     elif isinstance(value, list) and isinstance(place, list):
-        entries = list(zip(place, value, strict=True))
-    else:
-        entries = []
-    if not entries:
+        written = list(zip(place, value, strict=True))
+    if not written:
         return _match_end(LINE, text, start) or start
-    offset, last = max(entries, key=lambda entry: entry[0])
-    return value_end(text, offset, last, where)
+    offset, last = max(written, key=lambda entry: entry[0])
+    return value_end(text, offset, last, entries)
 
 
 def _block_scalar_end(text: str, start: int, value: object) -> int:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import re
 
-from qcheck.documents.composed import Refused
-from qcheck.documents.document import Document
+from qcheck.documents.composed import KEY_SHIFT, Refused
 from qcheck.documents.extent import closing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
+    from qcheck.documents.composed import Entries
     from qcheck.documents.limits import Limits
-    from qcheck.documents.text import Route, Text
 
 SPACE = re.compile(r"[ \t\r\n]*")
 TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}]', re.DOTALL)
@@ -24,36 +22,25 @@ NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 
 
-class JsonDocument(Document):
-    """A document whose index is built while routes are followed: for each container the offsets of what is inside."""
+class Index:
+    """Where the entries of a document's containers are written. Looks for those of one container when somebody asks."""
 
-    __slots__ = ("_inside",)
+    __slots__ = ("_known", "_text")
 
-    def __init__(self, text: Text, index: int, data: object, start: int) -> None:
-        super().__init__(text, index, data, start, {})
-        self._inside: dict[int, list[tuple[int, int]]] = {}
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._known: dict[int, Entries] = {}
 
-    def _follow(self, route: Route) -> tuple[int, object, int | None, int]:
-        value: Any = self.data
-        key, start = None, self.start
-        for found, step in enumerate(route):
-            if isinstance(value, dict) and step in value:
-                key, start = self._member(start, str(step))
-            elif isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):
-                key, start = None, self._entries(start)[step][1]
-            else:
-                return found, value, key, start
-            value = value[step]
-        return len(route), value, key, start
-
-    def _member(self, start: int, name: str) -> tuple[int, int]:
-        """Offsets of a key and its value; the last of that name counts."""
-        return max(entry for entry in self._entries(start) if _key(self._text.text, entry[0]) == name)
-
-    def _entries(self, start: int) -> list[tuple[int, int]]:
-        if start not in self._inside:
-            self._inside[start] = list(entries(self._text.text, start))
-        return self._inside[start]
+    def entries(self, start: int) -> Entries:
+        """Those of the container that is written at `start`; of members of one name the last counts."""
+        if start not in self._known:
+            found = entries(self._text, start)
+            self._known[start] = (
+                {_key(self._text, key): key << KEY_SHIFT | value for key, value in found}
+                if self._text[start] == "{"
+                else [value for _, value in found]
+            )
+        return self._known[start]
 
 
 def entries(text: str, start: int) -> Iterator[tuple[int, int]]:

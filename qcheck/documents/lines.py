@@ -7,8 +7,7 @@ tab, an indent that does not fit - `compose` gives up and returns None, and `eve
 decides what is wrong with a document, and whatever it accepts must be exactly what `events` makes of it, to the last
 offset: that is its slow twin, and the tests compare the two on everything they have.
 
-Most documents are never pointed into. Their lines are followed without an eye for places, and once more with it when
-somebody asks for one.
+Most documents are never pointed into, so places are not noted: `Index` finds those that somebody asks for.
 """
 
 from __future__ import annotations
@@ -20,9 +19,10 @@ from qcheck.documents.composed import KEY_SHIFT, Composed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
-    from qcheck.documents.composed import Where
+    from qcheck.documents.composed import Entries
 
     Line = tuple[int, int, bool, str | None, int, int, Any]
     """What a line holds: shape, column, whether a dash begins it, key, offsets of key and value in the line, value."""
@@ -49,6 +49,8 @@ TOKEN = re.compile(
 )
 """What stands in a flow collection on one line."""
 DEEPEST_FLOW = 8
+WRITTEN = re.compile(r"^ *(?=[^ \n#])", re.MULTILINE)
+"""The indent of a line that holds more than a comment."""
 
 SKIP, OPENS, SCALAR, FLOW, LITERAL, UNUSUAL = range(6)
 SHAPES = {"scalar": SCALAR, "flow": FLOW, "literal": LITERAL}
@@ -72,144 +74,160 @@ def compose(text: str, start: int, end: int, depth: int) -> Composed | None:
     rows = text[begin:end].split("\n")
     if not "".join(rows).isprintable():
         return None
+    first = WRITTEN.search(text, begin, end)
     try:
-        data, first = _follow(rows, begin, depth, None)
+        data = _follow(rows, depth)
     except _Unusual:
         return None
+    return first and Composed(data, first.end(), Index(text, begin, end), [])
 
-    return Composed(data, first, Later(text, begin, end, depth, data), [])
 
+class Index:
+    """Where the entries of a document's containers are written. Looks for those of one container when somebody asks."""
 
-class Later:
-    """Works out the index of `data`, which was read at `text[begin:end]`."""
+    __slots__ = ("_known", "_text", "begin", "end")
 
-    __slots__ = ("_data", "_depth", "_text", "begin", "end")
-
-    def __init__(self, text: str, begin: int, end: int, depth: int, data: object) -> None:
+    def __init__(self, text: str, begin: int, end: int) -> None:
         self._text = text
         self.begin = begin
         self.end = end
-        self._depth = depth
-        self._data = data
+        self._known: dict[int, Entries] = {}
 
-    def __call__(self) -> Where:
-        found: Where = {}
-        again, _ = _follow(self._text[self.begin : self.end].split("\n"), self.begin, self._depth, found)
-        return _transferred(found, again, self._data)
+    def entries(self, start: int) -> Entries:
+        """Those of the container that is written at `start`."""
+        if start not in self._known:
+            head = self._text[start]
+            found = self._in_flow(start) if head in "[{" else self._items(start) if head == "-" else self._fields(start)
+            self._known[start] = found
+        return self._known[start]
+
+    def _in_flow(self, start: int) -> Entries:
+        at, line = self._line(start)
+        (is_list, entries), _ = _collection(line, start - at, at, DEEPEST_FLOW)
+        if is_list:
+            return [value_at for _, _, value_at, _ in entries]
+        return {str(key): key_at << KEY_SHIFT | value_at for key, key_at, value_at, _ in entries}
+
+    def _items(self, start: int) -> Entries:
+        found = []
+        for at, line in self._level(start):
+            _, _, dash, _, key_at, *_ = _seen(line)
+            if not dash:
+                break
+            found.append(at + key_at)
+        return found
+
+    def _fields(self, start: int) -> Entries:
+        found: dict[str, int] = {}
+        for at, line in self._level(start):
+            shape, _, dash, key, key_at, value_at, _ = _seen(line)
+            if key is not None and not (dash and found):
+                value = at + value_at if shape != OPENS else self._below(at + len(line), key_at) or at + value_at
+                found[key] = at + key_at << KEY_SHIFT | value
+        return found
+
+    def _level(self, start: int) -> Iterator[tuple[int, str]]:
+        """Offset and text of the line at `start` and of those after it that begin in the same column."""
+        at, line = self._line(start)
+        yield at, line
+        column = start - at
+        for match in re.compile(rf"^ {{0,{column}}}(?=[^ \n#])", re.MULTILINE).finditer(
+            self._text, at + len(line), self.end
+        ):
+            if match.end() - match.start() < column:
+                return
+            yield self._line(match.start())
+
+    def _line(self, offset: int) -> tuple[int, str]:
+        """Offset and text of the line around an offset."""
+        at = max(self.begin, self._text.rfind("\n", self.begin, offset) + 1)
+        stop = self._text.find("\n", offset, self.end)
+        return at, self._text[at : stop if stop >= 0 else self.end]
+
+    def _below(self, offset: int, column: int) -> int | None:
+        """Where what follows an offset begins, if it is inside of what began in `column`."""
+        match = WRITTEN.search(self._text, offset, self.end)
+        if match is None:
+            return None
+        _, at, dash, *_ = _seen(self._line(match.start())[1])
+        return match.end() if at > column or (dash and at == column) else None
 
 
-def _transferred(where: Where, made: Any, same: Any) -> Where:
-    """The index of `made` as that of its equal `same`."""
-    found: Where = {}
-    pairs = [(made, same)]
-    for one, other in pairs:
-        if one.__class__ is dict or one.__class__ is list:
-            found[id(other)] = where[id(one)]
-            pairs += (
-                zip(one.values(), other.values(), strict=True)
-                if one.__class__ is dict
-                else zip(one, other, strict=True)
-            )
-    return found
+def _follow(rows: list[str], depth: int) -> Any:
+    """Follows the indents: the document's data.
 
-
-def _follow(rows: list[str], at: int, depth: int, where: Where | None) -> tuple[Any, int]:
-    """Follows the indents: the document's data and the offset of its first value. Fills the index `where` if it is given.
-
-    `box` is the innermost open container, `indent` where its lines begin, `spots` its entry in the index, `waiting` the
-    key of it whose value has not begun yet. All starts with a box around the document that waits for it.
+    `box` is the innermost open container, `indent` where its lines begin, `waiting` the key of it whose value has not
+    begun yet. All starts with a box around the document that waits for it.
     """
-    outer: list[tuple[int, Any, Any]] = []
+    outer: list[tuple[int, Any]] = []
     around: dict[str, Any] = {}
-    first = -1
-    top: dict[str, int] = {ROOT: 0}
     indent: int = -1
     box: Any = around
-    spots: Any = top
     waiting: str | None = ROOT
     remembered, room = _remembered, depth - DEEPEST_FLOW
     row, end = 0, len(rows)
     while row < end:
         line = rows[row]
-        shape, column, dash, key, key_at, value_at, value = remembered.get(line) or _look(line)
+        shape, column, dash, key, key_at, _, value = remembered.get(line) or _look(line)
         row += 1
-        start = at
-        at += len(line) + 1
         if shape == SKIP:
             continue
         if waiting is not None:
             if column > indent or (dash and column == indent):
-                outer.append((indent, box, spots))
+                outer.append((indent, box))
                 if len(outer) >= room:
                     raise _Unusual
                 opened: Any = [] if dash else {}
                 box[waiting] = opened
-                if where is not None:
-                    spots[waiting] = spots[waiting] >> KEY_SHIFT << KEY_SHIFT | start + column
-                    where[id(opened)] = spots = [] if dash else {}
-                if first < 0:
-                    first = start + column
                 indent, box = column, opened
             waiting = None
         while column < indent:
-            indent, box, spots = outer.pop()
+            indent, box = outer.pop()
         if dash:
             if column != indent or box.__class__ is dict:
                 raise _Unusual
-            if where is not None:
-                spots.append(start + key_at)
             if key is None:
                 if shape == LITERAL:
-                    value, row, at = _literal(rows, row, at, indent, value)
-                box.append(_made(value, start, where) if shape == FLOW else value)
+                    value, row = _literal(rows, row, indent, value)
+                box.append(_made(value) if shape == FLOW else value)
                 continue
-            outer.append((indent, box, spots))
+            outer.append((indent, box))
             if len(outer) >= room:
                 raise _Unusual
             opened = {}
             box.append(opened)
             indent, box = key_at, opened
-            if where is not None:
-                where[id(box)] = spots = {}
         else:
             if box.__class__ is list:
-                indent, box, spots = outer.pop()
+                indent, box = outer.pop()
             if column != indent or key in box or box.__class__ is list:
                 raise _Unusual
-        if where is not None:
-            spots[key] = start + key_at << KEY_SHIFT | start + value_at
         if shape == SCALAR:
             box[key] = value
         elif shape == OPENS:
             box[key] = None
             waiting = key
         elif shape == LITERAL:
-            box[key], row, at = _literal(rows, row, at, indent, value)
+            box[key], row = _literal(rows, row, indent, value)
         elif shape == FLOW:
-            box[key] = _made(value, start, where)
+            box[key] = _made(value)
         else:
             raise _Unusual
     if ROOT not in around:
         raise _Unusual
-    return around[ROOT], first
+    return around[ROOT]
 
 
-def _made(flow: Flow, start: int, where: Where | None) -> Any:
+def _made(flow: Flow) -> Any:
     """Fresh containers for a flow collection."""
     is_list, entries = flow
-    values = [_made(value, start, where) if value.__class__ is tuple else value for *_, value in entries]
-    data: Any = values if is_list else {entry[0]: value for entry, value in zip(entries, values, strict=True)}
-    if where is not None:
-        where[id(data)] = (
-            [start + value_at for _, _, value_at, _ in entries]
-            if is_list
-            else {str(key): start + key_at << KEY_SHIFT | start + value_at for key, key_at, value_at, _ in entries}
-        )
-    return data
+    if is_list:
+        return [_made(value) if value.__class__ is tuple else value for *_, value in entries]
+    return {key: _made(value) if value.__class__ is tuple else value for key, *_, value in entries}
 
 
-def _literal(rows: list[str], row: int, at: int, indent: int, header: str) -> tuple[str, int, int]:
-    """The text of a block scalar whose lines begin at `row`, and the row and offset behind it."""
+def _literal(rows: list[str], row: int, indent: int, header: str) -> tuple[str, int]:
+    """The text of a block scalar whose lines begin at `row`, and the row behind it."""
     first, size = row, 0
     while row < len(rows):
         line = rows[row]
@@ -221,14 +239,17 @@ def _literal(rows: list[str], row: int, at: int, indent: int, header: str) -> tu
             break
         if not bare and line and (not size or column > size):
             raise _Unusual
-        at += len(line) + 1
         row += 1
     if row == len(rows) and rows[-1]:
         raise _Unusual
     body = "\n".join([line[size:] for line in rows[first:row]]).rstrip("\n")
     if not body:
         raise _Unusual
-    return body if header == "|-" else body + "\n", row, at
+    return body if header == "|-" else body + "\n", row
+
+
+def _seen(line: str) -> Line:
+    return _remembered.get(line) or _look(line)
 
 
 def _look(line: str) -> Line:

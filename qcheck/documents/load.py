@@ -104,7 +104,7 @@ def _load_json(loaded: Loaded, limit: limits.Limits, wanted: Wanted | None) -> N
             return
         _keep(
             loaded,
-            jsontext.JsonDocument(loaded.text, len(loaded.documents) + loaded.passed_over, data, at),
+            Document(loaded.text, len(loaded.documents) + loaded.passed_over, data, at, jsontext.Index(text)),
             repeated,
             wanted,
             text,

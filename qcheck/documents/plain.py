@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.documents.document import Document
-from qcheck.documents.lines import Later
+from qcheck.documents.lines import Index
 from qcheck.documents.load import Loaded, decoded
 
 TYPE_CHECKING = False
@@ -18,17 +18,17 @@ def as_plain(loaded: Loaded) -> Plain | None:
     documents = []
     for each in loaded.documents:
         where = each.where
-        if not isinstance(where, Later):
+        if not isinstance(where, Index):
             return None
         documents.append((each.index, each.data, each.start, where.begin, where.end, each.rendered_from))
     return None if loaded.faults else (documents, loaded.passed_over, loaded.chunks)
 
 
-def from_plain(told: Plain, source: bytes, path: str, depth: int) -> Loaded:
+def from_plain(told: Plain, source: bytes, path: str) -> Loaded:
     """The file `source`, of which `told` is known."""
     loaded, _ = decoded(source, path)
     documents, loaded.passed_over, loaded.chunks = told
     for index, data, start, begin, end, rendered_from in documents:
-        where = Later(loaded.text.text, begin, end, depth, data)
+        where = Index(loaded.text.text, begin, end)
         loaded.documents.append(Document(loaded.text, index, data, start, where, rendered_from))
     return loaded

@@ -6,6 +6,7 @@ import json
 
 from qcheck.documents import jsontext, limits
 from qcheck.documents.composed import Refused
+from qcheck.documents.document import Document
 from qcheck.documents.hcl import Block, Expression, HclError, parse
 from qcheck.documents.text import Text
 
@@ -13,7 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qcheck.documents.document import Document
     from qcheck.documents.text import Route
 
 ENDINGS = (".tf.json", ".tfvars.json")
@@ -77,7 +77,7 @@ def _parse(text: Text) -> JsonBlock:
         data = jsontext.read(text.text, start, limits.DEFAULT)[0]
     except Refused as refusal:
         raise HclError(str(refusal), refusal.start) from None
-    return JsonBlock("", (), jsontext.JsonDocument(text, 0, data, start), (), data)
+    return JsonBlock("", (), Document(text, 0, data, start, jsontext.Index(text.text)), (), data)
 
 
 def _counts(key: str) -> bool:
