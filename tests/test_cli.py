@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import bench_inputs
 import pytest
 import typer
 from rule_cases import FIXTURES, RULES
@@ -23,6 +24,14 @@ from qcheck.cli.terminal import wants_color
 
 EXAMPLE = str(FIXTURES / "clusters" / "research-fleet")
 CLEAN = str(RULES / "QC101-quota-exceeds-capacity" / "pass-exact")
+UNUSED = {
+    "dataclasses", "difflib", "fractions", "hashlib", "pathlib", "pathspec", "typing", "yaml",
+    "qcheck.documents.events", "qcheck.documents.extent", "qcheck.documents.templates", "qcheck.findings.fingerprint",
+    "qcheck.kinds.crds", "qcheck.kinds.schema.operators", "qcheck.kinds.unknown", "qcheck.model.obstacles",
+    "qcheck.model.packing.linear", "qcheck.model.packing.words", "qcheck.nodepools.catalogue", "qcheck.rendering",
+    "qcheck.reports.snippet", "qcheck.settings.quick",
+}  # fmt: skip
+"""What a repository without findings needs no part of."""
 HEAVY = {"typer", "rich", "pydantic", "jsonschema", "ruamel", "asyncio", "importlib.metadata", "click"}
 
 POOL = """\
@@ -106,6 +115,17 @@ def test_the_table_and_the_options_are_the_same_fields() -> None:
     for option in CHECK_OPTIONS:
         expected = {FLAG: False, MANY: ()}.get(option.kind, option.default)
         assert getattr(defaults, option.field) == expected
+
+
+@pytest.mark.parametrize("settings", ["", bench_inputs.ALL_SETTINGS], ids=["without settings", "with settings"])
+def test_a_small_check_imports_only_what_it_uses(settings: str, tmp_path: Path) -> None:
+    bench_inputs.small_repository(str(tmp_path / "small"), settings)
+    (tmp_path / "small" / ".gitignore").write_text(bench_inputs.IGNORED)
+    script = "import sys; from qcheck.cli.front import run; run(['check', '-q', sys.argv[1]]); print(*sys.modules)"
+    loaded = python("-c", script, str(tmp_path / "small")).stdout.splitlines()[-1].split()
+    assert "qcheck.checks.capacity" in loaded
+    unused = (UNUSED | HEAVY) if not settings else HEAVY
+    assert not unused & set(loaded)
 
 
 @pytest.mark.parametrize("paths", [CLEAN, f"{EXAMPLE}-mended"], ids=["plain", "with settings"])

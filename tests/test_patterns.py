@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from pathspec import GitIgnoreSpec
 
 from qcheck.settings.patterns import is_pattern, specification
+from qcheck.sources.ignored import piece
 
 PIECES = ["a", "b", "*", "**", "/", "?", "[ab]", "/**/", "**/", "*a*", ".", "\\*", "ab"]
 PATTERNS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=9).map("".join)
@@ -18,6 +19,18 @@ PATHS = st.lists(st.sampled_from("aab/b*.c"), min_size=1, max_size=14).map("".jo
 def test_what_settles_early_matches_the_same(pattern: str, paths: list[str]) -> None:
     ours, theirs = specification([pattern]), GitIgnoreSpec.from_lines([pattern])
     assert [ours.check_file(p).include for p in paths if p] == [theirs.check_file(p).include for p in paths if p]
+
+
+@given(st.sampled_from(["", "!", "\\!", " "]), PATTERNS, st.sampled_from(["", "/", " ", "\\ "]), PATHS)
+def test_a_path_that_a_pattern_matches_holds_its_piece(before: str, pattern: str, after: str, path: str) -> None:
+    line = before + pattern + after
+    if specification([line]).check_file(path).include is not None:
+        assert piece(line) in path
+
+
+def test_pieces_tell_apart_what_is_common() -> None:
+    lines = ["*.swp", "__pycache__/", "*.py[cod]", "/build", "!example.tfstate", "a/**/deep"]
+    assert [piece(line) for line in lines] == [".swp", "__pycache__", ".py", "build", "example.tfstate", "deep"]
 
 
 @pytest.mark.parametrize("pattern", ["*a" * 30 + "b", "a" + "*" * 60 + "b", "/**/b*" * 30 + "/c", "**/b/**/*a*b" * 9])

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from qcheck.model.nodes import LabelOrigin
 from qcheck.model.value import TYPE_CHECKING
-from qcheck.nodepools.families import architecture
 
 if TYPE_CHECKING:
     from qcheck.model.labels import Labels
@@ -32,6 +31,8 @@ def machine_labels(machine: Machine) -> Labels:
     """What the kubelet and the provider say of the machine; the same for every node of the type."""
     labels = {"kubernetes.io/os": "linux", "beta.kubernetes.io/os": "linux"}
     if machine.instance_type:
+        from qcheck.nodepools.families import architecture
+
         arch = architecture(machine.instance_type, machine.model)
         labels |= {"kubernetes.io/arch": arch, "beta.kubernetes.io/arch": arch}
         labels["node.kubernetes.io/instance-type"] = machine.instance_type

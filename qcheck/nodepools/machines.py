@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.model.nodes import CATALOGUE, DECLARED, ESTIMATED, Machine
-from qcheck.model.value import TYPE_CHECKING, replace
+from qcheck.model.value import TYPE_CHECKING
 from qcheck.nodepools import catalogue
 from qcheck.nodepools.reservations import DEFAULT_PODS, UNTOUCHED, left_for_pods
 
@@ -58,13 +58,3 @@ def _capacity(kind: MachineType) -> dict[str, int]:
     milli_cpu = None if kind.vcpu is None else kind.vcpu * 1000
     found = {"cpu": milli_cpu, "memory": kind.memory, kind.resource or "": kind.count}
     return {r: n for r, n in found.items() if r and n}
-
-
-def with_declared(base: Machine, declared: dict[str, int]) -> Machine:
-    """The machine with figures that the user wrote down instead of derived ones."""
-    return replace(
-        base,
-        allocatable={**base.allocatable, **declared},
-        sure={**base.sure, **dict.fromkeys(declared, DECLARED)},
-        unknown=base.unknown - set(declared),
-    )

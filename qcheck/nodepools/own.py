@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from qcheck.model.nodes import Machine, NodePool, TopologyLevel
+from qcheck.model.nodes import DECLARED, Machine, NodePool, TopologyLevel
 from qcheck.model.value import TYPE_CHECKING, replace
 from qcheck.nodepools.added import UNSEEN
 from qcheck.nodepools.figures import Count, Figures, written_count
-from qcheck.nodepools.machines import machine, with_declared
 from qcheck.nodepools.pool import described, figures
 from qcheck.nodepools.scalars import amounts, place, taints
 
@@ -70,14 +69,25 @@ def _machine(spec: Cursor, own: Mapping[str, Machine]) -> Machine | None:
     """The catalogue's machine with what is declared on top; without a known type only what is declared."""
     kind = spec["instanceType"].text()
     declared = amounts(spec["allocatable"])
-    known = machine(kind, None, own) if kind else None
+    known = _known(kind, own) if kind else None
     if known is None:
         if not declared:
             return None
         known = Machine(kind, {}, {}, source="declared")
     model, domain = spec["accelerator"]["model"].text(), spec["accelerator"]["nvlinkDomain"].integer()
     known = replace(known, model=model or known.model, nvlink_domain=domain or known.nvlink_domain)
-    return with_declared(known, declared)
+    return replace(
+        known,
+        allocatable={**known.allocatable, **declared},
+        sure={**known.sure, **dict.fromkeys(declared, DECLARED)},
+        unknown=known.unknown - set(declared),
+    )
+
+
+def _known(kind: str, own: Mapping[str, Machine]) -> Machine | None:
+    from qcheck.nodepools.machines import machine
+
+    return machine(kind, None, own)
 
 
 def _level(at: Cursor) -> TopologyLevel:

@@ -3,20 +3,53 @@
 from __future__ import annotations
 
 import os
+import re
+from functools import cached_property
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 
+class Patterns:
+    """The lines of one file, which hold below the directory `base`.
+
+    Most of them are about files that are not there, and importing pathspec takes longer than reading a small repository:
+    it is asked only of paths that hold a piece of some pattern.
+    """
+
+    def __init__(self, base: str, lines: list[str]) -> None:
+        self.base = base
+        self.lines = lines
+        self.pieces = [piece(line) for line in lines]
+
+    def decision(self, path: str) -> bool | None:
+        """Whether a path below `base` is ignored; None where no pattern matches it."""
+        if not any(each in path for each in self.pieces):
+            return None
+        return self._specification.check_file(path).include
+
+    @cached_property
+    def _specification(self) -> GitIgnoreSpec:
+        from qcheck.settings.patterns import specification
+
+        return specification(self.lines)
+
+
+def piece(line: str) -> str:
+    """A text that is in every path that a pattern matches; "" where none is sure to be."""
+    plain = re.split(r"[\[\\]", line.strip().lstrip("!"), maxsplit=1)[0]
+    return max(re.split("[*?/]", plain), key=len)
+
+
 class Ignored:
     """The patterns that hold in a directory, the nearest last."""
 
-    __slots__ = ("specs",)
+    __slots__ = ("patterns",)
 
     def __init__(self, border: str, real: str) -> None:
         """The patterns of `border`, the repository's root, and all directories between it and `real`, exclusive."""
-        self.specs: tuple[tuple[str, GitIgnoreSpec], ...] = ()
+        self.patterns: tuple[Patterns, ...] = ()
         self._add(border, os.path.join(border, ".git", "info", "exclude"))
         at = border
         for step in os.path.relpath(real, border).split(os.sep) if real != border else []:
@@ -28,14 +61,14 @@ class Ignored:
         if not has_file:
             return self
         inner = Ignored.__new__(Ignored)
-        inner.specs = self.specs
+        inner.patterns = self.patterns
         inner._add(real, os.path.join(real, ".gitignore"))
         return inner
 
     def matches(self, path: str) -> bool:
         """Whether git ignores a real path (a directory ends in a slash); the nearest file with an opinion decides."""
-        for base, spec in reversed(self.specs):
-            decided = spec.check_file(path[len(base) + 1 :].replace(os.sep, "/")).include
+        for each in reversed(self.patterns):
+            decided = each.decision(path[len(each.base) + 1 :].replace(os.sep, "/"))
             if decided is not None:
                 return decided
         return False
@@ -47,6 +80,4 @@ class Ignored:
         except OSError:
             return
         if lines:
-            from qcheck.settings.patterns import specification
-
-            self.specs = (*self.specs, (base, specification(lines)))
+            self.patterns = (*self.patterns, Patterns(base, lines))

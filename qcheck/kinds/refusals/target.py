@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from qcheck.kinds.schema.failure import Failure
-from qcheck.model import gate_table
 from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
@@ -22,7 +21,9 @@ class Target(Value):
         return self.release >= (0, minor)
 
     def has_gate(self, name: str) -> bool:
-        return self.gates.get(name, gate_table.is_on(name, self.release))
+        from qcheck.model.gate_table import is_on
+
+        return self.gates.get(name, is_on(name, self.release))
 
 
 def refuse(
