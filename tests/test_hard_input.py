@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +107,7 @@ def test_what_cannot_be_read_is_named_with_its_line(repo: Path, capsys: pytest.C
 
 ACCEPTED = {
     "megabyte scalar": queue() + f"# {'x' * 1_000_000}\nignored: {'x' * 1_000_000}\n",
+    "megabyte key": queue() + f'---\n{"x" * 1_000_000}: 1\n---\n"{"y" * 1_000_000}": 1\n',
     "duplicate anchors": queue().replace("name: team", "name: &a team") + "---\na: &a 1\nb: &a 2\nc: *a\n",
     "mixed line ends": queue().replace("\n", "\r\n", 3),
     "old line ends": queue().replace("\n", "\r"),
@@ -177,6 +182,66 @@ def test_files_that_cannot_be_read(repo: Path, capsys: pytest.CaptureFixture[str
     code, report = check(capsys, ".", "nowhere")
     assert code == 2
     assert report["inputs"]["objects"] == 3
+
+
+def test_links_and_folders_that_go_nowhere(
+    repo: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repo / "q.yaml").write_text(queue())
+    (repo / "self.yaml").symlink_to("self.yaml")
+    (repo / "one").mkdir()
+    (repo / "one" / "up").symlink_to("../two")
+    (repo / "two").symlink_to("one/up")
+    (repo / "away").symlink_to("/etc")
+    (repo / "locked").mkdir()
+    list_folder = os.scandir
+
+    def locked(path: str) -> object:
+        if os.path.basename(path) == "locked":
+            raise PermissionError(13, "Permission denied")
+        return list_folder(path)
+
+    monkeypatch.setattr(os, "scandir", locked)
+    code, report = check(capsys)
+    assert code == 2
+    assert [(n["path"], n["why"]) for n in report["inputs"]["notRead"]] == [
+        ("away", "a link that leaves the tree"),
+        ("locked", "permission denied"),
+        ("self.yaml", "a link that points to nothing"),
+    ]
+
+
+def test_sums_beyond_int64(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Kueue would overflow; qcheck says what is promised."""
+    most = 2**63 - 1
+    (repo / "q.yaml").write_text(queue("a", str(most)) + "---\n" + queue("b", str(most)))
+    _, report = check(capsys)
+    [found] = [f for f in report["findings"] if f["rule"] == "QC101"]
+    assert str(2 * most) in found["message"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in is a shell script")
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_run_that_is_stopped_stops_its_renderer_and_writes_nothing(
+    repo: Path, sent: signal.Signals, code: int
+) -> None:
+    (repo / "base").mkdir()
+    (repo / "qcheck.yaml").write_text("render: [{kustomize: base}]\n")
+    (repo / "bin").mkdir()
+    (repo / "bin" / "kustomize").write_text("#!/bin/sh\necho $$ > pid.new\nmv pid.new pid\nexec sleep 100\n")
+    (repo / "bin" / "kustomize").chmod(0o755)
+    environment = {"PATH": f"{repo / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": str(NEIGHBOURS.parents[3])}
+    words = [sys.executable, "-m", "qcheck", "check", ".", "--format", "json=out.json"]
+    with subprocess.Popen(words, cwd=repo, env=environment, stderr=subprocess.PIPE) as process:
+        while not (repo / "pid").exists():
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(sent)
+        _, complaint = process.communicate(timeout=60)
+    assert (process.returncode, complaint) == (code, b"")
+    assert not [p.name for p in repo.iterdir() if p.name.startswith("out")]
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((repo / "pid").read_text()), 0)
 
 
 def test_a_file_that_vanishes(repo: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

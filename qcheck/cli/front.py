@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
+from qcheck.cli.ending import Terminated
 from qcheck.cli.output import UsageError
 from qcheck.cli.terminal import complain
 from qcheck.model.value import TYPE_CHECKING
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COULD_NOT_JUDGE = 2
-INTERRUPTED = 130
+INTERRUPTED, TERMINATED = 130, 143
 
 
 def run(words: Sequence[str]) -> int:
@@ -31,6 +32,8 @@ def run(words: Sequence[str]) -> int:
         complain(str(error), error.hint)
     except KeyboardInterrupt:
         return INTERRUPTED
+    except Terminated:
+        return TERMINATED
     except Exception as error:  # noqa: BLE001  (a person reads this: no traceback)
         complain(_unexpected(error), "This is a bug in qcheck: please report it with the input that shows it.")
     return COULD_NOT_JUDGE

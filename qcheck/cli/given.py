@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.api import audit
+from qcheck.cli.ending import end_tidily
 from qcheck.cli.output import UsageError
 from qcheck.findings.result import BaselineError
 from qcheck.model.value import TYPE_CHECKING, replace
@@ -21,6 +22,8 @@ def settings_for(paths: Sequence[str], config: str | None, clusters: Sequence[st
     """The settings that count for `paths`, narrowed to the named clusters. Raises `SettingsError` and `UsageError`."""
     settings = load_settings(next((path for path in paths if path != "-"), "."), config)
     check_settings(settings)
+    if any(scope.render for scope in settings.scopes):
+        end_tidily()
     return replace(settings, scopes=tuple(_named(settings, name) for name in clusters)) if clusters else settings
 
 

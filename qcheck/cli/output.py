@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from qcheck.cli.ending import end_tidily
 from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def write(output: Output, text: str) -> None:
     if output.file == STDOUT:
         to_stdout(text)
         return
+    end_tidily()
     try:
         write_whole(output.file, text)
     except OSError as error:

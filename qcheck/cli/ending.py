@@ -1,0 +1,19 @@
+"""How a run ends that somebody stops: with what it began tidied up. (Ctrl-C is an exception by itself.)"""
+
+from __future__ import annotations
+
+
+class Terminated(BaseException):
+    """The process was asked to end."""
+
+
+def end_tidily() -> None:
+    """From here on SIGTERM ends the run by an exception. For runs that write files or start programs."""
+    import signal
+    import threading
+
+    def terminate(*_: object) -> None:
+        raise Terminated
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, terminate)
