@@ -108,6 +108,8 @@ def test_what_cannot_be_read_is_named_with_its_line(repo: Path, capsys: pytest.C
 ACCEPTED = {
     "megabyte scalar": queue() + f"# {'x' * 1_000_000}\nignored: {'x' * 1_000_000}\n",
     "megabyte key": queue() + f'---\n{"x" * 1_000_000}: 1\n---\n"{"y" * 1_000_000}": 1\n',
+    "many items on a line": queue()
+    + f"---\nx: [{'a, ' * 200_000}]\ny: {{{', '.join(f'k{n}: 1' for n in range(50_000))}}}\n",
     "duplicate anchors": queue().replace("name: team", "name: &a team") + "---\na: &a 1\nb: &a 2\nc: *a\n",
     "mixed line ends": queue().replace("\n", "\r\n", 3),
     "old line ends": queue().replace("\n", "\r"),

@@ -307,6 +307,7 @@ def _collection(text: str, at: int, start: int, depth: int) -> tuple[Flow, int]:
     is_list = text[at] == "["
     closing = "]" if is_list else "}"
     entries: list[tuple[str | None, int, int, Any]] = []
+    keys: set[str] = set()
     token = TOKEN.match(text, at + 1)
     while not (token and not entries and token["bracket"] == closing):
         key, key_at = None, 0
@@ -316,8 +317,10 @@ def _collection(text: str, at: int, start: int, depth: int) -> tuple[Flow, int]:
             key, key_at = _text(token["text"], as_key=True), start + token.start("text")
             token = TOKEN.match(text, token.end())
         value, value_at, end = _entry(text, token, start, depth)
-        if any(key == other and not is_list for other, *_ in entries):
-            raise _Unusual
+        if key is not None:
+            if key in keys:
+                raise _Unusual
+            keys.add(key)
         entries.append((key, key_at, value_at, value))
         token = TOKEN.match(text, end)
         if token and token["bracket"] == closing:
