@@ -95,6 +95,7 @@ EDITS = st.lists(
 @example(text="a: |\n    x\n  y\nb: 1\n", edits=[(0, 0, "")])
 @example(text="a:\n- b\n-c: 1\n", edits=[(0, 0, "")])
 @example(text=" a: 1\nb: 2\n", edits=[(0, 0, "")])
+@example(text=f"a: {{{'x' * 1100}: 1}}\n", edits=[(0, 0, "")])
 def test_damaged_documents(text: str, edits: list[tuple[int, int, str]]) -> None:
     for at, gone, piece in edits:
         at %= len(text) + 1

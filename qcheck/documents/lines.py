@@ -58,10 +58,11 @@ NOTHING: Line = (SKIP, 0, False, None, 0, 0, None)
 STRANGE: Line = (UNUSUAL, 0, False, None, 0, 0, None)
 ROOT = ""
 LONGEST = 200
+"""Characters of a line that is remembered, and of a key: libyaml refuses keys of more than 1,024."""
 MEMORY = 100_000
 
 _remembered: dict[str, Line] = {}
-"""Lines already looked at, at most `MEMORY` of them, of `LONGEST` characters."""
+"""Lines already looked at, at most `MEMORY` of them."""
 
 
 class _Unusual(Exception):
@@ -312,7 +313,7 @@ def _collection(text: str, at: int, start: int, depth: int) -> tuple[Flow, int]:
     while not (token and not entries and token["bracket"] == closing):
         key, key_at = None, 0
         if not is_list:
-            if token is None or token["key"] is None:
+            if token is None or token["key"] is None or len(token["text"]) > LONGEST:
                 raise _Unusual
             key, key_at = _text(token["text"], as_key=True), start + token.start("text")
             token = TOKEN.match(text, token.end())
