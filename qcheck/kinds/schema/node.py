@@ -37,28 +37,24 @@ class Scope:
 class Node:
     """One field, or the items of a list or map. `kind` is a scalar type, "object", "list", "map" or "named"."""
 
-    __slots__ = (
-        "bounds", "check", "children", "default", "format", "is_open", "item", "keys", "kind", "length", "maximum",
-        "minimum", "name", "required", "type_name", "unique", "values",
-    )  # fmt: skip
+    kind = "object"
+    type_name = ""
+    bounds: tuple[int, int | None] = (0, None)
+    length: tuple[int, int | None] = (0, None)
+    minimum: int | None = None
+    maximum: int | None = None
+    format = ""
+    values: tuple[str, ...] = ()
+    default: object = None
+    keys: tuple[str, ...] = ()
+    unique = False
+    is_open = False
+    item: Node | None = None
 
     def __init__(self, name: str, check: str | None = None, required: bool = False) -> None:
         self.name = name
         self.check = check
         self.required = required
-        self.kind = "object"
-        self.type_name = ""
-        self.bounds: tuple[int, int | None] = (0, None)
-        self.length: tuple[int, int | None] = (0, None)
-        self.minimum: int | None = None
-        self.maximum: int | None = None
-        self.format = ""
-        self.values: tuple[str, ...] = ()
-        self.default: object = None
-        self.keys: tuple[str, ...] = ()
-        self.unique = False
-        self.is_open = False
-        self.item: Node | None = None
         self.children: dict[str, Node] = {}
 
     @property
@@ -72,35 +68,40 @@ def parse(text: str, scope: Scope) -> Node:
     root = Node("")
     stack = [root]
     skipped: int | None = None
-    for depth, words in _lines(text):
+    for depth, words, may_be_left_out in _lines(text):
         if skipped is not None and depth > skipped:
             continue
         skipped = None
-        if any(w[0] in "@<>" and ":" not in w and not scope.holds(w) for w in words):
+        if may_be_left_out and any(w[0] in "@<>" and ":" not in w and not scope.holds(w) for w in words):
             skipped = depth
             continue
         del stack[depth + 1 :]
-        parent = stack[depth].innermost
+        parent = stack[depth]
         if words == ["open"]:
             parent.is_open = True
             continue
-        node = _field(words, parent.check, scope)
+        node, innermost = _field(words, parent.check, scope)
         parent.children[node.name] = node
-        stack.append(node)
+        stack.append(innermost)
     return root
 
 
-def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
+def _lines(text: str) -> Iterator[tuple[int, list[str], bool]]:
+    """Depth and words of each line, and whether a condition may be among them."""
     for line in text.splitlines():
         words = line.split()
         if words:
-            yield (len(line) - len(line.lstrip())) // 2, words
+            yield (len(line) - len(line.lstrip())) // 2, words, "@" in line or "<" in line or ">" in line
 
 
-def _field(words: list[str], inherited: str | None, scope: Scope) -> Node:
+def _field(words: list[str], inherited: str | None, scope: Scope) -> tuple[Node, Node]:
+    """The node of a line, and the one that the lines below it describe."""
     node = Node(words[0].rstrip("!"), inherited, words[0].endswith("!"))
     at = outer = node
     for word in words[1:]:
+        if word in SCALARS:
+            at.kind = word
+            continue
         if word[0] in "@<>":
             condition, _, word = word.partition(":")
             if not word or not scope.holds(condition):
@@ -115,7 +116,7 @@ def _field(words: list[str], inherited: str | None, scope: Scope) -> Node:
             node.required = True
         else:
             _apply(word, at, outer)
-    return node
+    return node, at
 
 
 def _apply(word: str, at: Node, outer: Node) -> None:
