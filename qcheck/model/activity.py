@@ -31,9 +31,9 @@ class Inactive(Value):
 def inactive(cluster: Cluster, queue: ClusterQueue) -> tuple[Inactive, ...]:
     """Every reason for which a queue admits nothing; empty for an active one. Worked out once for each."""
     key = id(queue)
-    if key not in cluster.inactive:
-        cluster.inactive[key] = (queue, tuple(_reasons(cluster, queue)))
-    return cluster.inactive[key][1]
+    if key not in cluster.memory.inactive:
+        cluster.memory.inactive[key] = (queue, tuple(_reasons(cluster, queue)))
+    return cluster.memory.inactive[key][1]
 
 
 def _reasons(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactive]:

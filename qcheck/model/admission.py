@@ -73,9 +73,9 @@ def decide(cluster: Cluster, workload: Workload, skipped: frozenset[str] = froze
     `skipped` the flavors that were tried in vain.
     """
     key = (id(workload), skipped)
-    if key not in cluster.decided:
-        cluster.decided[key] = (workload, _decide(cluster, workload, skipped))
-    return cluster.decided[key][1]
+    if key not in cluster.memory.decided:
+        cluster.memory.decided[key] = (workload, _decide(cluster, workload, skipped))
+    return cluster.memory.decided[key][1]
 
 
 def _decide(cluster: Cluster, workload: Workload, skipped: frozenset[str]) -> Decision:
@@ -106,14 +106,14 @@ def _decided(cluster: Cluster, workload: Workload, goal: Destination, terms: Ter
     if unread or goal.queue is None:
         return replace(start, reasons=unread)
     key = (goal.queue.name, workload.ask, id(terms.limits), terms.as_pod, terms.skipped)
-    if key in cluster.admitted:
-        return _alike(start, cluster.admitted[key])
+    if key in cluster.memory.admitted:
+        return _alike(start, cluster.memory.admitted[key])
     broken = tuple(_broken(cluster, workload, terms))
     if broken:
         return replace(start, admitted=False, reasons=broken, code=MISCONFIGURED)
     decided = _within(cluster, goal.queue, start, terms)
     if not decided.reasons:
-        cluster.admitted[key] = decided
+        cluster.memory.admitted[key] = decided
     return decided
 
 

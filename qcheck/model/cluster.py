@@ -8,20 +8,15 @@ from qcheck.model.policy import Policy
 from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
-    from qcheck.model.activity import Inactive
-    from qcheck.model.admission import Decision
     from qcheck.model.configuration import Configuration
     from qcheck.model.contention import Contention
-    from qcheck.model.destination import Destination
     from qcheck.model.loans import Loans
+    from qcheck.model.memory import Memory
     from qcheck.model.mig import MigLayout
     from qcheck.model.nodes import Node, NodePool
     from qcheck.model.objects import Generator, Namespace, Object, ObjectId, Other
-    from qcheck.model.packing.answer import Answer
     from qcheck.model.place import Place, Route
-    from qcheck.model.pods import PodTemplate, Quantities
+    from qcheck.model.pods import PodTemplate
     from qcheck.model.problems import Problem
     from qcheck.model.queues import (
         AdmissionCheck,
@@ -37,8 +32,6 @@ if TYPE_CHECKING:
         WorkloadPriorityClass,
     )
     from qcheck.model.quota_tree import QuotaTree
-    from qcheck.model.requests import Bounds
-    from qcheck.model.scheduling import Schedule
     from qcheck.model.shapes import PodShape
     from qcheck.model.supply import Supply
     from qcheck.model.verdict import Verdict
@@ -232,46 +225,11 @@ class Cluster(Value, cached=True):
         return Contention(self)
 
     @cached_property
-    def inactive(self) -> dict[int, tuple[ClusterQueue, tuple[Inactive, ...]]]:
-        """Why queues are inactive, as far as it was asked for, by the identity of the queue, which is kept with it."""
-        return {}
+    def memory(self) -> Memory:
+        """What was worked out so far."""
+        from qcheck.model.memory import Memory
 
-    @cached_property
-    def destinations(self) -> dict[int, tuple[Workload, Destination]]:
-        """Where workloads go so far, by the identity of the workload, which is kept with it."""
-        return {}
-
-    @cached_property
-    def decided(self) -> dict[tuple[int, frozenset[str]], tuple[Workload, Decision]]:
-        """Admission decisions so far, by the identity of the workload, which is kept with it so that it stays one, and
-        the flavors left out."""
-        return {}
-
-    @cached_property
-    def bounds(self) -> dict[str, Bounds]:
-        """What LimitRanges come to, by namespace, as far as it was asked for."""
-        return {}
-
-    @cached_property
-    def completed(self) -> dict[tuple[Hashable, int, bool], tuple[Bounds, Quantities]]:
-        """Requests of completed pods so far, by what they ask, the identity of the bounds, which are kept with them, and
-        the order of completion."""
-        return {}
-
-    @cached_property
-    def admitted(self) -> dict[Hashable, Decision]:
-        """What was admitted so far, by the queue, what was asked, and on which terms: a refusal has places of its own."""
-        return {}
-
-    @cached_property
-    def placed(self) -> dict[Hashable, Schedule]:
-        """What found its nodes so far, by what was asked and admitted."""
-        return {}
-
-    @cached_property
-    def solved(self) -> dict[Hashable, Answer]:
-        """Packing questions answered so far."""
-        return {}
+        return Memory()
 
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:

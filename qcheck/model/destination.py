@@ -58,9 +58,9 @@ def at_home(cluster: Cluster, workload: Workload) -> Workload:
 def destination(cluster: Cluster, workload: Workload) -> Destination:
     """Resolves the queue of a workload, as far as the repository tells. Worked out once for each."""
     key = id(workload)
-    if key not in cluster.destinations:
-        cluster.destinations[key] = (workload, _destination(cluster, at_home(cluster, workload)))
-    return cluster.destinations[key][1]
+    if key not in cluster.memory.destinations:
+        cluster.memory.destinations[key] = (workload, _destination(cluster, at_home(cluster, workload)))
+    return cluster.memory.destinations[key][1]
 
 
 def _destination(cluster: Cluster, workload: Workload) -> Destination:

@@ -45,9 +45,9 @@ def bounds(cluster: Cluster, namespace: str) -> Bounds:
     """What the LimitRanges of a namespace come to, joined as Kueue does; the same object at each call."""
     if not cluster.limit_ranges:
         return UNBOUNDED
-    if namespace not in cluster.bounds:
-        cluster.bounds[namespace] = _joined(cluster, namespace)
-    return cluster.bounds[namespace]
+    if namespace not in cluster.memory.bounds:
+        cluster.memory.bounds[namespace] = _joined(cluster, namespace)
+    return cluster.memory.bounds[namespace]
 
 
 def _joined(cluster: Cluster, namespace: str) -> Bounds:
@@ -119,9 +119,9 @@ def completed(cluster: Cluster, template: PodTemplate, limits: Bounds, as_pod: b
     """What a pod of the adjusted template requests. Worked out once for all pods that ask the same under `limits`, which
     are kept so that their identity stays theirs."""
     key = (template.ask, id(limits), as_pod)
-    if key not in cluster.completed:
-        cluster.completed[key] = (limits, adjusted(cluster, template, limits, as_pod).requests())
-    return cluster.completed[key][1]
+    if key not in cluster.memory.completed:
+        cluster.memory.completed[key] = (limits, adjusted(cluster, template, limits, as_pod).requests())
+    return cluster.memory.completed[key][1]
 
 
 def charged(cluster: Cluster, template: PodTemplate, limits: Bounds, as_pod: bool = False) -> Amounts:

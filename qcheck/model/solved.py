@@ -15,6 +15,6 @@ def solved(cluster: Cluster, asked: Question) -> Answer:
     """The engine's answer. Names play no part in it."""
     nodes = tuple((tuple(n.free.items()), n.count) for n in asked.nodes)
     key = (nodes, tuple((tuple(p.request.items()), p.count, p.on) for p in asked.pods))
-    if key not in cluster.solved:
-        cluster.solved[key] = solve(asked)
-    return cluster.solved[key]
+    if key not in cluster.memory.solved:
+        cluster.memory.solved[key] = solve(asked)
+    return cluster.memory.solved[key]

@@ -92,11 +92,11 @@ def place_pods(cluster: Cluster, decision: Decision) -> Schedule:
     """kube-scheduler's decision for all pods of the object, as admission lets them be created."""
     created = tuple((a.pod_set.name, a.demand.count, a.flavor_names) for a in decision.assigned)
     key = (decision.workload.ask, created, decision.copies, id(bounds(cluster, decision.workload.namespace)))
-    if key in cluster.placed:
-        return cluster.placed[key]
+    if key in cluster.memory.placed:
+        return cluster.memory.placed[key]
     placed = _place(cluster, decision)
     if not placed.reasons:
-        cluster.placed[key] = placed
+        cluster.memory.placed[key] = placed
     return placed
 
 

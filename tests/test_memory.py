@@ -1,0 +1,48 @@
+"""What is worked out once for all that ask the same is what each would be told alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bench_inputs
+import pytest
+from rule_cases import FIXTURES
+
+from qcheck.api import gather
+from qcheck.model.cluster import Cluster
+from qcheck.model.value import replace
+from qcheck.model.verdict import judge
+from qcheck.model.workloads import Workload
+from qcheck.settings import Settings
+
+WITH_WORKLOADS = ("QC5*", "QC6*", "QC3*", "QC105*", "QC107*", "QC111*")
+FOLDERS = [
+    folder for kind in WITH_WORKLOADS for rule in sorted((FIXTURES / "rules").glob(kind)) for folder in rule.iterdir()
+]
+
+
+def clusters(folder: Path) -> tuple[Cluster, ...]:
+    return gather([str(folder)], Settings()).clusters
+
+
+def differ(cluster: Cluster, workload: Workload) -> bool:
+    """Whether a cluster that has judged others says something else of a workload than one that has not."""
+    return judge(cluster, workload) != judge(replace(cluster), workload)
+
+
+@pytest.mark.parametrize("folder", [FIXTURES / "admission", FIXTURES / "frameworks", *FOLDERS], ids=lambda f: f.name)
+def test_workloads_and_their_doubles(folder: Path) -> None:
+    for cluster in clusters(folder):
+        for workload in cluster.workloads:
+            double = replace(workload)
+            assert not differ(cluster, workload)
+            assert not differ(cluster, double)
+
+
+def test_many_alike(tmp_path: Path) -> None:
+    bench_inputs.repository(str(tmp_path), 120, 6)
+    (cluster,) = clusters(tmp_path)
+    verdicts = cluster.verdicts
+    assert len(cluster.memory.admitted) < len(verdicts)
+    assert len(cluster.memory.placed) < len(cluster.memory.admitted)
+    assert not [w for w in cluster.workloads if differ(cluster, w)]
