@@ -179,11 +179,31 @@ def _other_name(name: str, dice: random.Random) -> str:
     return dice.choice(NAMES) + (ending[0] if ending else "")
 
 
+MANY = 30_000
+"""Bytes of what there is too much of."""
+
+
 def damaged(raw: bytes, dice: random.Random) -> bytes:
     """The bytes of a file with one to four things wrong with it."""
     for _ in range(dice.choice((1, 1, 2, 4))):
         raw = dice.choice(WAYS)(raw, dice)
-    return raw
+    return _many(raw, dice) if dice.random() < 0.005 else raw
+
+
+def _many(raw: bytes, dice: random.Random) -> bytes:
+    """A line, a document, an item or a number of brackets thousands of times: what takes long shows only then."""
+    lines = raw.split(b"\n")
+    at = dice.randrange(len(lines))
+    way = dice.randrange(4)
+    if way == 0:
+        lines[at] = (lines[at] + b"\n") * (MANY // (len(lines[at]) + 1) + 1)
+    elif way == 1:
+        return (raw + b"\n---\n") * (MANY // (len(raw) + 5) + 1)
+    elif way == 2:
+        lines[at] = lines[at].partition(b":")[0] + b": [" + b"a, " * (MANY // 3) + b"]"
+    else:
+        lines[at] = lines[at].partition(b":")[0] + b": {" + b", ".join(b"k%d: 1" % n for n in range(MANY // 9)) + b"}"
+    return b"\n".join(lines)
 
 
 def _value(raw: bytes, dice: random.Random) -> bytes:

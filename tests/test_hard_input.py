@@ -241,7 +241,7 @@ def test_a_run_that_is_stopped_stops_its_renderer_and_writes_nothing(
     (repo / "base").mkdir()
     (repo / "qcheck.yaml").write_text("render: [{kustomize: base}]\n")
     (repo / "bin").mkdir()
-    (repo / "bin" / "kustomize").write_text("#!/bin/sh\necho $$ > pid.new\nmv pid.new pid\nexec sleep 100\n")
+    (repo / "bin" / "kustomize").write_text("#!/bin/sh\nsleep 1\necho $$ > pid.new\nmv pid.new pid\nexec sleep 100\n")
     (repo / "bin" / "kustomize").chmod(0o755)
     environment = {"PATH": f"{repo / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": str(NEIGHBOURS.parents[3])}
     words = [sys.executable, "-m", "qcheck", "check", ".", "--format", "json=out.json"]

@@ -80,6 +80,6 @@ def test_the_licences_of_dependencies_fit(name: str) -> None:
     licences = [part for text in told.get_all("License-Expression") or () for part in re.split(r" AND | OR ", text)]
     if not licences:
         named = [c.rpartition(" :: ")[2] for c in told.get_all("Classifier") or () if c.startswith("License ::")]
-        licences = [CLASSIFIERS.get(each, each) for each in named]
+        licences = [CLASSIFIERS.get(each, each) for each in named] or told.get_all("License") or []
     assert licences, f"{name} tells no licence"
     assert set(licences) <= FITTING

@@ -130,6 +130,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
     else:
         process.kill()
+    process.wait()
 
 
 def _first_line(complaint: bytes) -> str:
