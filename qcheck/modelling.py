@@ -77,13 +77,16 @@ def _refused(manifests: list[Cursor], target: Target) -> Callable[[], list[Probl
         return partial(judging.refused, manifests, target)
     from qcheck.workers import beside
 
-    mine, theirs = manifests[::SHARE], [at for at in range(len(manifests)) if at % SHARE]
-    faulty = beside(lambda: [at for at in theirs if judging.refused([manifests[at]], target)])
+    def problems(at: int) -> list[Problem]:
+        return judging.refused([manifests[at]], target)
+
+    mine, theirs = range(0, len(manifests), SHARE), [at for at in range(len(manifests)) if at % SHARE]
+    faulty = beside(lambda: [at for at in theirs if problems(at)])
 
     def wait() -> list[Problem]:
-        found = dict(zip(range(0, len(manifests), SHARE), (judging.refused([r], target) for r in mine), strict=True))
+        found = {at: problems(at) for at in mine}
         told = faulty()
-        found |= {at: judging.refused([manifests[at]], target) for at in (theirs if told is None else told)}
+        found |= {at: problems(at) for at in (theirs if told is None else told)}
         return [problem for at in sorted(found) for problem in found[at]]
 
     return wait
