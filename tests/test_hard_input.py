@@ -379,6 +379,7 @@ spec:
 """
 NEIGHBOURS = Path(__file__).parent.parent / "fixtures/rules/QC511-neighbours-can-block/fail-cores-of-a-workload"
 DUEL = "---\n".join(file.read_text() for file in sorted(NEIGHBOURS.glob("*.yaml")))
+MANY_RESOURCES = queue().replace('["nvidia.com/gpu"]', f"[{'a, ' * 10_000}]") + "---\n" + REST
 FOUND = {
     "a group without flavors": (queue() + "  queueingStrategy: StrictFIFO\n" + JOB).replace(
         "flavors:\n    - name: h100\n      resources:\n      - name: nvidia.com/gpu\n        nominalQuota: 8\n",
@@ -393,6 +394,7 @@ FOUND = {
     "more devices than memory": queue() + JOB + REST.replace("gpu: 8", "gpu: 99999999999999999999999"),
     "a label with a huge number": queue() + REST.replace("gpu: h100", f"nvidia.com/gpu.count: {'1' * 5000}"),
     "pods of a group beyond counting": f"{queue()}---\n{REST}---\n{POD}---\n{POD.replace('name: one', 'name: two')}",
+    "the same resource ten thousand times": MANY_RESOURCES,
     "quota below nothing": DUEL.replace("nominalQuota: 384", "nominalQuota: -16"),
     "fewer pods than none": DUEL.replace("parallelism: 24", "parallelism: -24"),
 }

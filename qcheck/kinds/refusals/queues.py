@@ -21,6 +21,8 @@ _amounts: dict[str, Quantity | None] = {}
 """Texts that were read as quantities before: most of them stand many times."""
 
 QUOTAS = ("nominalQuota", "borrowingLimit", "lendingLimit")
+LONGEST = 64
+"""Items of a list in a resource group: the schema refuses a longer one, and nothing else is said of it."""
 
 
 def amount(at: Cursor) -> Quantity | None:
@@ -78,13 +80,15 @@ def _resource_groups(groups: Cursor, kind: str) -> Iterator[Failure]:
     seen: dict[tuple[str, str], Cursor] = {}
     ids = {n: f"CQ-W0{n}" if kind == "CQ" else "CO-W01" for n in range(1, 6)}
     for group in groups.items():
-        covered = group["coveredResources"].items()
+        covered, flavors = group["coveredResources"].items(), group["flavors"].items()
+        if max(len(covered), len(flavors)) > LONGEST:
+            continue
         for name in covered:
             fault = key_fault(name.text() or "") if isinstance(name.data, str) else None
             if fault:
                 yield refuse(name, ids[1], f"Invalid value: {show(name.data)}: {fault}")
             yield from _once(name, "resource", seen, ids[2])
-        for flavor in group["flavors"].items():
+        for flavor in flavors:
             yield from _once(flavor["name"], "flavor", seen, ids[3])
             yield from _covers(flavor, covered, ids[4], f"{kind}-C0{2 if kind == 'CQ' else 1}")
             for cell in flavor["resources"].items():

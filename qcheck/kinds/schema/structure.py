@@ -119,12 +119,12 @@ class Compiler:
                     field = fields[key] = self.check(children[key])
                 if field is None:
                     if not is_open:
-                        failures = [*(failures or ()), _unknown(node, key)]
+                        failures = _join_all(failures, [_unknown(node, key)])
                 elif inner is not None and (found := field(inner)):
                     failures = _join(failures, found, key)
             for child in required:
                 if value.get(child.name) is None:
-                    failures = [*(failures or ()), _missing(node, child)]
+                    failures = _join_all(failures, [_missing(node, child)])
             return failures
 
         return check
@@ -136,9 +136,9 @@ class Compiler:
         def check(value: object) -> list[Failure] | None:
             if type(value) is not list:
                 return [wrong_type(node, "array", value)]
-            failures: list[Failure] | None = None
-            if (high is not None and len(value) > high) or len(value) < low:
-                failures = [_size(node, len(value), "items")]
+            if high is not None and len(value) > high:
+                return [_size(node, len(value), "items")]
+            failures = [_size(node, len(value), "items")] if len(value) < low else None
             for at, inner in enumerate(value):
                 if found := item(inner):
                     failures = _join(failures, found, at)
@@ -155,9 +155,9 @@ class Compiler:
         def check(value: object) -> list[Failure] | None:
             if type(value) is not dict:
                 return [wrong_type(node, "object", value)]
-            failures: list[Failure] | None = None
-            if (high is not None and len(value) > high) or len(value) < low:
-                failures = [_size(node, len(value), "properties")]
+            if high is not None and len(value) > high:
+                return [_size(node, len(value), "properties")]
+            failures = [_size(node, len(value), "properties")] if len(value) < low else None
             for key, inner in value.items():
                 if inner is not None and (found := item(inner)):
                     failures = _join(failures, found, key)
@@ -198,7 +198,10 @@ def _join(failures: list[Failure] | None, found: list[Failure], step: str | int)
 
 
 def _join_all(failures: list[Failure] | None, found: list[Failure]) -> list[Failure] | None:
-    return [*(failures or ()), *found] or None
+    if failures is None:
+        return found or None
+    failures += found
+    return failures
 
 
 def wrong_type(node: Node, wanted: str, value: object) -> Failure:
