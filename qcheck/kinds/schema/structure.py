@@ -198,6 +198,7 @@ def _join(failures: list[Failure] | None, found: list[Failure], step: str | int)
 
 
 def _join_all(failures: list[Failure] | None, found: list[Failure]) -> list[Failure] | None:
+    """Both; the first list grows, so that many failures cost no more than their number."""
     if failures is None:
         return found or None
     failures += found
