@@ -24,10 +24,10 @@ sys.path.insert(0, str(ROOT))
 
 from qcheck.api import audit  # noqa: E402
 from qcheck.cli.front import run  # noqa: E402
-from qcheck.diff import compare, sides  # noqa: E402
+from qcheck.cluster.place import Place  # noqa: E402
 from qcheck.findings.finding import Finding  # noqa: E402
 from qcheck.findings.rulebook import RuleText, read_rulebook  # noqa: E402
-from qcheck.model.place import Place  # noqa: E402
+from qcheck.pipeline.diff import compare, sides  # noqa: E402
 from qcheck.reports import render  # noqa: E402
 from qcheck.settings import Settings, load_settings  # noqa: E402
 

@@ -9,28 +9,28 @@ from __future__ import annotations
 import os
 
 from qcheck.checks.run import CHANGE, run
+from qcheck.cluster.assemble import as_fleet
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.documents.load import load
 from qcheck.findings.catalogue import choose, load_catalogue
 from qcheck.findings.result import Inputs, NotRead
 from qcheck.findings.settle import Terms, overrides, settle
-from qcheck.model.assemble import as_fleet
-from qcheck.model.value import TYPE_CHECKING, Value, replace
-from qcheck.modelling import left_out, model, unjudged_rules
-from qcheck.reading import is_wanted, read, unwatched
+from qcheck.pipeline.model import left_out, model, unjudged_rules
+from qcheck.pipeline.read import is_wanted, read, unwatched
 from qcheck.settings import Settings
 from qcheck.sources import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence, Set
 
+    from qcheck.answers.changes import ClusterChange
+    from qcheck.answers.verdict import Judged
+    from qcheck.cluster.cluster import Cluster
     from qcheck.documents.load import Loaded
     from qcheck.findings.catalogue import Rule
     from qcheck.findings.result import Result
-    from qcheck.model.change import ClusterChange
-    from qcheck.model.cluster import Cluster
-    from qcheck.model.verdict import Judged
-    from qcheck.reading import Watch
-    from qcheck.rendering import Renders
+    from qcheck.pipeline.read import Watch
+    from qcheck.pipeline.render import Renders
     from qcheck.settings import ClusterScope
 
 
@@ -75,8 +75,8 @@ def checked(gathered: Gathered, settings: Settings, watch: Watch = unwatched, be
 
 def changes(before: Gathered, after: Gathered) -> dict[str, ClusterChange]:
     """Each cluster before and after, by name; one that is new began empty."""
-    from qcheck.model.change import ClusterChange
-    from qcheck.model.cluster import Cluster
+    from qcheck.answers.changes import ClusterChange
+    from qcheck.cluster.cluster import Cluster
 
     old = {c.name: c for c in before.clusters}
     return {c.name: ClusterChange(old.get(c.name, Cluster(c.name)), c) for c in after.clusters}
@@ -86,8 +86,8 @@ def admit(
     workloads: Sequence[str], paths: Sequence[str], settings: Settings | None = None, watch: Watch = unwatched
 ) -> Judged:
     """The verdict on every workload in the files `workloads`, in the clusters that `paths` describe."""
-    from qcheck.model.remedy import remedy
-    from qcheck.model.verdict import Judged, judge
+    from qcheck.answers.smallest_change import remedy
+    from qcheck.answers.verdict import Judged, judge
 
     settings = settings or Settings()
     asked = {f.path for f in files.discover(workloads).files}
@@ -156,7 +156,7 @@ def _rendered(scope: ClusterScope, settings: Settings, watch: Watch, within: str
         return None
     from functools import partial
 
-    from qcheck.rendering import rendered
+    from qcheck.pipeline.render import rendered
 
     return rendered(scope, settings, partial(load, limit=settings.limits, wanted=is_wanted), watch, within)
 
@@ -181,7 +181,7 @@ def _severities(catalogue: dict[str, Rule], settings: Settings) -> dict[str, str
     """Severity by rule id: what a profile asks for, and what settings say, which wins."""
     chosen = {}
     if settings.policy.profile:
-        from qcheck.model.profiles import severities
+        from qcheck.settings.profiles import severities
 
         chosen = severities(settings.policy.profile)
     return chosen | overrides(catalogue, settings.severity) if settings.severity else chosen

@@ -7,9 +7,9 @@ from functools import cache
 from itertools import combinations_with_replacement
 from random import Random
 
-from qcheck.model.packing.domains import Domain
-from qcheck.model.packing.gangs import Gang, GangQuestion
-from qcheck.model.packing.question import Nodes, Pods, Question
+from qcheck.packing.domains import Domain
+from qcheck.packing.gangs import Gang, GangQuestion
+from qcheck.packing.question import Nodes, Pods, Question
 
 Amounts = dict[str, int]
 Counts = tuple[int, ...]

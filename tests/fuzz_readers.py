@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 from mutations import Case
 from test_settings_quick import plain, same
 
+from qcheck.cluster.place import Place
+from qcheck.cluster.quantity import QuantityError, parse_quantity
 from qcheck.documents.cursor import Cursor, root
 from qcheck.documents.limits import Limits
 from qcheck.documents.load import load
 from qcheck.documents.text import NotText, Text, decode
 from qcheck.kinds.read import label_selector, node_selection, taints, tolerations
 from qcheck.kinds.refusals import selectors
-from qcheck.model.place import Place
-from qcheck.model.quantity import QuantityError, parse_quantity
 from qcheck.nodepools.terraform.reading import read_configurations
 from qcheck.nodepools.world import World
 from qcheck.settings import SettingsError, load_settings

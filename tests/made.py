@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.objects import ObjectId
+from qcheck.cluster.place import Place
+from qcheck.cluster.value import replace
 from qcheck.documents.load import load
 from qcheck.findings.catalogue import Rule
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.result import Inputs, NotRead, Result, Skipped
 from qcheck.findings.settle import Terms, settle
-from qcheck.model.objects import ObjectId
-from qcheck.model.place import Place
-from qcheck.model.value import replace
 
 QUEUE = """\
 apiVersion: kueue.x-k8s.io/v1beta2

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from qcheck.answers.verdict import Verdict
 from qcheck.api import admit
-from qcheck.model.verdict import Verdict
 from qcheck.reports.admission import render_json, render_text
 
 FOLDER = Path(__file__).resolve().parent.parent / "fixtures" / "admission"

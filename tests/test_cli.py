@@ -27,8 +27,8 @@ CLEAN = str(RULES / "QC101-quota-exceeds-capacity" / "pass-exact")
 UNUSED = {
     "dataclasses", "difflib", "fractions", "hashlib", "pathlib", "pathspec", "typing", "yaml",
     "qcheck.documents.events", "qcheck.documents.extent", "qcheck.documents.templates", "qcheck.findings.fingerprint",
-    "qcheck.kinds.crds", "qcheck.kinds.schema.operators", "qcheck.kinds.unknown", "qcheck.model.obstacles",
-    "qcheck.model.packing.linear", "qcheck.model.packing.words", "qcheck.nodepools.catalogue", "qcheck.rendering",
+    "qcheck.kinds.crds", "qcheck.kinds.schema.operators", "qcheck.kinds.unknown", "qcheck.packing.unschedulable",
+    "qcheck.packing.linear", "qcheck.packing.words", "qcheck.nodepools.catalogue", "qcheck.pipeline.render",
     "qcheck.reports.snippet", "qcheck.settings.quick",
 }  # fmt: skip
 """What a repository without findings needs no part of."""
@@ -123,7 +123,7 @@ def test_a_small_check_imports_only_what_it_uses(settings: str, tmp_path: Path) 
     (tmp_path / "small" / ".gitignore").write_text(bench_inputs.IGNORED)
     script = "import sys; from qcheck.cli.front import run; run(['check', '-q', sys.argv[1]]); print(*sys.modules)"
     loaded = python("-c", script, str(tmp_path / "small")).stdout.splitlines()[-1].split()
-    assert "qcheck.checks.capacity" in loaded
+    assert "qcheck.checks.capacity.quota" in loaded
     unused = (UNUSED | HEAVY) if not settings else HEAVY
     assert not unused & set(loaded)
 

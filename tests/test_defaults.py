@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from qcheck.cluster.kueue import ClusterQueue, LocalQueue
+from qcheck.cluster.workloads import Workload
 from qcheck.documents.cursor import root
 from qcheck.documents.load import load
 from qcheck.kinds.decode import decode
 from qcheck.kinds.schema.catalogue import KUEUE, described
-from qcheck.model.queues import ClusterQueue, LocalQueue
-from qcheck.model.workloads import Workload
 
 
 def default(kind: str, version: str, *steps: str) -> object:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from qcheck.cli.front import run
-from qcheck.fix import Fixed, fixes, write
-from qcheck.reading import unwatched
+from qcheck.pipeline.fix import Fixed, fixes, write
+from qcheck.pipeline.read import unwatched
 from qcheck.settings import ClusterScope, Settings
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"

@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qcheck.model.flow import overdrafts
+from qcheck.supply.max_flow import overdrafts
 
 GROUPS = ["g0", "g1", "g2"]
 capacities = st.fixed_dictionaries({g: st.integers(0, 8) for g in GROUPS})

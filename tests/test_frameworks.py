@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from qcheck.cluster.assemble import assemble
+from qcheck.cluster.cluster import Cluster
+from qcheck.cluster.policy import Policy, Release
+from qcheck.cluster.workloads import Workload
 from qcheck.documents.cursor import root
 from qcheck.documents.load import load
 from qcheck.kinds.decode import decode
-from qcheck.model.assemble import assemble
-from qcheck.model.cluster import Cluster
-from qcheck.model.policy import Policy, Release
-from qcheck.model.requests import UNBOUNDED, charged, scheduled
-from qcheck.model.workloads import Workload
+from qcheck.supply.pod_requests import UNBOUNDED, charged, scheduled
 
 FOLDER = Path(__file__).resolve().parent.parent / "fixtures" / "frameworks"
 GPU = "nvidia.com/gpu"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from qcheck.answers.node_pictures import QUEUE, holdings, pictured_resources
 from qcheck.api import audit
-from qcheck.model.holdings import QUEUE, holdings, pictured_resources
 
 FLEET = "fixtures/clusters/research-fleet"
 

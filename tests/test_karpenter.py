@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from qcheck.api import gather
-from qcheck.model.nodes import NodePool
+from qcheck.cluster.nodes import NodePool
 from qcheck.settings import Settings
 
 FORMATS = Path(__file__).parent.parent / "fixtures" / "formats"

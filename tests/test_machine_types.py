@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qcheck.model.resources import is_compute
+from qcheck.cluster.resources import is_compute
 from qcheck.nodepools import catalogue
 from qcheck.nodepools.catalogue import GIB, MachineType
 from qcheck.nodepools.machines import of_type

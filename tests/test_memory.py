@@ -8,11 +8,11 @@ import bench_inputs
 import pytest
 from rule_cases import FIXTURES
 
+from qcheck.answers.verdict import judge
 from qcheck.api import gather
-from qcheck.model.cluster import Cluster
-from qcheck.model.value import replace
-from qcheck.model.verdict import judge
-from qcheck.model.workloads import Workload
+from qcheck.cluster.cluster import Cluster
+from qcheck.cluster.value import replace
+from qcheck.cluster.workloads import Workload
 from qcheck.settings import Settings
 
 WITH_WORKLOADS = ("QC5*", "QC6*", "QC3*", "QC105*", "QC107*", "QC111*")

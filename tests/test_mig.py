@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from qcheck.model.mig import MigQuestion, families_like, is_possible, placements, profiles
-from qcheck.model.packing.answer import DoesNotFit, Fits
-from qcheck.model.packing.solve import solve
-from qcheck.model.packing.words import explain
+from qcheck.cluster.mig import MigQuestion, families_like, is_possible, placements, profiles
+from qcheck.packing.answer import DoesNotFit, Fits
+from qcheck.packing.solve import solve
+from qcheck.packing.words import explain
 
 A100 = placements("A100", 40)
 POSSIBLE: list[dict[str, int]] = [

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from qcheck.api import gather
+from qcheck.cluster.nodes import NodePool
+from qcheck.cluster.resources import is_compute
 from qcheck.documents.cursor import Cursor
 from qcheck.documents.load import load
-from qcheck.model.nodes import NodePool
-from qcheck.model.resources import is_compute
 from qcheck.nodepools import READERS, read
 from qcheck.settings import Settings
 

@@ -13,16 +13,16 @@ from brute_packing import (
     some_question,
 )
 
-from qcheck.model.packing.adversary import pods_to_block, worst_case
-from qcheck.model.packing.answer import Cases, DoesNotFit, Fits, Placement, Weights
-from qcheck.model.packing.candidates import first_certificate
-from qcheck.model.packing.gangs import pack_gangs
-from qcheck.model.packing.linear import relax
-from qcheck.model.packing.proposals import propose
-from qcheck.model.packing.question import Nodes, Pods, Question
-from qcheck.model.packing.solve import solve
-from qcheck.model.packing.verify import certificate_holds, witness_holds
-from qcheck.model.packing.words import explain
+from qcheck.packing.adversary import pods_to_block, worst_case
+from qcheck.packing.answer import Cases, DoesNotFit, Fits, Placement, Weights
+from qcheck.packing.candidates import first_certificate
+from qcheck.packing.gangs import pack_gangs
+from qcheck.packing.linear import relax
+from qcheck.packing.proposals import propose
+from qcheck.packing.question import Nodes, Pods, Question
+from qcheck.packing.solve import solve
+from qcheck.packing.verify import certificate_holds, witness_holds
+from qcheck.packing.words import explain
 
 SOME = range(1_600)
 MANY = range(1_600, 22_000)

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from qcheck.model.packing.adversary import pods_to_block, worst_case
-from qcheck.model.packing.answer import DoesNotFit, Fits
-from qcheck.model.packing.domains import (
+from qcheck.packing.adversary import pods_to_block, worst_case
+from qcheck.packing.answer import DoesNotFit, Fits
+from qcheck.packing.domains import (
     Domain,
     Slice,
     at_level,
@@ -17,17 +17,17 @@ from qcheck.model.packing.domains import (
     largest_gang,
     most_gangs,
 )
-from qcheck.model.packing.fragmentation import (
+from qcheck.packing.fragmentation import (
     expected_fragment,
     fragmentation_rate,
     per_accelerator,
     placeable,
     stranded,
 )
-from qcheck.model.packing.gangs import Gang, GangQuestion, pack_gangs
-from qcheck.model.packing.question import Nodes, Pods, Question
-from qcheck.model.packing.solve import solve
-from qcheck.model.packing.words import explain
+from qcheck.packing.gangs import Gang, GangQuestion, pack_gangs
+from qcheck.packing.question import Nodes, Pods, Question
+from qcheck.packing.solve import solve
+from qcheck.packing.words import explain
 
 GPU = "nvidia.com/gpu"
 GI = 2**30

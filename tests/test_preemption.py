@@ -11,10 +11,10 @@ import pytest
 from qcheck.api import audit, gather
 from qcheck.cli import front
 from qcheck.findings.result import Result
-from qcheck.model.preemption import Claim, Matrix, preemption_matrix
-from qcheck.model.profiles import severities
 from qcheck.reports import preemption as report
+from qcheck.schedulers.kueue.preemption import Claim, Matrix, preemption_matrix
 from qcheck.settings import Settings, load_settings
+from qcheck.settings.profiles import severities
 
 FLAVOR = """\
 apiVersion: kueue.x-k8s.io/v1beta2

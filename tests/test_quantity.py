@@ -2,7 +2,7 @@
 
 import pytest
 
-from qcheck.model.quantity import NANO, QuantityError, amount, integer, parse_quantity, whole
+from qcheck.cluster.quantity import NANO, QuantityError, amount, integer, parse_quantity, whole
 
 VALUES = {
     "1": (NANO, "1"), "8": (8 * NANO, "8"), "100m": (NANO // 10, "100m"),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qcheck.cluster.assemble import assemble
+from qcheck.cluster.policy import Policy
 from qcheck.documents.load import load
 from qcheck.kinds.decode import decode, roots
-from qcheck.model.assemble import assemble
-from qcheck.model.policy import Policy
-from qcheck.model.quota_tree import QuotaTree
+from qcheck.schedulers.kueue.cohort_tree import QuotaTree
 
 CELL = ("f", "nvidia.com/gpu")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from made import QUEUE, QUOTA_ROUTE, over_quota, settled
 
+from qcheck.cluster.place import Place
 from qcheck.documents.load import load
 from qcheck.findings.result import Result
-from qcheck.model.place import Place
 from qcheck.reports import render
 
 HELM = f"---\n# Source: queues/templates/team-a.yaml\n{QUEUE}"

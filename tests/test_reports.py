@@ -50,7 +50,7 @@ def hostile_result(text: str) -> Result:
     quoted = json.dumps(text, ensure_ascii=True)
     at = place(f'{{"a": {quoted}}}', f"dir/{text}.json", ("a",))
     found = over_quota(at).near(place("b: 1\n", f"{text}.yaml", ("b",)), text).fixed_by(text)
-    from qcheck.model.value import replace
+    from qcheck.cluster.value import replace
 
     found = replace(
         found, message=text, cluster=text, object=replace(found.object, name=text) if found.object else None

@@ -8,8 +8,8 @@ import pytest
 from rule_cases import Case, Spot, cases
 
 from docs.build import run_case
+from qcheck.cluster.place import Place
 from qcheck.findings.finding import Finding
-from qcheck.model.place import Place
 
 
 def spots(findings: tuple[Finding, ...]) -> Counter[Spot]:

@@ -22,9 +22,9 @@ BOOK = read_rulebook()
 
 
 def bound() -> set[str]:
-    for modules in MODULES.values():
+    for family, modules in MODULES.items():
         for module in modules:
-            import_module(f"qcheck.checks.{module}")
+            import_module(f"qcheck.checks.{family}.{module}")
     return set(registry._checks)
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from qcheck.api import audit
 from qcheck.checks import registry
+from qcheck.cluster.cluster import Cluster
 from qcheck.findings.finding import Finding
-from qcheck.model.cluster import Cluster
 from qcheck.settings import Settings
 
 EXAMPLE = str(Path(__file__).parent.parent / "fixtures" / "clusters" / "research-fleet")

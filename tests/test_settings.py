@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from qcheck.model.policy import Release
+from qcheck.cluster.policy import Release
 from qcheck.settings import ClusterScope, Settings, SettingsError, load_settings
 
 WHOLE = """\

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from qcheck.cluster.value import replace
 from qcheck.documents.limits import Limits
 from qcheck.documents.load import load
-from qcheck.model.value import replace
 from qcheck.settings import Settings
 from qcheck.settings.quick import quick
 from qcheck.settings.schema import SettingsPart

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from made import CATALOGUE, QUEUE, QUOTA_ROUTE, TEAM_A, incomplete_inputs, of_rule, over_quota, place, rule, settled
 
+from qcheck.cluster.cluster import Cluster
+from qcheck.cluster.objects import Other
+from qcheck.cluster.place import Place
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.documents.load import load
 from qcheck.findings.baseline import prune_text, read_baseline, write_text
 from qcheck.findings.fingerprint import fingerprints
 from qcheck.findings.result import BaselineError, Inputs, Result
 from qcheck.findings.settle import Terms, overrides
-from qcheck.model.cluster import Cluster
-from qcheck.model.objects import Other
-from qcheck.model.place import Place
-from qcheck.model.value import TYPE_CHECKING, replace
 
 if TYPE_CHECKING:
     from qcheck.findings.suppressions import Marker

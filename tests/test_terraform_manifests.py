@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from qcheck.api import gather
-from qcheck.model.problems import Problem
+from qcheck.cluster.problems import Problem
 from qcheck.settings import Settings
 
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from qcheck.api import audit
-from qcheck.model.cluster import Cluster
+from qcheck.cluster.cluster import Cluster
 from qcheck.reports.capacity import render_json, render_text
 from qcheck.settings import load_settings
 

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import pytest
 
-from qcheck.model.value import WRITTEN_AFTER, Value, replace
+from qcheck.cluster.value import WRITTEN_AFTER, Value, replace
 
 
 class Point(Value):

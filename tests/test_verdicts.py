@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from qcheck.cluster.assemble import assemble
+from qcheck.cluster.policy import Policy
 from qcheck.documents.cursor import root
 from qcheck.documents.load import load
 from qcheck.kinds.decode import decode
-from qcheck.model.admission import decide
-from qcheck.model.assemble import assemble
-from qcheck.model.policy import Policy
+from qcheck.schedulers.kueue.admission import decide
 
 if TYPE_CHECKING:
-    from qcheck.model.cluster import Cluster
+    from qcheck.cluster.cluster import Cluster
 
 _PROJECT = Path(__file__).resolve().parent.parent
 RECORDED = next((p / "shared" / "verdicts" for p in _PROJECT.parents if (p / "shared" / "verdicts").is_dir()), None)

@@ -1,17 +1,17 @@
-"""What is wrong: one module per family (split where a family is large), one function per rule.
+"""What is wrong: one folder per family, one module per rule or few rules, one function per rule.
 
-A check reads the model and yields findings; it knows nothing of documents, files or reports.
+A check reads the model and yields findings. It knows nothing of documents, files or reports.
 """
 
 from __future__ import annotations
 
 MODULES: dict[str, tuple[str, ...]] = {
-    "input": ("input",),
-    "capacity": ("capacity", "pools", "consumers", "headroom", "multikueue"),
-    "placement": ("placement", "taints", "bootstrap", "flavor_pairs"),
-    "priority": ("priority", "reclaim", "layers", "autoscaling", "strict_fifo"),
+    "input": ("problems",),
+    "capacity": ("quota", "pools", "consumers", "headroom", "multikueue"),
+    "placement": ("selectors", "taints", "empty_pools", "flavor_pairs"),
+    "priority": ("classes", "reclaim", "layers", "autoscaling", "strict_fifo"),
     "queues": (
-        "queues",
+        "references",
         "admission_checks",
         "limit_ranges",
         "lending",
@@ -20,9 +20,9 @@ MODULES: dict[str, tuple[str, ...]] = {
         "flavor_order",
         "resource_quotas",
     ),
-    "topology": ("topology", "packing", "domains", "gangs", "stranding", "mig"),
-    "change": ("change",),
-    "workloads": ("workloads", "queue_labels", "pod_groups"),
-    "configuration": ("configuration",),
+    "topology": ("node_multiples", "packing", "levels", "gangs", "stranding", "mig"),
+    "change": ("changes",),
+    "workloads": ("verdicts", "queue_labels", "pod_groups"),
+    "configuration": ("manager",),
 }
-"""The modules of `qcheck.checks` that hold the rules of each family."""
+"""The modules of `qcheck.checks.<family>` that hold the rules of each family."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
-from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from qcheck.model.objects import ObjectId
-    from qcheck.model.place import Place
+    from qcheck.cluster.objects import ObjectId
+    from qcheck.cluster.place import Place
 
 
 class Use(Value):

@@ -33,13 +33,13 @@ def check_of(identifier: str, family: str) -> Check | None:
     """The function bound to a rule; imports the family's modules on first use."""
     if identifier not in _checks:
         for module in MODULES.get(family, ()):
-            import_module(f"qcheck.checks.{module}")
+            import_module(f"qcheck.checks.{family}.{module}")
     return _checks.get(identifier)
 
 
 def bound_rules() -> dict[str, Check]:
     """Every bound rule by id."""
-    for modules in MODULES.values():
+    for family, modules in MODULES.items():
         for module in modules:
-            import_module(f"qcheck.checks.{module}")
+            import_module(f"qcheck.checks.{family}.{module}")
     return dict(sorted(_checks.items()))

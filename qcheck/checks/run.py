@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from qcheck.checks.registry import check_of
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.findings.finding import Finding
 from qcheck.findings.result import Skipped
-from qcheck.model.value import TYPE_CHECKING, Value, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from qcheck.answers.changes import ClusterChange
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.place import Place
     from qcheck.findings.catalogue import Params, Rule
-    from qcheck.model.change import ClusterChange
-    from qcheck.model.cluster import Cluster
-    from qcheck.model.place import Place
 
 CRASHED = "QC000"
 CHANGE = "change"

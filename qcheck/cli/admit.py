@@ -13,7 +13,7 @@ from qcheck.cli.given import paths_for, settings_for
 from qcheck.cli.options import CLUSTER, CONFIG, FORMAT
 from qcheck.cli.output import parse_outputs, write
 from qcheck.cli.terminal import Watch
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports import admission as report
 
 if TYPE_CHECKING:

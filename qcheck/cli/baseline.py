@@ -12,9 +12,9 @@ from qcheck.cli.given import audited, settings_for, stop_if_unjudged
 from qcheck.cli.output import Output, UsageError
 from qcheck.cli.output import write as to_file
 from qcheck.cli.terminal import Watch, say
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.baseline import prune_text, read_baseline, stale, write_text
 from qcheck.findings.result import BaselineError
-from qcheck.model.value import TYPE_CHECKING, replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ import sys
 from qcheck.cli.given import audited, check_rules, paths_for, settings_for, words
 from qcheck.cli.output import STDOUT, Output, UsageError, parse_outputs, to_stdout, write
 from qcheck.cli.terminal import Watch, complain, say, wants_color
-from qcheck.model.value import TYPE_CHECKING, replace
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.reports import FORMATS, render
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def check(options: CheckOptions) -> int:
 
 def _show_fixes(options: CheckOptions, settings: Settings, watch: Watch) -> int:
     """Writes a diff of what could be rewritten; 1 if there is something."""
-    from qcheck.fix import fixes
+    from qcheck.pipeline.fix import fixes
 
     found = fixes(paths_for(options.paths, settings), settings, watch)
     watch.close()
@@ -51,8 +51,8 @@ def _show_fixes(options: CheckOptions, settings: Settings, watch: Watch) -> int:
 
 def _fix(options: CheckOptions, settings: Settings, watch: Watch) -> None:
     """Rewrites the files, and says which. Raises `UsageError` where one cannot be written."""
-    from qcheck.fix import fixes
-    from qcheck.fix import write as write_fixed
+    from qcheck.pipeline.fix import fixes
+    from qcheck.pipeline.fix import write as write_fixed
 
     if "-" in options.paths or options.since is not None:
         raise UsageError("--fix rewrites files: it goes neither with standard input nor with --since")

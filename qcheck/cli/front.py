@@ -12,7 +12,7 @@ import sys
 from qcheck.cli.ending import Terminated
 from qcheck.cli.output import UsageError
 from qcheck.cli.terminal import complain
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.settings import SettingsError
 
 if TYPE_CHECKING:

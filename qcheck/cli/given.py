@@ -5,17 +5,17 @@ from __future__ import annotations
 from qcheck.api import audit
 from qcheck.cli.ending import end_tidily
 from qcheck.cli.output import UsageError
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.result import BaselineError
-from qcheck.model.value import TYPE_CHECKING, replace
 from qcheck.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from qcheck.cluster.place import Route
     from qcheck.findings.catalogue import Rule
     from qcheck.findings.result import Inputs, Result
-    from qcheck.model.place import Route
-    from qcheck.reading import Watch
+    from qcheck.pipeline.read import Watch
 
 
 def settings_for(paths: Sequence[str], config: str | None, clusters: Sequence[str] = ()) -> Settings:
@@ -54,7 +54,7 @@ def audited(paths: Sequence[str], settings: Settings, watch: Watch, since: str |
 
 
 def _since(revision: str, paths: Sequence[str], settings: Settings, watch: Watch) -> Result:
-    from qcheck.diff import check_since
+    from qcheck.pipeline.diff import check_since
     from qcheck.sources.git import GitError
 
     if "-" in paths:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import SEVERITIES
-from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ import os
 import sys
 
 from qcheck.cli.ending import end_tidily
-from qcheck.model.value import TYPE_CHECKING, Value
+from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

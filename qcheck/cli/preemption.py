@@ -6,9 +6,9 @@ from qcheck.api import gather
 from qcheck.cli.given import paths_for, settings_for, stop_if_unjudged
 from qcheck.cli.output import parse_outputs, write
 from qcheck.cli.terminal import Watch
-from qcheck.model.preemption import preemption_matrix
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports import preemption as report
+from qcheck.schedulers.kueue.preemption import preemption_matrix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

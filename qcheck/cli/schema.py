@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from qcheck.cli.output import UsageError, to_stdout
-from qcheck.model.quantity import whole
+from qcheck.cluster.quantity import whole
 
 MODULES = {"config": "qcheck.settings.schema", "report": "qcheck.reports.schema", "nodepool": "qcheck.nodepools.schema"}
 NEWEST = "v1beta2"

@@ -6,7 +6,7 @@ import os
 import sys
 from time import perf_counter
 
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import TextIO

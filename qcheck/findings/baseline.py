@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 
+from qcheck.cluster.place import Place, show_route
+from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.result import BaselineError
-from qcheck.model.place import Place, show_route
-from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from qcheck.model.value import TYPE_CHECKING, Value
+from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

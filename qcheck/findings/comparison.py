@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.findings.finding import SEVERITIES, Finding
 from qcheck.findings.result import Result
-from qcheck.model.value import TYPE_CHECKING, Value, replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qcheck.model.change import ClusterChange
+    from qcheck.answers.changes import ClusterChange
 
 GROWING = ("excess", "short", "missing")
 """Entries of `data` that say how bad a finding is: the same finding with more of it is brought by the change."""

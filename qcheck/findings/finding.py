@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from qcheck.model.objects import ObjectId
-from qcheck.model.place import Place
-from qcheck.model.value import TYPE_CHECKING, Value, replace
+from qcheck.cluster.objects import ObjectId
+from qcheck.cluster.place import Place
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from qcheck.cluster.place import Place
     from qcheck.findings.finding import Finding
-    from qcheck.model.place import Place
 
 TELLING = ("check", "reason", "cause", "flavor", "resource", "field", "key", "level")
 """Entries of `data` that say which of several findings at one place is meant; they hold names, never amounts."""

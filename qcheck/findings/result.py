@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import SEVERITIES, Finding
-from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
+    from qcheck.cluster.cluster import Cluster
     from qcheck.findings.catalogue import Rule
-    from qcheck.model.cluster import Cluster
 
 
 class NotRead(Value):

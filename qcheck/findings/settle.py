@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.findings.catalogue import choose
 from qcheck.findings.finding import SEVERITIES, Finding
 from qcheck.findings.result import Inputs, Result
-from qcheck.model.value import TYPE_CHECKING, Value, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from qcheck.findings.suppressions import Marker
 
     T = TypeVar("T")
-    from qcheck.model.cluster import Cluster
+    from qcheck.cluster.cluster import Cluster
 
 SUPPRESSION_PROBLEM = "QC012"
 BASELINE_STALE = "QC013"

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import re
 
+from qcheck.cluster.objects import ObjectId
+from qcheck.cluster.place import Place, follow
+from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
-from qcheck.model.objects import ObjectId
-from qcheck.model.place import Place, follow
-from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.place import Origin
     from qcheck.findings.catalogue import Rule
-    from qcheck.model.cluster import Cluster
-    from qcheck.model.place import Origin
 
     Marker = tuple[int, str, bool, Origin]
     """A comment that speaks to qcheck: its line, its text from `qcheck:` on, whether it stands alone, and its spot."""

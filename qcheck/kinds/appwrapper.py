@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 
+from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.cluster.workloads import PodSet, Workload
 from qcheck.kinds.core import pod_set, queued
-from qcheck.model.value import TYPE_CHECKING, replace
-from qcheck.model.workloads import PodSet, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from qcheck.cluster.objects import Object
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.objects import Object
 
 _STEP = re.compile(r"([^.\[\]]+)|\[([0-9]{1,9})\]")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.kinds.schema.failure import Failure
-from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.kueue_configuration import Configuration, DeviceClassMapping, Transformation
+from qcheck.cluster.place import Place
+from qcheck.cluster.problems import Problem
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.cursor import Cursor, root
 from qcheck.documents.embedded import NotYaml, embedded
 from qcheck.kinds.read import label_selector, place, quantities, text_list
 from qcheck.kinds.refusals.target import Target
 from qcheck.kinds.schema.catalogue import CONFIG
 from qcheck.kinds.validate import validate
-from qcheck.model.configuration import Configuration, DeviceClassMapping, Transformation
-from qcheck.model.place import Place
-from qcheck.model.problems import Problem
-from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -5,21 +5,22 @@ Nodes are node-pool facts and are read in `qcheck.nodepools`.
 
 from __future__ import annotations
 
+from qcheck.cluster import kueue as queues
+from qcheck.cluster import workloads
+from qcheck.cluster.objects import Namespace
+from qcheck.cluster.pods import larger, smaller
+from qcheck.cluster.quantity import whole
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.workloads import PRIORITY_CLASS, QUEUE_NAME, PodSet, Workload
 from qcheck.kinds.pods import pod_template, topology_request
 from qcheck.kinds.read import metadata, object_id, place, quantities
-from qcheck.model import queues, workloads
-from qcheck.model.objects import Namespace
-from qcheck.model.pods import larger, smaller
-from qcheck.model.quantity import whole
-from qcheck.model.value import TYPE_CHECKING
-from qcheck.model.workloads import PRIORITY_CLASS, QUEUE_NAME, PodSet, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from qcheck.cluster.objects import Object
+    from qcheck.cluster.pods import Quantities
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.objects import Object
-    from qcheck.model.pods import Quantities
 
     Merge = Callable[[Quantities, Quantities], Quantities]
 

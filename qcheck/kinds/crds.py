@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import re
 
+from qcheck.cluster.place import Place
+from qcheck.cluster.problems import Problem
+from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.kinds.cel import Judge
 from qcheck.kinds.decode import DEFINITIONS
 from qcheck.kinds.read import object_id
@@ -15,9 +18,6 @@ from qcheck.kinds.schema.catalogue import KUEUE, described
 from qcheck.kinds.schema.failure import Failure, field_path
 from qcheck.kinds.schema.structure import closest
 from qcheck.kinds.validate import validate
-from qcheck.model.place import Place
-from qcheck.model.problems import Problem
-from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

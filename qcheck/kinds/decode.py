@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from qcheck.cluster.objects import Other
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.cursor import root
 from qcheck.kinds import core, kueue
 from qcheck.kinds.read import metadata, object_id, place
-from qcheck.model.objects import Other
-from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from qcheck.cluster.objects import Object
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.document import Document
-    from qcheck.model.objects import Object
 
 
 MODULES: dict[str, tuple[str, tuple[str, ...]]] = {

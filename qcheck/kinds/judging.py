@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.decode import roots
 from qcheck.kinds.validate import validate
-from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from qcheck.cluster.problems import Problem
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.document import Document
     from qcheck.kinds.refusals.target import Target
-    from qcheck.model.problems import Problem
 
 DEFINITION = "CustomResourceDefinition"
 """What a file must mention to hold a definition; the machinery for those is imported only then."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.kinds.core import pod_set, queued
 from qcheck.kinds.read import place
-from qcheck.model.value import TYPE_CHECKING, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from qcheck.cluster.objects import Object
+    from qcheck.cluster.workloads import PodSet
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.objects import Object
-    from qcheck.model.workloads import PodSet
 
 _MPI_VERSION = "kubeflow.org/v2beta1"
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from qcheck.cluster import kueue as queues
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.workloads import PRIORITY_CLASS, PodSet, Workload
 from qcheck.kinds.pods import pod_template, topology_request
 from qcheck.kinds.read import (
     label_selector,
@@ -13,18 +16,15 @@ from qcheck.kinds.read import (
     text_list,
     tolerations,
 )
-from qcheck.model import queues
-from qcheck.model.value import TYPE_CHECKING
-from qcheck.model.workloads import PRIORITY_CLASS, PodSet, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from qcheck.cluster.labels import Labels
+    from qcheck.cluster.objects import Object, ObjectId
+    from qcheck.cluster.place import Place
+    from qcheck.cluster.quantity import Quantity
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.labels import Labels
-    from qcheck.model.objects import Object, ObjectId
-    from qcheck.model.place import Place
-    from qcheck.model.quantity import Quantity
 
     Groups = tuple[queues.ResourceGroup, ...]
     Holder = tuple[ObjectId, Place, Labels, Labels, str | None, Place, Groups, Quantity | None]

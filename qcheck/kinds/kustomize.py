@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import posixpath
 
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.cursor import root
 from qcheck.documents.load import load
-from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.objects import Generator
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.read import metadata, object_id, place, text_list
-from qcheck.model.objects import Generator
-from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from qcheck.cluster.objects import Object
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.objects import Object
 
 
 def policy(root: Cursor) -> Object:

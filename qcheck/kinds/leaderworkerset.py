@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.core import pod_set, queued
-from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from qcheck.cluster.objects import Object
+    from qcheck.cluster.workloads import PodSet
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.objects import Object
-    from qcheck.model.workloads import PodSet
 
 
 def leader_worker_set(root: Cursor) -> Object:

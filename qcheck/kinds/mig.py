@@ -5,11 +5,11 @@ Source: NVIDIA mig-parted, `api/spec/v1`: `mig-configs` holds named lists of ent
 
 from __future__ import annotations
 
+from qcheck.cluster.mig import MigLayout
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.cursor import root
 from qcheck.documents.embedded import NotYaml, embedded
 from qcheck.kinds.read import place
-from qcheck.model.mig import MigLayout
-from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.pods import Container, PodTemplate
+from qcheck.cluster.quantity import whole
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.workloads import TopologyRequest
 from qcheck.kinds.read import metadata, node_selection, place, quantities, tolerations
-from qcheck.model.pods import Container, PodTemplate
-from qcheck.model.quantity import whole
-from qcheck.model.value import TYPE_CHECKING
-from qcheck.model.workloads import TopologyRequest
 
 if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor

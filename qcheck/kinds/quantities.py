@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.place import Place
+from qcheck.cluster.problems import Problem
+from qcheck.cluster.quantity import QuantityError, parse_quantity
+from qcheck.cluster.resources import is_accelerator
+from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.kinds.schema.catalogue import KUEUE
 from qcheck.kinds.schema.failure import field_path
-from qcheck.model.place import Place
-from qcheck.model.problems import Problem
-from qcheck.model.quantity import QuantityError, parse_quantity
-from qcheck.model.resources import is_accelerator
-from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from qcheck.cluster.objects import ObjectId
+    from qcheck.cluster.quantity import Quantity
     from qcheck.documents.cursor import Cursor
     from qcheck.kinds.schema.catalogue import Described
     from qcheck.kinds.schema.structure import Quantities, Route
-    from qcheck.model.objects import ObjectId
-    from qcheck.model.quantity import Quantity
 
 MEBIBYTE = 2**20
 QUOTAS = ("nominalQuota", "borrowingLimit", "lendingLimit")

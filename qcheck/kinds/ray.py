@@ -6,19 +6,19 @@ them from release 0.19 (`pkg/controller/jobs/ray`); kube-scheduler always does.
 
 from __future__ import annotations
 
+from qcheck.cluster.pods import Container, Injected
+from qcheck.cluster.quantity import parse_quantity
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.kinds.core import pod_set, queued
 from qcheck.kinds.read import metadata, place, quantities
-from qcheck.model.pods import Container, Injected
-from qcheck.model.quantity import parse_quantity
-from qcheck.model.value import TYPE_CHECKING, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from qcheck.cluster.objects import Object
+    from qcheck.cluster.pods import Quantities
+    from qcheck.cluster.workloads import PodSet
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.objects import Object
-    from qcheck.model.pods import Quantities
-    from qcheck.model.workloads import PodSet
 
 COUNTED_SINCE = 19
 _FAULT_TOLERANCE = "ray.io/ft-enabled"

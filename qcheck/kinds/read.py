@@ -5,16 +5,16 @@ Tolerant: what has the wrong type reads as absent, because the validator already
 
 from __future__ import annotations
 
-from qcheck.model.labels import LabelSelector, NodeSelection, NodeSelectorTerm, Requirement, Taint, Toleration
-from qcheck.model.objects import ObjectId
-from qcheck.model.place import Place
-from qcheck.model.quantity import Quantity, QuantityError, parse_quantity
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.labels import LabelSelector, NodeSelection, NodeSelectorTerm, Requirement, Taint, Toleration
+from qcheck.cluster.objects import ObjectId
+from qcheck.cluster.place import Place
+from qcheck.cluster.quantity import Quantity, QuantityError, parse_quantity
+from qcheck.cluster.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from qcheck.cluster.labels import Labels
+    from qcheck.cluster.pods import Quantities
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.labels import Labels
-    from qcheck.model.pods import Quantities
 
 CLUSTER_SCOPED = frozenset(
     {

@@ -6,6 +6,7 @@ does it. An object that would lose something by it, or be refused afterwards, is
 
 from __future__ import annotations
 
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.cursor import Cursor
 from qcheck.documents.edits import Change, Nest, Remove, Rename, Replace, Wrap, changed
 from qcheck.kinds.read import object_id
@@ -13,14 +14,13 @@ from qcheck.kinds.schema.catalogue import KUEUE, described
 from qcheck.kinds.schema.renames import renamed
 from qcheck.kinds.validate import validate
 from qcheck.kinds.versions import served_versions
-from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from qcheck.cluster.objects import ObjectId
+    from qcheck.cluster.problems import Problem
     from qcheck.kinds.refusals.target import Target
-    from qcheck.model.objects import ObjectId
-    from qcheck.model.problems import Problem
 
 NEWEST = "v1beta2"
 OLD = ("api-version-deprecated", "api-version-gone")

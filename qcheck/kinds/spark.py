@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.pods import Container
+from qcheck.cluster.quantity import QuantityError, parse_quantity
+from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.cluster.workloads import PodSet
 from qcheck.kinds.core import queued
 from qcheck.kinds.pods import container, pod_template
 from qcheck.kinds.read import node_selection, place, quantity, tolerations
-from qcheck.model.pods import Container
-from qcheck.model.quantity import QuantityError, parse_quantity
-from qcheck.model.value import TYPE_CHECKING, replace
-from qcheck.model.workloads import PodSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from qcheck.cluster.objects import Object
+    from qcheck.cluster.pods import PodTemplate, Quantities
+    from qcheck.cluster.quantity import Quantity
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.objects import Object
-    from qcheck.model.pods import PodTemplate, Quantities
-    from qcheck.model.quantity import Quantity
 
 _UNITS = {"k": "Ki", "kb": "Ki", "m": "Mi", "mb": "Mi", "g": "Gi", "gb": "Gi", "t": "Ti", "tb": "Ti"}
 

@@ -1,21 +1,21 @@
 """Group `trainer.kubeflow.org`: TrainJob and the runtimes it refers to.
 
-A TrainJob has no pod template of its own; `qcheck.model.joining` puts it together with its runtime.
+A TrainJob has no pod template of its own; `qcheck.cluster.workload_parts` puts it together with its runtime.
 """
 
 from __future__ import annotations
 
+from qcheck.cluster import workloads
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.core import queued
 from qcheck.kinds.jobset import replicated_job
 from qcheck.kinds.read import metadata, node_selection, object_id, place, quantities, tolerations
-from qcheck.model import workloads
-from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from qcheck.cluster.objects import Object
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.objects import Object
 
 _STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 

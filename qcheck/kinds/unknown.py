@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.place import Place
+from qcheck.cluster.problems import Problem
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.schema.failure import Failure, field_path
 from qcheck.kinds.schema.renames import renamed
-from qcheck.model.place import Place
-from qcheck.model.problems import Problem
-from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from qcheck.cluster.objects import ObjectId
     from qcheck.documents.cursor import Cursor
     from qcheck.kinds.schema.catalogue import Described
     from qcheck.kinds.schema.node import Node
-    from qcheck.model.objects import ObjectId
 
 
 def unknown_field(root: Cursor, identity: ObjectId, found: Described | None, failure: Failure) -> Problem:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
+from qcheck.cluster.place import Place
+from qcheck.cluster.problems import Problem
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.quantities import quantity_problems
 from qcheck.kinds.read import object_id
 from qcheck.kinds.refusals.target import Target
@@ -12,16 +15,13 @@ from qcheck.kinds.schema.catalogue import CONFIG, KUEUE, OWN, described
 from qcheck.kinds.schema.failure import Failure, field_path
 from qcheck.kinds.schema.formats import near_name, subdomain_fault
 from qcheck.kinds.versions import version_problems
-from qcheck.model.place import Place
-from qcheck.model.problems import Problem
-from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from qcheck.cluster.objects import ObjectId
     from qcheck.documents.cursor import Cursor
     from qcheck.kinds.schema.catalogue import Described
-    from qcheck.model.objects import ObjectId
 
     Refusal = Callable[[Cursor, Target], Iterator[Failure]]
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.place import Place
+from qcheck.cluster.problems import Problem
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.schema.catalogue import CONFIG, CONFIG_SERVED, DEPRECATED_SINCE, KUEUE, NOT_DEPRECATED, SERVED
-from qcheck.model.place import Place
-from qcheck.model.problems import Problem
-from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from qcheck.cluster.objects import ObjectId
     from qcheck.documents.cursor import Cursor
     from qcheck.kinds.schema.catalogue import Release
-    from qcheck.model.objects import ObjectId
 
 
 FORMER_KINDS = {"Queue": "LocalQueue"}

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from qcheck.cluster.nodes import Machine, Node, NodePool
+    from qcheck.cluster.problems import Problem
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.text import Text
-    from qcheck.model.nodes import Machine, Node, NodePool
-    from qcheck.model.problems import Problem
 
 NODE = ("", "Node")
 READERS = {

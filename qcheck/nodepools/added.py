@@ -5,12 +5,12 @@ Each says whether it is there before a node boots, because an autoscaler that st
 
 from __future__ import annotations
 
-from qcheck.model.nodes import LabelOrigin
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.nodes import LabelOrigin
+from qcheck.cluster.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from qcheck.model.labels import Labels
-    from qcheck.model.nodes import Machine
+    from qcheck.cluster.labels import Labels
+    from qcheck.cluster.nodes import Machine
 
 KUBELET = LabelOrigin("kubelet", before_boot=True)
 GFD = LabelOrigin("GPU Feature Discovery", before_boot=False)

@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 from functools import cache
 
-from qcheck.model.value import TYPE_CHECKING, Value
+from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from qcheck.model.nodes import Machine
+    from qcheck.cluster.nodes import Machine
 
 GIB = 2**30
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from qcheck.model.labels import Taint
-from qcheck.model.value import TYPE_CHECKING, replace
+from qcheck.cluster.labels import Taint
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools import gke
 from qcheck.nodepools.figures import Count, Figures
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
@@ -13,8 +13,8 @@ from qcheck.nodepools.scalars import place
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from qcheck.cluster.nodes import Machine, NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.nodes import Machine, NodePool
     from qcheck.nodepools.world import World
 
 LABEL = "cloud.google.com/compute-class"

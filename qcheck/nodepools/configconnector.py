@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools import gke
 from qcheck.nodepools.fields import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from qcheck.cluster.nodes import NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.nodes import NodePool
     from qcheck.nodepools.world import World
 
 CLUSTER = ("container.cnrm.cloud.google.com", "ContainerCluster")

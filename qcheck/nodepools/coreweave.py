@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools.figures import Count, Figures, unresolved_keys
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
 from qcheck.nodepools.provided import coreweave
@@ -11,8 +11,8 @@ from qcheck.nodepools.scalars import place
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from qcheck.cluster.nodes import NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.nodes import NodePool
     from qcheck.nodepools.world import World
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools import gke
 from qcheck.nodepools.fields import Fields
 from qcheck.nodepools.terraform.pools import azure_pool, eks_group
@@ -10,8 +10,8 @@ from qcheck.nodepools.terraform.pools import azure_pool, eks_group
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from qcheck.cluster.nodes import NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.nodes import NodePool
     from qcheck.nodepools.world import World
 
 HINT = "give qcheck the nodes"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from qcheck.model.nodes import Node
-from qcheck.model.objects import ObjectId
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.nodes import Node
+from qcheck.cluster.objects import ObjectId
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools.scalars import amounts, place, taints
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from qcheck.model.nodes import LabelOrigin, Machine, NodePool
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.nodes import LabelOrigin, Machine, NodePool
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools.figures import Count, Figures, unresolved_keys
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
 from qcheck.nodepools.provided import Provided, eks
@@ -12,8 +12,8 @@ from qcheck.nodepools.scalars import place, written_taint
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from qcheck.cluster.labels import Taint
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.labels import Taint
     from qcheck.nodepools.world import World
 
 EKSCTL = LabelOrigin("eksctl", before_boot=True)

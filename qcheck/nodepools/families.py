@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools.catalogue import GIB, MachineType
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ write `nodeConfig: {machineType}`.
 
 from __future__ import annotations
 
+from qcheck.cluster.value import Value
 from qcheck.documents.cursor import Cursor
-from qcheck.model.value import Value
 
 
 class Fields(Value):

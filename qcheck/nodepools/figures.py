@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import re
 
+from qcheck.cluster.place import Place
+from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.unresolved import Unresolved
-from qcheck.model.place import Place
-from qcheck.model.value import TYPE_CHECKING, Value
 from qcheck.nodepools.scalars import EFFECTS, place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from qcheck.cluster.labels import Labels
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.labels import Labels
 
-from qcheck.model.labels import Taint
+from qcheck.cluster.labels import Taint
 
 PLACEHOLDER = r"(?s)\$\{.*\}|\$[A-Z_]+|PLACEHOLDER.*|<[^<>]+>|\{\{.*\}\}"
 """Text that somebody replaces before use, by envsubst or by hand."""

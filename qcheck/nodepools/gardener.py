@@ -3,8 +3,8 @@ adds nodes only while a pool is rolled and is no capacity."""
 
 from __future__ import annotations
 
-from qcheck.model.nodes import DECLARED, LabelOrigin, Machine
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.nodes import DECLARED, LabelOrigin, Machine
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools.figures import Count, Figures, unresolved_keys
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
 from qcheck.nodepools.provided import Provided
@@ -13,8 +13,8 @@ from qcheck.nodepools.scalars import amounts, place, texts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from qcheck.cluster.nodes import NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.nodes import NodePool
     from qcheck.nodepools.world import World
 
 GARDENER = LabelOrigin("Gardener", before_boot=True)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
-from qcheck.model.mig import profiles
-from qcheck.model.nodes import DECLARED, Machine
-from qcheck.model.place import Place
-from qcheck.model.value import TYPE_CHECKING, Value, replace
+from qcheck.cluster.mig import profiles
+from qcheck.cluster.nodes import DECLARED, Machine
+from qcheck.cluster.place import Place
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.nodepools import catalogue
 from qcheck.nodepools.figures import Count, Doubt, Figures, first_doubt, fixed, unresolved_keys, written_count
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
@@ -21,7 +21,7 @@ from qcheck.nodepools.scalars import place
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from qcheck.model.nodes import NodePool
+    from qcheck.cluster.nodes import NodePool
     from qcheck.nodepools.catalogue import MachineType
     from qcheck.nodepools.fields import Fields
 

@@ -5,9 +5,9 @@ Instance types keep their `ml.` prefix, also in the label of the nodes.
 
 from __future__ import annotations
 
-from qcheck.model.labels import Taint
-from qcheck.model.nodes import LabelOrigin
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.labels import Taint
+from qcheck.cluster.nodes import LabelOrigin
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools.figures import Count, Figures
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
 from qcheck.nodepools.provided import Provided
@@ -16,8 +16,8 @@ from qcheck.nodepools.scalars import place
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from qcheck.cluster.nodes import NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.nodes import NodePool
     from qcheck.nodepools.world import World
 
 HYPERPOD = LabelOrigin("SageMaker HyperPod", before_boot=True)

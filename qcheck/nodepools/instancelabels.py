@@ -7,8 +7,8 @@ generated tables of the providers for AWS, Azure and GCP.
 
 from __future__ import annotations
 
-from qcheck.model.labels import Requirement
-from qcheck.model.value import TYPE_CHECKING, Value, replace
+from qcheck.cluster.labels import Requirement
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.nodepools import catalogue, gke
 from qcheck.nodepools.families import plain
 from qcheck.nodepools.provided import GKE_ACCELERATORS

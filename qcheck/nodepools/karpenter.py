@@ -6,10 +6,10 @@ one (`replicas`, Karpenter 1.8 and later) has that many. Requirements become lab
 
 from __future__ import annotations
 
-from qcheck.model.labels import Requirement
-from qcheck.model.nodes import LabelOrigin, Machine, NodePool
-from qcheck.model.resources import looks_like_accelerator
-from qcheck.model.value import TYPE_CHECKING, replace
+from qcheck.cluster.labels import Requirement
+from qcheck.cluster.nodes import LabelOrigin, Machine, NodePool
+from qcheck.cluster.resources import looks_like_accelerator
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools import catalogue, instancelabels, nodeclasses
 from qcheck.nodepools.added import UNSEEN
 from qcheck.nodepools.figures import Count
@@ -20,9 +20,9 @@ from qcheck.nodepools.scalars import amounts, place, taints, texts
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from qcheck.cluster.labels import Labels, Taint
+    from qcheck.cluster.place import Place
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.labels import Labels, Taint
-    from qcheck.model.place import Place
     from qcheck.nodepools.nodeclasses import NodeClass
     from qcheck.nodepools.world import World
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from qcheck.model.labels import Taint
-from qcheck.model.nodes import LabelOrigin
-from qcheck.model.value import TYPE_CHECKING, replace
+from qcheck.cluster.labels import Taint
+from qcheck.cluster.nodes import LabelOrigin
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools.figures import Count, Figures
 from qcheck.nodepools.gke import GPU
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
@@ -14,8 +14,8 @@ from qcheck.nodepools.scalars import place, texts, written_taint
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from qcheck.cluster.nodes import NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.nodes import NodePool
     from qcheck.nodepools.world import World
 
 KOPS = LabelOrigin("kOps", before_boot=True)

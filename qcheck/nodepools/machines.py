@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from qcheck.model.nodes import CATALOGUE, DECLARED, ESTIMATED, Machine
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.nodes import CATALOGUE, DECLARED, ESTIMATED, Machine
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools import catalogue
 from qcheck.nodepools.reservations import DEFAULT_PODS, UNTOUCHED, left_for_pods
 

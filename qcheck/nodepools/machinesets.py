@@ -7,9 +7,9 @@ in annotations what a node has that does not exist yet. The machine type is in t
 
 from __future__ import annotations
 
-from qcheck.model.nodes import DECLARED, LabelOrigin, Machine
-from qcheck.model.quantity import QuantityError, amount, parse_quantity
-from qcheck.model.value import TYPE_CHECKING, replace
+from qcheck.cluster.nodes import DECLARED, LabelOrigin, Machine
+from qcheck.cluster.quantity import QuantityError, amount, parse_quantity
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools.figures import Count, Figures, unresolved_keys
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
 from qcheck.nodepools.provided import Provided
@@ -18,9 +18,9 @@ from qcheck.nodepools.scalars import place, texts, written_taint
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from qcheck.cluster.labels import Labels, Taint
+    from qcheck.cluster.nodes import NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.labels import Labels, Taint
-    from qcheck.model.nodes import NodePool
     from qcheck.nodepools.world import World
 
 NODE_GROUP = "cluster-api-autoscaler-node-group"

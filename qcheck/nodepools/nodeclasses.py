@@ -7,18 +7,18 @@ on AKSNodeClass of AKS.
 
 from __future__ import annotations
 
-from qcheck.model.labels import Taint
-from qcheck.model.nodes import DECLARED
-from qcheck.model.value import TYPE_CHECKING, Value, replace
+from qcheck.cluster.labels import Taint
+from qcheck.cluster.nodes import DECLARED
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.nodepools import catalogue
 from qcheck.nodepools.machines import EFA, of_type
 from qcheck.nodepools.reservations import DEFAULT_PODS, Kubelet
 from qcheck.nodepools.scalars import amounts, place
 
 if TYPE_CHECKING:
+    from qcheck.cluster.nodes import Machine
+    from qcheck.cluster.place import Place
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.nodes import Machine
-    from qcheck.model.place import Place
     from qcheck.nodepools.world import World
 
 EC2, AUTO_MODE, AKS, GCE = "karpenter.k8s.aws", "eks.amazonaws.com", "karpenter.azure.com", "karpenter.k8s.gcp"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from qcheck.model.nodes import DECLARED, Machine, NodePool, TopologyLevel
-from qcheck.model.value import TYPE_CHECKING, replace
+from qcheck.cluster.nodes import DECLARED, Machine, NodePool, TopologyLevel
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools.added import UNSEEN
 from qcheck.nodepools.figures import Count, Figures, written_count
 from qcheck.nodepools.pool import described, figures

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from qcheck.model.nodes import DECLARED, LabelOrigin, Machine, NodePool
-from qcheck.model.place import show_route
-from qcheck.model.quantity import show_amount
-from qcheck.model.value import TYPE_CHECKING, Value, replace
+from qcheck.cluster.nodes import DECLARED, LabelOrigin, Machine, NodePool
+from qcheck.cluster.place import show_route
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.nodepools.added import UNSEEN, added
 from qcheck.nodepools.figures import Count, Figures, first_doubt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from qcheck.model.labels import Labels, Taint
-    from qcheck.model.place import Place
+    from qcheck.cluster.labels import Labels, Taint
+    from qcheck.cluster.place import Place
     from qcheck.nodepools.provided import Provided
 
 ZONE = "topology.kubernetes.io/zone"

@@ -6,13 +6,13 @@ before a node boots, in the templates from which autoscalers simulate nodes.
 
 from __future__ import annotations
 
-from qcheck.model.labels import Taint
-from qcheck.model.nodes import LabelOrigin
-from qcheck.model.value import TYPE_CHECKING, Value
+from qcheck.cluster.labels import Taint
+from qcheck.cluster.nodes import LabelOrigin
+from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
-    from qcheck.model.labels import Labels
-    from qcheck.model.nodes import Machine
+    from qcheck.cluster.labels import Labels
+    from qcheck.cluster.nodes import Machine
 
 GKE = LabelOrigin("GKE", before_boot=True)
 EKS = LabelOrigin("EKS", before_boot=True)

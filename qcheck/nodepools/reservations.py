@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from qcheck.model.quantity import QuantityError, amount, parse_quantity
-from qcheck.model.value import Value
+from qcheck.cluster.quantity import QuantityError, amount, parse_quantity
+from qcheck.cluster.value import Value
 
 MIB = 2**20
 GIB = 2**30

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from qcheck.model.labels import Taint
-from qcheck.model.place import Place
-from qcheck.model.quantity import QuantityError, amount, parse_quantity
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.labels import Taint
+from qcheck.cluster.place import Place
+from qcheck.cluster.quantity import QuantityError, amount, parse_quantity
+from qcheck.cluster.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import re
 
+from qcheck.cluster.mig import profiles
+from qcheck.cluster.nodes import DECLARED
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.documents.cursor import root as root_of
-from qcheck.model.mig import profiles
-from qcheck.model.nodes import DECLARED
-from qcheck.model.sharing import GPU
-from qcheck.model.value import TYPE_CHECKING, Value, replace
+from qcheck.supply.device_sharing import GPU
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from qcheck.cluster.nodes import Machine, NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.nodes import Machine, NodePool
 
 PLUGIN_LABEL, MIG_LABEL = "nvidia.com/device-plugin.config", "nvidia.com/mig.config"
 EVERY = re.compile(r"all-(\d+g\.\d+gb)")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from qcheck.cluster.nodes import Machine
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.nodes import Machine
 
 
 class World:

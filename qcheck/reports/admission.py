@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from qcheck.model.quantity import show_amount
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.json import object_data, place_data
 from qcheck.reports.jsontext import dump
 from qcheck.reports.wording import plain, plural
@@ -11,11 +11,11 @@ from qcheck.reports.wording import plain, plural
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from qcheck.model.assignment import Assigned
-    from qcheck.model.reasons import Reason
-    from qcheck.model.scheduling import Placed
-    from qcheck.model.verdict import Judged, Verdict
+    from qcheck.answers.verdict import Judged, Verdict
+    from qcheck.cluster.reasons import Reason
+    from qcheck.packing.kube_scheduler import Placed
     from qcheck.reports.jsontext import Json
+    from qcheck.schedulers.kueue.flavor_assignment import Assigned
 
 _SIGNS = {True: "+", False: "x", None: "?"}
 _NAMES_SHOWN = 4

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from qcheck.model.capacity import CapacityLine, capacity_lines
-from qcheck.model.quantity import show_amount
-from qcheck.model.usability import usability
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.answers.capacity import CapacityLine, capacity_lines
+from qcheck.answers.usability import usability
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.jsontext import dump
 from qcheck.reports.usability import usability_data, usability_lines
 from qcheck.reports.wording import plain, plural
@@ -13,10 +13,10 @@ from qcheck.reports.wording import plain, plural
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from qcheck.model.capacity import PoolLine
-    from qcheck.model.cluster import Cluster
-    from qcheck.model.nodes import NodePool
-    from qcheck.model.queues import Quota
+    from qcheck.answers.capacity import PoolLine
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import Quota
+    from qcheck.cluster.nodes import NodePool
     from qcheck.reports.jsontext import Json
 
 HEADERS = ("flavor", "resource", "promised", "nodes hold", "with autoscaling", "headroom", "taken first", "nodes")

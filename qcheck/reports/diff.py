@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from qcheck.answers.changes import ADDED, REMOVED, RENAMED
+from qcheck.cluster.place import show_route
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.fingerprint import named_route
-from qcheck.model.change import ADDED, REMOVED, RENAMED
-from qcheck.model.place import show_route
-from qcheck.model.quantity import show_amount
-from qcheck.model.value import TYPE_CHECKING
 from qcheck.reports.capacity import signed
 from qcheck.reports.json import finding_data
 from qcheck.reports.jsontext import dump
@@ -17,10 +17,10 @@ from qcheck.reports.wording import WORST_FIRST, not_judged, plain, plural, title
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from qcheck.answers.capacity import CapacityLine
+    from qcheck.answers.changes import CapacityChange, ClusterChange, FieldChange, ThingChange
     from qcheck.findings.comparison import Comparison
     from qcheck.findings.finding import Finding
-    from qcheck.model.capacity import CapacityLine
-    from qcheck.model.change import CapacityChange, ClusterChange, FieldChange, ThingChange
     from qcheck.reports.jsontext import Json
 
 MOST_FIELDS = 8

@@ -6,7 +6,7 @@ is escaped as `@actions/core` does it, so that no name can give commands.
 
 from __future__ import annotations
 
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.wording import counted, editable, help_of, plain, plural, rendered_note, title
 
 if TYPE_CHECKING:

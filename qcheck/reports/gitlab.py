@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.jsontext import dump
 from qcheck.reports.wording import editable, plain, rendered_note, title
 

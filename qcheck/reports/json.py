@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from qcheck import __version__
-from qcheck.model.place import show_route
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.place import show_route
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.jsontext import dump
 from qcheck.reports.wording import help_of, skipped_rules, url_of
 
 if TYPE_CHECKING:
+    from qcheck.cluster.objects import ObjectId
+    from qcheck.cluster.place import Place
     from qcheck.findings.finding import Finding
     from qcheck.findings.result import Result
-    from qcheck.model.objects import ObjectId
-    from qcheck.model.place import Place
     from qcheck.reports.jsontext import Json
 
 

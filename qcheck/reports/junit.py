@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as Xml
 
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.wording import help_of, plain, skipped_rules, title
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from qcheck.model.capacity import capacity_lines
-from qcheck.model.quantity import show_amount
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.answers.capacity import capacity_lines
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.capacity import at_best, held, holders, pool_words, signed, taken_first
 from qcheck.reports.wording import (
     counted,
@@ -26,10 +26,10 @@ from qcheck.reports.wording import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from qcheck.answers.capacity import CapacityLine
+    from qcheck.cluster.cluster import Cluster
     from qcheck.findings.finding import Finding
     from qcheck.findings.result import Result
-    from qcheck.model.capacity import CapacityLine
-    from qcheck.model.cluster import Cluster
 
 MOST_BYTES = 900_000
 SIGNS = {"error": "❌", "warning": "⚠️", "note": "\N{INFORMATION SOURCE}\ufe0f"}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from qcheck.model.preemption import NO, Claim, Matrix, Stance
-from qcheck.model.profiles import PROFILES
-from qcheck.model.quantity import show_amount
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.jsontext import dump
 from qcheck.reports.markdown import escape
 from qcheck.reports.wording import plain
+from qcheck.schedulers.kueue.preemption import NO, Claim, Matrix, Stance
+from qcheck.settings.profiles import PROFILES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

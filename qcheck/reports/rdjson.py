@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.jsontext import dump
 from qcheck.reports.wording import editable, help_of, plain, rendered_note, worst_first
 
 if TYPE_CHECKING:
+    from qcheck.cluster.place import Origin, Place
     from qcheck.findings.finding import Finding
     from qcheck.findings.result import Result
-    from qcheck.model.place import Origin, Place
     from qcheck.reports.jsontext import Json
 
 SEVERITIES = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}

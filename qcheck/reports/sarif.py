@@ -10,16 +10,16 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from qcheck import __version__
-from qcheck.model.place import show_route
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.place import show_route
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.jsontext import dump
 from qcheck.reports.wording import editable, help_of, not_judged, plain, rendered_note, worst_first
 
 if TYPE_CHECKING:
+    from qcheck.cluster.place import Place
     from qcheck.findings.catalogue import Rule
     from qcheck.findings.finding import Finding
     from qcheck.findings.result import Result
-    from qcheck.model.place import Place
     from qcheck.reports.jsontext import Json
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

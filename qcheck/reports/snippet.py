@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from qcheck.model.value import TYPE_CHECKING, Value
+from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.reports.wording import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from qcheck.model.place import Origin, Place
+    from qcheck.cluster.place import Origin, Place
 
 WIDTH = 110
 """Longest piece of a source line that is shown, in columns."""

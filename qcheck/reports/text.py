@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.wording import counted, has_many_clusters, help_of, looked_at, not_judged, plain, plural
 
 if TYPE_CHECKING:

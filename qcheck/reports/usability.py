@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from qcheck.model.quantity import show_amount
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.wording import plain, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qcheck.model.usability import ShapeUse, Usability
+    from qcheck.answers.usability import ShapeUse, Usability
     from qcheck.reports.jsontext import Json
 
 

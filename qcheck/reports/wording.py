@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from qcheck.cluster.place import Place, Span
     from qcheck.findings.finding import Finding
     from qcheck.findings.result import Result
-    from qcheck.model.place import Place, Span
 
 UNSAFE = "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
 """Control characters, characters that reorder or hide text, and halves of surrogate pairs."""

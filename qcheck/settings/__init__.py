@@ -9,15 +9,15 @@ from __future__ import annotations
 import os
 from functools import cache
 
+from qcheck.cluster.policy import Policy
+from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.limits import DEFAULT as DEFAULT_LIMITS
-from qcheck.model.policy import Policy
-from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
+    from qcheck.cluster.nodes import Machine
     from qcheck.documents.limits import Limits
-    from qcheck.model.nodes import Machine
 
     Params = dict[str, dict[str, str | int | list[str]]]
 

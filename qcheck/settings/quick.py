@@ -6,11 +6,11 @@ It gives up on what it does not know, such as nulls and patterns that need a clo
 
 from __future__ import annotations
 
+from qcheck.cluster.nodes import DECLARED, Machine
+from qcheck.cluster.policy import Policy, Reserve, Shape
+from qcheck.cluster.quantity import QuantityError
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.documents.limits import Limits
-from qcheck.model.nodes import DECLARED, Machine
-from qcheck.model.policy import Policy, Reserve, Shape
-from qcheck.model.quantity import QuantityError
-from qcheck.model.value import TYPE_CHECKING, replace
 from qcheck.settings import ClusterScope, Render, Settings, readers
 
 if TYPE_CHECKING:

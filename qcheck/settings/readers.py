@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from qcheck.model.policy import Release
-from qcheck.model.quantity import amount, parse_quantity
+from qcheck.cluster.policy import Release
+from qcheck.cluster.quantity import amount, parse_quantity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

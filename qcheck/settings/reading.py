@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.load import load
 from qcheck.documents.text import NotText, decode
-from qcheck.model.value import TYPE_CHECKING
 from qcheck.settings import Settings, SettingsError
 from qcheck.settings.quick import quick
 

@@ -7,12 +7,12 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
+from qcheck.cluster.nodes import Machine
+from qcheck.cluster.policy import Policy, Release, Reserve, Shape
+from qcheck.cluster.quantity import amount, parse_quantity
+from qcheck.cluster.value import replace
 from qcheck.documents.limits import DEFAULT as DEFAULT_LIMITS
 from qcheck.documents.limits import Limits
-from qcheck.model.nodes import Machine
-from qcheck.model.policy import Policy, Release, Reserve, Shape
-from qcheck.model.quantity import amount, parse_quantity
-from qcheck.model.value import replace
 from qcheck.settings import ClusterScope, Render, Settings
 from qcheck.settings.patterns import is_pattern
 from qcheck.settings.quick import declared, folders

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 
-from qcheck.model.policy import Release
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.policy import Release
+from qcheck.cluster.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from qcheck.model.cluster import Cluster
-    from qcheck.model.nodes import NodePool
-    from qcheck.model.queues import ClusterQueue
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import ClusterQueue
+    from qcheck.cluster.nodes import NodePool
 
 DUPLICATE = "duplicate-object"
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.refusals.pods import pod_template
 from qcheck.kinds.refusals.selectors import label_selector
 from qcheck.kinds.refusals.target import refuse
 from qcheck.kinds.schema.failure import show
-from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.labels import LabelSelector, Requirement
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.refusals.queues import amount
 from qcheck.kinds.refusals.selectors import label_selector
 from qcheck.kinds.refusals.target import refuse
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.schema.formats import subdomain_fault, value_fault
-from qcheck.model import gate_table
-from qcheck.model.labels import LabelSelector, Requirement
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.schedulers.kueue import gate_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.quantity import whole
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.refusals.pods import pod_resources
 from qcheck.kinds.refusals.target import refuse
 from qcheck.kinds.refusals.templates import job_pods, pod_sets, ray_spec
 from qcheck.kinds.refusals.topology import BASES, PREFIX, TRUTHS, topology
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.schema.formats import subdomain_fault
-from qcheck.model.quantity import whole
-from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

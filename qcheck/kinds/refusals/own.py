@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.refusals.target import refuse
-from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,12 +5,12 @@ Source: kubernetes `pkg/apis/core/validation`. Resources that break a rule of th
 
 from __future__ import annotations
 
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.refusals.queues import amount
 from qcheck.kinds.refusals.selectors import affinity, annotation_keys, label_map, tolerations
 from qcheck.kinds.refusals.target import refuse
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.schema.formats import key_fault, label_fault, subdomain_fault
-from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.quantity import Quantity, QuantityError, parse_quantity
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.refusals.selectors import label_selector
 from qcheck.kinds.refusals.target import refuse
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.schema.formats import key_fault
-from qcheck.model.quantity import Quantity, QuantityError, parse_quantity
-from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,10 +5,10 @@ Source: k8s.io/apimachinery `apis/meta/v1/validation`, kubernetes `pkg/apis/core
 
 from __future__ import annotations
 
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.refusals.target import refuse
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.schema.formats import key_fault, value_fault
-from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.kinds.schema.failure import Failure
-from qcheck.model.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor
@@ -21,7 +21,7 @@ class Target(Value):
         return self.release >= (0, minor)
 
     def has_gate(self, name: str) -> bool:
-        from qcheck.model.gate_table import is_on
+        from qcheck.schedulers.kueue.gate_table import is_on
 
         return self.gates.get(name, is_on(name, self.release))
 

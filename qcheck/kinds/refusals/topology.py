@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from qcheck.cluster.quantity import integer
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.refusals.target import refuse
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.schema.formats import key_fault
-from qcheck.model.quantity import integer
-from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

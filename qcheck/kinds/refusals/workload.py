@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.quantity import integer
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.refusals.queues import amount
 from qcheck.kinds.refusals.selectors import annotation_keys, label_map
 from qcheck.kinds.refusals.target import refuse
 from qcheck.kinds.schema.failure import show
-from qcheck.model.quantity import integer
-from qcheck.model.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from qcheck.cluster.quantity import QuantityError, parse_quantity
 from qcheck.kinds.schema.failure import Failure, show, type_name
 from qcheck.kinds.schema.formats import DURATION, FORMATS, near_name
 from qcheck.kinds.schema.node import INT_RANGE, Node, Scope
-from qcheck.model.quantity import QuantityError, parse_quantity
 
 __all__ = ["check", "show"]
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import posixpath
 import re
 
+from qcheck.cluster.place import Place
+from qcheck.cluster.problems import Problem
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.cursor import Cursor
 from qcheck.documents.hcl import HclError
 from qcheck.documents.text import Spot
 from qcheck.documents.tfjson import Body, parse_body
 from qcheck.documents.unresolved import Unresolved
-from qcheck.model.place import Place
-from qcheck.model.problems import Problem
-from qcheck.model.value import TYPE_CHECKING
 from qcheck.nodepools.figures import Doubt
 from qcheck.nodepools.terraform.effort import MOST_STEPS, Effort
 from qcheck.nodepools.terraform.evaluate import evaluate, pairs

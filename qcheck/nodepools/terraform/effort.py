@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from qcheck.nodepools.terraform.functions import Evaluated

@@ -9,9 +9,9 @@ import re
 from fractions import Fraction
 from textwrap import dedent
 
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.hcl import Expression
 from qcheck.documents.unresolved import Unresolved
-from qcheck.model.value import TYPE_CHECKING
 from qcheck.nodepools.terraform.functions import MOST, Failed, Fails, call, joined, number_of, text_of, whole
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from math import ceil, floor
 
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.unresolved import Unresolved
-from qcheck.model.value import TYPE_CHECKING
 from qcheck.nodepools.terraform.effort import LARGEST
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from qcheck.cluster.problems import Problem
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.cursor import Cursor
 from qcheck.documents.hcl import HclDocument
 from qcheck.documents.unresolved import Unresolved
-from qcheck.model.problems import Problem
-from qcheck.model.value import TYPE_CHECKING
 from qcheck.nodepools.scalars import place
 
 if TYPE_CHECKING:

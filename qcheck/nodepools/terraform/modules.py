@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
+from qcheck.cluster.nodes import LabelOrigin, Machine, NodePool
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.documents.cursor import Cursor
 from qcheck.documents.unresolved import Unresolved
-from qcheck.model.nodes import LabelOrigin, Machine, NodePool
-from qcheck.model.value import TYPE_CHECKING, replace
 from qcheck.nodepools import gke
 from qcheck.nodepools.fields import Fields
 from qcheck.nodepools.figures import Count, Figures, written_count

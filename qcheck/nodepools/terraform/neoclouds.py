@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from qcheck.model.nodes import Machine, NodePool
-from qcheck.model.value import TYPE_CHECKING, replace
+from qcheck.cluster.nodes import Machine, NodePool
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools import families
 from qcheck.nodepools.catalogue import GIB
 from qcheck.nodepools.figures import Count, Figures, unresolved_keys, written_count
@@ -15,8 +15,8 @@ from qcheck.nodepools.scalars import place
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from qcheck.cluster.labels import Labels
     from qcheck.documents.cursor import Cursor
-    from qcheck.model.labels import Labels
     from qcheck.nodepools.terraform.resource import Resource
 
     Own = Mapping[str, Machine]

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.cursor import Cursor
 from qcheck.documents.unresolved import Unresolved
-from qcheck.model.value import TYPE_CHECKING
 from qcheck.nodepools.terraform.resource import Resource
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ Sources: the providers' registry pages (google, aws, azurerm, oci, nebius, cruso
 
 from __future__ import annotations
 
-from qcheck.model.nodes import Machine, NodePool
-from qcheck.model.value import TYPE_CHECKING, replace
+from qcheck.cluster.nodes import Machine, NodePool
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools import gke
 from qcheck.nodepools.figures import Count, Figures, unresolved_keys, written_count
 from qcheck.nodepools.pool import Draft, Types, finished, look_up

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools.terraform import manifests, plan, pools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from qcheck.cluster.nodes import NodePool
+    from qcheck.cluster.problems import Problem
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.text import Text
-    from qcheck.model.nodes import NodePool
-    from qcheck.model.problems import Problem
     from qcheck.nodepools.terraform.resource import Resource
     from qcheck.nodepools.world import World
 

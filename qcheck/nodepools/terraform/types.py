@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.hcl import Expression
-from qcheck.model.value import TYPE_CHECKING
 from qcheck.nodepools.terraform.evaluate import evaluate, parts
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from qcheck import __version__
-from qcheck.model.capacity import capacity_lines
-from qcheck.model.holdings import holdings, pictured_resources
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.answers.capacity import capacity_lines
+from qcheck.answers.node_pictures import holdings, pictured_resources
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.html.bars import headroom
 from qcheck.reports.html.findings import card
 from qcheck.reports.html.links import Links
@@ -26,9 +26,9 @@ from qcheck.reports.wording import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from qcheck.cluster.cluster import Cluster
     from qcheck.findings.finding import Finding
     from qcheck.findings.result import Result
-    from qcheck.model.cluster import Cluster
 
 MOST_CARDS = 500
 

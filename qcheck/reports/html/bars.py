@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from qcheck.model.quantity import show_amount
-from qcheck.model.resources import is_compute
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.resources import is_compute
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.capacity import at_best, held, holders, pool_words, signed
 from qcheck.reports.html.markup import Html, share, tag
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from qcheck.model.capacity import CapacityLine
-    from qcheck.model.cluster import Cluster
-    from qcheck.model.place import Place
+    from qcheck.answers.capacity import CapacityLine
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.place import Place
     from qcheck.reports.html.look import Look
 
     Part = tuple[str, int, str]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.html.markup import Html, join, tag
 from qcheck.reports.snippet import groups
 from qcheck.reports.wording import help_of, plural, url_of
@@ -10,8 +10,8 @@ from qcheck.reports.wording import help_of, plural, url_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from qcheck.cluster.place import Origin
     from qcheck.findings.finding import Finding
-    from qcheck.model.place import Origin
     from qcheck.reports.snippet import Mark
 
 MOST_PLACES = 12

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.html.markup import Html, tag
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from qcheck.cluster.place import Place
     from qcheck.findings.finding import Finding
-    from qcheck.model.place import Place
 
 
 class Links:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from qcheck.model.holdings import DAEMON_SET, QUEUE, RESERVE
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.answers.node_pictures import DAEMON_SET, QUEUE, RESERVE
+from qcheck.cluster.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from qcheck.model.cluster import Cluster
-    from qcheck.model.holdings import Slice
-    from qcheck.model.place import Place
+    from qcheck.answers.node_pictures import Slice
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.place import Place
     from qcheck.reports.html.links import Links
     from qcheck.reports.html.markup import Html
 

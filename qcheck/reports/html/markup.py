@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.wording import plain
 
 if TYPE_CHECKING:

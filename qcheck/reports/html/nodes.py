@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from qcheck.model.holdings import FREE, Holdings, holdings, pictured_resources
-from qcheck.model.value import TYPE_CHECKING, replace
+from qcheck.answers.node_pictures import FREE, Holdings, holdings, pictured_resources
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.reports.html.markup import Html, tag
 from qcheck.reports.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qcheck.model.cluster import Cluster
-    from qcheck.model.holdings import GroupPicture, NodePicture
+    from qcheck.answers.node_pictures import GroupPicture, NodePicture
+    from qcheck.cluster.cluster import Cluster
     from qcheck.reports.html.look import Look
 
 MOST_TILES = 64

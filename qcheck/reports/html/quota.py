@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from qcheck.model.quantity import show_amount
-from qcheck.model.quota_tree import UNLIMITED
-from qcheck.model.resources import is_compute
-from qcheck.model.value import TYPE_CHECKING
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.resources import is_compute
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.html.markup import Html, share, tag
+from qcheck.schedulers.kueue.cohort_tree import UNLIMITED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qcheck.model.cluster import Cluster
-    from qcheck.model.queues import Quota
-    from qcheck.model.quota_tree import TreeNode
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import Quota
     from qcheck.reports.html.look import Look
+    from qcheck.schedulers.kueue.cohort_tree import TreeNode
 
 
 def quota_view(cluster: Cluster, look: Look) -> Iterator[Html]:

@@ -1,0 +1,107 @@
+"""Both views side by side: what queues promise of a flavor's resource, and what its nodes hold. All in base units."""
+
+from __future__ import annotations
+
+from qcheck.cluster.resources import is_compute
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.supply.landing import ALL
+
+if TYPE_CHECKING:
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import Quota
+    from qcheck.supply.supply import Match, NodeClass, NodeGroup
+
+
+class PoolLine(Value):
+    """A group of nodes behind a flavor. `ceiling_nodes` None: no ceiling. `free_per_node` is left of `per_node` after
+    DaemonSets and reserves; of the least machine where a pool mixes several."""
+
+    group: NodeGroup
+    nodes: int
+    ceiling_nodes: int | None
+    per_node: int
+    free_per_node: int
+
+    @property
+    def name(self) -> str:
+        return self.group.name
+
+
+class CapacityLine(Value):
+    """One flavor and resource. `static` is what is there after DaemonSets and reserves, `ceiling` the most there can be
+    (None: no ceiling); both are None where `is_known` is False, but for a ceiling
+    that a pool's own limit sets. `placeable`: how many pods of a size fit on the nodes
+    that are there, looking at this resource alone."""
+
+    flavor: str
+    resource: str
+    quotas: tuple[Quota, ...]
+    nominal: int
+    is_known: bool
+    is_estimated: bool
+    static: int | None
+    ceiling: int | None
+    daemon_sets: int
+    reserves: int
+    pools: tuple[PoolLine, ...]
+    placeable: dict[int, int]
+
+    @property
+    def headroom(self) -> int | None:
+        """Static minus nominal; negative where more is promised than there is."""
+        return None if self.static is None else self.static - self.nominal
+
+
+def capacity_lines(cluster: Cluster) -> tuple[CapacityLine, ...]:
+    """A line for every cell that queues hold and every accelerator that a flavor's nodes have; accelerators first."""
+    supply = cluster.supply
+    keys = {key for key in supply.demands if not supply.is_virtual(key[1])}
+    for flavor in cluster.flavors:
+        for match in supply.matches(flavor.name):
+            keys |= {(flavor.name, r) for c in match.group.classes for r in c.machine.allocatable if is_compute(r)}
+    return tuple(_line(cluster, *key) for key in sorted(keys, key=lambda k: (not is_compute(k[1]), k)))
+
+
+def _line(cluster: Cluster, flavor: str, resource: str) -> CapacityLine:
+    supply = cluster.supply
+    quotas = supply.demands.get((flavor, resource), ())
+    known = supply.is_known(flavor, resource)
+    pools = tuple(_pool(m, resource) for m in supply.matches(flavor))
+    return CapacityLine(
+        flavor=flavor,
+        resource=resource,
+        quotas=quotas,
+        nominal=sum(q.nominal for q in quotas),
+        is_known=known,
+        is_estimated=supply.is_estimated(flavor, resource),
+        static=supply.static(flavor, resource) if known else None,
+        ceiling=supply.ceiling(flavor, resource) if supply.is_bounded(flavor, resource) else None,
+        daemon_sets=sum(p.nodes * _least(p.group, resource)[1] for p in pools),
+        reserves=sum(p.nodes * _least(p.group, resource)[2] for p in pools) + supply.total_reserve(flavor, resource),
+        pools=pools,
+        placeable=_placeable(pools) if is_compute(resource) else {},
+    )
+
+
+def _pool(match: Match, resource: str) -> PoolLine:
+    group = match.group
+    nodes = group.static if match.how_many == ALL else 0
+    return PoolLine(group, nodes, group.ceiling, _least(group, resource)[0], group.lowest(resource))
+
+
+def _least(group: NodeGroup, resource: str) -> tuple[int, int, int]:
+    """Allocatable, taken by DaemonSets, reserved per node of the machine that has the least free."""
+    if not group.classes:
+        return 0, 0, 0
+    least: NodeClass = min(group.classes, key=lambda c: c.free.get(resource, 0))
+    return least.machine.allocatable.get(resource, 0), least.taken(resource), least.reserved(resource)
+
+
+def _placeable(pools: tuple[PoolLine, ...]) -> dict[int, int]:
+    """Pods by size: one device, then doubling, and the whole of each kind of node."""
+    sizes = {p.per_node for p in pools if p.per_node > 0}
+    size = 1
+    while sizes and size <= max(sizes):
+        sizes.add(size)
+        size *= 2
+    return {s: sum(p.nodes * (p.free_per_node // s) for p in pools) for s in sorted(sizes)}

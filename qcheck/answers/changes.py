@@ -1,0 +1,162 @@
+"""What differs between two readings of a cluster: objects, fields, and the two sides of capacity."""
+
+from __future__ import annotations
+
+from qcheck.answers.capacity import CapacityLine, capacity_lines
+from qcheck.cluster.place import Place, follow
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.place import Route
+
+ADDED, REMOVED, RENAMED, CHANGED = "added", "removed", "renamed", "changed"
+NAME_KEYS = ("name", "key", "nodeLabel")
+MISSING = object()
+
+
+class Thing(Value):
+    """An object or node pool as it is written: what it is called, where it stands, and its data."""
+
+    kind: str
+    name: str
+    place: Place
+
+    @property
+    def data(self) -> object:
+        return follow(self.place.origin.data, self.place.route)
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+class FieldChange(Value):
+    """A field that differs; `before` or `after` is None where it is not written."""
+
+    route: Route
+    before: str | None
+    after: str | None
+
+
+class ThingChange(Value):
+    """`thing` is as it is afterwards, or as it was where it is removed; `was` is set where it is renamed."""
+
+    how: str
+    thing: Thing
+    was: Thing | None = None
+    fields: tuple[FieldChange, ...] = ()
+
+
+class CapacityChange(Value):
+    """A flavor and resource whose quota or supply differs; a side is None where the pair does not occur."""
+
+    flavor: str
+    resource: str
+    before: CapacityLine | None
+    after: CapacityLine | None
+
+
+class ClusterChange(Value, cached=True):
+    """One cluster before and after."""
+
+    before: Cluster
+    after: Cluster
+
+    @property
+    def name(self) -> str:
+        return self.after.name
+
+    @property
+    def things(self) -> tuple[ThingChange, ...]:
+        """Objects and pools that were added, removed, renamed or changed, in order of kind and name."""
+        before, after = _things(self.before), _things(self.after)
+        changes = [_changed(before[key], after[key]) for key in before.keys() & after.keys()]
+        gone = {k: t for k, t in before.items() if k not in after}
+        come = {k: t for k, t in after.items() if k not in before}
+        for key, thing in list(come.items()):
+            old = next((k for k, t in gone.items() if _is_renamed(t, thing)), None)
+            if old is not None:
+                changes.append(ThingChange(RENAMED, thing, gone.pop(old)))
+                del come[key]
+        changes += [ThingChange(REMOVED, t) for t in gone.values()] + [ThingChange(ADDED, t) for t in come.values()]
+        real = [c for c in changes if c.how != CHANGED or c.fields]
+        return tuple(sorted(real, key=lambda c: (c.thing.kind, c.thing.name)))
+
+    @property
+    def capacity(self) -> tuple[CapacityChange, ...]:
+        """Flavors and resources with another quota or supply, in the order of the capacity view."""
+        before = {(line.flavor, line.resource): line for line in capacity_lines(self.before)}
+        after = {(line.flavor, line.resource): line for line in capacity_lines(self.after)}
+        pairs = [CapacityChange(*key, before.get(key), after.get(key)) for key in {**after, **before}]
+        return tuple(p for p in pairs if _figures(p.before) != _figures(p.after))
+
+
+def _figures(line: CapacityLine | None) -> tuple[object, ...] | None:
+    return None if line is None else (line.nominal, line.is_known, line.static, line.ceiling)
+
+
+def _things(cluster: Cluster) -> dict[tuple[str, str], Thing]:
+    found: dict[tuple[str, str], Thing] = {}
+    for one in cluster.all_objects():
+        found[f"{one.id.group}/{one.id.kind}", one.id.full_name] = Thing(one.id.kind, one.id.full_name, one.place)
+    for pool in cluster.pools:
+        found[f"pool {pool.format}", pool.name] = Thing("node pool", pool.name, pool.place)
+    return found
+
+
+def _changed(before: Thing, after: Thing) -> ThingChange:
+    return ThingChange(CHANGED, after, None, tuple(differences(before.data, after.data)))
+
+
+def _is_renamed(before: Thing, after: Thing) -> bool:
+    """Whether two things are of one kind and alike but for their names, and say something."""
+    if before.kind != after.kind or not isinstance(before.data, dict) or not isinstance(after.data, dict):
+        return False
+    one, other = ({k: v for k, v in d.items() if k != "metadata"} for d in (before.data, after.data))
+    return one == other and bool(one.get("spec"))
+
+
+def differences(before: object, after: object, route: Route = ()) -> Iterator[FieldChange]:
+    """The fields that differ, by routes into `after` (into `before` for what is gone). Items of lists are matched by name."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in {**after, **before}:
+            yield from differences(before.get(key, MISSING), after.get(key, MISSING), (*route, key))
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _list_differences(before, after, route)
+    elif before != after:
+        yield FieldChange(route, shown(before), shown(after))
+
+
+def _list_differences(before: list[object], after: list[object], route: Route) -> Iterator[FieldChange]:
+    old, new = _by_name(before), _by_name(after)
+    for name in {**new, **old}:
+        position = new[name][0] if name in new else old[name][0]
+        was = old[name][1] if name in old else MISSING
+        now = new[name][1] if name in new else MISSING
+        yield from differences(was, now, (*route, position))
+
+
+def _by_name(items: list[object]) -> dict[object, tuple[int, object]]:
+    """Position and item by name, by the text of a scalar, else by position."""
+    named: dict[object, tuple[int, object]] = {}
+    for position, item in enumerate(items):
+        name: object = position
+        if isinstance(item, dict):
+            name = next((str(item[k]) for k in NAME_KEYS if isinstance(item.get(k), str)), position)
+        elif isinstance(item, str):
+            name = item
+        named[position if name in named else name] = (position, item)
+    return named
+
+
+def shown(value: object) -> str | None:
+    """A value in a few words."""
+    if value is MISSING:
+        return None
+    if isinstance(value, (dict, list)):
+        return f"{len(value)} entries" if len(value) != 1 else "1 entry"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)

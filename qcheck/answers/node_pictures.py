@@ -1,0 +1,190 @@
+"""Who holds which device of which node, as a picture: quota is laid out over the nodes one after the other.
+
+Quota is not bound to nodes on a cluster; laying it out shows what is promised, taken and left. The amounts per group are
+those of the max-flow that also judges the quota, so that picture and verdict agree.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+from qcheck.cluster.resources import is_compute
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.supply.supply import NodeClass, NodeGroup
+
+MOST_UNITS = 10_000
+DAEMON_SET, RESERVE, QUEUE, FREE = "DaemonSet", "reserve", "queue", "free"
+
+
+class Slice(Value):
+    """`amount` devices of a node that `holder` has; `kind` is one of the four above."""
+
+    kind: str
+    holder: str
+    amount: int
+
+
+class NodePicture(Value):
+    """`count` equal nodes in a row. `is_extra`: only after scaling up."""
+
+    slices: tuple[Slice, ...]
+    is_extra: bool
+    count: int = 1
+
+
+class GroupPicture(Value):
+    """The nodes of a group; `unseen` further ones may come that hold nothing yet (None: without a ceiling).
+
+    `stranded`: how many devices of each node no combination of the known pods can use, where some of these pods fit at all.
+    """
+
+    group: NodeGroup
+    nodes: tuple[NodePicture, ...]
+    unseen: int | None
+    stranded: int
+
+
+class Holdings(Value):
+    """The pictures of all groups that have a resource, and by flavor how much quota has no node."""
+
+    resource: str
+    groups: tuple[GroupPicture, ...]
+    beyond: dict[str, int]
+
+
+def pictured_resources(cluster: Cluster) -> list[str]:
+    """Accelerators that nodes have or queues hold, in order of name."""
+    named = cluster.supply.resources | {r for _, r in cluster.supply.demands}
+    return sorted(r for r in named if is_compute(r))
+
+
+def holdings(cluster: Cluster, resource: str) -> Holdings:
+    drawn, capacity = cluster.supply.draws(resource)
+    shares, beyond = _shares(cluster, resource, drawn)
+    sizes = _pod_sizes(cluster, resource)
+    pictures = [
+        _picture(g, resource, shares.get(g.name, []), _kept(g, resource, capacity[g.name]), sizes)
+        for g in cluster.supply.groups
+        if g.advertises(resource)
+    ]
+    return Holdings(resource, tuple(pictures), beyond)
+
+
+def _shares(
+    cluster: Cluster, resource: str, drawn: dict[tuple[str, str], int]
+) -> tuple[dict[str, list[Slice]], dict[str, int]]:
+    """What each queue holds of each group, the largest quota first; and what has no node, by flavor."""
+    names = {id(q): h.name for h in (*cluster.queues, *cluster.cohorts) for q in h.quotas()}
+    left = dict(drawn)
+    shares: dict[str, list[Slice]] = {}
+    beyond: dict[str, int] = {}
+    for (flavor, name), quotas in sorted(cluster.supply.demands.items()):
+        if name != resource:
+            continue
+        for quota in sorted(quotas, key=lambda q: (-q.nominal, names[id(q)])):
+            rest = quota.nominal
+            for key in [k for k in left if k[0] == flavor]:
+                taken = min(rest, left[key])
+                if taken:
+                    shares.setdefault(key[1], []).append(Slice(QUEUE, names[id(quota)], taken))
+                left[key] -= taken
+                rest -= taken
+            if rest and cluster.supply.is_known(flavor, resource):
+                beyond[flavor] = beyond.get(flavor, 0) + rest
+    return shares, beyond
+
+
+def _kept(group: NodeGroup, resource: str, capacity: int | None) -> int:
+    """How much of a group total reserves set aside."""
+    whole = group.ceiling_supply(resource)
+    return 0 if whole is None or capacity is None else whole - capacity
+
+
+def _picture(group: NodeGroup, resource: str, shares: list[Slice], kept: int, sizes: frozenset[int]) -> GroupPicture:
+    most = max(group.classes, key=lambda c: c.free_at_best.get(resource, 0))
+    room = most.free_at_best.get(resource, 0)
+    waiting = [*shares, *([Slice(RESERVE, "reserve", kept)] if kept else [])]
+    needed = -(-sum(s.amount for s in waiting) // room) if room else 0
+    count = max(group.static, needed)
+    base = tuple(_taken(most, resource))
+    used = _most_used(room, sizes)
+    rows: list[NodePicture] = []
+    number = 0
+    for held, many in _filled(waiting, room, count):
+        now = max(0, min(many, group.static - number))
+        rows += [NodePicture((*base, *held), extra, size) for extra, size in ((False, now), (True, many - now)) if size]
+        number += many
+    unseen = None if group.ceiling is None else max(0, group.ceiling - count)
+    return GroupPicture(group, tuple(rows), unseen, room - used if used else 0)
+
+
+def _taken(node_class: NodeClass, resource: str) -> Iterator[Slice]:
+    """What DaemonSets and reserves take of each node."""
+    room = node_class.machine.allocatable.get(resource, 0)
+    for taking in node_class.takings:
+        amount = min(room, taking.amounts.get(resource, 0) if taking.certain else 0)
+        if amount:
+            yield Slice(DAEMON_SET, taking.daemon_set.name, amount)
+        room -= amount
+    for reserve in node_class.reserves:
+        amount = min(room, reserve.per_node.get(resource, 0))
+        if amount:
+            yield Slice(RESERVE, reserve.reason or "reserve", amount)
+        room -= amount
+
+
+def _filled(waiting: list[Slice], room: int, count: int) -> Iterator[tuple[tuple[Slice, ...], int]]:
+    """Lays the shares out over `count` nodes with `room` each: what is on a node, and how many equal ones follow."""
+    queue = list(reversed(waiting))
+    while count > 0 and queue and room:
+        whole = min(count, queue[-1].amount // room)
+        if whole:
+            share = queue.pop()
+            yield (replace(share, amount=room),), whole
+            if share.amount > whole * room:
+                queue.append(replace(share, amount=share.amount - whole * room))
+            count -= whole
+        else:
+            yield _mixed(queue, room), 1
+            count -= 1
+    if count > 0:
+        yield (Slice(FREE, "", room),) if room else (), count
+
+
+def _mixed(queue: list[Slice], room: int) -> tuple[Slice, ...]:
+    """A node that several share, or that is not used up; takes from the end of `queue`."""
+    node: list[Slice] = []
+    while room and queue:
+        share = queue.pop()
+        amount = min(room, share.amount)
+        node.append(replace(share, amount=amount))
+        room -= amount
+        if share.amount > amount:
+            queue.append(replace(share, amount=share.amount - amount))
+    return (*node, Slice(FREE, "", room)) if room else tuple(node)
+
+
+def _pod_sizes(cluster: Cluster, resource: str) -> frozenset[int]:
+    """How many devices the known pods ask for: those of queued workloads and of the shapes in settings."""
+    sizes = {
+        s.template.amounts().get(resource, 0) for w in cluster.workloads if w.queue is not None for s in w.pod_sets
+    }
+    sizes |= {s.requests.get(resource, 0) for s in cluster.policy.shapes}
+    return frozenset(sizes - {0})
+
+
+def _most_used(room: int, sizes: frozenset[int]) -> int:
+    """The most devices of a node that pods of these sizes can use together."""
+    unit = gcd(*sizes)
+    if not unit or room // unit > MOST_UNITS:  # far beyond any machine; there every multiple can be reached
+        return room - room % unit if unit else 0
+    reachable = {0}
+    for used in range(unit, room + 1, unit):
+        if any(used - size in reachable for size in sizes):
+            reachable.add(used)
+    return max(reachable)

@@ -1,0 +1,170 @@
+"""How usable a flavor's free accelerators are: what fits, what stays idle and why, how large a gang can be.
+
+Counts the nodes that are there (static), each with what DaemonSets and reserves leave, as `qcheck capacity` shows them.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.packing.flavor_domains import HOSTNAME
+from qcheck.packing.flavor_question import PLENTY
+from qcheck.packing.fragmentation import (
+    REMAINDER,
+    Stranded,
+    expected_fragment,
+    fragmentation_rate,
+    per_accelerator,
+    placeable,
+    stranded,
+)
+from qcheck.packing.question import Nodes, Pods
+from qcheck.schedulers.kueue.shapes import KEPT_APART, declared_shapes
+from qcheck.supply.landing import ALL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.pods import Amounts
+    from qcheck.packing.required_domain import DomainSize
+    from qcheck.schedulers.kueue.shapes import PodShape
+    from qcheck.supply.supply import NodeClass, NodeGroup
+
+TAKEN = "DaemonSets and reserves"
+"""Why accelerators stay idle that would be a whole pod's if nothing were taken from the node."""
+CO_RESOURCES = ("cpu", "memory")
+
+
+class ShapeUse(Value):
+    """`pods` of a shape fit when nothing else runs; `idle` accelerators then stay unused, and what strands them.
+
+    * `fragmentation`: the part of the free accelerators that stays idle (numerator, denominator).
+    * `gangs`: by topology level the most of these pods that one full domain holds.
+    """
+
+    name: str
+    size: int
+    pods: int
+    idle: int
+    stranded: tuple[Stranded, ...]
+    fragmentation: tuple[int, int]
+    gangs: dict[str, int]
+
+
+class Usability(Value):
+    """One flavor's accelerator. `free` of it on the nodes that are there.
+
+    * `sizes`: pods that ask for a number of devices and nothing else; `shapes`: the declared ones.
+    * `fragment`: expected accelerators that a pod drawn from the declared shapes cannot use (numerator, denominator).
+    * `ceilings`: the most of cpu and memory per accelerator with which none is stranded, on the scarcest nodes.
+    * `domains`: the largest domain of each level of the flavor's topology, where known; it may hold nodes yet to come.
+    """
+
+    free: int
+    sizes: tuple[ShapeUse, ...]
+    shapes: tuple[ShapeUse, ...]
+    fragment: tuple[int, int] | None
+    ceilings: Amounts
+    domains: dict[str, DomainSize]
+
+    @property
+    def references(self) -> tuple[ShapeUse, ...]:
+        """The shapes by which fragmentation is measured: those declared, else a pod as large as the largest node."""
+        return self.shapes or self.sizes[-1:]
+
+
+def usability(cluster: Cluster, flavor: str, resource: str, sizes: Iterable[int]) -> Usability | None:
+    """None where no node that has the accelerator is known."""
+    matches = [m for m in cluster.supply.matches(flavor) if m.how_many == ALL and m.group.is_known]
+    groups = [m.group for m in matches if m.group.advertises(resource)]
+    if not groups:
+        return None
+    declared = [s for s in declared_shapes(cluster, flavor) if s.accelerator == resource]
+
+    def use(name: str, request: Amounts) -> ShapeUse:
+        return _use(groups, resource, name, request, _gangs(cluster, flavor, request))
+
+    return Usability(
+        free=sum(g.static_supply(resource) for g in groups),
+        sizes=tuple(use(str(size), {resource: size}) for size in sizes),
+        shapes=tuple(use(s.name, s.request) for s in declared),
+        fragment=_fragment(groups, resource, declared),
+        ceilings=_ceilings(groups, resource),
+        domains=_domains(cluster, flavor, resource),
+    )
+
+
+def _use(groups: list[NodeGroup], resource: str, name: str, request: Amounts, gangs: dict[str, int]) -> ShapeUse:
+    nodes = [_nodes(g, request) for g in groups]
+    pods = placeable(nodes, request)
+    free = sum(n.count * n.free[resource] for n in nodes)
+    causes = [
+        replace(s, by=_cause(g, resource, request[resource], s.by))
+        for g, n in zip(groups, nodes, strict=True)
+        for s in stranded([n], request, resource)
+    ]
+    rate = fragmentation_rate(nodes, request, resource)
+    idle = free - pods * request[resource]
+    return ShapeUse(name, request[resource], pods, idle, tuple(causes), (rate.numerator, rate.denominator), gangs)
+
+
+def _cause(group: NodeGroup, resource: str, size: int, by: str) -> str:
+    """A rest that only is one because something was taken from the node is due to that."""
+    whole = min(c.machine.allocatable.get(resource, 0) for c in group.classes)
+    return TAKEN if by == REMAINDER and group.lowest(resource) < whole and whole % size == 0 else by
+
+
+def _nodes(group: NodeGroup, request: Amounts) -> Nodes:
+    free = {r: min(_free(group, c, r) for c in group.classes) for r in request}
+    return Nodes(group.name, free, group.static)
+
+
+def _free(group: NodeGroup, node_class: NodeClass, resource: str) -> int:
+    """What is not known does not bind."""
+    if resource == KEPT_APART:
+        return 1
+    listed = resource in node_class.machine.allocatable
+    if not node_class.knows(resource) or (not listed and not group.nodes and "/" not in resource):
+        return PLENTY
+    return node_class.free.get(resource, 0)
+
+
+def _fragment(groups: list[NodeGroup], resource: str, declared: list[PodShape]) -> tuple[int, int] | None:
+    """The shapes count alike: settings do not say how often each comes."""
+    if not declared:
+        return None
+    asked = {r: 0 for s in declared for r in s.request}
+    mix = [(Pods(s.name, s.request, 1), 1) for s in declared]
+    found = expected_fragment([_nodes(g, asked) for g in groups], mix, resource)
+    return found.numerator, found.denominator
+
+
+def _ceilings(groups: list[NodeGroup], resource: str) -> Amounts:
+    found: Amounts = {}
+    for each in CO_RESOURCES:
+        classes = [c for g in groups for c in g.classes if c.knows(each) and each in c.machine.allocatable]
+        most = [most for c in classes if (most := per_accelerator(c.free, resource, each)) is not None]
+        if most:
+            found[each] = min(most)
+    return found
+
+
+def _domains(cluster: Cluster, flavor: str, resource: str) -> dict[str, DomainSize]:
+    from qcheck.packing.required_domain import domain_size
+
+    sizes = {level: domain_size(cluster, flavor, level, resource) for level in _levels(cluster, flavor)}
+    return {level: size for level, size in sizes.items() if size is not None}
+
+
+def _gangs(cluster: Cluster, flavor: str, request: Amounts) -> dict[str, int]:
+    from qcheck.packing.required_domain import gang_size
+
+    sizes = {level: gang_size(cluster, flavor, level, request) for level in _levels(cluster, flavor)}
+    return {level: size for level, size in sizes.items() if size is not None}
+
+
+def _levels(cluster: Cluster, flavor: str) -> list[str]:
+    """The levels of a flavor's topology above the node."""
+    known = cluster.flavor.get(flavor)
+    topology = cluster.topology.get(known.topology or "") if known is not None else None
+    return [level for level in (topology.levels if topology is not None else ()) if level != HOSTNAME]

@@ -1,0 +1,111 @@
+"""The verdict on a workload: Kueue's decision and kube-scheduler's, in that order."""
+
+from __future__ import annotations
+
+from qcheck.cluster.reasons import Reason
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.packing.kube_scheduler import Placed, Schedule, Wanted, schedule
+from qcheck.schedulers.kueue.admission import Decision
+from qcheck.schedulers.kueue.pod_injection import contradictions, created_pods
+from qcheck.schedulers.kueue.topology import decide_on_nodes
+from qcheck.supply.pod_requests import bounds
+
+if TYPE_CHECKING:
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.workloads import Workload
+
+
+class Verdict(Value):
+    """What becomes of a workload on an otherwise idle cluster.
+
+    `runs` is False where it is never admitted, held, or can never be placed; None where that cannot be told. `witness`
+    places every pod of one that runs. `reasons`: why not, or why it cannot be told; empty where it runs. `change`: the
+    smallest change that was found to make it run, where one was looked for.
+    """
+
+    decision: Decision
+    runs: bool | None
+    reasons: tuple[Reason, ...] = ()
+    witness: tuple[Placed, ...] = ()
+    change: str = ""
+
+    @property
+    def workload(self) -> Workload:
+        return self.decision.workload
+
+    @property
+    def admitted(self) -> bool | None:
+        return self.decision.admitted
+
+    @property
+    def word(self) -> str:
+        """The verdict in words."""
+        if self.runs:
+            return "admitted and runs" if self.decision.is_managed else "runs outside of Kueue"
+        if self.admitted is False:
+            return "admitted only in part" if self.decision.admitted_copies else "never admitted"
+        if self.runs is False:
+            if self.decision.held:
+                return "held back"
+            return "admitted but pending" if self.admitted else "pending"
+        return "admitted, cannot tell whether it runs" if self.admitted else "cannot tell"
+
+
+class Judged(Value):
+    """Verdicts with the cluster each is for. `unjudged` says what else could not be judged: unreadable files, no workload."""
+
+    verdicts: tuple[tuple[str, Verdict], ...]
+    unjudged: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0: all run; 1: one will not; 2: something could not be judged. 2 wins over 1."""
+        runs = [v.runs for _, v in self.verdicts]
+        if self.unjudged or None in runs:
+            return 2
+        return 1 if False in runs else 0
+
+
+def judge(cluster: Cluster, workload: Workload) -> Verdict:
+    """The verdict on one workload."""
+    decision = decide_on_nodes(cluster, workload)
+    if decision.admitted is False:
+        return Verdict(decision, False, decision.reasons)
+    if decision.held:
+        return Verdict(decision, False, (*decision.held, *decision.reasons))
+    if _is_undecided(decision):
+        return Verdict(decision, None, decision.reasons)
+    placed = place_pods(cluster, decision)
+    if decision.is_managed and decision.admitted is None and placed.runs is not False:
+        return Verdict(decision, None, decision.reasons)
+    return Verdict(decision, placed.runs, (*decision.reasons, *placed.reasons), placed.witness)
+
+
+def _is_undecided(decision: Decision) -> bool:
+    """Whether nothing can be said of where the pods would run."""
+    if not decision.is_managed:
+        return decision.workload.not_read is not None
+    return decision.runs_elsewhere or (decision.admitted is None and not decision.assigned)
+
+
+def place_pods(cluster: Cluster, decision: Decision) -> Schedule:
+    """kube-scheduler's decision for all pods of the object, as admission lets them be created."""
+    created = tuple((a.pod_set.name, a.demand.count, a.flavor_names) for a in decision.assigned)
+    key = (decision.workload.ask, created, decision.copies, id(bounds(cluster, decision.workload.namespace)))
+    if key in cluster.memory.placed:
+        return cluster.memory.placed[key]
+    placed = _place(cluster, decision)
+    if not placed.reasons:
+        cluster.memory.placed[key] = placed
+    return placed
+
+
+def _place(cluster: Cluster, decision: Decision) -> Schedule:
+    workload = decision.workload
+    if not decision.assigned:
+        wanted = [Wanted(p, p.template, p.count * workload.groups) for p in workload.pod_sets]
+        return schedule(cluster, workload.namespace, wanted)
+    doubts = tuple(r for a in decision.assigned for r in contradictions(cluster, a))
+    if doubts:
+        return Schedule(None, reasons=doubts)
+    return schedule(cluster, workload.namespace, created_pods(cluster, decision))

@@ -1,0 +1,1 @@
+"""QC1: does the quota exist as nodes."""

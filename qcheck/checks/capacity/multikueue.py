@@ -1,0 +1,79 @@
+"""QC1, continued: the quota of a MultiKueue manager beside that of its workers."""
+
+from __future__ import annotations
+
+from qcheck.checks.capacity.sums import names
+from qcheck.checks.registry import rule
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.resources import is_compute
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import ClusterQueue, MultiKueueConfig, Quota
+
+
+@rule("QC113")
+def multikueue_quota_mismatch(cluster: Cluster) -> Iterator[Finding]:
+    """Queues whose quota differs from the sum of the queues that run their workloads on the workers."""
+    for queue in cluster.queues:
+        config = _config(cluster, queue)
+        workers = {c.name: c for c in cluster.fleet}
+        if config is None or config.is_automated or not set(config.clusters) <= workers.keys():
+            continue
+        theirs = [
+            (name, quota)
+            for name in config.clusters
+            for serving in _serving(cluster, queue, workers[name])
+            for quota in serving.quotas()
+        ]
+        differing = [
+            r for r in _resources(queue) if _total(queue, r) != sum(q.nominal for _, q in theirs if q.resource == r)
+        ]
+        if differing and theirs:
+            yield _mismatch(queue, differing, theirs)
+
+
+def _config(cluster: Cluster, queue: ClusterQueue) -> MultiKueueConfig | None:
+    for use in queue.checks:
+        check = cluster.admission_check.get(use.name)
+        if check is not None and check.is_multikueue:
+            return next((c for c in cluster.multikueue_configs if c.name == check.parameters_name), None)
+    return None
+
+
+def _serving(manager: Cluster, queue: ClusterQueue, worker: Cluster) -> list[ClusterQueue]:
+    """The worker's queues that take what the manager sends: by local queues of the same namespace and name."""
+    locals_ = (worker.local_queue.get((q.namespace, q.name)) for q in manager.local_queues_of.get(queue.name, ()))
+    reached = {q.cluster_queue for q in locals_ if q is not None} or {queue.name}
+    return [q for q in worker.queues if q.name in reached]
+
+
+def _resources(queue: ClusterQueue) -> list[str]:
+    """What a queue covers, accelerators first."""
+    return sorted(dict.fromkeys(q.resource for q in queue.quotas()), key=lambda r: not is_compute(r))
+
+
+def _total(queue: ClusterQueue, resource: str) -> int:
+    return sum(q.nominal for q in queue.quotas() if q.resource == resource)
+
+
+def _mismatch(queue: ClusterQueue, differing: list[str], theirs: list[tuple[str, Quota]]) -> Finding:
+    resource = differing[0]
+    cells = [(name, q) for name, q in theirs if q.resource == resource]
+    total = show_amount(resource, sum(q.nominal for _, q in cells))
+    parts = " + ".join(f"{show_amount(resource, q.nominal)} ({name})" for name, q in cells) or "0"
+    own = _total(queue, resource)
+    effect = "the workers wait idle for" if own < sum(q.nominal for _, q in cells) else "the workers cannot run"
+    first = max((q for q in queue.quotas() if q.resource == resource), key=lambda q: q.nominal)
+    found = finding(
+        first.nominal_place,
+        f"{queue.name} has quota of {show_amount(resource, own)} {resource}, its workers have {parts} = {total}: {effect} "
+        f"the difference" + (f" (and {names(differing[1:])} differ too)" if differing[1:] else ""),
+    ).about(queue.id)
+    for name, quota in cells:
+        found = found.near(quota.nominal_place, f"{show_amount(resource, quota.nominal)} on {name}")
+    return found.with_data(queue=queue.name, resource=resource, manager=own, workers=sum(q.nominal for _, q in cells))

@@ -1,0 +1,198 @@
+"""QC1, continued: what the pools behind a quota are made of."""
+
+from __future__ import annotations
+
+from qcheck.checks.capacity.sums import names, owners, plural, promised
+from qcheck.checks.placement.selectors import used_flavors
+from qcheck.checks.registry import rule
+from qcheck.cluster.nodes import ESTIMATED
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.resources import is_compute
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import Quota, ResourceFlavor
+    from qcheck.cluster.nodes import Machine, NodePool
+    from qcheck.supply.supply import NodeGroup
+
+SPOT_LABELS = {
+    "karpenter.sh/capacity-type": "spot",
+    "eks.amazonaws.com/capacityType": "SPOT",
+    "cloud.google.com/gke-spot": "true",
+    "cloud.google.com/gke-preemptible": "true",
+    "kubernetes.azure.com/scalesetpriority": "spot",
+    "compute.coreweave.com/compute-class": "spot",
+}
+"""How nodes show that the cloud may take them back at any time."""
+MOST_PODS = 737
+"""The most pods per node by the defaults of any managed service (EKS on its largest machines): where maxPods is only
+assumed, no fewer are assumed."""
+
+
+@rule("QC108")
+def shared_counted_as_physical(cluster: Cluster) -> Iterator[Finding]:
+    """Quota that only adds up because devices are advertised several times."""
+    for flavor, quotas in used_flavors(cluster):
+        for resource in sorted({q.resource for q in quotas if is_compute(q.resource) and q.nominal}):
+            groups = [m.group for m in cluster.supply.matches(flavor.name) if m.group.advertises(resource)]
+            if any(_physical(g, resource) is not None for g in groups):
+                cells = [q for q in quotas if q.resource == resource and q.nominal]
+                yield from _shared(cluster, flavor, resource, cells, groups)
+
+
+def _physical(group: NodeGroup, resource: str) -> int | None:
+    """Devices per node behind a shared resource; None where it is not shared."""
+    counts = [c.machine.physical.get(resource) for c in group.classes if c.machine.physical is not None]
+    return max((n for n in counts if n is not None), default=None)
+
+
+def _shared(
+    cluster: Cluster, flavor: ResourceFlavor, resource: str, quotas: list[Quota], groups: list[NodeGroup]
+) -> Iterator[Finding]:
+    reserved = sum(q.nominal for q in quotas)
+    physical, sums = 0, []
+    for group in groups:
+        if group.ceiling is None:
+            return
+        each = _physical(group, resource)
+        advertised = group.highest(resource)
+        physical += group.ceiling * (advertised if each is None else each)
+        if each is not None:
+            sums.append(
+                f"{plural(group.ceiling, 'node')} x {each} GPUs advertise {group.ceiling * advertised} ({group.name})"
+            )
+    if reserved <= physical:
+        return
+    largest = max(quotas, key=lambda q: q.nominal)
+    found = finding(
+        largest.nominal_place,
+        f"flavor {flavor.name} promises {promised(resource, quotas, owners(cluster))} {resource}, "
+        f"but behind them are {physical} GPUs: {', '.join(sums)}",
+    )
+    for group in groups:
+        found = found.near(group.place, f"{group.name} shares its GPUs")
+    yield found.with_data(flavor=flavor.name, resource=resource, reserved=reserved, physical=physical)
+
+
+@rule("QC109")
+def guarantee_on_spot(cluster: Cluster) -> Iterator[Finding]:
+    """Flavors with quota all of whose nodes the cloud may take back."""
+    for flavor, quotas in used_flavors(cluster):
+        groups = [m.group for m in cluster.supply.matches(flavor.name)]
+        held = [q for q in quotas if q.nominal]
+        if not groups or not held or not all(_is_spot(g) for g in groups):
+            continue
+        largest = max(held, key=lambda q: (is_compute(q.resource), q.nominal))
+        resource = largest.resource
+        same = [q for q in held if q.resource == resource]
+        found = finding(
+            largest.nominal_place,
+            f"flavor {flavor.name} promises {promised(resource, same, owners(cluster))} {resource}, "
+            f"and all its nodes ({names(sorted(g.name for g in groups))}) are spot or preemptible",
+        )
+        for group in groups:
+            found = found.near(group.place, f"{group.name} is spot")
+        yield found.with_data(flavor=flavor.name, resource=resource, pools=sorted(g.name for g in groups))
+
+
+def _is_spot(group: NodeGroup) -> bool:
+    if group.pool is not None and group.pool.spot:
+        return True
+    return bool(group.classes) and all(
+        any(c.labels.get(key) == value for key, value in SPOT_LABELS.items()) for c in group.classes
+    )
+
+
+@rule("QC110")
+def pool_limit_binds(cluster: Cluster) -> Iterator[Finding]:
+    """Pools that their cpu or memory limit stops before their accelerator limit."""
+    for pool in cluster.pools:
+        devices = [r for r in pool.limits if is_compute(r) and all(m.capacity.get(r) for m in pool.machines)]
+        for other in ("cpu", "memory"):
+            for device in devices if other in pool.limits and pool.machines else ():
+                if all(_launchable(m, other, pool) < _launchable(m, device, pool) for m in pool.machines):
+                    yield _binds(pool, other, device)
+
+
+def _launchable(machine: Machine, resource: str, pool: NodePool) -> int:
+    """Whole nodes until the limit on a resource is reached; it counts capacity, not allocatable."""
+    return pool.limits[resource] // max(1, machine.capacity.get(resource, 0))
+
+
+def _binds(pool: NodePool, other: str, device: str) -> Finding:
+    machine = max(pool.machines, key=lambda m: _launchable(m, other, pool) * m.capacity[device])
+    nodes, wanted = _launchable(machine, other, pool), _launchable(machine, device, pool)
+    each, per_node = show_amount(other, machine.capacity.get(other, 0)), machine.capacity[device]
+    enough = show_amount(other, wanted * machine.capacity.get(other, 0))
+    limits = pool.limits_place or pool.place
+    return (
+        finding(
+            limits.at(other),
+            f"the {other} limit {show_amount(other, pool.limits[other])} stops pool {pool.name} at "
+            f"{plural(nodes, 'node')} of {each} {other}, which have {nodes * per_node} {device}; "
+            f"its limit of {pool.limits[device]} {device} would allow {plural(wanted, 'node')}",
+        )
+        .near(limits.at(device), f"never reached: {nodes * per_node} of {pool.limits[device]}")
+        .fixed_by(f"Raise the {other} limit to {enough}, or lower that of {device}.")
+        .with_data(pool=pool.name, resource=other, limit=pool.limits[other], nodes=nodes, accelerators=nodes * per_node)
+    )
+
+
+@rule("QC112")
+def pod_slots_short(cluster: Cluster) -> Iterator[Finding]:
+    """More pods promised, or more devices that each want a pod, than the nodes have pod slots for."""
+    for flavor, quotas in used_flavors(cluster):
+        slots = _slots(cluster, flavor)
+        if slots is None:
+            continue
+        total, sums, estimated = slots
+        for resource in sorted({q.resource for q in quotas if q.resource == "pods" or is_compute(q.resource)}):
+            cells = [q for q in quotas if q.resource == resource and q.nominal]
+            if sum(q.nominal for q in cells) > total:
+                yield _too_few(cluster, flavor, resource, cells, total, sums).likely(estimated)
+
+
+def _too_few(
+    cluster: Cluster, flavor: ResourceFlavor, resource: str, quotas: list[Quota], total: int, sums: str
+) -> Finding:
+    what = "pods" if resource == "pods" else f"{resource}, each of which a pod of its own may ask for"
+    found = finding(
+        max(quotas, key=lambda q: q.nominal).nominal_place,
+        f"flavor {flavor.name} promises {promised(resource, quotas, owners(cluster))} {what}, "
+        f"but its nodes have room for {total} pods: {sums}",
+    )
+    for match in cluster.supply.matches(flavor.name):
+        found = found.near(match.group.count_place, f"{match.group.name}: {_pods_per_node(match.group)} pods per node")
+    wanted = sum(q.nominal for q in quotas)
+    return found.with_data(flavor=flavor.name, resource=resource, wanted=wanted, slots=total)
+
+
+def _slots(cluster: Cluster, flavor: ResourceFlavor) -> tuple[int, str, bool] | None:
+    """Pod slots of a flavor's nodes, the sum that shows them, and whether maxPods is assumed; None if not known."""
+    total, sums, estimated = 0, [], False
+    for match in cluster.supply.matches(flavor.name):
+        group = match.group
+        each = _pods_per_node(group)
+        if group.ceiling is None or each is None or not group.is_known:
+            return None
+        total += group.ceiling * each
+        sums.append(f"{plural(group.ceiling, 'node')} x {each} = {group.ceiling * each} ({group.name})")
+        estimated = estimated or any(c.is_estimated("pods") for c in group.classes)
+    return (total, " + ".join(sums), estimated) if sums else None
+
+
+def _pods_per_node(group: NodeGroup) -> int | None:
+    """Pod slots of a node after DaemonSets; where maxPods is assumed, the most that it may be."""
+    found = []
+    for each in group.classes:
+        declared = each.machine.allocatable.get("pods")
+        if declared is None:
+            return None
+        taken = each.taken("pods")
+        assumed = each.machine.sure.get("pods") == ESTIMATED
+        found.append((max(declared, MOST_PODS) if assumed else declared) - taken)
+    return max(found, default=None)

@@ -1,0 +1,322 @@
+"""QC1: does the quota exist as nodes."""
+
+from __future__ import annotations
+
+from qcheck.checks.capacity.sums import names, owners, plural, promised, supplied
+from qcheck.checks.registry import rule
+from qcheck.cluster.nodes import DECLARED
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.resources import is_accelerator, is_compute, is_fabric
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+from qcheck.supply.landing import ALL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import Quota
+    from qcheck.cluster.workloads import DaemonSet
+    from qcheck.supply.max_flow import Overdraft
+    from qcheck.supply.supply import NodeGroup, Taking
+
+COUNTED_ELSEWHERE = "pods"
+"""Pod slots depend on maxPods, not on devices: QC112."""
+TOLERANCE = 20
+"""An estimated supply is contradicted only when quota exceeds it by more than one part in this many (5 %)."""
+
+
+def compared_resources(cluster: Cluster) -> list[str]:
+    """The resources with quota for which nodes are expected, in order of name."""
+    supply = cluster.supply
+    found = {resource for _, resource in supply.demands}
+    return sorted(r for r in found if r != COUNTED_ELSEWHERE and not supply.is_virtual(r))
+
+
+@rule("QC101")
+def quota_exceeds_capacity(cluster: Cluster) -> Iterator[Finding]:
+    """Sets of flavors that promise more than their nodes can ever supply."""
+    for resource in compared_resources(cluster):
+        for over in cluster.supply.overdrafts(resource, at_best=True):
+            if _is_proven(cluster, resource, over):
+                yield _exceeds(cluster, resource, over)
+
+
+def _is_proven(cluster: Cluster, resource: str, over: Overdraft) -> bool:
+    """Whether the excess is beyond what an estimate may be wrong by. Absent accelerators are QC103's."""
+    if "/" in resource and not any(_advertised(cluster, f, resource) for f in over.flavors):
+        return False
+    estimated = any(cluster.supply.is_estimated(f, resource) for f in over.flavors)
+    return not estimated or over.wanted * TOLERANCE > over.supply * (TOLERANCE + 1)
+
+
+def _advertised(cluster: Cluster, flavor: str, resource: str) -> bool:
+    groups = [m.group for m in cluster.supply.matches(flavor)]
+    return any(g.advertises(resource) or g.is_only_limited(resource) for g in groups)
+
+
+def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
+    quotas = _quotas(cluster, resource, over)
+    groups = _groups(cluster, over)
+    holder = owners(cluster)
+    largest = max(quotas, key=lambda q: q.nominal)
+    without = _supply_without_daemon_sets(resource, groups)
+    message = (
+        f"{_flavors(over)} {_promise(over)} {promised(resource, quotas, holder)} {resource}, "
+        f"but the nodes can supply {show_amount(resource, over.supply)}: {supplied(resource, groups, at_best=True)}"
+    )
+    if without is not None and over.supply < over.wanted <= without:
+        message += "; it would fit without the DaemonSets"
+    found = finding(
+        largest.nominal_place, message, f"{show_amount(resource, largest.nominal)} for {holder[id(largest)]}"
+    )
+    for quota in sorted(quotas, key=lambda q: -q.nominal)[1:]:
+        if quota.nominal:
+            found = found.near(quota.nominal_place, f"{show_amount(resource, quota.nominal)} for {holder[id(quota)]}")
+    found = _near_supply(found, resource, groups)
+    provisioned = any(_is_provisioned(cluster, holder[id(q)]) for q in quotas)
+    return (
+        found.likely(any(cluster.supply.is_estimated(f, resource) for f in over.flavors))
+        .at_most("warning" if provisioned else "error")
+        .with_data(
+            resource=resource,
+            flavors=list(over.flavors),
+            reserved=over.wanted,
+            supply=over.supply,
+            withoutDaemonSets=without,
+            excess=over.wanted - over.supply,
+        )
+    )
+
+
+def _flavors(over: Overdraft) -> str:
+    return f"{'flavor' if len(over.flavors) == 1 else 'the flavors'} {names(over.flavors)}"
+
+
+def _promise(over: Overdraft) -> str:
+    return "promises" if len(over.flavors) == 1 else "together promise"
+
+
+def _quotas(cluster: Cluster, resource: str, over: Overdraft) -> list[Quota]:
+    return [q for f in over.flavors for q in cluster.supply.demands[f, resource]]
+
+
+def _groups(cluster: Cluster, over: Overdraft) -> list[NodeGroup]:
+    return [g for g in cluster.supply.groups if g.name in over.groups]
+
+
+def _supply_without_daemon_sets(resource: str, groups: list[NodeGroup]) -> int | None:
+    """None where some group has no ceiling."""
+    total = 0
+    for group in groups:
+        if group.ceiling is None:
+            return None
+        whole = max((c.machine.allocatable.get(resource, 0) - c.reserved(resource) for c in group.classes), default=0)
+        total += group.ceiling * whole
+    return total
+
+
+def _near_supply(found: Finding, resource: str, groups: list[NodeGroup]) -> Finding:
+    for group in groups:
+        found = found.near(group.count_place, supplied(resource, [group], at_best=True))
+    for taking in _takers(resource, groups):
+        amount = show_amount(resource, taking.amounts[resource])
+        found = found.near(
+            taking.daemon_set.template.place_of(resource),
+            f"DaemonSet {taking.daemon_set.name} takes {amount} of each node",
+        )
+    return found
+
+
+def _takers(resource: str, groups: list[NodeGroup]) -> list[Taking]:
+    """The DaemonSets that take some of a resource, each once."""
+    seen: dict[str, Taking] = {}
+    for group in groups:
+        for node_class in group.classes:
+            for taking in node_class.takings:
+                if taking.amounts.get(resource, 0) > 0:
+                    seen.setdefault(taking.daemon_set.id.full_name, taking)
+    return list(seen.values())
+
+
+def _is_provisioned(cluster: Cluster, queue: str) -> bool:
+    """Whether a ProvisioningRequest check asks for the capacity before a workload of the queue starts."""
+    if queue not in cluster.queue:
+        return False
+    checks = (cluster.admission_check.get(c.name) for c in cluster.queue[queue].checks)
+    return any(c is not None and c.is_provisioning for c in checks)
+
+
+@rule("QC102")
+def quota_needs_autoscaling(cluster: Cluster) -> Iterator[Finding]:
+    """Quota that only nodes which are not there yet can cover.
+
+    Accelerators come first: the cpu and memory of the machines that they wait for are no news.
+    """
+    waiting: set[str] = set()
+    for resource in sorted(compared_resources(cluster), key=lambda r: not is_accelerator(r)):
+        never = {f for o in cluster.supply.overdrafts(resource, at_best=True) for f in o.flavors}
+        for over in cluster.supply.overdrafts(resource, at_best=False):
+            known = not is_accelerator(resource) and waiting.issuperset(over.flavors)
+            if not known and not never & set(over.flavors) and _is_proven(cluster, resource, over):
+                waiting.update(over.flavors if is_accelerator(resource) else ())
+                yield _needs_more(cluster, resource, over)
+
+
+def _needs_more(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
+    quotas = _quotas(cluster, resource, over)
+    groups = [g for g in _groups(cluster, over) if g.static != g.ceiling]
+    largest = max(quotas, key=lambda q: q.nominal)
+    message = (
+        f"{_flavors(over)} {_promise(over)} {promised(resource, quotas, owners(cluster))} {resource}; "
+        f"{show_amount(resource, over.supply)} of it is there without further nodes in {names(g.name for g in groups)}"
+    )
+    found = finding(largest.nominal_place, message)
+    for group in groups:
+        found = found.near(group.count_place, _growth(group))
+    return found.likely(any(cluster.supply.is_estimated(f, resource) for f in over.flavors)).with_data(
+        resource=resource, flavors=list(over.flavors), reserved=over.wanted, static=over.supply
+    )
+
+
+def _growth(group: NodeGroup) -> str:
+    if group.nodes and group.pool is None:
+        return f"{group.static} of {plural(group.ceiling or 0, 'node')} ready and schedulable"
+    most = "no limit" if group.ceiling is None else str(group.ceiling)
+    return f"{plural(group.static, 'node')} now, at the most {most}"
+
+
+@rule("QC103")
+def quota_on_absent_resource(cluster: Cluster) -> Iterator[Finding]:
+    """Quota for an accelerator that none of the flavor's nodes advertises; one finding per resource name."""
+    absent: dict[str, list[tuple[str, Quota]]] = {}
+    for (flavor, resource), quotas in cluster.supply.demands.items():
+        wanted = [q for q in quotas if q.nominal]
+        if wanted and _is_absent(cluster, flavor, resource):
+            absent.setdefault(resource, []).extend((flavor, q) for q in wanted)
+    for resource, cells in absent.items():
+        yield _absent(cluster, resource, cells)
+
+
+def _is_absent(cluster: Cluster, flavor: str, resource: str) -> bool:
+    supply = cluster.supply
+    if supply.is_virtual(resource) or resource == COUNTED_ELSEWHERE or "/" not in resource:
+        return False
+    known = bool(supply.matches(flavor)) and supply.is_known(flavor, resource)
+    return known and not _advertised(cluster, flavor, resource)
+
+
+def _absent(cluster: Cluster, resource: str, cells: list[tuple[str, Quota]]) -> Finding:
+    from difflib import get_close_matches
+
+    flavors = sorted({f for f, _ in cells})
+    groups = [m.group for f in flavors for m in cluster.supply.matches(f)]
+    offered = sorted(
+        {r for g in groups for c in g.classes for r, n in c.machine.allocatable.items() if n and is_accelerator(r)}
+    )
+    first = max((q for _, q in cells), key=lambda q: q.nominal)
+    what = f"advertise {names(offered)}" if offered else "advertise no accelerator"
+    found = finding(
+        first.place.at("name"),
+        f"quota for {resource} in {'flavor' if len(flavors) == 1 else 'the flavors'} {names(flavors)}, "
+        f"but no node of {names(sorted({g.name for g in groups}))} advertises it; they {what}",
+    )
+    for _, quota in cells:
+        if quota is not first:
+            found = found.near(quota.place.at("name"), "also here")
+    found = found.near(groups[0].place, f"{groups[0].name} {what}")
+    near = get_close_matches(resource, offered, 1, 0.6)
+    if near:
+        found = found.fixed_by(f"Write {near[0]} instead of {resource}, or change what the device plugin advertises.")
+    return found.likely(_could_be_configured(resource, groups)).with_data(resource=resource, flavors=list(flavors))
+
+
+def _could_be_configured(resource: str, groups: list[NodeGroup]) -> bool:
+    """Whether a device-plugin setting that was not read could make these machines advertise the resource.
+
+    A Node says what it advertises, a machine type only which devices it has; definitions often leave out network devices.
+    """
+    vendor = resource.partition("/")[0]
+    for group in groups:
+        for node_class in group.classes:
+            machine = node_class.machine
+            has_vendor = any(r.startswith(vendor + "/") and n for r, n in machine.allocatable.items())
+            is_derived = any(sure != DECLARED for sure in machine.sure.values())
+            if (is_fabric(resource) and not group.nodes) or (is_derived and has_vendor and is_accelerator(resource)):
+                return True
+    return False
+
+
+@rule("QC104")
+def daemonset_takes_accelerators(cluster: Cluster) -> Iterator[Finding]:
+    """DaemonSets that request accelerators on nodes promised as quota; one finding per DaemonSet and resource."""
+    for daemon_set in cluster.daemon_sets:
+        for resource, amount in daemon_set.template.amounts().items():
+            if amount > 0 and is_compute(resource):
+                yield from _taken(cluster, daemon_set, resource)
+
+
+def _taken(cluster: Cluster, daemon_set: DaemonSet, resource: str) -> Iterator[Finding]:
+    hit: dict[str, NodeGroup] = {}
+    flavors: list[str] = []
+    for (flavor, name), quotas in cluster.supply.demands.items():
+        landed = [m.group for m in cluster.supply.matches(flavor) if _lands(m.group, daemon_set)]
+        if name == resource and landed and sum(q.nominal for q in quotas):
+            flavors.append(flavor)
+            hit.update({g.name: g for g in landed})
+    if not flavors:
+        return
+    amount = daemon_set.template.amounts()[resource]
+    largest = max((q for f in flavors for q in cluster.supply.demands[f, resource]), key=lambda q: q.nominal)
+    reserved = sum(q.nominal for f in flavors for q in cluster.supply.demands[f, resource])
+    count = sum(g.ceiling or g.static for g in hit.values())
+    found = finding(
+        daemon_set.template.place_of(resource),
+        f"DaemonSet {daemon_set.name} takes {amount} {resource} of each of {plural(count, 'node')} "
+        f"({amount * count} in total) in {names(sorted(hit))}; "
+        f"the {show_amount(resource, reserved)} promised by {names(sorted(flavors))} do not count it",
+    ).about(daemon_set.id)
+    for group in hit.values():
+        found = found.near(group.count_place, f"{group.name}: {plural(group.ceiling or group.static, 'node')}")
+    yield found.near(largest.nominal_place, "promised here").with_data(
+        resource=resource, perNode=amount, nodes=count, total=amount * count, flavors=sorted(flavors)
+    )
+
+
+def _lands(group: NodeGroup, daemon_set: DaemonSet) -> bool:
+    return any(t.daemon_set is daemon_set and t.certain for c in group.classes for t in c.takings)
+
+
+@rule("QC106")
+def capacity_unreserved(cluster: Cluster) -> Iterator[Finding]:
+    """Accelerators of flavored nodes beyond all quota."""
+    for resource in sorted(r for r in cluster.supply.resources if is_compute(r)):
+        for flavors, groups in _sharing(cluster, resource):
+            supply = sum(g.static_supply(resource) for g in groups)
+            reserved = sum(q.nominal for f in flavors for q in cluster.supply.demands.get((f, resource), ()))
+            kept = max((cluster.supply.total_reserve(f, resource) for f in flavors), default=0)
+            idle = supply - reserved - kept
+            if idle > 0:
+                yield finding(
+                    groups[0].count_place,
+                    f"{idle} of {supply} {resource} in {names(sorted(g.name for g in groups))} belong to no quota: "
+                    f"{names(sorted(flavors))} {'promises' if len(flavors) == 1 else 'promise'} {reserved}",
+                ).with_data(resource=resource, idle=idle, supply=supply, reserved=reserved)
+
+
+def _sharing(cluster: Cluster, resource: str) -> Iterator[tuple[list[str], list[NodeGroup]]]:
+    """Flavors in use joined with the groups that they reach, where everything about them is known."""
+    used = sorted({f for f, _ in cluster.supply.demands})
+    left = [f for f in used if any(m.group.advertises(resource) for m in cluster.supply.matches(f))]
+    while left:
+        flavors, groups = [left.pop(0)], {}
+        for flavor in flavors:
+            groups.update(
+                {m.group.name: m.group for m in cluster.supply.matches(flavor) if m.group.advertises(resource)}
+            )
+            joined = [f for f in left if any(m.group.name in groups for m in cluster.supply.matches(f))]
+            flavors.extend(joined)
+            left = [f for f in left if f not in joined]
+        whole = all(m.how_many == ALL for f in flavors for m in cluster.supply.matches(f))
+        if whole and all(cluster.supply.is_known(f, resource) for f in flavors):
+            yield flavors, list(groups.values())

@@ -1,0 +1,90 @@
+"""The arithmetic of capacity findings, in words that a reader can check without running anything."""
+
+from __future__ import annotations
+
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import Quota
+    from qcheck.supply.supply import NodeGroup
+
+SHOWN = 6
+
+
+def names(words: Iterable[str], most: int = SHOWN) -> str:
+    """`a`, `a and b`, `a, b and c`, `a, b, c and 9 more`; `none` of nothing."""
+    listed = list(words) or ["none"]
+    if len(listed) > most:
+        listed = [*listed[: most - 1], f"{len(listed) - most + 1} more"]
+    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
+
+
+def plural(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def owner_of(cluster: Cluster, quota: Quota) -> str:
+    """The name of the queue or cohort that holds a cell."""
+    return owners(cluster).get(id(quota), "?")
+
+
+def owners(cluster: Cluster) -> dict[int, str]:
+    """Holder names by the identity of their cells."""
+    return {
+        id(q): (holder.name if holder.id.kind == "ClusterQueue" else f"cohort {holder.name}")
+        for holder in (*cluster.queues, *cluster.cohorts)
+        for q in holder.quotas()
+    }
+
+
+def promised(resource: str, quotas: Sequence[Quota], holder: dict[int, str]) -> str:
+    """`80 (team-a) + 40 (team-b) = 120`; the largest first."""
+    ordered = sorted((q for q in quotas if q.nominal), key=lambda q: (-q.nominal, holder[id(q)]))
+    total = show_amount(resource, sum(q.nominal for q in quotas))
+    if len(ordered) == 1:
+        return f"{total} ({holder[id(ordered[0])]})"
+    parts = [f"{show_amount(resource, q.nominal)} ({holder[id(q)]})" for q in ordered[:SHOWN]]
+    if len(ordered) > SHOWN:
+        rest = sum(q.nominal for q in ordered[SHOWN:])
+        parts.append(f"{show_amount(resource, rest)} ({len(ordered) - SHOWN} more)")
+    return f"{' + '.join(parts)} = {total}"
+
+
+def supplied(resource: str, groups: Sequence[NodeGroup], at_best: bool) -> str:
+    """`16 nodes x (8 - 1 DaemonSets) = 112 (h100)`, group by group."""
+    return " + ".join(_group_sum(resource, g, at_best) for g in groups) or "nothing"
+
+
+def _group_sum(resource: str, group: NodeGroup, at_best: bool) -> str:
+    count = group.ceiling if at_best else group.static
+    if count is None:
+        limit = group.pool.limits.get(resource) if group.pool else None
+        return f"{group.name}: " + ("no ceiling" if limit is None else f"limit {show_amount(resource, limit)}")
+    per_node = group.highest(resource) if at_best else group.lowest(resource)
+    total = group.ceiling_supply(resource) if at_best else group.static_supply(resource)
+    text = f"{plural(count, 'node')} x {_per_node(resource, group, per_node)}"
+    shown = show_amount(resource, total or 0)
+    if total != count * per_node:
+        return f"{text}, limited to {shown} ({group.name})"
+    return f"{text} = {shown} ({group.name})"
+
+
+def _per_node(resource: str, group: NodeGroup, free: int) -> str:
+    first = group.classes[0] if group.classes else None
+    if first is None:
+        return "?"
+    whole = first.machine.allocatable.get(resource, 0)
+    taken = first.taken(resource)
+    kept = first.reserved(resource)
+    if whole - taken - kept != free or not (taken or kept):
+        return show_amount(resource, free)
+    parts = show_amount(resource, whole)
+    if taken:
+        parts += f" - {show_amount(resource, taken)} for DaemonSets"
+    if kept:
+        parts += f" - {show_amount(resource, kept)} reserved"
+    return f"({parts})"

@@ -1,0 +1,1 @@
+"""QC8: what a change does."""

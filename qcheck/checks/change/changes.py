@@ -1,0 +1,241 @@
+"""QC8: what a change does. These rules see a cluster before and after, and run only in `qcheck diff`."""
+
+from __future__ import annotations
+
+from qcheck.checks.capacity.sums import names
+from qcheck.checks.registry import rule
+from qcheck.cluster.place import follow
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.answers.changes import CapacityChange, ClusterChange
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import Quota, QuotaHolder
+    from qcheck.cluster.objects import Object
+    from qcheck.cluster.place import Place, Route
+
+KUEUE = "kueue.x-k8s.io"
+HOSTNAME = "kubernetes.io/hostname"
+FROZEN: dict[tuple[str, str], tuple[tuple[Route, str | None], ...]] = {
+    (KUEUE, "LocalQueue"): ((("spec", "clusterQueue"), None),),
+    (KUEUE, "AdmissionCheck"): ((("spec", "controllerName"), None),),
+    ("scheduling.k8s.io", "PriorityClass"): ((("value",), "0"), (("preemptionPolicy",), "PreemptLowerPriority")),
+    ("apps", "Deployment"): ((("spec", "selector"), None),),
+    ("apps", "StatefulSet"): ((("spec", "selector"), None), (("spec", "serviceName"), None)),
+    ("apps", "DaemonSet"): ((("spec", "selector"), None),),
+    ("batch", "Job"): ((("spec", "selector"), None), (("spec", "completionMode"), "NonIndexed")),
+}
+"""Fields that the API server never lets change, with their default."""
+
+
+@rule("QC801")
+def immutable_field_changed(change: ClusterChange) -> Iterator[Finding]:
+    """The API server refuses the update, and a GitOps controller stays out of sync for ever."""
+    old = {(o.id.group, o.id.kind, o.id.full_name): o for o in change.before.all_objects()}
+    for now in change.after.all_objects():
+        was = old.get((now.id.group, now.id.kind, now.id.full_name))
+        if was is not None:
+            yield from _frozen_changes(was, now, change.after)
+
+
+def _frozen_changes(was: Object, now: Object, after: Cluster) -> Iterator[Finding]:
+    for route, default in FROZEN.get((now.id.group, now.id.kind), ()):
+        one, other = _at(was, route, default), _at(now, route, default)
+        if one != other:
+            yield _refused(now, route, _words(one), _words(other))
+    if (now.id.group, now.id.kind) == (KUEUE, "ResourceFlavor"):
+        yield from _flavor_changes(was, now, after)
+    if (now.id.group, now.id.kind) == (KUEUE, "Topology") and not _levels_may_change(was, now):
+        yield _refused(now, ("spec", "levels"), "other levels", "these")
+
+
+def _flavor_changes(was: Object, now: Object, after: Cluster) -> Iterator[Finding]:
+    """A flavor's topologyName cannot change once it is set; before Kueue 0.17 nothing else could either."""
+    topology = _at(was, ("spec", "topologyName"), None)
+    if topology is None:
+        return
+    if topology != (new := _at(now, ("spec", "topologyName"), None)):
+        yield _refused(now, ("spec", "topologyName"), _words(topology), _words(new))
+    elif (
+        after.policy.kueue.at_least(10)
+        and not after.policy.kueue.at_least(17)
+        and _at(was, ("spec",), None) != _at(now, ("spec",), None)
+    ):
+        yield _refused(now, ("spec",), "another spec", "this one, while topologyName is set")
+
+
+def _levels_may_change(was: Object, now: Object) -> bool:
+    """v1beta2 lets levels change as long as the hostname stays the lowest; earlier versions never."""
+    one, other = _at(was, ("spec", "levels"), None), _at(now, ("spec", "levels"), None)
+    if one == other:
+        return True
+    lowest = [levels[-1] if isinstance(levels, list) and levels else None for levels in (one, other)]
+    return now.id.version == "v1beta2" and all(level == {"nodeLabel": HOSTNAME} for level in lowest)
+
+
+def _refused(now: Object, route: Route, was: str, is_now: str) -> Finding:
+    place = now.place.at(*route)
+    field = ".".join(map(str, route))
+    message = f"{now.id}: {field} cannot be changed ({was} to {is_now}); the API server refuses the update"
+    return finding(place if place.exists else now.name_place, message).about(now.id).with_data(field=field)
+
+
+def _at(one: Object, route: Route, default: str | None) -> object:
+    found = follow(one.place.origin.data, (*one.place.route, *route))
+    if default is None:
+        return found
+    return default if found is None else str(found)
+
+
+def _words(value: object) -> str:
+    return "nothing" if value is None else str(value) if isinstance(value, (str, int)) else "another value"
+
+
+@rule("QC802")
+def quota_cut_evicts_nobody(change: ClusterChange) -> Iterator[Finding]:
+    """Less quota takes effect on new admissions only; what runs keeps running."""
+    for now in (*change.after.queues, *change.after.cohorts):
+        was = _same(change.before, now)
+        for old in was.quotas() if was else ():
+            new = now.quota(old.flavor, old.resource)
+            nominal = new.nominal if new else 0
+            if nominal < old.nominal:
+                yield _cut(
+                    now, old, nominal, new.nominal_place if new else now.place.at("spec", "resourceGroups").key()
+                )
+
+
+def _same(cluster: Cluster, holder: QuotaHolder) -> QuotaHolder | None:
+    return next(
+        (h for h in (*cluster.queues, *cluster.cohorts) if h.id.kind == holder.id.kind and h.name == holder.name), None
+    )
+
+
+def _cut(holder: QuotaHolder, old: Quota, nominal: int, place: Place) -> Finding:
+    was, now = show_amount(old.resource, old.nominal), show_amount(old.resource, nominal)
+    return (
+        finding(
+            place,
+            f"{holder.id}: nominalQuota of {old.resource} on {old.flavor} falls from {was} to {now}; "
+            f"workloads that run on the {show_amount(old.resource, old.nominal - nominal)} cut stay until others need it",
+            f"was {was}",
+        )
+        .about(holder.id)
+        .with_data(flavor=old.flavor, resource=old.resource, before=old.nominal, after=nominal)
+    )
+
+
+@rule("QC803")
+def removed_while_referenced(change: ClusterChange) -> Iterator[Finding]:
+    """The removed object stays in deletion, or what names it stops working."""
+    remaining = {(o.id.group, o.id.kind, o.id.full_name) for o in change.after.all_objects()}
+    for gone in change.before.all_objects():
+        if (gone.id.group, gone.id.kind, gone.id.full_name) in remaining:
+            continue
+        users = _users(change.after, gone)
+        if users:
+            yield _still_named(gone, users).likely(not change.after.is_complete)
+
+
+def _users(after: Cluster, gone: Object) -> list[tuple[str, Place]]:
+    """Who still names an object, and where."""
+    if gone.id.group != KUEUE:
+        return []
+    holders = (*after.queues, *after.cohorts)
+    found = {
+        "ResourceFlavor": lambda: [
+            (str(h.id), f.name_place) for h in holders for f in h.flavors() if f.name == gone.name
+        ],
+        "ClusterQueue": lambda: [
+            (str(q.id), q.place.at("spec", "clusterQueue")) for q in after.local_queues if q.cluster_queue == gone.name
+        ],
+        "Topology": lambda: [
+            (str(f.id), f.place.at("spec", "topologyName")) for f in after.flavors if f.topology == gone.name
+        ],
+        "AdmissionCheck": lambda: [(str(q.id), c.place) for q in after.queues for c in q.checks if c.name == gone.name],
+        "LocalQueue": lambda: [
+            (str(w.id), w.queue_place)
+            for w in after.workloads
+            if w.queue == gone.name and w.namespace == gone.namespace
+        ],
+        "WorkloadPriorityClass": lambda: [
+            (str(w.id), w.priority_class_place) for w in after.workloads if w.priority_class == gone.name
+        ],
+    }.get(gone.id.kind)
+    return found() if found else []
+
+
+CONSEQUENCE = {
+    "ResourceFlavor": "its finalizer keeps it in deletion until none does, and the queues go inactive when it is gone",
+    "ClusterQueue": "its finalizer keeps it in deletion while workloads hold its quota, and it admits no more",
+    "Topology": "the flavor's queues go inactive",
+    "AdmissionCheck": "the queues go inactive",
+    "LocalQueue": "what names it is never admitted",
+    "WorkloadPriorityClass": "what names it is refused",
+}
+
+
+def _still_named(gone: Object, users: list[tuple[str, Place]]) -> Finding:
+    who = names(list(dict.fromkeys(name for name, _ in users)))
+    message = (
+        f"{gone.id} is removed, but {who} still name{'s' if len(users) == 1 else ''} it: {CONSEQUENCE[gone.id.kind]}"
+    )
+    found = finding(users[0][1], message).about(gone.id)
+    for _, place in users[1:]:
+        found = found.near(place, "and here")
+    return found.near(gone.name_place, "removed")
+
+
+@rule("QC804")
+def headroom_shrinks(change: ClusterChange) -> Iterator[Finding]:
+    """What is left between supply and quota gets smaller, or the gap larger."""
+    for pair in change.capacity:
+        place = _shrinking_place(change, pair)
+        if place is None or pair.before is None or pair.after is None:
+            continue
+        rows = [
+            f"{word} {show_amount(pair.resource, one)} to {show_amount(pair.resource, other)}"
+            for word, one, other in (
+                ("quota", pair.before.nominal, pair.after.nominal),
+                ("supply", pair.before.static or 0, pair.after.static or 0),
+            )
+        ]
+        was, now = pair.before.headroom or 0, pair.after.headroom or 0
+        yield finding(
+            place,
+            f"headroom of {pair.resource} on {pair.flavor} shrinks from {_signed(pair.resource, was)} to "
+            f"{_signed(pair.resource, now)}: {', '.join(rows)}",
+        ).with_data(flavor=pair.flavor, resource=pair.resource, before=was, after=now)
+
+
+def _signed(resource: str, units: int) -> str:
+    return ("-" if units < 0 else "") + show_amount(resource, abs(units))
+
+
+def _shrinking_place(change: ClusterChange, pair: CapacityChange) -> Place | None:
+    """The quota that grew most, else the nodes that became fewer; None where headroom did not shrink."""
+    before, after = pair.before, pair.after
+    if before is None or after is None or before.headroom is None or after.headroom is None:
+        return None
+    if after.headroom >= before.headroom:
+        return None
+    if after.nominal > before.nominal and after.quotas:
+        return max(after.quotas, key=lambda q: q.nominal - _nominal_before(change, q)).nominal_place
+    if after.pools:
+        return after.pools[0].group.count_place
+    flavor = change.after.flavor.get(pair.flavor)
+    return flavor.name_place if flavor else None
+
+
+def _nominal_before(change: ClusterChange, quota: Quota) -> int:
+    """What the same holder had before."""
+    holder = next(
+        (h for h in (*change.after.queues, *change.after.cohorts) if any(q is quota for q in h.quotas())), None
+    )
+    was = _same(change.before, holder) if holder else None
+    old = was.quota(quota.flavor, quota.resource) if was else None
+    return old.nominal if old else 0

@@ -1,0 +1,1 @@
+"""QC7: the manager's Configuration."""

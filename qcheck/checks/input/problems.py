@@ -1,0 +1,113 @@
+"""QC0: what reading and decoding met. The facts are problems already; here they become findings."""
+
+from __future__ import annotations
+
+from qcheck.checks.input.quantity_scales import scales_apart
+from qcheck.checks.problems import finding_of, of_problems
+from qcheck.checks.registry import rule
+from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.findings.finding import Finding, finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.problems import Problem
+
+
+@rule("QC001")
+def yaml_syntax(cluster: Cluster) -> Iterator[Finding]:
+    """A document that does not parse, is no text or is too much; the file's other documents are still read."""
+    return of_problems(cluster, "yaml-syntax", "limit", "not-text")
+
+
+@rule("QC002")
+def duplicate_key(cluster: Cluster) -> Iterator[Finding]:
+    """A mapping that repeats a key, of which the API server keeps the last or refuses all."""
+    return of_problems(cluster, "duplicate-key")
+
+
+@rule("QC003")
+def api_rejected(cluster: Cluster) -> Iterator[Finding]:
+    """What the API server or a webhook of Kueue refuses."""
+    return of_problems(cluster, "api-rejected")
+
+
+@rule("QC004")
+def unknown_field(cluster: Cluster) -> Iterator[Finding]:
+    """A field that the object's version does not have."""
+    return of_problems(cluster, "unknown-field")
+
+
+@rule("QC005")
+def api_version_gone(cluster: Cluster) -> Iterator[Finding]:
+    """An apiVersion that the target release of Kueue does not serve."""
+    return of_problems(cluster, "api-version-gone")
+
+
+@rule("QC006")
+def api_version_deprecated(cluster: Cluster) -> Iterator[Finding]:
+    """An apiVersion that is served with a deprecation; one finding for all objects that use it."""
+    users: dict[str, list[Problem]] = {}
+    for problem in cluster.problems:
+        if problem.code == "api-version-deprecated" and problem.object is not None:
+            users.setdefault(problem.object.api_version, []).append(problem)
+    for version, problems in users.items():
+        found = finding_of(problems[0])
+        for other in problems[1:]:
+            found = found.near(other.place, f"{other.object} too")
+        if len(problems) > 1:
+            message = f"{version} is deprecated in Kueue {cluster.policy.kueue}; {len(problems)} objects use it"
+            found = replace(found, message=message)
+        yield found
+
+
+@rule("QC007")
+def quantity_suspicious(cluster: Cluster) -> Iterator[Finding]:
+    """A quantity that is valid and hardly meant, alone or beside those of the same cohort."""
+    yield from of_problems(cluster, "quantity-suspicious")
+    yield from scales_apart(cluster)
+
+
+@rule("QC008")
+def quantity_not_canonical(cluster: Cluster) -> Iterator[Finding]:
+    """A quantity that the API server stores in another spelling."""
+    return of_problems(cluster, "quantity-not-canonical")
+
+
+@rule("QC009")
+def template_not_rendered(cluster: Cluster) -> Iterator[Finding]:
+    """A file with placeholders that was therefore not read."""
+    return of_problems(cluster, "template-not-rendered")
+
+
+@rule("QC010")
+def capacity_unknown(cluster: Cluster) -> Iterator[Finding]:
+    """Quota that no node pool can be compared with, and pools whose size or machines are not known."""
+    yield from of_problems(cluster, "capacity-unknown")
+    for pool in cluster.pools:
+        if pool.why_unknown:
+            what = "the capacity" if pool.count_unknown or not pool.machines else "not all"
+            message = f"{what} of pool {pool.name} is {'' if what == 'not all' else 'not '}known: {pool.why_unknown}"
+            yield finding(pool.unknown_place or pool.place, message)
+    if not cluster.has_nodes:
+        yield from _nothing_to_compare(cluster)
+
+
+def _nothing_to_compare(cluster: Cluster) -> Iterator[Finding]:
+    demands = cluster.supply.demands.items()
+    held = [q for (_, r), quotas in demands for q in quotas if q.nominal and not cluster.supply.is_virtual(r)]
+    if held:
+        many = len(cluster.queues)
+        yield finding(
+            held[0].nominal_place,
+            f"the quota of {many} queue{'s' * (many > 1)} was compared with nothing: no node pool and no Node was read",
+        ).fixed_by(
+            "Add node definitions or the output of `kubectl get nodes -o yaml` to the paths; see docs/node-pools.md."
+        )
+
+
+@rule("QC011")
+def duplicate_object(cluster: Cluster) -> Iterator[Finding]:
+    """The same object twice in one cluster."""
+    return of_problems(cluster, "duplicate-object")

@@ -1,0 +1,41 @@
+"""One resource written in different scales by the queues of a cohort (QC007)."""
+
+from __future__ import annotations
+
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import Quota
+
+FAR = 10**4
+MEBIBYTE = 2**20
+
+
+def scales_apart(cluster: Cluster) -> Iterator[Finding]:
+    """The smallest and the largest nominal quota of a cohort tree for a resource, if far apart."""
+    for (root, resource), quotas in sorted(_by_cohort(cluster).items()):
+        least, most = min(quotas, key=lambda q: q.nominal), max(quotas, key=lambda q: q.nominal)
+        if least.nominal * FAR < most.nominal:
+            times = most.nominal // least.nominal
+            message = (
+                f"in cohort {root} {resource} is written in two scales: {show_amount(resource, least.nominal)} here, "
+                f"{show_amount(resource, most.nominal)} elsewhere, {times:,} times as much"
+            )
+            yield finding(least.nominal_place, message).near(most.nominal_place, "the largest quota of the cohort")
+
+
+def _by_cohort(cluster: Cluster) -> dict[tuple[str, str], list[Quota]]:
+    """Quotas above zero by root cohort and resource, without memory below 1Mi, which is suspicious by itself."""
+    found: dict[tuple[str, str], list[Quota]] = {}
+    for queue in cluster.queues:
+        root = cluster.tree.root(queue.name)
+        for quota in queue.quotas() if root else ():
+            is_tiny = quota.resource == "memory" and quota.nominal < MEBIBYTE
+            if root and quota.nominal > 0 and not is_tiny:
+                found.setdefault((root, quota.resource), []).append(quota)
+    return found

@@ -1,0 +1,1 @@
+"""QC2: do selectors, labels and taints meet."""

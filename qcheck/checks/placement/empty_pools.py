@@ -1,0 +1,72 @@
+"""QC2, continued: labels and taints of pools that are empty, or that anybody may fill."""
+
+from __future__ import annotations
+
+from qcheck.checks.capacity.sums import names
+from qcheck.checks.placement.selectors import used_flavors
+from qcheck.checks.placement.taints import has_open_taints
+from qcheck.checks.registry import rule
+from qcheck.cluster.resources import is_compute
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+from qcheck.supply.landing import is_discovered, lasting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.supply.supply import NodeGroup
+
+KNOWN_BEFORE = (
+    "topology.kubernetes.io/", "failure-domain.beta.kubernetes.io/", "karpenter.k8s.aws/", "eks.amazonaws.com/",
+    "karpenter.azure.com/", "karpenter.k8s.gcp/",
+)  # fmt: skip
+"""Zones, regions and what describes the machine: autoscalers know it of nodes that they have yet to start."""
+
+
+@rule("QC208")
+def label_only_after_boot(cluster: Cluster) -> Iterator[Finding]:
+    """Flavors that rely on labels which an autoscaler cannot know of a pool without nodes."""
+    for flavor, _ in used_flavors(cluster):
+        empty = [m.group for m in cluster.supply.matches(flavor.name) if _starts_empty(m.group)]
+        for key in flavor.node_labels:
+            late = [g for g in empty if _appears_late(g, key)]
+            if late:
+                by = next((o.by for g in late if g.pool and (o := g.pool.added.get(key))), "an agent on the node")
+                found = finding(
+                    flavor.place.at("spec", "nodeLabels", key),
+                    f"flavor {flavor.name} selects by {key}, which {by} adds only once a node runs; "
+                    f"{names(sorted(g.name for g in late))} {'scales' if len(late) == 1 else 'scale'} from zero, "
+                    f"so no autoscaler will start a node for it",
+                ).about(flavor.id)
+                for group in late:
+                    found = found.near(group.count_place, f"{group.name} starts with no node")
+                yield found.with_data(flavor=flavor.name, label=key, pools=sorted(g.name for g in late))
+
+
+def _starts_empty(group: NodeGroup) -> bool:
+    pool = group.pool
+    return pool is not None and pool.minimum == 0 and pool.is_autoscaled and not pool.count_unknown
+
+
+def _appears_late(group: NodeGroup, key: str) -> bool:
+    """Whether the key is on the nodes, but not before they boot."""
+    assert group.pool is not None
+    if key in group.pool.added:
+        return not group.pool.added[key].before_boot
+    declared = key in group.pool.labels or any(key in c.machine.labels for c in group.classes)
+    return not declared and key not in group.pool.varying and is_discovered(key) and not key.startswith(KNOWN_BEFORE)
+
+
+@rule("QC212")
+def accelerator_pool_untainted(cluster: Cluster) -> Iterator[Finding]:
+    """Nodes with accelerators that repel no pod."""
+    for group in cluster.supply.groups:
+        devices = sorted({r for c in group.classes for r, n in c.machine.allocatable.items() if n and is_compute(r)})
+        taints = [t for c in group.classes for t in lasting(c.taints) if t.is_hard]
+        if devices and not taints and group.ceiling != 0 and not has_open_taints(group):
+            yield finding(
+                group.place,
+                f"the nodes of {group.name} have {names(devices)} and no taint: pods that need none of it "
+                f"can take the cpu, memory and pod slots beside them",
+            ).with_data(pool=group.name, resources=devices)

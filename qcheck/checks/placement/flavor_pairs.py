@@ -1,0 +1,81 @@
+"""QC2, continued: flavors that one pod gets together."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from qcheck.checks.capacity.sums import names
+from qcheck.checks.registry import rule
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+from qcheck.supply.landing import NONE, label_match
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import ClusterQueue, FlavorQuotas, ResourceFlavor, ResourceGroup
+
+
+@rule("QC209")
+def flavors_contradict(cluster: Cluster) -> Iterator[Finding]:
+    """Flavors of two resource groups that no node can satisfy together."""
+    for queue in cluster.queues:
+        for first, second in combinations(queue.groups, 2):
+            if _meet(cluster, queue, first, second):
+                yield from _contradictions(cluster, queue, first, second)
+
+
+def _meet(cluster: Cluster, queue: ClusterQueue, first: ResourceGroup, second: ResourceGroup) -> bool:
+    """Whether pods ask for resources of both groups. Where no workload of the queue is known, they do."""
+    mine = cluster.contention.workloads_of.get(queue.name)
+    return not mine or any(
+        asked & set(first.covered) and asked & set(second.covered)
+        for w in mine
+        for p in w.pod_sets
+        for asked in ({r for r, n in p.template.amounts().items() if n},)
+    )
+
+
+def _contradictions(
+    cluster: Cluster, queue: ClusterQueue, first: ResourceGroup, second: ResourceGroup
+) -> Iterator[Finding]:
+    """One finding for two groups: an error if no pair of their flavors works, a warning if some pair does not."""
+    able = [
+        (a, b)
+        for a in first.flavors
+        for b in second.flavors
+        if a.name in cluster.flavor and b.name in cluster.flavor and _has_quota(cluster, queue, a, b)
+    ]
+    wrong = [(a, b, why) for a, b in able if (why := _why(cluster, cluster.flavor[a.name], cluster.flavor[b.name]))]
+    if not wrong:
+        return
+    a, b, why = wrong[0]
+    some = len(wrong) < len(able)
+    rest = f" (as {len(wrong)} of {len(able)} pairs of flavors do)" if some else ""
+    found = finding(
+        b.name_place,
+        f"a pod of {queue.name} that asks for {names(first.covered)} and for {names(second.covered)} gets the flavors "
+        f"{a.name} and {b.name} together, and {why}{rest}",
+    ).about(queue.id)
+    found = found.near(a.name_place, f"flavor {a.name}")
+    for name in (a.name, b.name):
+        found = found.near(cluster.flavor[name].place.at("spec", "nodeLabels").key(), f"labels of {name}")
+    yield found.at_most("warning" if some else "error").with_data(queue=queue.name, flavors=[a.name, b.name])
+
+
+def _has_quota(cluster: Cluster, queue: ClusterQueue, first: FlavorQuotas, second: FlavorQuotas) -> bool:
+    return all(any(cluster.tree.queue_potential(queue.name, q.key) for q in f.quotas) for f in (first, second))
+
+
+def _why(cluster: Cluster, first: ResourceFlavor, second: ResourceFlavor) -> str | None:
+    for key in sorted(first.node_labels.keys() & second.node_labels.keys()):
+        mine, theirs = first.node_labels[key], second.node_labels[key]
+        if mine != theirs:
+            return f"{key} would have to be {mine} and {theirs}: the last one written wins"
+    if not (cluster.supply.matches(first.name) and cluster.supply.matches(second.name)):
+        return None
+    both = {**first.node_labels, **second.node_labels}
+    fits = any(label_match(both, c.labels, c.varying) != NONE for g in cluster.supply.groups for c in g.classes)
+    unclear = any(not g.classes for g in cluster.supply.groups)
+    return None if fits or unclear else "no node carries the labels of both"

@@ -1,0 +1,261 @@
+"""QC2: do selectors, labels and taints meet."""
+
+from __future__ import annotations
+
+from qcheck.checks.capacity.sums import names, plural
+from qcheck.checks.registry import rule
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.resources import is_compute
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+from qcheck.supply.landing import ALL, NONE, select
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import Quota, ResourceFlavor
+    from qcheck.cluster.labels import NodeSelection
+    from qcheck.cluster.place import Place
+    from qcheck.supply.supply import NodeClass, NodeGroup
+
+
+def used_flavors(cluster: Cluster) -> list[tuple[ResourceFlavor, list[Quota]]]:
+    """Flavors for which some queue of this cluster has quota of something that nodes provide, with these cells."""
+    cells: dict[str, list[Quota]] = {}
+    for (name, resource), quotas in cluster.supply.demands.items():
+        if name in cluster.flavor and not cluster.supply.is_virtual(resource):
+            cells.setdefault(name, []).extend(quotas)
+    return [(cluster.flavor[name], quotas) for name, quotas in cells.items()]
+
+
+@rule("QC201")
+def flavor_matches_no_nodes(cluster: Cluster) -> Iterator[Finding]:
+    """Flavors in use whose labels no node carries: the nearest pool and what differs."""
+    unclear = any(not g.is_known for g in cluster.supply.groups)
+    for flavor, quotas in used_flavors(cluster):
+        if cluster.supply.matches(flavor.name) or not flavor.node_labels:
+            continue
+        largest = max(quotas, key=lambda q: (is_compute(q.resource), q.nominal))
+        near = _nearest(cluster, flavor.node_labels)
+        place = flavor.place.at("spec", "nodeLabels")
+        message = f"flavor {flavor.name} selects no node: {_labels(flavor.node_labels)}"
+        found = finding(place.key(), message)
+        if near is not None:
+            group, differing = near
+            found = finding(place.at(differing[0]), f"{message}; {_difference(flavor, group, differing)}")
+            found = found.near(_label_place(group, differing[0]), f"{group.name} {_has(group, differing[0])}")
+        yield (
+            found.about(flavor.id)
+            .near(largest.nominal_place, "quota that nothing can run on")
+            .likely(unclear or not cluster.is_complete)
+            .with_data(flavor=flavor.name, nearest=near[0].name if near else None)
+        )
+
+
+def _labels(labels: Mapping[str, str]) -> str:
+    return names(f"{k}={v}" for k, v in labels.items())
+
+
+def _nearest(cluster: Cluster, wanted: dict[str, str]) -> tuple[NodeGroup, list[str]] | None:
+    """The group that differs in the fewest labels, and least in their spelling, if it knows any of the keys."""
+    ranked = []
+    for at, group in enumerate(cluster.supply.groups):
+        carried = _carried(group)
+        differing = sorted((k for k, v in wanted.items() if carried.get(k) != v), key=lambda k: k not in carried)
+        if len(differing) < len(wanted) or any(k in carried for k in differing):
+            ranked.append((len(differing), -_likeness(wanted, carried, differing[0]), at, group, differing))
+    return min(ranked, key=lambda r: r[:3])[3:] if ranked else None
+
+
+def _likeness(wanted: Mapping[str, str], carried: Mapping[str, str], key: str) -> int:
+    """How alike two values of a label are, in percent."""
+    from difflib import SequenceMatcher
+
+    return round(100 * SequenceMatcher(None, wanted[key], carried.get(key, "")).ratio())
+
+
+def _carried(group: NodeGroup) -> Mapping[str, str]:
+    return group.classes[0].labels if group.classes else group.pool.labels if group.pool else {}
+
+
+def _difference(flavor: ResourceFlavor, group: NodeGroup, keys: list[str]) -> str:
+    key = keys[0]
+    more = f" (and {plural(len(keys) - 1, 'other label')})" if len(keys) > 1 else ""
+    return (
+        f"the nearest is {group.name}, which {_has(group, key)} where the flavor wants {flavor.node_labels[key]}{more}"
+    )
+
+
+def _has(group: NodeGroup, key: str) -> str:
+    value = _carried(group).get(key)
+    return f"has no label {key}" if value is None else f"has {key}={value}"
+
+
+def _label_place(group: NodeGroup, key: str) -> Place:
+    """Where a group's label is written, or the group itself."""
+    root = group.nodes[0].place if group.nodes else group.place
+    for steps in (
+        ("metadata", "labels", key),
+        ("spec", "labels", key),
+        ("spec", "template", "metadata", "labels", key),
+    ):
+        if root.at(*steps).exists:
+            return root.at(*steps)
+    return group.place
+
+
+@rule("QC205")
+def flavors_share_nodes(cluster: Cluster) -> Iterator[Finding]:
+    """Flavors with quota of one resource on the same nodes, unless QC101 already shows that they promise too much.
+
+    Each set of flavors once, by the accelerator that they share if there is one.
+    """
+    resources = {r for _, r in cluster.supply.demands if r != "pods" and not cluster.supply.is_virtual(r)}
+    told: set[tuple[str, ...]] = set()
+    for resource in sorted(resources, key=lambda r: (not is_compute(r), r)):
+        for over in cluster.supply.overdrafts(resource, at_best=True):
+            told.add(over.flavors)
+        for group, flavors in _shared(cluster, resource):
+            if not any(set(flavors) <= set(t) for t in told):
+                told.add(flavors)
+                yield _sharing(cluster, resource, group, flavors)
+
+
+def _shared(cluster: Cluster, resource: str) -> Iterator[tuple[NodeGroup, tuple[str, ...]]]:
+    """The flavors with quota of a resource that select all nodes of a group which has it, where they are several."""
+    wanted = sorted(
+        f for (f, r), quotas in cluster.supply.demands.items() if r == resource and any(q.nominal for q in quotas)
+    )
+    for group in cluster.supply.groups:
+        if group.advertises(resource):
+            flavors = tuple(f for f in wanted if _selects_all(cluster, f, group))
+            if len(flavors) > 1:
+                yield group, flavors
+
+
+def _selects_all(cluster: Cluster, flavor: str, group: NodeGroup) -> bool:
+    return any(m.group is group and m.how_many == ALL for m in cluster.supply.matches(flavor))
+
+
+def _sharing(cluster: Cluster, resource: str, group: NodeGroup, flavors: tuple[str, ...]) -> Finding:
+    first, *others = [cluster.flavor[f] for f in flavors]
+    sums = [
+        f"{f} {show_amount(resource, sum(q.nominal for q in cluster.supply.demands[f, resource]))}" for f in flavors
+    ]
+    have = show_amount(resource, group.static_supply(resource))
+    found = finding(
+        others[0].place.at("spec", "nodeLabels").key(),
+        f"the flavors {names(flavors)} select the same nodes ({group.name}, {have} {resource}) "
+        f"and each has quota for them: {names(sums)}",
+    ).about(others[0].id)
+    found = found.near(first.place.at("spec", "nodeLabels").key(), f"{first.name} selects them too")
+    for other in others[1:]:
+        found = found.near(other.place.at("spec", "nodeLabels").key(), f"{other.name} too")
+    return found.near(group.place, group.name).with_data(flavors=[*flavors], resource=resource)
+
+
+@rule("QC206")
+def nodes_without_flavor(cluster: Cluster) -> Iterator[Finding]:
+    """Accelerator nodes that no flavor selects."""
+    if not cluster.flavors:
+        return
+    selected = {m.group.name for f in cluster.flavors for m in cluster.supply.matches(f.name)} | _meant(cluster)
+    for group in cluster.supply.groups:
+        devices = sorted({r for c in group.classes for r, n in c.machine.allocatable.items() if n and is_compute(r)})
+        if devices and group.name not in selected and group.ceiling != 0:
+            most = group.ceiling if group.ceiling is not None else "any number of"
+            yield finding(
+                group.place,
+                f"no flavor selects the nodes of {group.name}, which have {names(devices)} "
+                f"({most} {'node' if most == 1 else 'nodes'})",
+            ).with_data(pool=group.name)
+
+
+def _meant(cluster: Cluster) -> set[str]:
+    """Groups that a flavor misses by a label; QC201 names them already."""
+    missing = (f for f, _ in used_flavors(cluster) if not cluster.supply.matches(f.name))
+    return {near[0].name for f in missing if (near := _nearest(cluster, f.node_labels)) is not None}
+
+
+@rule("QC207")
+def flavor_mixes_machines(cluster: Cluster) -> Iterator[Finding]:
+    """Flavors with accelerator quota over different machines."""
+    for flavor, quotas in used_flavors(cluster):
+        devices = sorted({q.resource for q in quotas if is_compute(q.resource)})
+        groups = [m.group for m in cluster.supply.matches(flavor.name) if m.group.is_known]
+        kinds: dict[str, NodeGroup] = {}
+        for group in groups:
+            for node_class in group.classes:
+                if any(node_class.machine.allocatable.get(d, 0) for d in devices):
+                    kinds.setdefault(_kind(node_class, devices), group)
+        if devices and len(kinds) > 1:
+            found = finding(
+                flavor.place.at("spec", "nodeLabels").key(),
+                f"flavor {flavor.name} spans {plural(len(kinds), 'kind')} of machine: {names(kinds)}",
+            ).about(flavor.id)
+            for kind, group in kinds.items():
+                found = found.near(group.place, f"{group.name}: {kind}")
+            yield found.with_data(flavor=flavor.name, kinds=list(kinds))
+
+
+def _kind(node_class: NodeClass, devices: list[str]) -> str:
+    """A machine as far as a workload notices: devices, their model, and memory to the nearest 64 GiB or so."""
+    machine = node_class.machine
+    have = " + ".join(f"{n} x {d}" for d in devices if (n := machine.whole(d)))
+    model, memory = machine.model or machine.instance_type, machine.whole("memory") >> 36
+    if model:
+        return f"{have} {model}"
+    return f"{have}, about {memory * 64} GiB" if memory else have
+
+
+@rule("QC210")
+def selector_points_nowhere(cluster: Cluster) -> Iterator[Finding]:
+    """Queued or accelerator workloads whose own selection matches no node; QC601 tells of those that no flavor takes."""
+    if any(not g.is_known for g in cluster.supply.groups):
+        return
+    causes = {v.workload.id: {r.cause for r in v.decision.reasons} for v in cluster.verdicts if v.admitted is False}
+    for workload in cluster.workloads:
+        if causes.get(workload.id, set()) & {"selector", "affinity"}:
+            continue
+        for pod_set in workload.pod_sets:
+            template = pod_set.template
+            counts = workload.queue or any(is_compute(r) and n for r, n in template.amounts().items())
+            if counts and template.selection.keys and not is_reachable(cluster, template.selection):
+                yield (
+                    finding(
+                        _selection_place(template.place),
+                        f"no node matches the {_selection_words(template.place)} of {workload.id}"
+                        + (f" (pod set {pod_set.name})" if len(workload.pod_sets) > 1 else ""),
+                    )
+                    .about(workload.id)
+                    .likely(not cluster.is_complete)
+                )
+
+
+def is_reachable(cluster: Cluster, selection: NodeSelection) -> bool:
+    """Whether some node may match a selection."""
+    return any(select(selection, c.labels, c.varying) != NONE for g in cluster.supply.groups for c in g.classes)
+
+
+def _selection_place(spec: Place) -> Place:
+    selector = spec.at("nodeSelector")
+    return (selector if selector.exists else spec.at("affinity", "nodeAffinity")).key()
+
+
+def _selection_words(spec: Place) -> str:
+    return "nodeSelector" if spec.at("nodeSelector").exists else "required node affinity"
+
+
+@rule("QC211")
+def daemonset_selects_nothing(cluster: Cluster) -> Iterator[Finding]:
+    """DaemonSets that land nowhere by their labels."""
+    if any(not g.is_known for g in cluster.supply.groups):
+        return
+    for daemon_set in cluster.daemon_sets:
+        selection = daemon_set.template.selection
+        if selection.keys and not is_reachable(cluster, selection):
+            place = daemon_set.template.place
+            yield finding(
+                _selection_place(place), f"no node matches the {_selection_words(place)} of DaemonSet {daemon_set.name}"
+            ).about(daemon_set.id)

@@ -1,0 +1,157 @@
+"""QC2, continued: taints of flavors and of nodes."""
+
+from __future__ import annotations
+
+from qcheck.checks.capacity.sums import names, plural
+from qcheck.checks.placement.selectors import used_flavors
+from qcheck.checks.registry import rule
+from qcheck.cluster.labels import Taint, untolerated
+from qcheck.cluster.resources import looks_like_accelerator
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+from qcheck.supply.landing import devices_are_tolerated, lasting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import Quota, ResourceFlavor
+    from qcheck.cluster.place import Place
+    from qcheck.cluster.workloads import Workload
+    from qcheck.supply.supply import NodeGroup
+
+
+@rule("QC202")
+def flavor_taint_untolerated(cluster: Cluster) -> Iterator[Finding]:
+    """Flavors all of whose nodes repel their pods."""
+    for flavor, quotas in used_flavors(cluster):
+        blocking = _blocking_taint(cluster, flavor)
+        if blocking is None:
+            continue
+        taint, group = blocking
+        workloads = _workloads_of(cluster, quotas)
+        if any(_tolerate(w, taint) for w in workloads):
+            continue
+        by_plugin = looks_like_accelerator(taint.key)
+        found = finding(
+            flavor.place.at("spec", "tolerations").key(),
+            f"every node that flavor {flavor.name} selects has the taint {taint}, which the flavor does not tolerate"
+            + (f" and neither do its {plural(len(workloads), 'workload')}" if workloads else ""),
+        )
+        yield (
+            found.about(flavor.id)
+            .near(_taint_place(group), f"{group.name} carries {taint}")
+            .likely(not workloads or by_plugin)
+            .fixed_by(_toleration_fix(taint, by_plugin))
+            .with_data(flavor=flavor.name, taint=str(taint))
+        )
+
+
+def is_repelled(cluster: Cluster, flavor: str) -> bool:
+    """Whether QC202 says of a flavor that its nodes repel all of its pods."""
+    quotas = next((q for f, q in used_flavors(cluster) if f.name == flavor), None)
+    blocking = _blocking_taint(cluster, cluster.flavor[flavor]) if quotas is not None else None
+    return blocking is not None and not any(_tolerate(w, blocking[0]) for w in _workloads_of(cluster, quotas or []))
+
+
+def _toleration_fix(taint: Taint, by_plugin: bool) -> str:
+    value = f", value: {taint.value}" if taint.value else ""
+    operator = "Equal" if taint.value else "Exists"
+    text = f"Add {{key: {taint.key}, operator: {operator}{value}, effect: {taint.effect}}} to spec.tolerations of the flavor."
+    if by_plugin:
+        text += " Where the ExtendedResourceToleration admission plugin runs, pods that request the device tolerate it."
+    return text
+
+
+def _blocking_taint(cluster: Cluster, flavor: ResourceFlavor) -> tuple[Taint, NodeGroup] | None:
+    """A hard taint on every node of the flavor that neither it tolerates nor its nodeTaints ask workloads to tolerate."""
+    matches = cluster.supply.matches(flavor.name)
+    found: tuple[Taint, NodeGroup] | None = None
+    for match in matches:
+        open_taints = [t for t in _standing(match.group, flavor) if t not in flavor.node_taints]
+        if not open_taints:
+            return None
+        found = found or (open_taints[0], match.group)
+    return found
+
+
+def _standing(group: NodeGroup, flavor: ResourceFlavor) -> tuple[Taint, ...]:
+    """Hard taints of a group that neither the flavor nor an admission plugin tolerates."""
+    first = group.classes[0] if group.classes else None
+    if first is None:
+        return ()
+    found = untolerated(lasting(first.taints), flavor.tolerations)
+    return tuple(t for t in found if not (devices_are_tolerated(first.labels) and looks_like_accelerator(t.key)))
+
+
+def _workloads_of(cluster: Cluster, quotas: list[Quota]) -> list[Workload]:
+    """Workloads whose local queue leads to a queue that holds one of these cells."""
+    cells = {id(q) for q in quotas}
+    holders = {q.name for q in cluster.queues if any(id(c) in cells for c in q.quotas())}
+    return [
+        w
+        for w in cluster.workloads
+        if w.queue
+        and (local := cluster.local_queue.get((w.namespace, w.queue))) is not None
+        and local.cluster_queue in holders
+    ]
+
+
+def _tolerate(workload: Workload, taint: Taint) -> bool:
+    return all(not untolerated((taint,), p.template.tolerations) for p in workload.pod_sets)
+
+
+def has_open_taints(group: NodeGroup) -> bool:
+    """Whether its nodes may have taints that could not be told."""
+    return group.pool is not None and group.pool.taints_unknown
+
+
+def _taint_place(group: NodeGroup) -> Place:
+    root = group.nodes[0].place if group.nodes else group.place
+    for steps in (("spec", "taints"), ("spec", "template", "spec", "taints")):
+        if root.at(*steps).exists:
+            return root.at(*steps).key()
+    return group.place
+
+
+@rule("QC203")
+def flavor_taint_not_on_nodes(cluster: Cluster) -> Iterator[Finding]:
+    """Taints that a flavor declares and its nodes do not have."""
+    for flavor, _ in used_flavors(cluster):
+        groups = [m.group for m in cluster.supply.matches(flavor.name)]
+        if not groups or not all(g.is_known and not has_open_taints(g) for g in groups):
+            continue
+        carried = {(t.key, t.value, t.effect) for g in groups for c in g.classes for t in c.taints}
+        for at, taint in enumerate(flavor.node_taints):
+            if taint.is_hard and (taint.key, taint.value, taint.effect) not in carried:
+                yield (
+                    finding(
+                        flavor.place.at("spec", "nodeTaints", at),
+                        f"flavor {flavor.name} declares the taint {taint}, which no node of "
+                        f"{names(sorted({g.name for g in groups}))} carries",
+                    )
+                    .about(flavor.id)
+                    .near(_taint_place(groups[0]), f"{groups[0].name} carries {_taints(groups[0])}")
+                )
+
+
+def _taints(group: NodeGroup) -> str:
+    taints = sorted({str(t) for c in group.classes for t in c.taints})
+    return names(taints) if taints else "no taint"
+
+
+@rule("QC204")
+def flavor_taint_self_cancelled(cluster: Cluster) -> Iterator[Finding]:
+    """Taints that a flavor declares and tolerates itself."""
+    for flavor in cluster.flavors:
+        for at, taint in enumerate(flavor.node_taints):
+            by = next((i for i, t in enumerate(flavor.tolerations) if taint.is_hard and t.tolerates(taint)), None)
+            if by is not None:
+                yield (
+                    finding(
+                        flavor.place.at("spec", "nodeTaints", at),
+                        f"flavor {flavor.name} tolerates its own taint {taint}, so the taint keeps no workload away",
+                    )
+                    .about(flavor.id)
+                    .near(flavor.place.at("spec", "tolerations", by), "tolerated here")
+                )

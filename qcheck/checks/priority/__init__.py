@@ -1,0 +1,1 @@
+"""QC3: two priority systems, two layers."""

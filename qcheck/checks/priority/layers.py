@@ -1,0 +1,223 @@
+"""QC3, continued: Kueue's priorities beside kube-scheduler's, where workloads meet on the same nodes."""
+
+from __future__ import annotations
+
+from qcheck.checks.capacity.sums import names, plural
+from qcheck.checks.registry import rule
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.kueue.competitors import Contender, daemon_grounds
+from qcheck.schedulers.kueue.priorities import POD_CLASS, WORKLOAD_CLASS, Rank, pod_rank, unnamed_rank
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.place import Place
+    from qcheck.cluster.workloads import DaemonSet
+    from qcheck.schedulers.kueue.loans import Loan
+
+
+def class_place(cluster: Cluster, rank: Rank) -> Place:
+    """Where a pod priority is decided: the value of the class if it is in the repository, else the template."""
+    known = cluster.priority_class.get(rank.name or "")
+    return known.place.at("value") if known else rank.place
+
+
+@rule("QC305")
+def borrower_not_below_owner(cluster: Cluster) -> Iterator[Finding]:
+    """Borrowers that kube-scheduler does not evict for owners."""
+    told: set[str] = set()
+    for borrower in _strongest(cluster):
+        key = borrower.highest.name or f"the default in {borrower.queue.name}"
+        for loan in cluster.loans.to(borrower.queue) if key not in told and _reaches(cluster, borrower) else ():
+            against = _owner_rank(cluster, loan, borrower)
+            if against is not None:
+                told.add(key)
+                yield _not_below(cluster, loan, borrower, *against)
+                break
+
+
+def _reaches(cluster: Cluster, borrower: Contender) -> bool:
+    """Whether there can be any owner whose priority is not above the borrower's; seen before all loans are."""
+    lives_on_loans = any(cluster.loans.is_by_nature(borrower.queue, quota.key) for quota in borrower.queue.quotas())
+    return lives_on_loans or borrower.highest.value > cluster.contention.lowest
+
+
+def _strongest(cluster: Cluster) -> Iterator[Contender]:
+    """One contender per standing, the highest pod priorities first."""
+    yield from sorted((s[0] for s in cluster.contention.standings), key=lambda c: -c.highest.value)
+
+
+def _owner_rank(cluster: Cluster, loan: Loan, borrower: Contender) -> tuple[Rank, Contender | None] | None:
+    """The owner's pod priority that the borrower's reaches, if the two meet and it should not.
+
+    Between peers that lend to each other equal priorities are as they should be; a higher one is not. Where the owner's
+    workloads are not known, they count as pods without a class, unless some class ranks above the borrower's.
+    """
+    by_nature = cluster.loans.is_by_nature(borrower.queue, loan.borrowed.key)
+    owners = cluster.contention.of_queue.get(loan.owner.name, [])
+    for owner in owners:
+        over = borrower.highest.value - owner.lowest.value
+        if owner.grounds & borrower.grounds and (over > 0 or (over == 0 and by_nature)):
+            return owner.lowest, owner
+    if owners or not by_nature or cluster.loans.is_shared(loan.owner):
+        return None
+    if any(c.value > borrower.highest.value for c in cluster.priority_classes):
+        return None
+    default = unnamed_rank(cluster, loan.owner.place)
+    return (default, None) if borrower.highest.value >= default.value else None
+
+
+def _not_below(cluster: Cluster, loan: Loan, borrower: Contender, rank: Rank, owner: Contender | None) -> Finding:
+    members = cluster.contention.of_queue[borrower.queue.name]
+    more = sum(c.highest.name == borrower.highest.name for c in members)
+    is_above = borrower.highest.value > rank.value
+    effect = (
+        "evicts the owner's pods for them" if is_above and borrower.highest.preempts else "evicts none of them for it"
+    )
+    found = finding(
+        class_place(cluster, borrower.highest),
+        f"{borrower.queue.name} borrows from {loan.owner.name} with pods of priority {borrower.highest}, "
+        f"{'above' if is_above else 'not below'} the owner's {rank}: kube-scheduler {effect}"
+        + (f" ({plural(more, 'workload')})" if more > 1 else ""),
+    )
+    if borrower.highest.name:
+        found = found.near(borrower.highest.place, f"{borrower.workload.id} of {borrower.queue.name}")
+    if owner is not None:
+        found = found.near(class_place(cluster, rank), f"{owner.workload.id} of {owner.queue.name} has {rank}")
+    else:
+        found = found.near(loan.quota.nominal_place, f"quota of {loan.owner.name}")
+    certain = owner is not None and rank.certain and borrower.highest.certain
+    return (
+        found.about(borrower.workload.id)
+        .likely(not certain)
+        .with_data(
+            borrower=borrower.queue.name,
+            owner=loan.owner.name,
+            priority=borrower.highest.value,
+            ownerPriority=rank.value,
+        )
+    )
+
+
+@rule("QC306")
+def priority_layers_inverted(cluster: Cluster) -> Iterator[Finding]:
+    """Two workloads that Kueue and kube-scheduler rank in opposite order."""
+    for first, second in cluster.contention.inversions:
+        strong, weak = first.workload, second.workload
+        found = finding(
+            first.highest.place,
+            f"Kueue ranks {strong.id} over {weak.id} ({first.rank} > {second.rank}), kube-scheduler the other way round "
+            f"({first.highest} < {second.lowest})"
+            + (f": it evicts the pods of {strong.name}" if second.lowest.preempts else ""),
+        ).about(strong.id)
+        for at, caption in (
+            (first.rank, f"in Kueue {first.rank.value}"),
+            (second.rank, f"{weak.name}: in Kueue {second.rank.value}"),
+            (second.lowest, f"{weak.name}: for kube-scheduler {second.lowest.value}"),
+        ):
+            if at.name is not None and at.place != first.highest.place:
+                found = found.near(at.place, caption)
+        certain = all(r.certain for r in (first.rank, second.rank, first.highest, second.lowest))
+        yield (
+            found.likely(not certain)
+            .at_most("error" if second.lowest.preempts else "warning")
+            .with_data(kueue=[first.rank.value, second.rank.value], pods=[first.highest.value, second.lowest.value])
+        )
+
+
+@rule("QC307")
+def priority_in_one_layer_only(cluster: Cluster) -> Iterator[Finding]:
+    """Workloads that stand out in one of the two systems only. Without a WorkloadPriorityClass both use the pods' class."""
+    inverted = {id(c.workload) for pair in cluster.contention.inversions for c in pair}
+    alone: dict[tuple[str | None, str | None], list[Contender]] = {}
+    for each in cluster.contention.contenders:
+        pods = {r.source == POD_CLASS for r in each.pods}
+        differs = all(r.value != each.rank.value for r in each.pods)
+        chosen = each.workload.priority_class is not None
+        if (
+            each.rank.source == WORKLOAD_CLASS
+            and differs
+            and pods == {not chosen}
+            and id(each.workload) not in inverted
+        ):
+            alone.setdefault((each.rank.name, None if chosen else each.highest.name), []).append(each)
+    for (name, pod_class), members in alone.items():
+        yield _one_layer(name or "", pod_class, members)
+
+
+def _one_layer(name: str, pod_class: str | None, members: list[Contender]) -> Finding:
+    first, *others = members
+    who = names(str(c.workload.id) for c in members)
+    if pod_class is None:
+        place = first.rank.place
+        message = (
+            f"{who}: Kueue ranks with {name} ({first.rank.value}), kube-scheduler sees pods of the default priority "
+            f"{first.highest.value}"
+        )
+    else:
+        place = first.highest.place
+        message = (
+            f"{who}: kube-scheduler ranks with {pod_class} ({first.highest.value}), Kueue with the WorkloadPriorityClass "
+            f"{name} ({first.rank.value}), which stands in for a missing label"
+        )
+    found = finding(place, message).about(first.workload.id)
+    for other in others:
+        found = found.near(other.rank.place if pod_class is None else other.highest.place, "the same")
+    return found.with_data(workloads=len(members), kueue=first.rank.value, pods=first.highest.value)
+
+
+@rule("QC314")
+def both_layers_preempt(cluster: Cluster) -> Iterator[Finding]:
+    """Classes by which kube-scheduler evicts what Kueue admitted, beyond owners that make room among borrowers."""
+    weaker: dict[str | None, list[tuple[Contender, Contender]]] = {}
+    for first, second in cluster.contention.evictions:
+        weaker.setdefault(first.highest.name, []).append((first, second))
+    for pairs in weaker.values():
+        first, second = pairs[0]
+        decided = first.highest if first.highest.name else second.lowest
+        found = finding(
+            class_place(cluster, decided),
+            f"pods of {first.workload.id} (priority {first.highest}) evict pods of "
+            f"{names(str(weak.workload.id) for _, weak in pairs)} (priority {second.lowest}) that Kueue has admitted to "
+            f"the same nodes: they keep their quota and cannot run",
+        ).about(first.workload.id)
+        found = found.near(first.highest.place, f"{first.workload.name} names it") if first.highest.name else found
+        for _, weak in pairs:
+            found = found.near(class_place(cluster, weak.lowest), f"{weak.workload.name} has {weak.lowest}")
+        yield found.with_data(priority=first.highest.value, evicts=[w.lowest.value for _, w in pairs])
+
+
+@rule("QC315")
+def daemonset_evictable(cluster: Cluster) -> Iterator[Finding]:
+    """DaemonSets on accelerator nodes that a workload there may push aside."""
+    for daemon_set in cluster.daemon_sets:
+        rank = pod_rank(cluster, daemon_set.template)
+        places = daemon_grounds(cluster, daemon_set) if rank is not None else frozenset()
+        strong = [
+            c
+            for c in cluster.contention.contenders
+            if rank is not None and c.grounds & places and c.highest.preempts and c.highest.value > rank.value
+        ]
+        strong = [c for c in strong if _wants_the_same(c, daemon_set)]
+        if rank is not None and strong:
+            yield _evictable(cluster, daemon_set, rank, max(strong, key=lambda c: c.highest.value))
+
+
+def _wants_the_same(contender: Contender, daemon_set: DaemonSet) -> bool:
+    """Whether evicting the DaemonSet's pod would free anything that the workload asks for."""
+    held = {r for r, n in daemon_set.template.amounts().items() if n}
+    return any(n and r in held for p in contender.workload.pod_sets for r, n in p.template.amounts().items())
+
+
+def _evictable(cluster: Cluster, daemon_set: DaemonSet, rank: Rank, strong: Contender) -> Finding:
+    where = names(sorted(daemon_grounds(cluster, daemon_set) & strong.grounds))
+    found = finding(
+        daemon_set.template.place.at("priorityClassName").key(),
+        f"DaemonSet {daemon_set.name} has pod priority {rank}, below the {strong.highest} of {strong.workload.id} on "
+        f"{where}: kube-scheduler evicts it when they need room",
+    ).about(daemon_set.id)
+    found = found.near(strong.highest.place.key(), f"{strong.workload.name}: {strong.highest}")
+    certain = rank.certain and strong.highest.certain
+    return found.likely(not certain).with_data(priority=rank.value, workloads=strong.highest.value)

@@ -1,0 +1,233 @@
+"""QC3, continued: does lent quota come back, and in time."""
+
+from __future__ import annotations
+
+from qcheck.checks.registry import rule
+from qcheck.cluster.kueue import NEVER
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.kueue.priorities import global_default, pod_ranks
+from qcheck.schedulers.kueue.teardown import fails_on_eviction, is_lost, seconds, teardown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import ClusterQueue, Preemption
+    from qcheck.cluster.place import Place
+    from qcheck.cluster.workloads import Workload
+    from qcheck.schedulers.kueue.loans import Loan
+    from qcheck.schedulers.kueue.teardown import Teardown
+
+MOST_URGENT = 2**31
+"""Above every priority."""
+
+
+@rule("QC308")
+def owner_cannot_reclaim(cluster: Cluster) -> Iterator[Finding]:
+    """A queue that lends but may not preempt borrowers gets its quota back only when they finish.
+
+    Where a profile is held, reserved queues must be able to preempt borrowers of any priority.
+    """
+    for owner in cluster.queues:
+        loan = None if cluster.loans.is_shared(owner) else cluster.loans.main(owner)
+        limit = _reclaim_limit(cluster, owner)
+        if loan is not None and limit is not None:
+            others = [found.borrower.name for found in cluster.loans.of(owner, loan.quota)]
+            yield (
+                finding(
+                    owner.preemption.place.at("reclaimWithinCohort"),
+                    f"{owner.name} lends up to {lent(loan)} and {limit}",
+                )
+                .about(owner.id)
+                .near(loan.quota.nominal_place, f"nominalQuota {show_amount(loan.quota.resource, loan.quota.nominal)}")
+                .near(loan.borrowed.place, f"{loan.borrower.name} may borrow it")
+                .with_data(queue=owner.name, resource=loan.quota.resource, borrowers=[*others])
+            )
+
+
+def _reclaim_limit(cluster: Cluster, owner: ClusterQueue) -> str | None:
+    """What keeps an owner from taking its quota back, in words."""
+    reclaim = owner.preemption.reclaim
+    if reclaim == NEVER:
+        return "can never take it back: reclaimWithinCohort is Never"
+    if cluster.policy.profile and reclaim != "Any" and cluster.loans.is_reserved(owner):
+        return f"takes it back from lower priorities only: reclaimWithinCohort is {reclaim}"
+    return None
+
+
+def lent(loan: Loan) -> str:
+    """`8 nvidia.com/gpu of flavor h100`."""
+    return f"{show_amount(loan.quota.resource, loan.amount)} {loan.quota.resource} of flavor {loan.quota.flavor}"
+
+
+@rule("QC309")
+def borrow_threshold_ineffective(cluster: Cluster) -> Iterator[Finding]:
+    """Thresholds of borrowWithinCohort that let everything or nothing through."""
+    for queue in cluster.queues:
+        policy = queue.preemption
+        threshold = policy.borrow_threshold
+        if threshold is None:
+            continue
+        reason, near = _why_ineffective(cluster, policy, threshold)
+        if reason:
+            found = finding(
+                policy.place.at("borrowWithinCohort", "maxPriorityThreshold"),
+                f"maxPriorityThreshold {threshold} of {queue.name} has no effect: {reason}",
+            ).about(queue.id)
+            for place, caption in near:
+                found = found.near(place, caption)
+            yield found.with_data(queue=queue.name, threshold=threshold)
+
+
+def _why_ineffective(
+    cluster: Cluster, policy: Preemption, threshold: int
+) -> tuple[str | None, list[tuple[Place, str]]]:
+    if policy.borrow == NEVER:
+        return "borrowWithinCohort.policy is Never", [(policy.place.at("borrowWithinCohort", "policy"), "policy Never")]
+    manager = cluster.configuration
+    if manager is not None and manager.fair_sharing:
+        return "fair sharing does not look at it", [(manager.place.at("fairSharing").key(), "fair sharing is on")]
+    values = _in_use(cluster)
+    if not values:
+        return None, []
+    lowest, highest = min(values), max(values)
+    if threshold < lowest:
+        reason = f"every priority in use is above it, the lowest is {lowest}, so nothing may be preempted"
+        return reason, [(values[lowest], f"the lowest: {lowest}")]
+    if threshold >= highest:
+        reason = f"no priority in use is above it, the highest is {highest}, so it spares nothing"
+        return reason, [(values[highest], f"the highest: {highest}")]
+    return None, []
+
+
+def _in_use(cluster: Cluster) -> dict[int, Place]:
+    """Priorities that workloads have or may have in Kueue. Where classes are named, unlabelled ones have the default."""
+    classes = {c.value: c.place.at("value") for c in reversed(cluster.workload_priority_classes)}
+    chosen = {c.rank.value: c.rank.place for c in cluster.contention.contenders}
+    if not classes and len(chosen) < 2:
+        return {}
+    default = global_default(cluster)
+    unlabelled = {default.value: default.place.at("value")} if default else {}
+    if not default and classes:
+        unlabelled = {0: next(iter(classes.values()))}
+    return {**unlabelled, **chosen, **classes}
+
+
+@rule("QC310")
+def priorities_without_preemption(cluster: Cluster) -> Iterator[Finding]:
+    """Several priority classes where nothing may ever be preempted: they order the queue and no more."""
+    classes = sorted(cluster.workload_priority_classes, key=lambda c: c.value)
+    if (
+        not cluster.queues
+        or len({c.value for c in classes}) < 2
+        or not all(q.preemption.is_off for q in cluster.queues)
+    ):
+        return
+    first = cluster.queues[0]
+    found = finding(
+        first.preemption.place.key(),
+        f"{len(classes)} WorkloadPriorityClasses from {classes[0].value} to {classes[-1].value}, and no queue may preempt: "
+        f"they only decide who is admitted first",
+    ).about(first.id)
+    for each in (classes[-1], classes[0]):
+        found = found.near(each.place.at("value"), f"{each.name}: {each.value}")
+    yield found.with_data(queues=len(cluster.queues))
+
+
+@rule("QC311")
+def slow_reclaim(cluster: Cluster, budget: str | int, operators: list[str]) -> Iterator[Finding]:
+    """Workloads on borrowed quota that keep their nodes long after the owner wanted them back."""
+    allowed = _duration(budget)
+    known = {kind: _duration(text) for kind, _, text in (o.partition("=") for o in operators)}
+    for queue in cluster.queues:
+        taken = [(w, teardown(w, known)) for w in cluster.contention.workloads_of.get(queue.name, ())]
+        slow = [(workload, took) for workload, took in taken if took.seconds > allowed]
+        loan = _taken_back(cluster, queue) if slow else None
+        if loan is not None:
+            for workload, took in slow:
+                yield _slow(queue, workload, took, loan, allowed)
+
+
+def _slow(queue: ClusterQueue, workload: Workload, took: Teardown, loan: Loan, allowed: int) -> Finding:
+    return (
+        finding(
+            took.place,
+            f"{workload.id} may hold what {queue.name} borrows from {loan.owner.name} for {took.seconds} s after it is "
+            f"preempted ({took.reason}); the budget is {allowed} s",
+        )
+        .about(workload.id)
+        .near(loan.owner.preemption.place.at("reclaimWithinCohort"), f"{loan.owner.name} takes it back")
+        .with_data(seconds=took.seconds, budget=allowed, owner=loan.owner.name)
+    )
+
+
+def _duration(text: str | int) -> int:
+    """Seconds of a parameter; a plain number is seconds already. Raises `ValueError` with what is wrong."""
+    found = text if isinstance(text, int) else seconds(text)
+    if found is None:
+        raise ValueError(f"{text!r} is no duration; write 90s, 5m or 1h30m")
+    return found
+
+
+def _taken_back(cluster: Cluster, queue: ClusterQueue) -> Loan | None:
+    """What a queue borrows from an owner that may preempt it."""
+    return next((loan for loan in cluster.loans.to(queue) if loan.is_reclaimable), None)
+
+
+@rule("QC312")
+def not_preemption_tolerant(cluster: Cluster) -> Iterator[Finding]:
+    """Workloads on borrowed quota that do not survive losing it."""
+    for queue in cluster.queues:
+        lost = [
+            (w, why) for w in cluster.contention.workloads_of.get(queue.name, ()) if (why := _why_lost(w)) is not None
+        ]
+        loan = _taken_back(cluster, queue) if lost else None
+        if loan is None:
+            continue
+        strongest = _strongest_owner(cluster, queue)
+        for workload, (place, text) in lost:
+            if is_lost(workload) or _may_be_evicted(cluster, workload, strongest):
+                yield _not_tolerant(queue, workload, place, text, loan)
+
+
+def _not_tolerant(queue: ClusterQueue, workload: Workload, place: Place, text: str, loan: Loan) -> Finding:
+    owner = loan.owner
+    return (
+        finding(place, f"{workload.id} runs on what {queue.name} borrows from {owner.name}, and {text}")
+        .about(workload.id)
+        .near(owner.preemption.place.at("reclaimWithinCohort"), f"{owner.name} takes it back")
+        .with_data(owner=owner.name)
+    )
+
+
+def _why_lost(workload: Workload) -> tuple[Place, str] | None:
+    if is_lost(workload):
+        return workload.place.at("kind"), "nothing creates a bare Pod again once it is preempted"
+    if not fails_on_eviction(workload):
+        return None
+    if workload.on_disruption == "FailJob":
+        return workload.place.at(
+            "spec", "podFailurePolicy"
+        ).key(), "its podFailurePolicy fails it on the first eviction"
+    place = workload.retries_place or workload.place
+    return place, "the first pod that kube-scheduler evicts fails it: backoffLimit is 0 and eviction is not ignored"
+
+
+def _strongest_owner(cluster: Cluster, queue: ClusterQueue) -> int | None:
+    """The highest priority with which pods of owners may evict a queue's pods; None if no pod of theirs is known to.
+
+    A queue made for borrowing is meant to make room: for it the highest there is.
+    """
+    loans = cluster.loans
+    if any(loans.is_by_nature(queue, cell) for cell in loans.cells_to(queue)):
+        return MOST_URGENT
+    owners = (c for c in cluster.contention.most_urgent if loans.between(c.queue, queue) is not None)
+    return next((c.highest.value for c in owners), None)
+
+
+def _may_be_evicted(cluster: Cluster, workload: Workload, strongest: int | None) -> bool:
+    """Whether kube-scheduler may evict single pods. Kueue suspends the whole workload, which costs no retry."""
+    ranks = pod_ranks(cluster, workload)
+    return strongest is not None and ranks is not None and ranks[0].value < strongest

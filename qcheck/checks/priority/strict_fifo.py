@@ -1,0 +1,64 @@
+"""QC317: a strict queue stands still behind its first workload."""
+
+from __future__ import annotations
+
+from qcheck.checks.capacity.sums import names
+from qcheck.checks.registry import rule
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.answers.verdict import Verdict
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import ClusterQueue
+
+_LETS_PASS = ("namespace-not-selected", "queue-stopped", "queue-inactive", "priority-class-missing")
+"""Causes that keep a workload out of the queue, or for which Kueue lets the others pass."""
+
+
+@rule("QC317")
+def strict_fifo_blocked(cluster: Cluster) -> Iterator[Finding]:
+    """Strict queues with a workload that can never be admitted, or with several flavors to wait for."""
+    stuck: dict[str, list[Verdict]] = {}
+    for verdict in cluster.verdicts:
+        decision = verdict.decision
+        if decision.is_never_admitted and decision.cluster_queue and decision.reasons[0].cause not in _LETS_PASS:
+            stuck.setdefault(decision.cluster_queue, []).append(verdict)
+    for queue in cluster.queues:
+        if queue.strategy != "StrictFIFO":
+            continue
+        if queue.name in stuck:
+            yield _blocked(cluster, queue, stuck[queue.name])
+        elif any(len(g.flavors) > 1 for g in queue.groups):
+            yield _several(queue)
+
+
+def _blocked(cluster: Cluster, queue: ClusterQueue, verdicts: list[Verdict]) -> Finding:
+    workloads = names(str(v.workload.id) for v in verdicts)
+    message = (
+        f"{queue.name} is StrictFIFO and {workloads} can never be admitted: once at the head, "
+        "everything behind waits for ever"
+    )
+    found = finding(queue.place.at("spec", "queueingStrategy"), message).about(queue.id).likely(not cluster.is_complete)
+    for verdict in verdicts[:3]:
+        reason = verdict.decision.reasons[0]
+        found = found.near(reason.place, reason.message)
+    return found.with_data(queue=queue.name, workloads=[str(v.workload.id) for v in verdicts])
+
+
+def _several(queue: ClusterQueue) -> Finding:
+    group = next(g for g in queue.groups if len(g.flavors) > 1)
+    flavors = names(f.name for f in group.flavors)
+    message = (
+        f"{queue.name} is StrictFIFO over several flavors ({flavors}): a workload that waits for one of them holds up "
+        "those that would fit into another"
+    )
+    return (
+        finding(queue.place.at("spec", "queueingStrategy"), message)
+        .about(queue.id)
+        .near(group.place.at("flavors").key(), "the flavors")
+        .at_most("warning")
+        .with_data(queue=queue.name)
+    )

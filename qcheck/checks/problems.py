@@ -1,0 +1,28 @@
+"""Problems of reading and decoding as findings, for the rules of every family that report them."""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.findings.finding import Finding, finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.problems import Problem
+
+
+def of_problems(cluster: Cluster, *codes: str) -> Iterator[Finding]:
+    """The problems with one of some codes, in the order in which they were met."""
+    return (finding_of(p) for p in cluster.problems if p.code in codes)
+
+
+def finding_of(problem: Problem) -> Finding:
+    found = finding(problem.place, problem.message, problem.place.caption)
+    return replace(
+        found,
+        related=problem.related,
+        object=problem.object,
+        data=dict(problem.data),
+        help=problem.help or None,
+    )

@@ -1,0 +1,1 @@
+"""QC4: is every queue wired."""

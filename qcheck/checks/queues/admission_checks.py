@@ -1,0 +1,166 @@
+"""QC4, continued: admission checks and what they need."""
+
+from __future__ import annotations
+
+from qcheck.checks.capacity.sums import names
+from qcheck.checks.missing import Use, by_name, missing, nearest
+from qcheck.checks.registry import rule
+from qcheck.cluster.resources import is_compute
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.kueue.inactive_queues import inactive
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import AdmissionCheck, CheckUse, ClusterQueue, FlavorQuotas, MultiKueueConfig, Quota
+    from qcheck.supply.supply import NodeGroup
+
+GROUP = "kueue.x-k8s.io"
+
+
+@rule("QC407")
+def admission_check_missing(cluster: Cluster) -> Iterator[Finding]:
+    """Checks, their parameters and the clusters behind them that do not exist: the queue stays inactive."""
+    uses = by_name(Use(c.name, c.place, q.id) for q in cluster.queues for c in q.checks)
+    for name, each in uses.items():
+        if name not in cluster.admission_check:
+            by = names(sorted({u.by.name for u in each}))
+            yield missing("AdmissionCheck", each, cluster.admission_check, f"{by} stays inactive")
+    for check in cluster.admission_checks:
+        yield from _parameters(cluster, check)
+    for config in cluster.multikueue_configs:
+        yield from _clusters(cluster, config)
+    yield from _flavors(cluster)
+
+
+def _parameters(cluster: Cluster, check: AdmissionCheck) -> Iterator[Finding]:
+    """The object that configures one of Kueue's own checks. What other controllers want is not known."""
+    if not (check.is_provisioning or check.is_multikueue):
+        return
+    kind = "ProvisioningRequestConfig" if check.is_provisioning else "MultiKueueConfig"
+    place = check.place.at("spec", "parameters")
+    known = cluster.provisioning_configs if check.is_provisioning else cluster.multikueue_configs
+    used = [q.name for q in cluster.queues if any(c.name == check.name for c in q.checks)]
+    consequence = f"check {check.name} is never active" + (f", and neither is {names(used)}" if used else "")
+    if check.parameters_kind != kind or check.parameters_group != GROUP:
+        has = f"{check.parameters_group}/{check.parameters_kind}" if check.parameters_kind else "none"
+        message = f"check {check.name} needs parameters of kind {GROUP}/{kind} and has {has}: it is never active"
+        yield finding(place, message).about(check.id)
+    elif check.parameters_name not in {c.name for c in known}:
+        use = Use(check.parameters_name or "", place.at("name"), check.id)
+        yield missing(kind, [use], (c.name for c in known), consequence)
+
+
+def _clusters(cluster: Cluster, config: MultiKueueConfig) -> Iterator[Finding]:
+    known = [c.name for c in cluster.multikueue_clusters]
+    lost = [name for name in config.clusters if name not in known]
+    if not lost:
+        return
+    place = config.place.at("spec", "clusters")
+    index = config.clusters.index(lost[0])
+    all_lost = len(lost) == len(config.clusters)
+    consequence = "no cluster is left, so the check is never active" if all_lost else "the others are still used"
+    found = finding(
+        place.at(index), f"MultiKueueCluster {names(lost)} of {config.name} does not exist: {consequence}"
+    ).about(config.id)
+    for name in lost[1:]:
+        found = found.near(place.at(config.clusters.index(name)), f"{name} does not exist either")
+    near = nearest(lost[0], known)
+    if near is not None:
+        found = found.fixed_by(f"Write {near} instead of {lost[0]}, or create the MultiKueueCluster {lost[0]}.")
+    yield found.at_most("error" if all_lost else "warning").with_data(missing=[*lost])
+
+
+def _flavors(cluster: Cluster) -> Iterator[Finding]:
+    """`onFlavors` entries without a ResourceFlavor. One that merely is not the queue's is refused by Kueue's webhook."""
+    for queue in cluster.queues:
+        own = {f.name for f in queue.flavors()}
+        for use in queue.checks:
+            for at, flavor in enumerate(use.flavors):
+                if flavor not in own and flavor not in cluster.flavor:
+                    has = f"its flavors are {names(sorted(own))}" if own else "it has no flavor"
+                    message = f"{queue.name} applies check {use.name} on flavor {flavor}, which does not exist: {has}"
+                    yield finding(use.flavors_place.at(at), message).about(queue.id).with_data(missing=flavor)
+
+
+CONFLICTS = (
+    "MultipleMultiKueueAdmissionChecks",
+    "MultiKueueAdmissionCheckAppliedPerFlavor",
+    "MultiKueueWithProvisioningRequest",
+)
+"""Kueue's reasons for which checks that exist make a queue inactive together."""
+
+
+@rule("QC408")
+def admission_check_conflict(cluster: Cluster) -> Iterator[Finding]:
+    """Checks that make their queue inactive together."""
+    for queue in cluster.queues:
+        for each in inactive(cluster, queue):
+            if each.reason in CONFLICTS:
+                found = finding(each.place, f"{each.message}: {queue.name} is inactive ({each.reason})").about(queue.id)
+                for use in queue.checks:
+                    if each.place not in (use.place, use.flavors_place):
+                        found = found.near(use.place, f"check {use.name}")
+                yield found.with_data(queue=queue.name, reason=each.reason)
+
+
+def _provisioned(cluster: Cluster) -> Iterator[tuple[ClusterQueue, CheckUse, AdmissionCheck, list[FlavorQuotas]]]:
+    """Each use of a ProvisioningRequest check with the flavors that it is for."""
+    for queue in cluster.queues:
+        for use in queue.checks:
+            check = cluster.admission_check.get(use.name)
+            if check is not None and check.is_provisioning:
+                yield queue, use, check, [f for f in queue.flavors() if not use.flavors or f.name in use.flavors]
+
+
+@rule("QC421")
+def provisioning_skips_resource(cluster: Cluster) -> Iterator[Finding]:
+    """Accelerators behind a ProvisioningRequest check that its configuration does not manage."""
+    skipped: dict[str, list[Quota]] = {}
+    configs = {c.name: c for c in cluster.provisioning_configs}
+    for _, _, check, flavors in _provisioned(cluster):
+        config = configs.get(check.parameters_name or "")
+        if config is not None and config.managed_resources:
+            cells = [q for f in flavors for q in f.quotas if is_compute(q.resource) and q.nominal]
+            skipped.setdefault(config.name, []).extend(q for q in cells if q.resource not in config.managed_resources)
+    for name, quotas in skipped.items():
+        if quotas:
+            config, lost = configs[name], names(sorted({q.resource for q in quotas}))
+            found = finding(
+                config.place.at("spec", "managedResources").key(),
+                f"{name} provisions for {names(config.managed_resources)} only: a workload that asks for {lost} passes the "
+                f"check without any node being added, unless it asks for one of those as well",
+            ).about(config.id)
+            for quota in quotas:
+                found = found.near(quota.place, f"quota of {quota.resource} behind the check")
+            yield found.with_data(resources=sorted({q.resource for q in quotas}))
+
+
+@rule("QC422")
+def provisioning_unsupported(cluster: Cluster) -> Iterator[Finding]:
+    """ProvisioningRequest checks on nodes that Karpenter manages, which does not know such requests."""
+    for queue, use, check, flavors in _provisioned(cluster):
+        for flavor in flavors:
+            groups = [m.group for m in cluster.supply.matches(flavor.name)]
+            if groups and all(_is_karpenters(g) for g in groups):
+                yield (
+                    finding(
+                        use.place,
+                        f"check {check.name} of {queue.name} asks for nodes by ProvisioningRequest, but the nodes of flavor "
+                        f"{flavor.name} come from Karpenter ({names(sorted({g.name for g in groups}))}), which serves none: "
+                        f"its workloads wait for ever",
+                    )
+                    .about(queue.id)
+                    .near(flavor.name_place, f"flavor {flavor.name}")
+                    .near(groups[0].place, f"{groups[0].name} is Karpenter's")
+                    .with_data(queue=queue.name, check=check.name, flavor=flavor.name)
+                )
+                break
+
+
+def _is_karpenters(group: NodeGroup) -> bool:
+    if group.pool is not None:
+        return (group.pool.autoscaler or "").lower().startswith("karpenter")
+    return bool(group.nodes) and all("karpenter.sh/nodepool" in n.node_labels for n in group.nodes)

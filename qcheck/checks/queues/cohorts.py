@@ -1,0 +1,153 @@
+"""QC4, continued: cohorts, their quota and their weights."""
+
+from __future__ import annotations
+
+from qcheck.checks.capacity.sums import names, plural
+from qcheck.checks.registry import rule
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import Cohort, Quota
+    from qcheck.cluster.objects import ObjectId
+    from qcheck.cluster.place import Place
+
+TYPO = 2
+"""Letters by which a misspelled name differs at the most."""
+
+
+@rule("QC406")
+def cohort_lonely(cluster: Cluster) -> Iterator[Finding]:
+    """Names of cohorts that exist only by one mention and look like another one's."""
+    users: dict[str, list[tuple[Place, ObjectId]]] = {}
+    for member in (*cluster.queues, *cluster.cohorts):
+        if member.parent:
+            users.setdefault(member.parent, []).append((member.parent_place, member.id))
+    lonely = [name for name, by in users.items() if len(by) == 1 and name not in cluster.cohort]
+    for name in lonely:
+        near = next((o for o in sorted({*users, *cluster.cohort} - set(lonely)) if looks_mistyped(name, o)), None)
+        if near is not None:
+            place, by = users[name][0]
+            found = finding(
+                place, f"only {by} names the cohort {name}, so it shares with nobody; there is a cohort {near}"
+            )
+            known = cluster.cohort.get(near)
+            other = known.name_place if known else users[near][0][0]
+            yield (
+                found.about(by)
+                .near(other, f"cohort {near}")
+                .fixed_by(f"Write {near} instead of {name}; if {name} is meant, a Cohort object of that name says so.")
+                .with_data(cohort=name, nearest=near)
+            )
+
+
+def looks_mistyped(name: str, other: str) -> bool:
+    """Whether one of two names was probably meant to be the other: a few letters differ, and not a part such as -a and -b."""
+    if _plain(name) == _plain(other):
+        return True
+    mine, theirs = _parts(name), _parts(other)
+    differing = [(x, y) for x, y in zip(mine, theirs, strict=False) if x != y]
+    if len(mine) != len(theirs) or not all(len(x) > 3 and x.isalpha() and y.isalpha() for x, y in differing):
+        return False
+    from difflib import SequenceMatcher
+
+    edits = SequenceMatcher(None, name, other, autojunk=False).get_opcodes()
+    changed = [(name[a:b], other[c:d]) for tag, a, b, c, d in edits if tag != "equal"]
+    return sum(max(len(x), len(y)) for x, y in changed) <= min(TYPO, len(name) // 4)
+
+
+def _plain(name: str) -> str:
+    return "".join(_parts(name)).lower()
+
+
+def _parts(name: str) -> list[str]:
+    return name.replace("_", "-").replace(".", "-").split("-")
+
+
+@rule("QC415")
+def cohort_quota_adds_up(cluster: Cluster) -> Iterator[Finding]:
+    """Quota of a cohort that looks like a ceiling over its members'. Where the nodes for both are there, it is none."""
+    for cohort in cluster.cohorts:
+        members = [cluster.queue[m] for m in sorted(cluster.tree.members(cohort.name))]
+        doubled = []
+        for quota in cohort.quotas():
+            theirs = [q for m in members if (q := m.quota(*quota.key)) is not None and q.nominal]
+            total = sum(q.nominal for q in theirs)
+            if total and quota.nominal >= total and not _is_there(cluster, quota):
+                doubled.append((quota, theirs, total))
+        if doubled:
+            yield _adds_up(cohort, doubled)
+
+
+def _is_there(cluster: Cluster, quota: Quota) -> bool:
+    """Whether nodes for all quota of a cell exist."""
+    supply = cluster.supply
+    if not supply.matches(quota.flavor) or not supply.is_known(quota.flavor, quota.resource):
+        return False
+    ceiling = supply.ceiling(quota.flavor, quota.resource)
+    return ceiling is None or sum(q.nominal for q in supply.demands.get(quota.key, ())) <= ceiling
+
+
+def _adds_up(cohort: Cohort, doubled: list[tuple[Quota, list[Quota], int]]) -> Finding:
+    (quota, theirs, total), *others = doubled
+    own, members = show_amount(quota.resource, quota.nominal), show_amount(quota.resource, total)
+    both = show_amount(quota.resource, quota.nominal + total)
+    found = finding(
+        quota.nominal_place,
+        f"cohort {cohort.name} has {own} {quota.resource} of flavor {quota.flavor} of its own beside the {members} of its "
+        f"members: it adds to them, {own} + {members} = {both}, and is no ceiling",
+    ).about(cohort.id)
+    for each in theirs:
+        found = found.near(each.nominal_place, f"{show_amount(each.resource, each.nominal)} of a member")
+    for other, _, _ in others:
+        found = found.near(other.nominal_place, f"{other.resource} in {other.flavor} too")
+    return found.with_data(cohort=cohort.name, resource=quota.resource, own=quota.nominal, members=total)
+
+
+@rule("QC416")
+def cohort_flavor_mismatch(cluster: Cluster) -> Iterator[Finding]:
+    """Quota of a cohort that no queue below it can use, because none lists the cell. A missing flavor is QC401's case."""
+    for cohort in cluster.cohorts if cluster.queues else ():
+        members = [cluster.queue[m] for m in sorted(cluster.tree.members(cohort.name))]
+        listed = {q.key for m in members for q in m.quotas()}
+        unused = [q for q in cohort.quotas() if q.nominal and q.key not in listed and q.flavor in cluster.flavor]
+        if unused:
+            first, *others = unused
+            flavors = sorted({f for f, _ in listed})
+            has = f"; {plural(len(members), 'queue')} below it with quota of {names(flavors)}" if flavors else ""
+            found = finding(
+                first.nominal_place,
+                f"cohort {cohort.name} has {show_amount(first.resource, first.nominal)} {first.resource} of flavor "
+                f"{first.flavor}, which no queue below it lists, so nobody can use it{has}",
+            ).about(cohort.id)
+            for other in others:
+                found = found.near(other.nominal_place, f"{other.resource} in {other.flavor} neither")
+            yield found.with_data(cohort=cohort.name, flavor=first.flavor, resource=first.resource)
+
+
+@rule("QC420")
+def fair_sharing_weight_zero(cluster: Cluster) -> Iterator[Finding]:
+    """Weight 0 where weights decide: never ahead of anybody once it borrows."""
+    manager = cluster.configuration
+    if manager is None:
+        return
+    if manager.fair_sharing:
+        for holder in (*cluster.queues, *cluster.cohorts):
+            if holder.weight is not None and holder.weight.nanos == 0 and holder.parent:
+                place = holder.place.at("spec", "fairSharing", "weight")
+                message = f"{holder.name} has fair sharing weight 0: as soon as it borrows it loses to all others, is "
+                found = finding(place, f"{message}preempted first and preempts nobody").about(holder.id)
+                yield found.near(manager.place.at("fairSharing").key(), "fair sharing decides")
+    if manager.admission_fair_sharing:
+        for local in cluster.local_queues:
+            queue = cluster.queue.get(local.cluster_queue or "")
+            by_usage = queue is not None and queue.admission_mode == "UsageBasedAdmissionFairSharing"
+            if by_usage and local.weight is not None and local.weight.nanos <= 0:
+                place = local.place.at("spec", "fairSharing", "weight")
+                message = f"LocalQueue {local.id.full_name} has weight 0: its workloads are always considered last"
+                found = finding(place, message).about(local.id)
+                yield found.near(manager.place.at("admissionFairSharing").key(), "usage decides about admission")

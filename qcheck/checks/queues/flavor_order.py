@@ -1,0 +1,54 @@
+"""QC4, continued: which flavor is taken first."""
+
+from __future__ import annotations
+
+from qcheck.checks.registry import rule
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.resources import is_compute
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import ClusterQueue, Quota, ResourceGroup
+
+NEXT = "TryNextFlavor"
+
+
+@rule("QC417")
+def flavor_unreachable(cluster: Cluster) -> Iterator[Finding]:
+    """Flavors that are borrowed although the queue owns quota of a later one."""
+    for queue in cluster.queues:
+        if queue.fungibility.when_can_borrow == NEXT or not queue.parent:
+            continue
+        for group in queue.groups:
+            pair = _borrowed_before_own(cluster, queue, group)
+            if pair is not None:
+                yield _before_own(queue, *pair)
+
+
+def _borrowed_before_own(cluster: Cluster, queue: ClusterQueue, group: ResourceGroup) -> tuple[Quota, Quota] | None:
+    """A cell that is borrowed first, and one of a later flavor that the queue owns; accelerators count if it has any."""
+    resources = [r for r in group.covered if is_compute(r)] or list(group.covered)
+    for resource in resources:
+        cells = [q for f in group.flavors for q in f.quotas if q.resource == resource]
+        for at, cell in enumerate(cells):
+            own = next((later for later in cells[at + 1 :] if later.nominal), None)
+            if own is not None and cluster.tree.borrowable(queue.name, cell.key) > 0:
+                return cell, own
+    return None
+
+
+def _before_own(queue: ClusterQueue, borrowed: Quota, own: Quota) -> Finding:
+    has = f"its own {show_amount(borrowed.resource, borrowed.nominal)}" if borrowed.nominal else "it owns none"
+    found = finding(
+        queue.fungibility.place.at("whenCanBorrow"),
+        f"{queue.name} borrows {borrowed.resource} of flavor {borrowed.flavor} ({has}) before it uses the "
+        f"{show_amount(own.resource, own.nominal)} of flavor {own.flavor} that it owns: whenCanBorrow is MayStopSearch",
+    ).about(queue.id)
+    found = found.near(borrowed.place, "tried first, and borrowed").near(own.nominal_place, "its own, tried later")
+    if borrowed.nominal:
+        found = found.at_most("note")
+    return found.with_data(queue=queue.name, borrowed=borrowed.flavor, own=own.flavor, resource=own.resource)

@@ -1,0 +1,138 @@
+"""QC4, continued: quota that nobody can use, borrow or lend as it says."""
+
+from __future__ import annotations
+
+from qcheck.checks.capacity.sums import names, plural
+from qcheck.checks.registry import rule
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.resources import is_compute
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.kueue.loans import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import ClusterQueue, Quota, QuotaHolder, ResourceGroup
+    from qcheck.schedulers.kueue.cohort_tree import TreeNode
+
+
+@rule("QC409")
+def quota_dead(cluster: Cluster) -> Iterator[Finding]:
+    """Covered resources of which a queue can never hold anything. What is missing beside accelerators is QC107's case."""
+    for queue in cluster.queues:
+        if cluster.tree.is_below_cycle(queue.parent):
+            continue
+        dead = [r for g in queue.groups for r in g.covered if _is_dead(cluster, queue, g, r)]
+        cells = [q for q in queue.quotas() if q.resource in dead]
+        if cells:
+            why = f"nothing of it can be borrowed in cohort {queue.parent}" if queue.parent else "it is in no cohort"
+            found = finding(
+                cells[0].nominal_place,
+                f"{queue.name} covers {names(dead)} with nominalQuota 0, and {why}: pods that ask for it are never admitted",
+            ).about(queue.id)
+            for cell in cells[1:]:
+                found = found.near(cell.nominal_place, f"{cell.resource} in {cell.flavor} too")
+            yield found.with_data(queue=queue.name, resources=[*dead])
+
+
+def _is_dead(cluster: Cluster, queue: ClusterQueue, group: ResourceGroup, resource: str) -> bool:
+    """Zeros beside a flavor that has the resource only fill the list, which Kueue wants complete."""
+    if not is_compute(resource) and any(q.nominal and is_compute(q.resource) for q in queue.quotas()):
+        return False
+    cells = [q for f in group.flavors for q in f.quotas if q.resource == resource]
+    return bool(cells) and all(cluster.tree.queue_potential(queue.name, c.key) == 0 for c in cells)
+
+
+@rule("QC410")
+def borrowing_out_of_reach(cluster: Cluster) -> Iterator[Finding]:
+    """Borrowing limits above all that the others could ever lend."""
+    for holder in (*cluster.queues, *cluster.cohorts):
+        node = _node(cluster, holder)
+        if cluster.tree.is_below_cycle(node.parent):
+            continue
+        beyond = [(q, cluster.tree.lent_to(node, q.key)) for q in holder.quotas() if q.borrowing_limit is not None]
+        beyond = [(q, most) for q, most in beyond if (q.borrowing_limit or 0) > most and (q.nominal or most)]
+        if beyond:
+            yield _out_of_reach(holder, sorted(beyond, key=lambda b: not is_compute(b[0].resource)))
+
+
+def _node(cluster: Cluster, holder: QuotaHolder) -> TreeNode:
+    nodes = cluster.tree.queues if holder.id.kind == "ClusterQueue" else cluster.tree.cohorts
+    return nodes[holder.name]
+
+
+def _out_of_reach(holder: QuotaHolder, beyond: list[tuple[Quota, int]]) -> Finding:
+    (first, most), *others = beyond
+    limit = show_amount(first.resource, first.borrowing_limit or 0)
+    found = finding(
+        first.place.at("borrowingLimit"),
+        f"{holder.name} may borrow {limit} {first.resource} of flavor {first.flavor}, but all others together lend "
+        f"{show_amount(first.resource, most)}" + (f" (and {plural(len(others), 'more limit')})" if others else ""),
+    ).about(holder.id)
+    for quota, lent in others:
+        found = found.near(quota.place.at("borrowingLimit"), f"others lend {show_amount(quota.resource, lent)}")
+    return found.with_data(queue=holder.name, resource=first.resource, limit=first.borrowing_limit, lent=most)
+
+
+@rule("QC411")
+def lending_blocked(cluster: Cluster) -> Iterator[Finding]:
+    """Idle quota that others would like and may not have."""
+    for queue in cluster.queues:
+        kept = [(q, keen) for q in _blocks(queue) if (keen := cluster.loans.wanting(queue, q.key))]
+        if kept:
+            quota, keen = min(kept, key=lambda k: not is_compute(k[0].resource))
+            found = finding(
+                quota.place.at("lendingLimit"),
+                f"{queue.name} keeps {show_amount(quota.resource, quota.nominal)} {quota.resource} of flavor "
+                f"{quota.flavor} to itself also when idle; {names(keen)} would borrow it",
+            ).about(queue.id)
+            yield found.with_data(queue=queue.name, resource=quota.resource, nominal=quota.nominal)
+
+
+def _blocks(queue: ClusterQueue) -> list[Quota]:
+    return [q for q in queue.quotas() if q.lending_limit == 0 and q.nominal > 0]
+
+
+@rule("QC412")
+def reserved_queue_borrows(cluster: Cluster) -> Iterator[Finding]:
+    """Queues that do not do what settings call them: reserved ones borrow, shared ones cannot."""
+    for queue in cluster.queues:
+        cells = counted(queue)
+        if cluster.loans.is_reserved(queue) and queue.parent:
+            open_cells = [q for q in cells if q.borrowing_limit != 0]
+            if open_cells:
+                yield _borrows(queue, open_cells)
+        if cluster.loans.is_shared(queue) and cells and not _can_borrow(cluster, queue, cells):
+            place = cells[0].place.at("borrowingLimit") if queue.parent else queue.parent_place
+            why = "nothing of it can be borrowed in its cohort" if queue.parent else "it is in no cohort"
+            yield (
+                finding(
+                    place.key(),
+                    f"{queue.name} is a shared queue and cannot borrow {cells[0].resource}: {why}",
+                )
+                .about(queue.id)
+                .with_data(queue=queue.name)
+            )
+
+
+def _can_borrow(cluster: Cluster, queue: ClusterQueue, cells: list[Quota]) -> bool:
+    return any(cluster.tree.borrowable(queue.name, q.key) > 0 for q in cells)
+
+
+def _borrows(queue: ClusterQueue, cells: list[Quota]) -> Finding:
+    first, *others = cells
+    limit = first.borrowing_limit
+    has = (
+        "no borrowingLimit, which is no limit"
+        if limit is None
+        else f"borrowingLimit {show_amount(first.resource, limit)}"
+    )
+    found = finding(
+        first.place.at("borrowingLimit") if limit is not None else first.place,
+        f"{queue.name} is a reserved queue and may borrow {first.resource}: it has {has}",
+    ).about(queue.id)
+    for other in others:
+        found = found.near(other.place, f"{other.resource} in {other.flavor} too")
+    return found.with_data(queue=queue.name, resource=first.resource, limit=limit)

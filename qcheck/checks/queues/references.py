@@ -1,0 +1,142 @@
+"""QC4: does every queue, cohort and workload lead somewhere."""
+
+from __future__ import annotations
+
+from qcheck.checks.capacity.sums import names, plural
+from qcheck.checks.missing import Use, by_name, missing, users
+from qcheck.checks.registry import rule
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.kueue.routing import selects
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import ClusterQueue, LocalQueue
+    from qcheck.cluster.workloads import Workload
+
+
+@rule("QC401")
+def flavor_missing(cluster: Cluster) -> Iterator[Finding]:
+    """Queues and cohorts with quota of a flavor that does not exist."""
+    holders = (*cluster.queues, *cluster.cohorts)
+    uses = by_name(Use(f.name, f.name_place, h.id) for h in holders for f in h.flavors())
+    for name, each in uses.items():
+        if name not in cluster.flavor:
+            by = sorted({u.by.name for u in each if u.by.kind == "ClusterQueue"})
+            consequence = f"{names(by)} {'stays' if len(by) == 1 else 'stay'} inactive" if by else "its quota is dead"
+            yield missing("ResourceFlavor", each, cluster.flavor, consequence)
+
+
+@rule("QC402")
+def cluster_queue_missing(cluster: Cluster) -> Iterator[Finding]:
+    """Local queues that lead nowhere."""
+    uses = [
+        Use(q.cluster_queue, q.place.at("spec", "clusterQueue"), q.id) for q in cluster.local_queues if q.cluster_queue
+    ]
+    for name, each in by_name(uses).items():
+        if name not in cluster.queue:
+            yield missing("ClusterQueue", each, cluster.queue, f"it is named by {users(each)}")
+    for local in cluster.local_queues:
+        if not local.cluster_queue:
+            message = f"LocalQueue {local.name} names no ClusterQueue, so it takes no workload"
+            yield finding(local.place.at("spec", "clusterQueue"), message).about(local.id)
+
+
+@rule("QC403")
+def local_queue_missing(cluster: Cluster) -> Iterator[Finding]:
+    """Workloads that name a queue which their namespace does not have."""
+    if cluster.generates("LocalQueue"):
+        return
+    missed: dict[tuple[str, str], list[Workload]] = {}
+    for workload in cluster.workloads:
+        if workload.queue and not _may_lie_there(cluster, workload, workload.queue):
+            missed.setdefault((workload.namespace, workload.queue), []).append(workload)
+    for (namespace, queue), workloads in missed.items():
+        known = [q.name for q in cluster.local_queues if q.namespace == namespace]
+        uses = [Use(queue, w.queue_place, w.id) for w in workloads]
+        consequence = f"namespace {namespace} has no such queue for {users(uses)}"
+        yield missing("LocalQueue", uses, known, consequence).with_data(namespace=namespace)
+
+
+def _may_lie_there(cluster: Cluster, workload: Workload, queue: str) -> bool:
+    """Whether the queue exists, also for a manifest whose namespace is given only when it is applied."""
+    if (workload.namespace, queue) in cluster.local_queue:
+        return True
+    is_placed = workload.place.at("metadata", "namespace").exists
+    return not is_placed and any(q.name == queue for q in cluster.local_queues)
+
+
+@rule("QC404")
+def namespace_not_selected(cluster: Cluster) -> Iterator[Finding]:
+    """Queues that select no namespace, or not those of their local queues."""
+    for queue in cluster.queues:
+        locals_ = cluster.local_queues_of.get(queue.name, [])
+        place = queue.place.at("spec", "namespaceSelector").key()
+        selector = queue.namespace_selector
+        if selector is None:
+            message = f"{queue.name} has no namespaceSelector, so it takes workloads of no namespace"
+            found = finding(place, f"{message} (the empty selector {{}} takes all)").about(queue.id)
+            for local in locals_:
+                found = found.near(local.place.at("spec", "clusterQueue"), f"{local.id.full_name} leads here in vain")
+            yield found.with_data(queue=queue.name)
+        else:
+            outside = [q for q in locals_ if selects(cluster, selector, q.namespace) is False]
+            if outside:
+                yield _outside(cluster, queue, outside)
+
+
+def _outside(cluster: Cluster, queue: ClusterQueue, outside: list[LocalQueue]) -> Finding:
+    spaces = sorted({q.namespace for q in outside})
+    found = finding(
+        queue.place.at("spec", "namespaceSelector").key(),
+        f"the namespaceSelector of {queue.name} does not match {'namespace' if len(spaces) == 1 else 'the namespaces'} "
+        f"{names(spaces)}, so the workloads of {plural(len(outside), 'local queue')} wait for ever",
+    ).about(queue.id)
+    for local in outside:
+        found = found.near(local.place.at("spec", "clusterQueue"), f"{local.id.full_name} leads here")
+    for space in spaces:
+        known = cluster.namespace.get(space)
+        if known is not None:
+            labels = {k: v for k, v in known.labels.items() if k != "kubernetes.io/metadata.name"}
+            has = names(f"{k}={v}" for k, v in labels.items()) if labels else "no label of its own"
+            found = found.near(known.place.at("metadata", "labels").key(), f"{space} has {has}")
+    return found.with_data(queue=queue.name, namespaces=[*spaces])
+
+
+@rule("QC405")
+def cohort_cycle(cluster: Cluster) -> Iterator[Finding]:
+    """Cohorts that are their own ancestors."""
+    for cycle in cluster.tree.cycles:
+        first, *others = [cluster.cohort[name] for name in cycle]
+        below = sorted(
+            q.name for q in cluster.queues if q.parent and set(cycle) & set(cluster.tree.ancestors(q.parent))
+        )
+        inactive = f"; Kueue leaves {names(below)} out of scheduling without saying so" if below else ""
+        way = " -> ".join((*cycle, cycle[0]))
+        found = finding(first.parent_place, f"the parents of cohort {first.name} form a cycle: {way}{inactive}")
+        for other in others:
+            found = found.near(other.parent_place, f"parent of {other.name}")
+        for queue in cluster.queues:
+            if queue.name in below:
+                found = found.near(queue.parent_place, f"{queue.name} is below the cycle")
+        yield found.about(first.id).with_data(cycle=[*cycle], queues=[*below])
+
+
+@rule("QC414")
+def queue_stopped(cluster: Cluster) -> Iterator[Finding]:
+    """Queues that are paused in the repository."""
+    for queue in cluster.queues:
+        if queue.is_stopped:
+            drained = "; what it runs is evicted" if queue.stop_policy == "HoldAndDrain" else ""
+            lent = "; others still borrow its quota" if cluster.loans.main(queue) else ""
+            message = f"{queue.name} is stopped ({queue.stop_policy}) and admits nothing{drained}{lent}"
+            yield finding(queue.place.at("spec", "stopPolicy"), message).about(queue.id)
+    for local in cluster.local_queues:
+        if local.is_stopped:
+            unmanaged = "; jobs without a queue label now start unmanaged" if local.name == "default" else ""
+            message = (
+                f"LocalQueue {local.id.full_name} is stopped ({local.stop_policy}) and takes no workload{unmanaged}"
+            )
+            yield finding(local.place.at("spec", "stopPolicy"), message).about(local.id)

@@ -1,0 +1,60 @@
+"""QC4, continued: ResourceQuotas of namespaces beside the quota of queues."""
+
+from __future__ import annotations
+
+from qcheck.checks.registry import rule
+from qcheck.cluster.quantity import amount, show_amount
+from qcheck.cluster.resources import BASIC, is_compute
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import ClusterQueue, Quota
+    from qcheck.cluster.workloads import ResourceQuota
+
+REQUESTS = "requests."
+
+
+@rule("QC418")
+def resource_quota_tighter(cluster: Cluster) -> Iterator[Finding]:
+    """Namespaces whose ResourceQuota refuses pods of workloads that their queue admits."""
+    for quota in cluster.resource_quotas:
+        if quota.is_scoped:
+            continue
+        for local in cluster.local_queues:
+            queue = cluster.queue.get(local.cluster_queue or "") if local.namespace == quota.namespace else None
+            tight = _tight(cluster, quota, queue) if queue is not None else []
+            if queue is not None and tight:
+                yield _tighter(quota, queue, tight)
+                break
+
+
+def _tight(cluster: Cluster, quota: ResourceQuota, queue: ClusterQueue) -> list[tuple[str, int, int, Quota]]:
+    """Keys below what the queue admits at the most: key, hard limit, what is admitted, the largest cell."""
+    found = []
+    for key, hard in quota.hard.items():
+        resource = key.removeprefix(REQUESTS)
+        cells = [q for q in queue.quotas() if q.resource == resource]
+        if not cells or (resource == key and resource not in BASIC):
+            continue
+        admitted = sum(cluster.tree.queue_potential(queue.name, c.key) for c in cells)
+        if amount(resource, hard) < admitted:
+            found.append((key, amount(resource, hard), admitted, max(cells, key=lambda c: c.nominal)))
+    return sorted(found, key=lambda f: not is_compute(f[3].resource))
+
+
+def _tighter(quota: ResourceQuota, queue: ClusterQueue, tight: list[tuple[str, int, int, Quota]]) -> Finding:
+    (key, hard, admitted, cell), *others = tight
+    resource = cell.resource
+    found = finding(
+        quota.place.at("spec", "hard", key),
+        f"namespace {quota.namespace} may request {show_amount(resource, hard)} {resource}, while {queue.name} admits up to "
+        f"{show_amount(resource, admitted)}: beyond the ResourceQuota the API server refuses the pods of admitted workloads",
+    ).about(quota.id)
+    found = found.near(cell.nominal_place, f"nominalQuota {show_amount(resource, cell.nominal)} of {queue.name}")
+    for other, _, most, _ in others:
+        found = found.near(quota.place.at("spec", "hard", other), f"{queue.name} admits up to {most}")
+    return found.with_data(namespace=quota.namespace, queue=queue.name, resource=resource, hard=hard, admitted=admitted)

@@ -1,0 +1,61 @@
+"""QC4, continued: objects that nothing refers to."""
+
+from __future__ import annotations
+
+from qcheck.checks.registry import rule
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.objects import Object
+
+DEFAULT = "default"
+"""A LocalQueue or WorkloadPriorityClass of this name is used without being named."""
+OLD_API = "api-version-gone"
+"""The problem of objects whose references are not read, as their fields had other names."""
+HERE = "here"
+"""The parameter's value for repositories that hold every workload, as few do."""
+
+
+@rule("QC413")
+def unused_object(cluster: Cluster, workloads: str) -> Iterator[Finding]:
+    """What nothing names. It is judged where objects of the kind that would name it are in the repository at all."""
+    if cluster.queues and not any(p.code == OLD_API for p in cluster.problems):
+        yield from _unused(cluster.flavors, {f.name for h in (*cluster.queues, *cluster.cohorts) for f in h.flavors()})
+        yield from _unused(cluster.admission_checks, {c.name for q in cluster.queues for c in q.checks})
+    if cluster.flavors:
+        yield from _unused(cluster.topologies, {f.topology for f in cluster.flavors})
+    if cluster.admission_checks:
+        yield from _unused_parameters(cluster)
+    if cluster.local_queues and not cluster.generates("LocalQueue"):
+        yield from _unused(cluster.queues, cluster.local_queues_of)
+    if workloads == HERE:
+        yield from _unused_by_workloads(cluster)
+
+
+def _unused(objects: Iterable[Object], named: Iterable[str | None]) -> Iterator[Finding]:
+    used = set(named)
+    return (_says(o) for o in objects if o.name not in used)
+
+
+def _unused_parameters(cluster: Cluster) -> Iterator[Finding]:
+    named = {(c.parameters_kind, c.parameters_name) for c in cluster.admission_checks}
+    for config in (*cluster.provisioning_configs, *cluster.multikueue_configs):
+        if (config.id.kind, config.name) not in named:
+            yield _says(config)
+
+
+def _unused_by_workloads(cluster: Cluster) -> Iterator[Finding]:
+    used = {(w.namespace, w.queue) for w in cluster.workloads}
+    for local in cluster.local_queues:
+        if (local.namespace, local.name) not in used and local.name != DEFAULT:
+            yield _says(local)
+    classes = (c for c in cluster.workload_priority_classes if c.name != DEFAULT)
+    yield from _unused(classes, {w.priority_class for w in cluster.workloads})
+
+
+def _says(unused: Object) -> Finding:
+    return finding(unused.name_place, f"nothing refers to {unused.id}").about(unused.id)

@@ -1,0 +1,1 @@
+"""QC5: does the quota fit the machines' shape."""

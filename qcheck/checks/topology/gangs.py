@@ -1,0 +1,211 @@
+"""QC507 and QC508: gangs that need a domain to themselves, and quota in units of domains."""
+
+from __future__ import annotations
+
+from qcheck.checks.registry import rule
+from qcheck.checks.topology.levels import PREFIX, topology_flavors
+from qcheck.cluster.resources import is_compute
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+from qcheck.packing.flavor_domains import CLIQUE, HOSTNAME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import FlavorResource, Quota, ResourceFlavor, Topology
+    from qcheck.cluster.place import Place
+    from qcheck.cluster.workloads import PodSet, Workload
+    from qcheck.packing.required_domain import DomainSize, Misfit, Party
+    from qcheck.schedulers.kueue.shapes import PodShape
+
+    Tried = list[tuple[str, Misfit]]
+
+
+@rule("QC507")
+def gang_exceeds_domain(cluster: Cluster) -> Iterator[Finding]:
+    """Gangs for which no domain of the level they require is large enough, whatever else runs."""
+    for workload in cluster.workloads:
+        for pod_sets in _bound_together(workload):
+            yield from _of_workload(cluster, workload, pod_sets)
+    for shape in cluster.policy.shapes:
+        if shape.level and shape.pods:
+            yield from _of_shape(cluster, shape.name)
+
+
+def _bound_together(workload: Workload) -> list[list[PodSet]]:
+    """Pod sets that require a topology level; those of one podset group together."""
+    from qcheck.schedulers.kueue.admission import unit
+
+    found: dict[str, list[PodSet]] = {}
+    for pod_set in unit(workload):
+        asked = pod_set.topology
+        if asked is not None and (asked.required or asked.slice_level) and pod_set.count > 0:
+            found.setdefault(f"group {asked.group}" if asked.group else f"alone {pod_set.name}", []).append(pod_set)
+    return list(found.values())
+
+
+def _of_workload(cluster: Cluster, workload: Workload, pod_sets: list[PodSet]) -> Iterator[Finding]:
+    from qcheck.schedulers.kueue.routing import destination
+
+    queue = destination(cluster, workload).queue
+    party = _party(cluster, workload, pod_sets)
+    used = {f.name for f in queue.flavors()} if queue is not None else set()
+    offered = [(f, t) for f, t in topology_flavors(cluster) if f.name in used and _has_levels(t, party)]
+    tried = _tried(cluster, offered, party)
+    if not tried:
+        return
+    asked = pod_sets[0].topology
+    assert asked is not None
+    level = "required-topology" if asked.required else "slice-required-topology"
+    found = finding(asked.place.at(PREFIX + level), _message(f"{workload.id.kind} {workload.name}", party, tried))
+    for pod_set in pod_sets:
+        found = found.near(pod_set.count_place, f"{pod_set.count} pods")
+    yield _settled(cluster, found.about(workload.id), party, tried)
+
+
+def _party(cluster: Cluster, workload: Workload, pod_sets: list[PodSet]) -> Party:
+    from qcheck.packing.domains import Slice
+    from qcheck.packing.question import Pods
+    from qcheck.packing.required_domain import Party
+    from qcheck.schedulers.kueue.shapes import pod_request
+
+    members = tuple(
+        Pods(p.name, pod_request(cluster, workload, p), p.count if p.minimum is None else p.minimum) for p in pod_sets
+    )
+    asked = pod_sets[0].topology
+    assert asked is not None
+    slices = (Slice(asked.slice_level, asked.slice_size),) if asked.slice_level and asked.slice_size else ()
+    return Party(workload.name, members, asked.required, slices)
+
+
+def _has_levels(topology: Topology, party: Party) -> bool:
+    levels = [*([party.level] if party.level else []), *(s.level for s in party.slices)]
+    return bool(levels) and all(level in topology.levels for level in levels)
+
+
+def _tried(cluster: Cluster, offered: list[tuple[ResourceFlavor, Topology]], party: Party) -> Tried:
+    """Why the party fits in none of the flavors; empty if it may fit in one."""
+    from qcheck.packing.required_domain import misfit
+
+    tried: Tried = []
+    for flavor, topology in offered:
+        why = misfit(cluster, flavor.name, topology.levels, party) if cluster.supply.matches(flavor.name) else None
+        if why is None:
+            return []
+        tried.append((flavor.name, why))
+    return tried
+
+
+def _message(who: str, party: Party, tried: Tried) -> str:
+    many = (
+        f"{party.size} pods" if len(party.members) == 1 else " and ".join(f"{m.count} {m.label}" for m in party.members)
+    )
+    if party.level is None:
+        need = (
+            f"needs its {many} in slices of {party.slices[0].size} that each share a domain of {party.slices[0].level}"
+        )
+    else:
+        need = f"needs its {many} in one domain of {party.level}"
+    reasons = "; ".join(f"in flavor {flavor} {miss.why}" for flavor, miss in tried)
+    return f"{who} {need}, but {reasons}"
+
+
+def _settled(cluster: Cluster, found: Finding, party: Party, tried: Tried) -> Finding:
+    for group in {m.group.name: m.group for flavor, _ in tried for m in cluster.supply.matches(flavor)}.values():
+        found = found.near(group.count_place, f"nodes of {group.name}")
+    most = [miss.most for _, miss in tried if miss.most is not None]
+    return found.likely(not all(miss.certain for _, miss in tried)).with_data(
+        flavors=[flavor for flavor, _ in tried], level=party.level, pods=party.size, largest=max(most, default=None)
+    )
+
+
+def _of_shape(cluster: Cluster, name: str) -> Iterator[Finding]:
+    from qcheck.packing.question import Pods
+    from qcheck.packing.required_domain import Party, misfit
+
+    tried: Tried = []
+    places: list[Quota] = []
+    for (flavor, _), quotas, shape in _cells_of(cluster, name):
+        party = Party(shape.name, (Pods(shape.name, shape.request, shape.pods or 0),), shape.level)
+        why = misfit(cluster, flavor, (shape.level or "",), party)
+        if why is None:
+            return
+        tried.append((flavor, why))
+        places += quotas
+    if tried:
+        largest = max(places, key=lambda q: q.nominal)
+        found = finding(largest.nominal_place, _message(f"shape {name}", party, tried))
+        yield _settled(cluster, found, party, tried)
+
+
+def _cells_of(cluster: Cluster, name: str) -> Iterator[tuple[FlavorResource, tuple[Quota, ...], PodShape]]:
+    """The cells of a declared shape's accelerator, in flavors that it concerns and that have nodes."""
+    from qcheck.schedulers.kueue.shapes import declared_shapes
+
+    for (flavor, resource), quotas in cluster.supply.demands.items():
+        for shape in declared_shapes(cluster, flavor) if cluster.supply.matches(flavor) else ():
+            if shape.name == name and shape.accelerator == resource:
+                yield (flavor, resource), quotas, shape
+
+
+@rule("QC508")
+def quota_not_domain_multiple(cluster: Cluster) -> Iterator[Finding]:
+    """Accelerator quota that leaves a rest smaller than the domains in which its workloads run."""
+    from qcheck.packing.required_domain import domain_size
+
+    for (flavor, resource), quotas in cluster.supply.demands.items():
+        if not is_compute(resource) or not cluster.supply.matches(flavor):
+            continue
+        for level in _levels_that_matter(cluster, flavor):
+            size = domain_size(cluster, flavor, level, resource)
+            short = [q for q in quotas if size is not None and _leaves_rest(q, size)]
+            if size is not None and short:
+                yield _no_multiple(cluster, flavor, level, size, short)
+                break
+
+
+def _levels_that_matter(cluster: Cluster, flavor: str) -> list[str]:
+    """What workloads and shapes require; else the finest level above the node, and the NVLink domain."""
+    asked = [s.level for s in cluster.policy.shapes if s.level and (not s.flavors or flavor in s.flavors)]
+    asked += [s.level for s in cluster.workload_shapes.get(flavor, ()) if s.level and s.accelerator]
+    topology = cluster.topology.get(cluster.flavor[flavor].topology or "") if flavor in cluster.flavor else None
+    above = [level for level in (topology.levels if topology else ()) if level != HOSTNAME]
+    return list(dict.fromkeys(asked or [*above[-1:], CLIQUE]))
+
+
+def _leaves_rest(quota: Quota, size: DomainSize) -> bool:
+    """Whether it is no multiple of a domain, neither as built nor as left by DaemonSets. One node is QC504's."""
+    if size.nodes < 2 or not quota.nominal or not size.free:
+        return False
+    return bool(quota.nominal % size.free) and bool(quota.nominal % size.whole)
+
+
+def _no_multiple(cluster: Cluster, flavor: str, level: str, size: DomainSize, short: list[Quota]) -> Finding:
+    def tell(quota: Quota) -> str:
+        full, rest = divmod(quota.nominal, size.free)
+        return f"{quota.nominal} {quota.resource} is {full} x {size.free} + {rest}"
+
+    first = max(short, key=lambda q: q.nominal)
+    full, rest = divmod(first.nominal, size.free)
+    message = (
+        f"{tell(first)}: a domain of {level} in flavor {flavor} has {size.nodes} nodes with {size.free}, "
+        f"so the last {rest} never make up a whole one"
+    )
+    found = finding(first.nominal_place, message)
+    for quota in short:
+        found = found if quota is first else found.near(quota.nominal_place, tell(quota))
+    place = _size_place(cluster, flavor, level)
+    return found.near(place, f"{size.nodes} nodes per domain of {level}").with_data(
+        flavor=flavor, resource=first.resource, level=level, domain=size.free, whole=full, rest=rest
+    )
+
+
+def _size_place(cluster: Cluster, flavor: str, level: str) -> Place | None:
+    """Where a pool says how large its domains are."""
+    stated = [
+        t for m in cluster.supply.matches(flavor) if m.group.pool for t in m.group.pool.topology if t.level == level
+    ]
+    if stated:
+        return stated[0].place
+    return next((m.group.place for m in cluster.supply.matches(flavor)), None)

@@ -1,0 +1,135 @@
+"""QC510: MIG layouts that no GPU, or not this one, can be cut into."""
+
+from __future__ import annotations
+
+from qcheck.checks.capacity.sums import names, plural
+from qcheck.checks.registry import rule
+from qcheck.cluster.quantity import whole
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.mig import MigLayout, Starts
+    from qcheck.cluster.place import Place
+    from qcheck.supply.supply import NodeClass, NodeGroup
+
+    Family = tuple[str, int]
+
+MIG = "nvidia.com/mig-"
+GPU = "nvidia.com/gpu"
+COUNT, PRODUCT = "nvidia.com/gpu.count", "nvidia.com/gpu.product"
+
+
+@rule("QC510")
+def mig_geometry_impossible(cluster: Cluster) -> Iterator[Finding]:
+    """Layouts for mig-parted, and instances that nodes are said to have."""
+    for layout in cluster.mig_layouts:
+        yield from _of_layout(layout)
+    for group in cluster.supply.groups:
+        for node_class in group.classes:
+            if any(r.startswith(MIG) and n for r, n in node_class.machine.allocatable.items()):
+                yield from _of_nodes(group, node_class)
+
+
+def _of_layout(layout: MigLayout) -> Iterator[Finding]:
+    """A layout is wrong if every GPU that has all of its profiles refuses it."""
+    from qcheck.cluster.mig import families, is_possible, placements, told
+
+    tables = {family: placements(*family) for family in families()}
+    plain = {profile.partition("+")[0] for profile in layout.instances}
+    able = [family for family, table in tables.items() if plain <= table.keys()]
+    if any(is_possible(layout.instances, tables[family]) for family in able):
+        return
+    cut = " + ".join(f"{n} x {profile}" for profile, n in layout.instances.items())
+    first = layout.places[next(iter(layout.instances))]
+    if not able:
+        message = f"MIG layout {layout.name} cuts a GPU into {cut}, and no known GPU has all of these profiles"
+        yield _near_all(finding(first, message), layout).likely().with_data(layout=layout.name)
+        return
+    table = tables[able[0]]
+    taken = sum(table[p.partition("+")[0]][1] * n for p, n in layout.instances.items())
+    message = (
+        f"MIG layout {layout.name} cuts a GPU into {cut}, which {_models(able)} cannot hold: "
+        f"{'; '.join(told(p, table) for p in layout.instances)} ({taken} slices in all)"
+    )
+    yield _near_all(finding(first, message), layout).with_data(layout=layout.name, slices=taken, gpus=_labels(able))
+
+
+def _near_all(found: Finding, layout: MigLayout) -> Finding:
+    for profile in list(layout.instances)[1:]:
+        found = found.near(layout.places[profile], f"{layout.instances[profile]} x {profile}")
+    return found
+
+
+def _labels(families: list[Family]) -> list[str | int | bool | None]:
+    return [f"{model} {size} GB" for model, size in families]
+
+
+def _models(families: list[Family]) -> str:
+    return names(f"{model} {size} GB" for model, size in families)
+
+
+def _of_nodes(group: NodeGroup, node_class: NodeClass) -> Iterator[Finding]:
+    """What a node is said to advertise, against the GPUs that it has."""
+    from qcheck.cluster.mig import families_like, placements
+
+    product = node_class.machine.model or node_class.labels.get(PRODUCT, "")
+    found = families_like(product.partition("-MIG-")[0])
+    instances = {
+        r.removeprefix(MIG).replace(".me", "+me"): n
+        for r, n in node_class.machine.allocatable.items()
+        if r.startswith(MIG) and n
+    }
+    problems = [_impossible(group, node_class, f, instances, placements(*f)) for f in found]
+    if problems and all(p is not None for p in problems):
+        yield next(p for p in problems if p is not None)
+
+
+def _impossible(
+    group: NodeGroup, node_class: NodeClass, family: Family, instances: dict[str, int], table: dict[str, Starts]
+) -> Finding | None:
+    unknown = [p for p in instances if p.partition("+")[0] not in table]
+    if unknown:
+        message = (
+            f"the nodes of {group.name} are said to have MIG instances {names(unknown)}; an {_models([family])} has the "
+            f"profiles {names(table, most=len(table))}"
+        )
+        return finding(_place(group, unknown[0]), message).likely().with_data(pool=group.name, profiles=list(unknown))
+    return _too_many(group, node_class, family, instances, table)
+
+
+def _too_many(
+    group: NodeGroup, node_class: NodeClass, family: Family, instances: dict[str, int], table: dict[str, Starts]
+) -> Finding | None:
+    from qcheck.cluster.mig import MigQuestion
+    from qcheck.packing.answer import DoesNotFit
+    from qcheck.packing.solve import solve
+    from qcheck.packing.words import explain
+
+    count = whole(node_class.labels.get(COUNT, ""))
+    if count is None:
+        return None
+    gpus = count - node_class.machine.allocatable.get(GPU, 0)
+    question = MigQuestion(f"{family[0]} {family[1]} GB", max(0, gpus), instances, table)
+    answer = solve(question)
+    if not isinstance(answer, DoesNotFit):
+        return None
+    message = (
+        f"{plural(max(0, gpus), 'GPU')} of each node of {group.name} cannot be cut into the MIG instances that it is said "
+        f"to have: {explain(question, answer.certificate)}"
+    )
+    first = next(iter(instances))
+    return finding(_place(group, first), message).with_data(pool=group.name, gpus=gpus, instances=dict(instances))
+
+
+def _place(group: NodeGroup, profile: str) -> Place:
+    """Where the instances of a profile are written, or the group itself."""
+    resource = MIG + profile.replace("+me", ".me")
+    root = group.nodes[0].place if group.nodes else group.place
+    for part in ("spec", "status"):
+        if root.at(part, "allocatable", resource).exists:
+            return root.at(part, "allocatable", resource)
+    return group.place

@@ -1,0 +1,151 @@
+"""QC5: does the quota fit the machines' shape."""
+
+from __future__ import annotations
+
+from qcheck.checks.capacity.sums import names, plural
+from qcheck.checks.registry import rule
+from qcheck.cluster.resources import is_whole_device
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.findings.finding import Finding, finding
+from qcheck.supply.evictable_daemon_sets import asking as asking_for
+from qcheck.supply.evictable_daemon_sets import evictable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import Quota
+    from qcheck.cluster.place import Place
+    from qcheck.cluster.pods import PodTemplate
+    from qcheck.cluster.workloads import DaemonSet
+    from qcheck.supply.supply import NodeGroup
+
+
+class WholeNode(Value):
+    """Somebody who asks for all accelerators of a node: a declared shape, or a pod set and its template."""
+
+    name: str
+    place: Place | None
+    template: PodTemplate | None
+
+
+@rule("QC504")
+def quota_not_node_multiple(cluster: Cluster) -> Iterator[Finding]:
+    """Nominal quota that leaves a rest smaller than a node, by machine and also by what DaemonSets leave of it."""
+    for (flavor, resource), quotas in cluster.supply.demands.items():
+        sizes = _node_sizes(cluster, flavor, resource)
+        if not is_whole_device(resource) or len(sizes) != 1:
+            continue
+        (whole, free), group = next(iter(sizes.items()))
+        units = _shape_sizes(cluster, flavor, resource) or [u for u in (whole, free) if u > 1]
+        for quota in quotas:
+            if quota.nominal and units and all(quota.nominal % u for u in units):
+                yield _rest(quota, group, units[0])
+
+
+def _rest(quota: Quota, group: NodeGroup, unit: int) -> Finding:
+    rest = quota.nominal % unit
+    message = (
+        f"{quota.nominal} {quota.resource} is {quota.nominal // unit} x {unit} + {rest}: "
+        f"the last {rest} can never serve a pod of {unit}"
+    )
+    found = finding(quota.nominal_place, message).near(group.place, f"{group.name}: {unit} per node")
+    lower, upper = quota.nominal - rest, quota.nominal - rest + unit
+    return found.fixed_by(f"Write {lower or upper}{f' or {upper}' if lower else ''}.").with_data(
+        resource=quota.resource, nominal=quota.nominal, unit=unit, stranded=rest
+    )
+
+
+def _node_sizes(cluster: Cluster, flavor: str, resource: str) -> dict[tuple[int, int], NodeGroup]:
+    """Accelerators per node, in the machine and free, of the flavor's known groups that have any.
+
+    Nobody asks for all shares of shared devices at once, so these have no size.
+    """
+    sizes: dict[tuple[int, int], NodeGroup] = {}
+    for match in cluster.supply.matches(flavor):
+        for node_class in match.group.classes:
+            shared = resource in (node_class.machine.physical or {})
+            whole = 0 if shared else node_class.machine.allocatable.get(resource, 0)
+            if whole:
+                sizes.setdefault((whole, node_class.free.get(resource, 0)), match.group)
+    return sizes
+
+
+def _shape_sizes(cluster: Cluster, flavor: str, resource: str) -> list[int]:
+    return [
+        n
+        for s in cluster.policy.shapes
+        if not s.flavors or flavor in s.flavors
+        if (n := s.requests.get(resource, 0)) > 1
+    ]
+
+
+@rule("QC505")
+def whole_node_pods_impossible(cluster: Cluster) -> Iterator[Finding]:
+    """Flavors whose machines could hold a pod of the full node size, if nothing were taken from each of them."""
+    for (flavor, resource), quotas in cluster.supply.demands.items():
+        groups = [m.group for m in cluster.supply.matches(flavor) if m.group.advertises(resource)]
+        if not is_whole_device(resource) or not groups or not any(q.nominal for q in quotas):
+            continue
+        whole = max(c.machine.allocatable.get(resource, 0) for g in groups for c in g.classes)
+        if whole > 1 and all(g.highest(resource) < whole for g in groups):
+            yield _impossible(cluster, flavor, resource, whole, groups)
+
+
+def _impossible(cluster: Cluster, flavor: str, resource: str, whole: int, groups: list[NodeGroup]) -> Finding:
+    largest = max(cluster.supply.demands[flavor, resource], key=lambda q: q.nominal)
+    free = max(g.highest(resource) for g in groups)
+    daemon_sets = _takers(groups, resource)
+    asking = _asking(cluster, flavor, resource, whole)
+    message = (
+        f"no node of flavor {flavor} can hold a pod of {whole} {resource}: {_takes(daemon_sets, groups)} "
+        f"of the {whole} of each node, so at most {free} are free"
+    )
+    if asking:
+        who = list(dict.fromkeys(a.name for a in asking))
+        message += f"; {names(who)} {'asks' if len(who) == 1 else 'ask'} for {whole}"
+    found = finding(largest.nominal_place, message)
+    for daemon_set in daemon_sets:
+        found = found.near(daemon_set.template.place_of(resource), f"{daemon_set.name} takes them")
+    for one in asking:
+        found = found.near(one.place, f"{one.name} asks for {whole}")
+    proven = any(not _may_evict(cluster, flavor, a, daemon_sets) for a in asking)
+    return found.at_most("error" if proven else "warning").with_data(
+        flavor=flavor, resource=resource, wholeNode=whole, free=free, asking=[a.name for a in asking]
+    )
+
+
+def _takes(daemon_sets: list[DaemonSet], groups: list[NodeGroup]) -> str:
+    if daemon_sets:
+        verb = "takes" if len(daemon_sets) == 1 else "take"
+        return f"{plural(len(daemon_sets), 'DaemonSet')} ({names(d.name for d in daemon_sets)}) {verb} some"
+    reasons = sorted({r.reason for g in groups for c in g.classes for r in c.reserves if r.reason})
+    return f"a reserve{f' ({names(reasons)})' if reasons else ''} takes some"
+
+
+def _takers(groups: list[NodeGroup], resource: str) -> list[DaemonSet]:
+    found: dict[str, DaemonSet] = {}
+    for group in groups:
+        for node_class in group.classes:
+            for taking in node_class.takings:
+                if taking.certain and taking.amounts.get(resource, 0):
+                    found.setdefault(taking.daemon_set.id.full_name, taking.daemon_set)
+    return list(found.values())
+
+
+def _asking(cluster: Cluster, flavor: str, resource: str, whole: int) -> list[WholeNode]:
+    """Declared shapes and pod sets of the flavor's queues that want a whole node's accelerators."""
+    found = [
+        WholeNode(f"shape {s.name}", None, None)
+        for s in cluster.policy.shapes
+        if s.requests.get(resource) == whole and (not s.flavors or flavor in s.flavors)
+    ]
+    queues = {q.name for q in cluster.queues if any(f.name == flavor for f in q.flavors())}
+    pod_sets = asking_for(cluster, queues, resource, whole)
+    return found + [WholeNode(str(w.id), p.template.place_of(resource), p.template) for w, p in pod_sets]
+
+
+def _may_evict(cluster: Cluster, flavor: str, asking: WholeNode, daemon_sets: list[DaemonSet]) -> bool:
+    """Whether kube-scheduler may evict every DaemonSet pod in the way; a declared shape counts as one that may not."""
+    templates = [asking.template] if asking.template is not None else []
+    return bool(daemon_sets) and len(evictable(cluster, [flavor], templates, daemon_sets)) == len(daemon_sets)

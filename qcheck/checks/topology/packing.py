@@ -1,0 +1,241 @@
+"""QC506: quota whose sum exists and whose pods still do not fit the nodes."""
+
+from __future__ import annotations
+
+from qcheck.checks.capacity.sums import SHOWN, names, plural
+from qcheck.checks.registry import rule
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.resources import is_compute
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import FlavorResource, Quota
+    from qcheck.cluster.pods import PodTemplate
+    from qcheck.cluster.workloads import DaemonSet
+    from qcheck.packing.flavor_question import Verdict, Wish
+    from qcheck.schedulers.kueue.guaranteed_pods import Guarantee
+    from qcheck.schedulers.kueue.shapes import PodShape
+    from qcheck.supply.supply import Taking
+
+    Judged = list[tuple[Guarantee, Verdict]]
+
+
+TOLD = 4
+"""How many guarantees a message tells one by one."""
+
+
+@rule("QC506")
+def shapes_do_not_pack(cluster: Cluster) -> Iterator[Finding]:
+    """Pods within guaranteed quota for which there are not enough nodes of their shape, alone or all together."""
+    if not cluster.policy.shapes and not cluster.workloads:
+        return
+    from qcheck.schedulers.kueue.guaranteed_pods import declared_guarantees, largest_per_queue, workload_guarantees
+
+    yield from _asked_for(cluster)
+    for guarantees in declared_guarantees(cluster).values():
+        yield from _packed(cluster, guarantees, "error")
+    yield from _packed(cluster, largest_per_queue(workload_guarantees(cluster)), "warning")
+
+
+def _packed(cluster: Cluster, guarantees: list[Guarantee], severity: str) -> Iterator[Finding]:
+    """Each guarantee alone; those that pass then together, where their flavors share nodes; at last what is borrowed."""
+    from qcheck.packing.flavor_question import judge
+    from qcheck.schedulers.kueue.guaranteed_pods import sharing, wishes
+
+    broken = overpromised(cluster)
+    held = [g for g in guarantees if is_left_to_packing(cluster, g.flavor, g.shape, broken)]
+    alone = [(g, v) for g in held if (v := judge(cluster, [g.wish()])) is not None]
+    yield from _each_alone(cluster, [(g, v) for g, v in alone if v.fails], severity)
+    for part in sharing(cluster, [g for g, v in alone if not v.fails]):
+        told_apart = 1 < len(part) <= SHOWN
+        asked = [g.wish(f"{g.shape.name} of {g.holder}") for g in part] if told_apart else wishes(part)
+        together = judge(cluster, asked)
+        if together is not None and together.fails:
+            yield _too_much(cluster, part, together, severity)
+        elif severity == "error":
+            yield from _out_of_reach(cluster, part)
+
+
+def _each_alone(cluster: Cluster, failing: Judged, severity: str) -> Iterator[Finding]:
+    """One finding per shape and flavor, with the other queues to which the same happens."""
+    for kind in dict.fromkeys((g.shape.name, g.flavor) for g, _ in failing):
+        (worst, verdict), *others = sorted(
+            ((g, v) for g, v in failing if (g.shape.name, g.flavor) == kind), key=lambda gv: -gv[0].pods
+        )
+        found = _too_much(cluster, [worst], verdict, severity)
+        for each, _ in others:
+            found = found.near(each.quota.nominal_place, _promise(each))
+        yield found
+
+
+def overpromised(cluster: Cluster) -> frozenset[FlavorResource]:
+    """Cells whose sums already exceed the nodes: those are QC101's."""
+    resources = {r for _, r in cluster.supply.demands if not cluster.supply.is_virtual(r)}
+    return frozenset(
+        (f, r) for r in resources for over in cluster.supply.overdrafts(r, at_best=True) for f in over.flavors
+    )
+
+
+def is_left_to_packing(cluster: Cluster, flavor: str, shape: PodShape, broken: frozenset[FlavorResource]) -> bool:
+    """Whether nothing simpler is wrong: the sums are QC101's, whole nodes that a DaemonSet breaks QC505's."""
+    if any((flavor, resource) in broken for resource in shape.request):
+        return False
+    accelerator = shape.accelerator or ""
+    groups = [m.group for m in cluster.supply.matches(flavor) if m.group.advertises(accelerator)]
+    whole = max((c.machine.allocatable.get(accelerator, 0) for g in groups for c in g.classes), default=0)
+    taken = all(g.highest(accelerator) < whole for g in groups)
+    return bool(groups) and not (taken and shape.request[accelerator] == whole)
+
+
+def _too_much(cluster: Cluster, short: list[Guarantee], verdict: Verdict, severity: str) -> Finding:
+    largest = max(short, key=lambda g: g.quota.nominal)
+    promises = names(_promise(g) for g in short) if len(short) <= TOLD else _promises(short)
+    message = f"{promises}, which do not fit{' together' if len(short) > 1 else ''}: {verdict.why()}"
+    found = finding(largest.quota.nominal_place, message)
+    for each in short:
+        found = found if each is largest else found.near(each.quota.nominal_place, _promise(each))
+    found = _as_settled(cluster, found, short, verdict).at_most(severity).with_data(declared=severity == "error")
+    return _by_eviction(cluster, found, short, [g.wish() for g in short])
+
+
+def _promises(short: list[Guarantee]) -> str:
+    """Many guarantees in one sum."""
+    resource = short[0].quota.resource
+    total, pods = sum(g.quota.nominal for g in short), sum(g.pods for g in short)
+    flavors, shapes = sorted({g.flavor for g in short}), dict.fromkeys(g.shape.name for g in short)
+    quota = f"{show_amount(resource, total)} {resource} of {len(short)} queues in {names(flavors)}"
+    return f"{quota} is {plural(pods, 'pod')} of {names(shapes)}"
+
+
+def _promise(given: Guarantee) -> str:
+    resource = given.quota.resource
+    quota = f"{show_amount(resource, given.quota.nominal)} {resource} of {given.holder} in {given.flavor}"
+    return f"{quota} is {plural(given.pods, 'pod')} of {given.shape.name} ({show_amount(resource, given.size)} each)"
+
+
+def _as_settled(cluster: Cluster, found: Finding, short: list[Guarantee], verdict: Verdict) -> Finding:
+    for each in short:
+        found = found.near(each.shape.place, f"one pod of {each.shape.name}")
+    resource = short[0].quota.resource
+    for taking in _takings(cluster, short, {resource}):
+        caption = f"DaemonSet {taking.daemon_set.name} takes {taking.amounts[resource]} of each node"
+        found = found.near(taking.daemon_set.template.place_of(resource), caption)
+    return found.likely(not verdict.certain).with_data(
+        flavors=sorted({g.flavor for g in short}),
+        queues=[g.holder for g in short],
+        shapes=sorted({g.shape.name for g in short}),
+        pods=sum(g.pods for g in short),
+        together=len(short) > 1,
+    )
+
+
+def _takings(cluster: Cluster, short: list[Guarantee], resources: set[str]) -> list[Taking]:
+    """The DaemonSets that take some of the resources of the nodes in question, each once."""
+    classes = [c for g in short for m in cluster.supply.matches(g.flavor) for c in m.group.classes]
+    found = {t.daemon_set.id: t for c in classes for t in c.takings if t.certain and any(map(t.amounts.get, resources))}
+    return list(found.values())
+
+
+def _by_eviction(cluster: Cluster, found: Finding, short: list[Guarantee], wishes: list[Wish]) -> Finding:
+    """At most a warning where the pods fit once kube-scheduler evicts DaemonSets of lower priority than all that ask."""
+    from qcheck.cluster.value import replace
+    from qcheck.packing.flavor_question import Without, judge
+    from qcheck.supply.evictable_daemon_sets import evictable
+
+    flavors, templates = {f for w in wishes for f in w.flavors}, _templates(cluster, short)
+    for resources in ({short[0].quota.resource}, {r for g in short for r in g.shape.request}):
+        in_the_way = [t.daemon_set for t in _takings(cluster, short, resources)]
+        daemon_sets = evictable(cluster, flavors, templates, in_the_way)
+        rest = judge(cluster, wishes, Without(evicted=frozenset(d.id for d in daemon_sets))) if daemon_sets else None
+        if rest is not None and not rest.fails:
+            message = (
+                f"{found.message}; they fit only if kube-scheduler evicts {_ranked(cluster, daemon_sets)} for them"
+            )
+            return replace(found, message=message).at_most("warning").with_data(evicted=[d.name for d in daemon_sets])
+    return found
+
+
+def _ranked(cluster: Cluster, daemon_sets: list[DaemonSet]) -> str:
+    ranks = [(d, cluster.pod_priority(d.template)) for d in daemon_sets]
+    return names(
+        f"DaemonSet {d.name} ({'a priority not known' if rank is None else f'of lower priority, {rank}'})"
+        for d, rank in ranks
+    )
+
+
+def _templates(cluster: Cluster, short: list[Guarantee]) -> list[PodTemplate]:
+    """The known pods that guarantees stand for: of a declared shape, those of the queue that ask for as many devices."""
+    from qcheck.supply.evictable_daemon_sets import asking
+
+    everyone = frozenset(cluster.queue)
+    found = [g.shape.template for g in short if g.shape.template is not None]
+    for given in (g for g in short if g.shape.is_declared):
+        queues = frozenset({given.holder}) & everyone or everyone
+        known = [p.template for _, p in asking(cluster, queues, given.quota.resource, given.size)]
+        if not known:
+            return []
+        found += known
+    return found
+
+
+def _out_of_reach(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
+    """Borrowing that quota allows and nodes do not, even while everybody else is idle."""
+    from qcheck.cluster.value import replace
+    from qcheck.packing.flavor_question import judge
+    from qcheck.schedulers.kueue.guaranteed_pods import reach
+
+    for given in part:
+        most = replace(given, pods=reach(cluster, given))
+        verdict = judge(cluster, [most.wish()]) if most.pods > given.pods else None
+        if verdict is not None and verdict.fails:
+            limit = given.quota.place.at("borrowingLimit")
+            message = (
+                f"with all that {given.holder} may borrow in {given.flavor} it holds {plural(most.pods, 'pod')} of "
+                f"{given.shape.name}, which do not fit even while others are idle: {verdict.why()}"
+            )
+            found = finding(limit if limit.exists else given.quota.nominal_place, message)
+            yield _as_settled(cluster, found, [most], verdict).at_most("warning").with_data(declared=True)
+
+
+def _asked_for(cluster: Cluster) -> Iterator[Finding]:
+    """Declared shapes with a number of pods: all of those that share nodes must be placeable at once."""
+    from qcheck.packing.flavor_question import Wish, judge
+    from qcheck.schedulers.kueue.guaranteed_pods import sharing
+
+    demanded = _demanded(cluster)
+    first = [given for given, _ in demanded.values()]
+    for part in sharing(cluster, first):
+        wishes = [Wish(g.shape.name, g.shape, g.pods, demanded[g.shape.name][1]) for g in part]
+        verdict = judge(cluster, wishes)
+        if verdict is not None and verdict.fails:
+            flavors = sorted({f for g in part for f in demanded[g.shape.name][1]})
+            asked = names(f"{plural(g.pods, 'pod')} of {g.shape.name}" for g in part)
+            message = f"settings ask that {asked} be placeable in {names(flavors)} at once: {verdict.why()}"
+            found = finding(max(part, key=lambda g: g.quota.nominal).quota.nominal_place, message)
+            found = _as_settled(cluster, found, part, verdict).with_data(declared=True, flavors=list(flavors))
+            yield _by_eviction(cluster, found, part, wishes)
+
+
+def _demanded(cluster: Cluster) -> dict[str, tuple[Guarantee, tuple[str, ...]]]:
+    """By shape with a number of pods: the largest quota that concerns it, and all flavors that it may use."""
+    from qcheck.schedulers.kueue.guaranteed_pods import Guarantee
+    from qcheck.schedulers.kueue.shapes import declared_shapes
+
+    found: dict[str, tuple[Guarantee, tuple[str, ...]]] = {}
+    for flavor, resource in sorted(cluster.supply.demands):
+        for shape in declared_shapes(cluster, flavor) if is_compute(resource) else ():
+            if shape.pods is None or shape.accelerator != resource or not cluster.supply.matches(flavor):
+                continue
+            given = Guarantee("settings", _largest(cluster, (flavor, resource)), shape, shape.pods)
+            known, flavors = found.get(shape.name, (given, ()))
+            better = given if given.quota.nominal > known.quota.nominal else known
+            found[shape.name] = (better, (*flavors, flavor))
+    return found
+
+
+def _largest(cluster: Cluster, cell: FlavorResource) -> Quota:
+    return max(cluster.supply.demands[cell], key=lambda q: q.nominal)

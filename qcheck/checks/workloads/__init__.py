@@ -1,0 +1,1 @@
+"""QC6: will this workload run."""

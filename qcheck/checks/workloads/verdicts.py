@@ -1,0 +1,207 @@
+"""QC6: will this one run. The verdicts are the model's; here they become findings."""
+
+from __future__ import annotations
+
+from qcheck.checks.capacity.sums import names, plural
+from qcheck.checks.problems import of_problems
+from qcheck.checks.registry import rule
+from qcheck.cluster.reasons import EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR, TOPOLOGY_FAILED
+from qcheck.cluster.resources import is_compute
+from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.kueue.admission import decide
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.answers.verdict import Verdict
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.place import Place
+    from qcheck.cluster.reasons import Reason
+    from qcheck.cluster.workloads import PodSet
+
+NOT_COVERED = "resource-not-covered"
+_TOLD_ELSEWHERE = ("level", "flavor-missing", "domain", "flavor-matches-no-nodes")
+"""Causes that another rule says with the place to edit: QC513, QC401, QC507, QC201."""
+_MOST = 4
+
+
+@rule("QC601")
+def never_admitted(cluster: Cluster) -> Iterator[Finding]:
+    """Workloads that Kueue refuses for good: quota, no matching flavor, topology."""
+    for verdict in cluster.verdicts:
+        told = _is_told_elsewhere(verdict.decision.reasons) or _is_broken(cluster, verdict.decision.cluster_queue)
+        if _is_refused(verdict) and not told:
+            yield _refusal(cluster, verdict)
+
+
+def _is_broken(cluster: Cluster, queue: str | None) -> bool:
+    """Whether the API server refuses the queue as it is written: what it would hold is then not known."""
+    return any(
+        p.code == "api-rejected" and p.object is not None and (p.object.kind, p.object.name) == ("ClusterQueue", queue)
+        for p in cluster.problems
+    )
+
+
+def _is_refused(verdict: Verdict) -> bool:
+    decision = verdict.decision
+    return decision.is_never_admitted and decision.code in (EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR, TOPOLOGY_FAILED)
+
+
+def _is_told_elsewhere(reasons: tuple[Reason, ...]) -> bool:
+    causes = {r.cause for r in reasons}
+    return NOT_COVERED in causes or all(c in _TOLD_ELSEWHERE for c in causes)
+
+
+def _refusal(cluster: Cluster, verdict: Verdict) -> Finding:
+    decision = verdict.decision
+    main = next((r for r in decision.reasons if r.code == decision.code), decision.reasons[0])
+    shown = "; ".join(r.message for r in decision.reasons[:_MOST])
+    found = finding(main.place, f"{decision.cluster_queue} can never admit {verdict.workload.id}: {shown}")
+    for reason in decision.reasons[:_MOST]:
+        for place in reason.near:
+            found = found.near(place, reason.flavor or reason.cause)
+    change = next((r.change for r in (main, *decision.reasons) if r.change), "")
+    return (
+        _advised(found, change)
+        .about(verdict.workload.id)
+        .likely(not cluster.is_complete)
+        .with_data(
+            reason=decision.code, queue=decision.cluster_queue, causes=sorted({r.cause for r in decision.reasons})
+        )
+    )
+
+
+def _advised(found: Finding, change: str) -> Finding:
+    return found.fixed_by(f"{change[0].upper()}{change[1:]}.") if change else found
+
+
+@rule("QC602")
+def admitted_but_pending(cluster: Cluster) -> Iterator[Finding]:
+    """Workloads that get quota and whose pods no node can ever take."""
+    for verdict in cluster.verdicts:
+        if verdict.admitted and verdict.runs is False and not verdict.decision.held:
+            reason = verdict.reasons[-1]
+            if not _is_said_of_nodes(cluster, verdict, reason):
+                yield _pending(cluster, verdict, reason)
+
+
+def _is_said_of_nodes(cluster: Cluster, verdict: Verdict, reason: Reason) -> bool:
+    """Whether another rule already names the same cause, at the flavor or the selector (QC201, QC202, QC210, QC505)."""
+    if reason.cause == "flavor-matches-no-nodes":
+        return True
+    if reason.cause == "selector":
+        from qcheck.checks.placement.selectors import is_reachable
+
+        return any(not is_reachable(cluster, p.template.selection) for p in verdict.workload.pod_sets)
+    if reason.cause == "taint":
+        from qcheck.checks.placement.taints import is_repelled
+
+        return any(is_repelled(cluster, f) for a in verdict.decision.assigned for f in a.flavor_names)
+    return reason.cause == "larger-than-node" and _asks_for_a_whole_node(cluster, verdict, reason.resource or "")
+
+
+def _asks_for_a_whole_node(cluster: Cluster, verdict: Verdict, resource: str) -> bool:
+    """Whether a pod would fill a machine exactly, if nothing were taken from it first."""
+    sizes = {c.machine.allocatable.get(resource, 0) for g in cluster.supply.groups for c in g.classes}
+    asked = {p.template.amounts().get(resource, 0) for p in verdict.workload.pod_sets}
+    return is_compute(resource) and max(sizes, default=0) in asked
+
+
+def _pending(cluster: Cluster, verdict: Verdict, reason: Reason) -> Finding:
+    decision = verdict.decision
+    flavors = sorted({f for a in decision.assigned for f in a.flavor_names})
+    granted = f" in flavor {names(flavors)}" if flavors else ""
+    message = (
+        f"{decision.cluster_queue} admits {verdict.workload.id}{granted}, and its pods can never run: {reason.message}"
+    )
+    found = finding(reason.place, message)
+    for place in reason.near[:_MOST]:
+        found = found.near(place, "where they would have to run")
+    return (
+        _advised(found.near(_quota_taken(cluster, verdict, reason), "the quota that it holds meanwhile"), reason.change)
+        .about(verdict.workload.id)
+        .with_data(cause=reason.cause, queue=decision.cluster_queue, flavors=[*flavors])
+    )
+
+
+def _quota_taken(cluster: Cluster, verdict: Verdict, reason: Reason) -> Place | None:
+    """The cell that tells most about what is taken: of the resource in question, else of an accelerator."""
+    queue = cluster.queue.get(verdict.decision.cluster_queue or "")
+    cells = [(r, f) for a in verdict.decision.assigned for r, f in a.flavors.items()]
+    if queue is None or not cells:
+        return None
+    resource, flavor = max(cells, key=lambda c: (c[0] == reason.resource, is_compute(c[0])))
+    quota = queue.quota(flavor, resource)
+    return None if quota is None else quota.nominal_place
+
+
+@rule("QC603")
+def resource_not_covered(cluster: Cluster) -> Iterator[Finding]:
+    """Workloads that ask for something their queue has no quota for at all."""
+    for verdict in cluster.verdicts:
+        decision = verdict.decision
+        if not decision.is_never_admitted:
+            continue
+        for reason in decision.reasons:
+            if reason.cause == NOT_COVERED:
+                found = finding(reason.place, f"{verdict.workload.id} is never admitted: {reason.message}")
+                for place in reason.near:
+                    found = found.near(place, f"{decision.cluster_queue} covers")
+                found = _advised(found, reason.change).about(verdict.workload.id).likely(not cluster.is_complete)
+                yield found.with_data(resource=reason.resource, queue=decision.cluster_queue)
+
+
+@rule("QC605")
+def no_requests(cluster: Cluster) -> Iterator[Finding]:
+    """Queued pods that ask for nothing which is counted."""
+    for verdict in cluster.verdicts:
+        if verdict.decision.cluster_queue is None or verdict.admitted is False:
+            continue
+        for assigned in verdict.decision.assigned:
+            if assigned.flavors or not assigned.demand.count:
+                continue
+            pod_set, template = assigned.pod_set, assigned.pod_set.template
+            asks = any(c.requests or c.limits for c in template.all_containers())
+            what = "requests nothing that its queue covers" if asks else "has no requests"
+            place = template.containers[0].place if template.containers else template.place
+            message = (
+                f"pod set {pod_set.name} of {verdict.workload.id} {what}: it takes no quota, gets no flavor, and its "
+                f"{plural(assigned.demand.count, 'pod')} may land on any node"
+            )
+            yield finding(place, message).about(verdict.workload.id).with_data(podSet=pod_set.name)
+
+
+@rule("QC609")
+def elastic_exceeds_quota(cluster: Cluster) -> Iterator[Finding]:
+    """Workloads that may grow to a size that their queue can never hold."""
+    for verdict in cluster.verdicts:
+        workload = verdict.workload
+        growing = [p for p in workload.pod_sets if p.maximum is not None and p.maximum > p.count]
+        if verdict.admitted is False or not growing or verdict.decision.cluster_queue is None:
+            continue
+        grown = decide(cluster, replace(workload, pod_sets=tuple(_grown(p) for p in workload.pod_sets)))
+        if grown.is_never_admitted and grown.code == EXCEEDS_MAX_QUOTA:
+            yield _too_large(growing[0], verdict, grown.reasons)
+
+
+def _grown(pod_set: PodSet) -> PodSet:
+    return pod_set if pod_set.maximum is None else replace(pod_set, count=max(pod_set.count, pod_set.maximum))
+
+
+def _too_large(pod_set: PodSet, verdict: Verdict, reasons: tuple[Reason, ...]) -> Finding:
+    reason = next((r for r in reasons if r.code == EXCEEDS_MAX_QUOTA), reasons[0])
+    message = (
+        f"{verdict.workload.id} may grow to {pod_set.maximum} pods in pod set {pod_set.name}, more than "
+        f"{verdict.decision.cluster_queue} can ever admit: {reason.message}"
+    )
+    found = finding(pod_set.count_place, message).about(verdict.workload.id)
+    for place in reason.near:
+        found = found.near(place, f"{reason.flavor} for {reason.resource}")
+    return found.with_data(podSet=pod_set.name, maximum=pod_set.maximum)
+
+
+@rule("QC604")
+def requests_invalid(cluster: Cluster) -> Iterator[Finding]:
+    """Requests and limits that the API server or Kueue refuses."""
+    return of_problems(cluster, "requests-invalid")

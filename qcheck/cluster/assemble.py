@@ -1,0 +1,101 @@
+"""Joins what was decoded into one frozen `Cluster`."""
+
+from __future__ import annotations
+
+from qcheck.cluster import kueue as queues
+from qcheck.cluster import workloads
+from qcheck.cluster.cluster import Cluster
+from qcheck.cluster.nodes import Node
+from qcheck.cluster.objects import Generator, Namespace, Other
+from qcheck.cluster.problems import Problem
+from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.cluster.workload_parts import joined
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qcheck.cluster.kueue_configuration import Configuration
+    from qcheck.cluster.mig import MigLayout
+    from qcheck.cluster.nodes import NodePool
+    from qcheck.cluster.objects import Object
+    from qcheck.cluster.policy import Policy
+
+_FIELDS: dict[type[Object], str] = {
+    queues.ResourceFlavor: "flavors",
+    queues.ClusterQueue: "queues",
+    queues.Cohort: "cohorts",
+    queues.LocalQueue: "local_queues",
+    queues.Topology: "topologies",
+    queues.AdmissionCheck: "admission_checks",
+    queues.ProvisioningRequestConfig: "provisioning_configs",
+    queues.MultiKueueConfig: "multikueue_configs",
+    queues.MultiKueueCluster: "multikueue_clusters",
+    queues.WorkloadPriorityClass: "workload_priority_classes",
+    queues.PriorityClass: "priority_classes",
+    workloads.DaemonSet: "daemon_sets",
+    workloads.Workload: "workloads",
+    workloads.LimitRange: "limit_ranges",
+    workloads.ResourceQuota: "resource_quotas",
+    workloads.RuntimeClass: "runtime_classes",
+    workloads.TrainingRuntime: "training_runtimes",
+    Namespace: "namespaces",
+    Node: "nodes",
+    Generator: "generators",
+    Other: "others",
+}
+
+
+def assemble(
+    name: str,
+    policy: Policy,
+    objects: Iterable[Object],
+    pools: Iterable[NodePool] = (),
+    configuration: Configuration | None = None,
+    problems: Iterable[Problem] = (),
+    unread: Iterable[str] = (),
+    mig_layouts: Iterable[MigLayout] = (),
+) -> Cluster:
+    """One cluster. Of objects that stand twice the first one counts, and a `duplicate-object` problem names both."""
+    sorted_objects: dict[str, list[Object]] = {field: [] for field in _FIELDS.values()}
+    alike: dict[tuple[str, str, str | None, str], list[Object]] = {}
+    for found in objects:
+        same = alike.setdefault((found.id.group, found.id.kind, found.id.namespace, found.id.name), [])
+        same.append(found)
+        if len(same) == 1 or found.id.is_generated:
+            sorted_objects[_FIELDS[type(found)]].append(found)
+    doubles = [same for same in alike.values() if len(same) > 1 and not same[0].id.is_generated]
+    sorted_objects["workloads"] = list(joined(sorted_objects["workloads"], sorted_objects["training_runtimes"]))  # type: ignore[arg-type]
+    return Cluster(
+        name=name,
+        policy=policy,
+        pools=tuple(pools),
+        configuration=configuration,
+        problems=(*problems, *(_double(same, len(doubles)) for same in doubles)),
+        unread=tuple(unread),
+        mig_layouts=tuple(mig_layouts),
+        **{field: tuple(members) for field, members in sorted_objects.items()},  # type: ignore[arg-type]
+    )
+
+
+SEVERAL_CLUSTERS = 3
+"""From so many objects defined twice on, two clusters were more likely read as one."""
+
+
+def as_fleet(clusters: Iterable[Cluster]) -> tuple[Cluster, ...]:
+    """The clusters, with MultiKueue managers knowing the others, among which their workers are."""
+    alone = tuple(clusters)
+    return tuple(replace(c, fleet=tuple(o for o in alone if o is not c)) if c.multikueue_configs else c for c in alone)
+
+
+def _double(same: list[Object], doubles: int) -> Problem:
+    first, again, *more = same
+    times = "twice" if not more else f"{len(same)} times"
+    hint = "If these are several clusters, name them under `clusters` in the settings."
+    return Problem(
+        "duplicate-object",
+        again.name_place,
+        f"{again.id} is defined {times}",
+        help=hint if doubles >= SEVERAL_CLUSTERS else "",
+        object=again.id,
+        related=(first.name_place.named("first defined here"), *(o.name_place.named("and here") for o in more)),
+    )

@@ -1,0 +1,248 @@
+"""The cluster: every fact that was read, who refers to whom, and the views that answer questions."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from qcheck.cluster.policy import Policy
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from qcheck.answers.verdict import Verdict
+    from qcheck.cluster.kueue import (
+        AdmissionCheck,
+        ClusterQueue,
+        Cohort,
+        LocalQueue,
+        MultiKueueCluster,
+        MultiKueueConfig,
+        PriorityClass,
+        ProvisioningRequestConfig,
+        ResourceFlavor,
+        Topology,
+        WorkloadPriorityClass,
+    )
+    from qcheck.cluster.kueue_configuration import Configuration
+    from qcheck.cluster.mig import MigLayout
+    from qcheck.cluster.nodes import Node, NodePool
+    from qcheck.cluster.objects import Generator, Namespace, Object, ObjectId, Other
+    from qcheck.cluster.place import Place, Route
+    from qcheck.cluster.pods import PodTemplate
+    from qcheck.cluster.problems import Problem
+    from qcheck.cluster.workloads import DaemonSet, LimitRange, ResourceQuota, RuntimeClass, TrainingRuntime, Workload
+    from qcheck.schedulers.kueue.cohort_tree import QuotaTree
+    from qcheck.schedulers.kueue.competitors import Contention
+    from qcheck.schedulers.kueue.loans import Loans
+    from qcheck.schedulers.kueue.memory import Memory
+    from qcheck.schedulers.kueue.shapes import PodShape
+    from qcheck.supply.supply import Supply
+
+SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+"""Classes that every cluster has."""
+
+
+class Cluster(Value, cached=True):
+    """Everything known of one cluster. Tuples are in the order of the files; lookups go by name.
+
+    `unread` names the inputs that might define more objects but could not be read. `fleet` are the other clusters of the
+    settings, for a MultiKueue manager to find its workers among.
+    """
+
+    name: str = "default"
+    policy: Policy = Policy()
+    pools: tuple[NodePool, ...] = ()
+    nodes: tuple[Node, ...] = ()
+    flavors: tuple[ResourceFlavor, ...] = ()
+    queues: tuple[ClusterQueue, ...] = ()
+    cohorts: tuple[Cohort, ...] = ()
+    local_queues: tuple[LocalQueue, ...] = ()
+    topologies: tuple[Topology, ...] = ()
+    admission_checks: tuple[AdmissionCheck, ...] = ()
+    provisioning_configs: tuple[ProvisioningRequestConfig, ...] = ()
+    multikueue_configs: tuple[MultiKueueConfig, ...] = ()
+    multikueue_clusters: tuple[MultiKueueCluster, ...] = ()
+    workload_priority_classes: tuple[WorkloadPriorityClass, ...] = ()
+    priority_classes: tuple[PriorityClass, ...] = ()
+    daemon_sets: tuple[DaemonSet, ...] = ()
+    workloads: tuple[Workload, ...] = ()
+    namespaces: tuple[Namespace, ...] = ()
+    limit_ranges: tuple[LimitRange, ...] = ()
+    resource_quotas: tuple[ResourceQuota, ...] = ()
+    runtime_classes: tuple[RuntimeClass, ...] = ()
+    training_runtimes: tuple[TrainingRuntime, ...] = ()
+    configuration: Configuration | None = None
+    mig_layouts: tuple[MigLayout, ...] = ()
+    generators: tuple[Generator, ...] = ()
+    others: tuple[Other, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    unread: tuple[str, ...] = ()
+    fleet: tuple[Cluster, ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether an object that is not here does not exist."""
+        return self.policy.complete and not self.unread
+
+    def generates(self, kind: str) -> bool:
+        """Whether something in the repository may create objects of a kind that no file holds."""
+        return any(kind in g.kinds for g in self.generators)
+
+    @property
+    def has_nodes(self) -> bool:
+        return bool(self.pools or self.nodes)
+
+    @cached_property
+    def flavor(self) -> dict[str, ResourceFlavor]:
+        return {f.name: f for f in self.flavors}
+
+    @cached_property
+    def queue(self) -> dict[str, ClusterQueue]:
+        return {q.name: q for q in self.queues}
+
+    @cached_property
+    def cohort(self) -> dict[str, Cohort]:
+        return {c.name: c for c in self.cohorts}
+
+    @cached_property
+    def topology(self) -> dict[str, Topology]:
+        return {t.name: t for t in self.topologies}
+
+    @cached_property
+    def admission_check(self) -> dict[str, AdmissionCheck]:
+        return {c.name: c for c in self.admission_checks}
+
+    @cached_property
+    def local_queue(self) -> dict[tuple[str, str], LocalQueue]:
+        """By namespace and name."""
+        return {(q.namespace, q.name): q for q in self.local_queues}
+
+    @cached_property
+    def namespace(self) -> dict[str, Namespace]:
+        return {n.name: n for n in self.namespaces}
+
+    @cached_property
+    def workload_priority_class(self) -> dict[str, WorkloadPriorityClass]:
+        return {c.name: c for c in self.workload_priority_classes}
+
+    @cached_property
+    def priority_class(self) -> dict[str, PriorityClass]:
+        return {c.name: c for c in self.priority_classes}
+
+    @cached_property
+    def local_queues_of(self) -> dict[str, list[LocalQueue]]:
+        """Local queues by the cluster queue that they name."""
+        found: dict[str, list[LocalQueue]] = {}
+        for local in self.local_queues:
+            if local.cluster_queue:
+                found.setdefault(local.cluster_queue, []).append(local)
+        return found
+
+    @cached_property
+    def local_queues_named(self) -> dict[str, list[LocalQueue]]:
+        """Local queues by name, whatever their namespaces."""
+        found: dict[str, list[LocalQueue]] = {}
+        for local in self.local_queues:
+            found.setdefault(local.name, []).append(local)
+        return found
+
+    @cached_property
+    def objects(self) -> dict[tuple[str, str, str | None, str], ObjectId]:
+        """Every object by group, kind, namespace and name."""
+        return {(o.id.group, o.id.kind, o.id.namespace, o.id.name): o.id for o in self.all_objects()}
+
+    def all_objects(self) -> list[Object]:
+        """Every object of the cluster, node pools excepted."""
+        kinds = (
+            self.nodes, self.flavors, self.queues, self.cohorts, self.local_queues, self.topologies,
+            self.admission_checks, self.provisioning_configs, self.multikueue_configs, self.multikueue_clusters,
+            self.workload_priority_classes, self.priority_classes, self.daemon_sets, self.workloads, self.namespaces,
+            self.limit_ranges, self.resource_quotas, self.runtime_classes, self.training_runtimes,
+            self.generators, self.others,
+        )  # fmt: skip
+        of_groups = [m for w in self.workloads for m in w.members[1:]]
+        return [*(o for objects in kinds for o in objects), *of_groups]
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[int, Route], ObjectId]:
+        return {(id(o.place.origin), o.place.route): o.id for o in self.all_objects()}
+
+    def object_at(self, place: Place) -> ObjectId | None:
+        """The object that a place lies in; None outside of any, as in a node pool's definition."""
+        for length in range(len(place.route), -1, -1):
+            found = self._by_place.get((id(place.origin), place.route[:length]))
+            if found is not None:
+                return found
+        return None
+
+    def pod_priority(self, template: PodTemplate) -> int | None:
+        """kube-scheduler's priority of a pod; None where its class is not known here.
+
+        Without a class the globalDefault class counts (the lowest one if there are several), else 0.
+        """
+        if template.priority_class is None:
+            defaults = [c.value for c in self.priority_classes if c.is_global_default]
+            return min(defaults, default=0) if template.priority is None else template.priority
+        if template.priority_class in SYSTEM_PRIORITIES:
+            return SYSTEM_PRIORITIES[template.priority_class]
+        known = self.priority_class.get(template.priority_class)
+        return None if known is None else known.value
+
+    @cached_property
+    def tree(self) -> QuotaTree:
+        """Cohorts and queues with Kueue's quota arithmetic."""
+        from qcheck.schedulers.kueue.cohort_tree import QuotaTree
+
+        return QuotaTree(self.queues, self.cohorts)
+
+    @cached_property
+    def loans(self) -> Loans:
+        """Who may hold whose quota."""
+        from qcheck.schedulers.kueue.loans import Loans
+
+        return Loans(self)
+
+    @cached_property
+    def workload_shapes(self) -> dict[str, tuple[PodShape, ...]]:
+        """The pods of known workloads by the flavor that they get."""
+        from qcheck.schedulers.kueue.shapes import workload_shapes
+
+        return workload_shapes(self)
+
+    @cached_property
+    def queue_shapes(self) -> dict[tuple[str, str], tuple[PodShape, ...]]:
+        """The same by flavor and cluster queue."""
+        found: dict[tuple[str, str], list[PodShape]] = {}
+        for flavor, shapes in self.workload_shapes.items():
+            for shape in shapes:
+                found.setdefault((flavor, shape.queue or ""), []).append(shape)
+        return {cell: tuple(shapes) for cell, shapes in found.items()}
+
+    @cached_property
+    def contention(self) -> Contention:
+        """The queued workloads as rivals for nodes."""
+        from qcheck.schedulers.kueue.competitors import Contention
+
+        return Contention(self)
+
+    @cached_property
+    def memory(self) -> Memory:
+        """What was worked out so far."""
+        from qcheck.schedulers.kueue.memory import Memory
+
+        return Memory()
+
+    @cached_property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """What becomes of each workload, in the order of the workloads."""
+        if not self.workloads:
+            return ()
+        from qcheck.answers.verdict import judge
+
+        return tuple(judge(self, w) for w in self.workloads)
+
+    @cached_property
+    def supply(self) -> Supply:
+        """What the nodes can give to the flavors."""
+        from qcheck.supply.supply import Supply
+
+        return Supply(self)

@@ -1,0 +1,216 @@
+"""Kueue's objects, in the words of v1beta2 with the server's defaults applied.
+
+Limits are None where they are absent: an absent borrowingLimit borrows without limit, an absent lendingLimit lends all.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from qcheck.cluster.labels import Labels, LabelSelector, Taint, Toleration
+from qcheck.cluster.objects import Object
+from qcheck.cluster.place import Place
+from qcheck.cluster.quantity import Quantity, amount
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NEVER = "Never"
+FlavorResource = tuple[str, str]
+"""The key of all quota arithmetic: flavor name, resource name."""
+
+
+class Quota(Value, cached=True):
+    """One cell: the quota of a queue or cohort for a flavor and a resource."""
+
+    flavor: str
+    resource: str
+    nominal_quantity: Quantity
+    place: Place
+    borrowing_quantity: Quantity | None = None
+    lending_quantity: Quantity | None = None
+
+    @cached_property
+    def nominal(self) -> int:
+        """In base units. Less than nothing, which the API server refuses, counts as nothing, also in the limits."""
+        return self._amount(self.nominal_quantity)
+
+    @cached_property
+    def borrowing_limit(self) -> int | None:
+        return None if self.borrowing_quantity is None else self._amount(self.borrowing_quantity)
+
+    @cached_property
+    def lending_limit(self) -> int | None:
+        return None if self.lending_quantity is None else self._amount(self.lending_quantity)
+
+    def _amount(self, quantity: Quantity) -> int:
+        return max(0, amount(self.resource, quantity))
+
+    @property
+    def nominal_place(self) -> Place:
+        return self.place.at("nominalQuota")
+
+    @property
+    def key(self) -> FlavorResource:
+        return self.flavor, self.resource
+
+
+class FlavorQuotas(Value):
+    """A flavor inside a resource group, with its cells."""
+
+    name: str
+    place: Place
+    quotas: tuple[Quota, ...]
+
+    @property
+    def name_place(self) -> Place:
+        return self.place.at("name")
+
+
+class ResourceGroup(Value):
+    """Resources that get one flavor together; flavors are tried in order."""
+
+    covered: tuple[str, ...]
+    flavors: tuple[FlavorQuotas, ...]
+    place: Place
+
+
+class ResourceFlavor(Object):
+    node_labels: Labels
+    node_taints: tuple[Taint, ...] = ()
+    tolerations: tuple[Toleration, ...] = ()
+    topology: str | None = None
+
+
+class QuotaHolder(Object):
+    """What ClusterQueue and Cohort share: a place in the cohort tree and resource groups."""
+
+    parent: str | None
+    parent_place: Place
+    groups: tuple[ResourceGroup, ...]
+    weight: Quantity | None
+
+    def quotas(self) -> Iterator[Quota]:
+        return (q for g in self.groups for f in g.flavors for q in f.quotas)
+
+    def flavors(self) -> Iterator[FlavorQuotas]:
+        return (f for g in self.groups for f in g.flavors)
+
+    def quota(self, flavor: str, resource: str) -> Quota | None:
+        return next((q for q in self.quotas() if q.key == (flavor, resource)), None)
+
+
+class Cohort(QuotaHolder):
+    """A node of the cohort tree; `parent` is the cohort above."""
+
+
+class Preemption(Value):
+    within_queue: str
+    reclaim: str
+    borrow: str
+    borrow_threshold: int | None
+    place: Place
+
+    @property
+    def is_off(self) -> bool:
+        return self.within_queue == self.reclaim == self.borrow == NEVER
+
+
+class Fungibility(Value):
+    when_can_borrow: str
+    when_can_preempt: str
+    place: Place
+
+
+class CheckUse(Value):
+    """An admission check on a queue; `flavors` empty: on every flavor."""
+
+    name: str
+    flavors: tuple[str, ...]
+    place: Place
+    flavors_place: Place
+
+
+class ClusterQueue(QuotaHolder):
+    """`namespace_selector` None selects no namespace; `parent` is the cohort."""
+
+    strategy: str
+    namespace_selector: LabelSelector | None
+    preemption: Preemption
+    fungibility: Fungibility
+    checks: tuple[CheckUse, ...]
+    stop_policy: str
+    admission_mode: str | None = None
+
+    @property
+    def is_stopped(self) -> bool:
+        return self.stop_policy != "None"
+
+
+class LocalQueue(Object):
+    cluster_queue: str | None
+    stop_policy: str
+    weight: Quantity | None
+
+    @property
+    def is_stopped(self) -> bool:
+        return self.stop_policy != "None"
+
+
+class Topology(Object):
+    """`levels` from coarse to fine: node label keys."""
+
+    levels: tuple[str, ...]
+
+    @property
+    def has_hostname(self) -> bool:
+        return bool(self.levels) and self.levels[-1] == "kubernetes.io/hostname"
+
+
+class AdmissionCheck(Object):
+    controller: str
+    parameters_kind: str | None
+    parameters_group: str | None
+    parameters_name: str | None
+
+    @property
+    def is_multikueue(self) -> bool:
+        return self.controller == "kueue.x-k8s.io/multikueue"
+
+    @property
+    def is_provisioning(self) -> bool:
+        return self.controller == "kueue.x-k8s.io/provisioning-request"
+
+
+class ProvisioningRequestConfig(Object):
+    managed_resources: tuple[str, ...]
+
+
+class MultiKueueConfig(Object):
+    """`is_automated`: Kueue itself sums the workers' quota up for the manager."""
+
+    clusters: tuple[str, ...]
+    is_automated: bool = False
+
+
+class MultiKueueCluster(Object):
+    """A worker cluster; `location` of its kubeconfig (a Secret's name or a path)."""
+
+    location: str | None
+
+
+class WorkloadPriorityClass(Object):
+    value: int
+
+
+class PriorityClass(Object):
+    """kube-scheduler's priority of pods."""
+
+    value: int
+    is_global_default: bool = False
+    preemption_policy: str = "PreemptLowerPriority"
+
+    @property
+    def preempts(self) -> bool:
+        return self.preemption_policy != NEVER

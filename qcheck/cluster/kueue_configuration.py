@@ -1,0 +1,44 @@
+"""Kueue's manager Configuration, as far as it changes what queues do."""
+
+from __future__ import annotations
+
+from qcheck.cluster.labels import LabelSelector
+from qcheck.cluster.place import Place
+from qcheck.cluster.quantity import Quantity
+from qcheck.cluster.value import Value
+
+
+class Transformation(Value):
+    """An input resource counted as other ones; with `is_replaced` it no longer counts itself."""
+
+    input: str
+    is_replaced: bool
+    outputs: dict[str, Quantity]
+    multiply_by: str | None
+    place: Place
+
+
+class DeviceClassMapping(Value):
+    name: str
+    classes: tuple[str, ...]
+    place: Place
+
+
+class Configuration(Value):
+    """`place` is the Configuration's root, also where it stands inside a ConfigMap or Helm values."""
+
+    version: str
+    place: Place
+    frameworks: tuple[str, ...]
+    external_frameworks: tuple[str, ...] = ()
+    manage_without_queue_name: bool = False
+    managed_namespaces: LabelSelector | None = None
+    namespace: str = "kueue-system"
+    waits_for_pods_ready: bool = True
+    fair_sharing: bool = False
+    admission_fair_sharing: bool = False
+    ignore_undeclared: bool = False
+    exclude_prefixes: tuple[str, ...] = ()
+    transformations: tuple[Transformation, ...] = ()
+    device_classes: tuple[DeviceClassMapping, ...] = ()
+    feature_gates: dict[str, bool] = {}

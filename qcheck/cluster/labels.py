@@ -1,0 +1,149 @@
+"""Labels, selectors, taints and tolerations, with kube-scheduler's and the label selector's own semantics.
+
+Source: k8s.io/component-helpers `scheduling/corev1`, k8s.io/apimachinery `labels`.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.quantity import integer
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
+Labels = dict[str, str]
+HARD_EFFECTS = ("NoSchedule", "NoExecute")
+
+
+class Requirement(Value):
+    """One expression of a selector: `key operator values`."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] = ()
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """In, NotIn, Exists, DoesNotExist, Gt, Lt, Gte, Lte; NotIn also holds when the label is absent."""
+        value = labels.get(self.key)
+        match self.operator:
+            case "In":
+                return value is not None and value in self.values
+            case "NotIn":
+                return value is None or value not in self.values
+            case "Exists":
+                return value is not None
+            case "DoesNotExist":
+                return value is None
+            case "Gt" | "Lt" | "Gte" | "Lte":
+                return self._compares(value)
+        return False
+
+    def _compares(self, value: str | None) -> bool:
+        bound = integer(self.values[0]) if len(self.values) == 1 else None
+        found = integer(value)
+        if bound is None or found is None:
+            return False
+        return {"Gt": found > bound, "Lt": found < bound, "Gte": found >= bound, "Lte": found <= bound}[self.operator]
+
+    def __str__(self) -> str:
+        if self.operator in ("Exists", "DoesNotExist"):
+            return self.key if self.operator == "Exists" else f"!{self.key}"
+        return f"{self.key} {self.operator} [{', '.join(self.values)}]"
+
+
+class LabelSelector(Value):
+    """A `metav1.LabelSelector`. An empty one selects everything; an absent one (None) is the holder's business."""
+
+    match_labels: Labels
+    expressions: tuple[Requirement, ...] = ()
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        return all(labels.get(k) == v for k, v in self.match_labels.items()) and all(
+            e.matches(labels) for e in self.expressions
+        )
+
+
+class NodeSelectorTerm(Value):
+    """One term of a required node affinity: all of it must match. An empty term matches nothing."""
+
+    expressions: tuple[Requirement, ...] = ()
+    fields: tuple[Requirement, ...] = ()
+
+    def matches(self, labels: Mapping[str, str], node_name: str | None) -> bool:
+        if not self.expressions and not self.fields:
+            return False
+        field_values = {} if node_name is None else {"metadata.name": node_name}
+        return all(e.matches(labels) for e in self.expressions) and all(f.matches(field_values) for f in self.fields)
+
+
+class NodeSelection(Value):
+    """What a pod demands of its node: nodeSelector and required node affinity (terms are alternatives)."""
+
+    selector: Labels
+    terms: tuple[NodeSelectorTerm, ...] | None = None
+
+    def matches(self, labels: Mapping[str, str], node_name: str | None = None) -> bool:
+        if any(labels.get(k) != v for k, v in self.selector.items()):
+            return False
+        return self.terms is None or any(t.matches(labels, node_name) for t in self.terms)
+
+    @property
+    def ask(self) -> Hashable:
+        """What it demands, comparable."""
+        return tuple(self.selector.items()), self.terms
+
+    @property
+    def keys(self) -> set[str]:
+        """Every label key it looks at."""
+        return set(self.selector) | {e.key for t in self.terms or () for e in t.expressions}
+
+
+class Taint(Value):
+    key: str
+    value: str = ""
+    effect: str = "NoSchedule"
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether it keeps pods away; PreferNoSchedule does not."""
+        return self.effect in HARD_EFFECTS
+
+    def __str__(self) -> str:
+        return f"{self.key}{'=' if self.value else ''}{self.value}:{self.effect}"
+
+
+class Toleration(Value):
+    """An empty key (with Exists) tolerates every key, an empty effect every effect."""
+
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
+
+    @property
+    def ask(self) -> Hashable:
+        """What it tolerates, comparable."""
+        return self.key, self.operator, self.value, self.effect
+
+    def tolerates(self, taint: Taint) -> bool:
+        if self.effect not in ("", taint.effect) or self.key not in ("", taint.key):
+            return False
+        match self.operator:
+            case "Exists":
+                return True
+            case "Equal" | "":
+                return bool(self.key) and self.value == taint.value
+            case "Lt" | "Gt":
+                return self._compares(taint.value)
+        return False
+
+    def _compares(self, value: str) -> bool:
+        found, bound = integer(value), integer(self.value)
+        if found is None or bound is None:
+            return False
+        return found < bound if self.operator == "Lt" else found > bound
+
+
+def untolerated(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> tuple[Taint, ...]:
+    """The hard taints that none of the tolerations covers."""
+    return tuple(t for t in taints if t.is_hard and not any(a.tolerates(t) for a in tolerations))

@@ -1,0 +1,209 @@
+"""MIG: into which instances a GPU can be cut.
+
+A GPU has memory slices in a row; an instance of a profile takes some of them, beginning at fixed positions. A layout is
+possible iff its instances can begin so that none overlaps. Source: NVIDIA's MIG user guide, tables of supported profiles
+and of their placements. Families differ in the memory that a profile has, hence in its name.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+
+from qcheck.cluster.place import Place
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.packing.question import Nodes, Pods
+from qcheck.packing.room import Best
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from qcheck.packing.room import Filling, Room
+
+    Starts = tuple[tuple[int, ...], int]
+
+SEVENTHS: tuple[tuple[str, Starts], ...] = (
+    ("1g", ((0, 1, 2, 3, 4, 5, 6), 1)),
+    ("1g", ((0, 2, 4, 6), 2)),
+    ("2g", ((0, 2, 4), 2)),
+    ("3g", ((0, 4), 4)),
+    ("4g", ((0,), 4)),
+    ("7g", ((0,), 8)),
+)
+"""Compute slices, where an instance may begin and how many memory slices it takes, in the order of the memory columns
+below; the second 1g has twice the memory.
+"""
+MEMORY: dict[tuple[str, int], tuple[int, ...]] = {
+    ("A100", 40): (5, 10, 10, 20, 20, 40),
+    ("A100", 80): (10, 20, 20, 40, 40, 80),
+    ("H100", 80): (10, 20, 20, 40, 40, 80),
+    ("H100 NVL", 94): (12, 24, 24, 47, 47, 94),
+    ("GH200", 96): (12, 24, 24, 48, 48, 96),
+    ("H200", 141): (18, 35, 35, 71, 71, 141),
+    ("GH200", 144): (18, 36, 36, 72, 72, 144),
+    ("B200", 180): (23, 45, 45, 90, 90, 180),
+    ("B300", 288): (34, 67, 67, 135, 135, 269),
+    ("GB200", 186): (23, 47, 47, 93, 93, 186),
+    ("GB300", 288): (35, 70, 70, 139, 139, 278),
+}
+_FOURTHS: tuple[Starts, ...] = (((0, 1, 2, 3), 1), ((0, 2), 2), ((0,), 4))
+QUARTERS: dict[tuple[str, int], tuple[str, ...]] = {
+    ("A30", 24): ("1g.6gb", "2g.12gb", "4g.24gb"),
+    ("RTX PRO 6000", 96): ("1g.24gb", "2g.48gb", "4g.96gb"),
+}
+PREFIX = "nvidia.com/mig-"
+
+
+class MigLayout(Value):
+    """How one GPU is to be cut: instances by profile, and where each is written. `name` of the configuration it is of."""
+
+    name: str
+    instances: dict[str, int]
+    places: dict[str, Place]
+    place: Place
+
+
+def placements(model: str, memory_gib: int | None) -> dict[str, Starts]:
+    """Per profile of a GPU where an instance may begin and how long it is; empty for GPUs without MIG."""
+    found: dict[str, Starts] = {}
+    for (name, size), memory in MEMORY.items():
+        if name == bare(model) and memory_gib in (None, size):
+            found |= {f"{slices}.{gib}gb": starts for (slices, starts), gib in zip(SEVENTHS, memory, strict=True)}
+    for (name, size), names in QUARTERS.items():
+        if name == bare(model) and memory_gib in (None, size):
+            found |= dict(zip(names, _FOURTHS, strict=True))
+    return found
+
+
+def profiles(model: str, memory_gib: int | None) -> dict[str, int]:
+    """Profile names of a GPU and how many instances of each it holds at the most; empty for GPUs without MIG."""
+    return {profile: len(starts) for profile, (starts, _) in placements(model, memory_gib).items()}
+
+
+def families() -> list[tuple[str, int]]:
+    """Every GPU with MIG: model and memory in GB."""
+    return [*MEMORY, *QUARTERS]
+
+
+def bare(model: str) -> str:
+    """PCIe boards are cut like their SXM siblings."""
+    return model.removesuffix(" PCIe")
+
+
+def is_possible(instances: Mapping[str, int], table: Mapping[str, Starts]) -> bool:
+    """Whether one GPU can hold all the instances. Profiles with media extensions are there once per GPU."""
+    rows: list[Starts] = []
+    for profile, count in instances.items():
+        plain, _, attribute = profile.partition("+")
+        if plain not in table or (attribute == "me" and count > 1):
+            return False
+        rows += [table[plain]] * count
+    return _place(tuple(sorted(rows, key=lambda row: (-row[1], row[0]))), 0)
+
+
+@lru_cache(maxsize=4096)
+def _place(rows: tuple[Starts, ...], taken: int) -> bool:
+    """Whether the instances fit beside the memory slices that are `taken` (a bit each)."""
+    if not rows:
+        return True
+    starts, length = rows[0]
+    for start in starts:
+        bits = ((1 << length) - 1) << start
+        if not taken & bits and _place(rows[1:], taken | bits):
+            return True
+    return False
+
+
+class GpuRoom(Value, cached=True):
+    """One GPU as a room for instances of some profiles."""
+
+    names: tuple[str, ...]
+    wanted: tuple[int, ...]
+    table: dict[str, Starts]
+
+    def holds(self, filling: Sequence[int]) -> bool:
+        return is_possible(dict(zip(self.names, filling, strict=True)), self.table)
+
+    @cached_property
+    def limits(self) -> tuple[int, ...]:
+        found = (
+            max(n for n in range(wanted + 1) if n == 0 or (n <= 8 and is_possible({name: n}, self.table)))
+            for name, wanted in zip(self.names, self.wanted, strict=True)
+        )
+        return tuple(found)
+
+    @cached_property
+    def _all(self) -> list[Filling]:
+        found: list[Filling] = [()]
+        for limit in self.limits:
+            found = [(*f, n) for f in found for n in range(limit + 1)]
+        return [f for f in found if self.holds(f)]
+
+    @cached_property
+    def _full(self) -> list[Filling]:
+        held = set(self._all)
+        one = range(len(self.names))
+        return [f for f in self._all if not any((*f[:i], f[i] + 1, *f[i + 1 :]) in held for i in one)]
+
+    def best(self, weights: Sequence[int]) -> Best:
+        def worth(filling: Filling) -> int:
+            return sum(n * w for n, w in zip(filling, weights, strict=True))
+
+        heaviest = max(self._full, key=worth)
+        return Best(heaviest, worth(heaviest), worth(heaviest))
+
+    def fillings(self, most: int) -> list[Filling] | None:
+        return self._full if len(self._full) <= most else None
+
+
+class MigQuestion(Value, cached=True):
+    """Can `gpus` GPUs of one kind hold all the instances together?"""
+
+    model: str
+    gpus: int
+    instances: dict[str, int]
+    table: dict[str, Starts]
+    node_word: str = "GPU"
+    pod_word: str = "instance"
+
+    @property
+    def nodes(self) -> tuple[Nodes, ...]:
+        return (Nodes(self.model, {}, self.gpus),)
+
+    @property
+    def pods(self) -> tuple[Pods, ...]:
+        return tuple(Pods(name, {}, count) for name, count in self.instances.items())
+
+    @cached_property
+    def rooms(self) -> tuple[Room, ...]:
+        return (GpuRoom(tuple(self.instances), self.wanted, self.table),)
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        return (self.gpus,)
+
+    @property
+    def wanted(self) -> tuple[int, ...]:
+        return tuple(self.instances.values())
+
+    def why_no_more(self, node: int, pod: int, most: int) -> str:  # noqa: ARG002 (all GPUs are alike)
+        """Where an instance may begin: a fact of the GPU, told by its table."""
+        return told(tuple(self.instances)[pod], self.table)
+
+
+def told(profile: str, table: Mapping[str, Starts]) -> str:
+    """`3g.20gb takes 4 memory slices from 0 or 4`."""
+    plain = profile.partition("+")[0]
+    if plain not in table:
+        return f"{profile} is no profile of it"
+    starts, length = table[plain]
+    return f"{profile} takes {length} memory slice{'s' * (length > 1)} from {' or '.join(map(str, starts))}"
+
+
+def families_like(text: str) -> list[tuple[str, int]]:
+    """The GPUs that a product name such as `NVIDIA-A100-SXM4-40GB` may mean; the longest model name wins."""
+    words = text.upper().replace("-", " ")
+    named = [f for f in families() if f" {f[0].upper()} " in f" {words} "]
+    longest = max((len(model) for model, _ in named), default=0)
+    named = [f for f in named if len(f[0]) == longest]
+    sized = [f for f in named if f"{f[1]}GB" in words.split()]
+    return sized or named

@@ -1,0 +1,105 @@
+"""Where something stands: a document, a route into it, and a caption.
+
+Places are symbolic. Lines and columns are looked up by the document only when a report or a suppression asks, so that
+carrying a place costs nothing while the model is built.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    Route = tuple[str | int, ...]
+    Span = tuple[int, int, int, int]
+    """Line, column, end line, end column: 1-based, end-exclusive, in code points."""
+
+    class Origin(Protocol):
+        """A document, seen from the model: something with a path that can find its own lines."""
+
+        @property
+        def path(self) -> str: ...
+
+        @property
+        def data(self) -> object:
+            """The plain data of the document; None for what is no document."""
+            ...
+
+        @property
+        def source(self) -> str | None:
+            """The file that a person edits, where this was rendered from one; None where `path` is that file."""
+            ...
+
+        def span(self, route: Route, on_key: bool = False) -> Span:
+            """The span of the value at `route` (or of its key); of the deepest existing ancestor if it is absent."""
+            ...
+
+        def line(self, number: int) -> str:
+            """The text of a line, 1-based, without its line end; empty beyond the end."""
+            ...
+
+        def has(self, route: Route) -> bool:
+            """Whether something is written at `route`."""
+            ...
+
+
+class Place(Value):
+    """A spot in some document. `on_key` points to the key instead of the value."""
+
+    origin: Origin
+    route: Route = ()
+    caption: str = ""
+    on_key: bool = False
+
+    def at(self, *steps: str | int) -> Place:
+        """A place further inside: `queue.place.at("spec", "preemption")`."""
+        return Place(self.origin, self.route + steps, "", False)
+
+    def key(self) -> Place:
+        """The key of this place instead of its value."""
+        return Place(self.origin, self.route, self.caption, True)
+
+    def named(self, caption: str) -> Place:
+        """The same place with a caption."""
+        return Place(self.origin, self.route, caption, self.on_key)
+
+    @property
+    def span(self) -> Span:
+        return self.origin.span(self.route, self.on_key)
+
+    @property
+    def exists(self) -> bool:
+        """False for a defaulted field: `span` then gives its nearest ancestor that is written."""
+        return self.origin.has(self.route)
+
+    @property
+    def line(self) -> str:
+        """`path:line`, for messages."""
+        return f"{self.origin.path}:{self.span[0]}"
+
+
+def follow(data: object, route: Route) -> object:
+    """What stands at a route; None where nothing does."""
+    for step in route:
+        if isinstance(data, dict):
+            data = data.get(step)
+        elif isinstance(data, list) and isinstance(step, int) and step < len(data):
+            data = data[step]
+        else:
+            return None
+    return data
+
+
+def show_route(route: Route) -> str:
+    """`("spec", "flavors", 0, "nvidia.com/gpu")` as `spec.flavors[0]["nvidia.com/gpu"]`."""
+    shown = ""
+    for step in route:
+        if isinstance(step, int):
+            shown += f"[{step}]"
+        elif step.replace("_", "").replace("-", "").isalnum():
+            shown += f".{step}" if shown else step
+        else:
+            quoted = step.replace("\\", "\\\\").replace('"', '\\"')
+            shown += f'["{quoted}"]'
+    return shown

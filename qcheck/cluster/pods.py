@@ -1,0 +1,181 @@
+"""Pod templates: what a pod asks for, where it may go, and how much it counts.
+
+Source of the arithmetic: k8s.io/component-helpers `resource`, as Kueue and kube-scheduler both use it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from qcheck.cluster.labels import NodeSelection, Toleration
+from qcheck.cluster.place import Place
+from qcheck.cluster.quantity import Quantity
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Mapping
+
+Quantities = dict[str, Quantity]
+Amounts = dict[str, int]
+"""Resource name to base units: milli-cpu, bytes, devices, pods."""
+
+POD_LEVEL = ("cpu", "memory")
+"""Pod-level `spec.resources` covers these and hugepages only."""
+
+
+class Container(Value):
+    """A container with the requests and limits that are written; `is_sidecar`: an init container that keeps running."""
+
+    name: str
+    place: Place
+    requests: Quantities
+    limits: Quantities
+    is_sidecar: bool = False
+
+    @property
+    def ask(self) -> Hashable:
+        """What it asks for, comparable."""
+        return exactly(self.requests), exactly(self.limits), self.is_sidecar
+
+    def effective_requests(self) -> Quantities:
+        """Requests, with limits standing in where a request is missing."""
+        return {**self.limits, **self.requests}
+
+
+class Injected(Value):
+    """A container that an operator adds to the pods and no manifest shows; Kueue counts it from release 0.`since`.
+
+    With `is_floor` it is none of its own: the pod's first container then requests at least this.
+    """
+
+    since: int
+    container: Container
+    is_floor: bool = False
+
+
+class PodTemplate(Value, cached=True):
+    """The parts of a pod (template) that admission, scheduling and eviction look at. `place` is the pod's `spec`."""
+
+    place: Place
+    labels: dict[str, str]
+    annotations: dict[str, str]
+    metadata_place: Place
+    selection: NodeSelection
+    tolerations: tuple[Toleration, ...]
+    containers: tuple[Container, ...]
+    init_containers: tuple[Container, ...] = ()
+    overhead: Quantities = {}
+    pod_requests: Quantities = {}
+    pod_limits: Quantities = {}
+    has_pod_resources: bool = False
+    runtime_class: str | None = None
+    priority_class: str | None = None
+    priority: int | None = None
+    preemption_policy: str | None = None
+    termination_grace_seconds: int | None = None
+    node_name: str | None = None
+    host_network: bool = False
+    scheduling_gates: tuple[str, ...] = ()
+    claim_templates: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+    one_per_node: bool = False
+    has_pod_affinity: bool = False
+    injected: tuple[Injected, ...] = ()
+
+    @cached_property
+    def ask(self) -> Hashable:
+        """All that admission, scheduling and eviction look at, comparable: pods that ask the same fare the same.
+
+        Only places, labels and annotations are left out.
+        """
+        return (
+            self.selection.ask,
+            tuple(t.ask for t in self.tolerations),
+            tuple(c.ask for c in self.containers),
+            tuple(c.ask for c in self.init_containers),
+            tuple((i.since, i.is_floor, i.container.ask) for i in self.injected),
+            tuple(exactly(q) for q in (self.overhead, self.pod_requests, self.pod_limits)),
+            (self.has_pod_resources, self.runtime_class, self.node_name, self.host_network),
+            (self.priority_class, self.priority, self.preemption_policy, self.termination_grace_seconds),
+            (self.scheduling_gates, self.claim_templates, self.claims, self.one_per_node, self.has_pod_affinity),
+        )
+
+    def requests(self) -> Quantities:
+        """What one pod requests: the larger of its running containers and its hungriest moment while initialising.
+
+        Sidecars declared before an init container run beside it. Pod-level requests override cpu, memory and hugepages.
+        Overhead comes on top. Exact; rounding to base units is `amounts`.
+        """
+        running: Quantities = {}
+        for container in (*self.containers, *(c for c in self.init_containers if c.is_sidecar)):
+            running = add(running, container.effective_requests())
+        beside: Quantities = {}
+        for container in self.init_containers:
+            if container.is_sidecar:
+                beside = add(beside, container.effective_requests())
+                running = larger(running, beside)
+            else:
+                running = larger(running, add(beside, container.effective_requests()))
+        for resource, quantity in {**self.pod_limits, **self.pod_requests}.items():
+            if resource in POD_LEVEL or resource.startswith("hugepages-"):
+                running[resource] = quantity
+        return add(running, self.overhead)
+
+    def amounts(self) -> Amounts:
+        """`requests` in base units, rounded up per pod; zero amounts are kept."""
+        return in_base_units(self.requests())
+
+    def all_containers(self) -> Iterable[Container]:
+        return (*self.init_containers, *self.containers)
+
+    def place_of(self, resource: str) -> Place:
+        """Where `resource` is first requested or limited; the template itself if nowhere."""
+        for container in (*self.containers, *self.init_containers):
+            for side, written in (("requests", container.requests), ("limits", container.limits)):
+                if resource in written:
+                    return container.place.at("resources", side, resource)
+        return self.place
+
+
+def add(left: Mapping[str, Quantity], right: Mapping[str, Quantity]) -> Quantities:
+    """The sum, resource by resource."""
+    total = dict(left)
+    for resource, quantity in right.items():
+        total[resource] = (
+            Quantity(total[resource].nanos + quantity.nanos, quantity.family, "") if (resource in total) else quantity
+        )
+    return total
+
+
+def larger(left: Mapping[str, Quantity], right: Mapping[str, Quantity]) -> Quantities:
+    """The maximum, resource by resource."""
+    result = dict(left)
+    for resource, quantity in right.items():
+        if resource not in result or quantity.nanos > result[resource].nanos:
+            result[resource] = quantity
+    return result
+
+
+def smaller(left: Mapping[str, Quantity], right: Mapping[str, Quantity]) -> Quantities:
+    """The minimum, resource by resource; a resource that only one side has is kept."""
+    result = dict(left)
+    for resource, quantity in right.items():
+        if resource not in result or quantity.nanos < result[resource].nanos:
+            result[resource] = quantity
+    return result
+
+
+def exactly(quantities: Quantities) -> Hashable:
+    """Quantities as they compare, whatever their spelling."""
+    return tuple((r, q.nanos) for r, q in quantities.items())
+
+
+def in_base_units(quantities: Mapping[str, Quantity]) -> Amounts:
+    """Quantities as integers in base units, each rounded up."""
+    return {r: q.milli if r == "cpu" else q.units for r, q in quantities.items()}
+
+
+def fits_times(free: Mapping[str, int], request: Mapping[str, int]) -> int | None:
+    """How many pods of `request` fit into `free`; None where the request is empty (any number)."""
+    counts = [free.get(r, 0) // q for r, q in request.items() if q > 0]
+    return max(0, min(counts)) if counts else None

@@ -1,0 +1,68 @@
+"""What the settings say about a cluster, as plain values."""
+
+from __future__ import annotations
+
+import fnmatch
+
+from qcheck.cluster.value import Value
+
+
+class Reserve(Value):
+    """Capacity that is kept free of quota: per node, or in total over the pools it names (glob patterns)."""
+
+    pools: tuple[str, ...]
+    per_node: dict[str, int]
+    total: dict[str, int]
+    reason: str
+
+
+class Shape(Value):
+    """Pods that must be placeable: `pods` of them at once, each asking `requests` (base units)."""
+
+    name: str
+    requests: dict[str, int]
+    flavors: tuple[str, ...] = ()
+    pods: int | None = None
+    level: str | None = None
+
+
+class Release(Value):
+    """A Kueue release, comparable by `at_least`."""
+
+    major: int = 0
+    minor: int = 19
+
+    def at_least(self, minor: int, major: int = 0) -> bool:
+        return (self.major, self.minor) >= (major, minor)
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}"
+
+
+class Policy(Value):
+    """`autoscaled`: what an autoscaled pool counts as (max, min, desired). `complete`: a missing object is missing."""
+
+    kueue: Release = Release()
+    complete: bool = True
+    autoscaled: str = "max"
+    reserves: tuple[Reserve, ...] = ()
+    virtual_resources: tuple[str, ...] = ()
+    shapes: tuple[Shape, ...] = ()
+    reserved_queues: tuple[str, ...] = ()
+    shared_queues: tuple[str, ...] = ()
+    profile: str | None = None
+
+    def is_virtual(self, resource: str) -> bool:
+        """Whether settings call `resource` one without nodes behind it (a licence, a token)."""
+        return matches_any(resource, self.virtual_resources)
+
+    def is_reserved(self, queue: str) -> bool:
+        return matches_any(queue, self.reserved_queues)
+
+    def is_shared(self, queue: str) -> bool:
+        return matches_any(queue, self.shared_queues)
+
+
+def matches_any(name: str, patterns: tuple[str, ...]) -> bool:
+    """Whether `name` matches one of some glob patterns."""
+    return any(fnmatch.fnmatchcase(name, p) for p in patterns)

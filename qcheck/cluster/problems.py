@@ -1,0 +1,26 @@
+"""What went wrong while reading: facts for the rules of family QC0."""
+
+from __future__ import annotations
+
+from qcheck.cluster.objects import ObjectId
+from qcheck.cluster.place import Place
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    Data = dict[str, str | int | bool | None]
+
+
+class Problem(Value):
+    """Something that reading or decoding met.
+
+    `code` names the rule it belongs to by its kebab-case name (`yaml-syntax`, `api-rejected`, `unknown-field` ...);
+    `object` is None where no object could be told.
+    """
+
+    code: str
+    place: Place
+    message: str
+    help: str = ""
+    object: ObjectId | None = None
+    related: tuple[Place, ...] = ()
+    data: Data = {}

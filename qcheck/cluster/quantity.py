@@ -1,0 +1,180 @@
+"""Kubernetes quantities, exactly.
+
+A quantity is held as a whole number of nano-units, which is all the API server keeps (finer values are rounded away
+from zero). Source: k8s.io/apimachinery `pkg/api/resource`, checked by a table of values in the tests.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from qcheck.cluster.value import Value
+
+NANO = 10**9
+_DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_GRAMMAR = re.compile(r"([+-]?)(\d+\.?\d*|\.\d+)(?:([eE])([+-]?\d+)|([A-Za-z]{0,2}))", re.ASCII)
+_LONGEST = 64
+_INT64_DIGITS = 19
+_MOST_DIGITS = 400
+BINARY_CAP = 2**63 - 1
+
+
+class QuantityError(ValueError):
+    """The text is no quantity; the message says what is wrong and, where it can, what was meant."""
+
+
+class Quantity(Value):
+    """An exact amount of nano-units, its `family` ("decimal", "binary" or "exponent") and the text it was read from."""
+
+    nanos: int
+    family: str
+    text: str
+
+    @property
+    def milli(self) -> int:
+        """Rounded up to thousandths, as Kueue and kube-scheduler count cpu."""
+        return -(-self.nanos // 10**6)
+
+    @property
+    def units(self) -> int:
+        """Rounded up to whole units, as they count everything else (bytes, devices, pods)."""
+        return -(-self.nanos // NANO)
+
+    @property
+    def is_whole(self) -> bool:
+        return self.nanos % NANO == 0
+
+    @property
+    def canonical(self) -> str:
+        """The text to which the API server rewrites it."""
+        if self.family == "binary":
+            return self._binary()
+        sign, left = ("-", -self.nanos) if self.nanos < 0 else ("", self.nanos)
+        if left == 0:
+            return "0"
+        power = -9
+        while left % 1000 == 0 and power < 18:
+            left, power = left // 1000, power + 3
+        if self.family == "exponent":
+            return f"{sign}{left}" + (f"e{power}" if power else "")
+        suffix = next(s for s, p in _DECIMAL.items() if p == power)
+        return f"{sign}{left}{suffix}"
+
+    def _binary(self) -> str:
+        if not self.is_whole:
+            return Quantity(self.nanos, "decimal", self.text).canonical
+        sign, left = ("-", -self.nanos // NANO) if self.nanos < 0 else ("", self.nanos // NANO)
+        if left < 1024:
+            return f"{sign}{left}"
+        suffix = ""
+        for name in _BINARY:
+            if left % 1024:
+                break
+            left, suffix = left // 1024, name
+        return f"{sign}{left}{suffix}"
+
+
+def parse_quantity(value: object) -> Quantity:
+    """Reads a scalar of a manifest as a quantity.
+
+    Raises `QuantityError` for anything the API server refuses.
+    """
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise QuantityError(f"{value!r} is no quantity")
+    return _parse(value if isinstance(value, str) else format_number(value))
+
+
+@lru_cache(maxsize=4096)
+def _parse(text: str) -> Quantity:
+    match = _GRAMMAR.fullmatch(text) if len(text) <= _LONGEST else None
+    if match is None:
+        raise QuantityError(f"{text[:_LONGEST]!r} is no quantity{_hint(text)}")
+    sign, digits, exponent_mark, exponent, suffix = match.groups()
+    whole, _, fraction = digits.partition(".")
+    number = int(whole + fraction or "0")
+    ten = 9 - len(fraction)
+    two = 0
+    if exponent_mark:
+        family = "exponent"
+        ten += int(exponent)
+    elif suffix in _BINARY:
+        family, two = "binary", _BINARY[suffix]
+    elif suffix in _DECIMAL:
+        family, ten = "decimal", ten + _DECIMAL[suffix]
+    else:
+        raise QuantityError(f"{text!r} is no quantity{_hint(text)}")
+    nanos = _scaled(number, ten, two)
+    if family == "binary":
+        nanos = min(nanos, BINARY_CAP * NANO)
+    return Quantity(-nanos if sign == "-" else nanos, family, text)
+
+
+def _scaled(number: int, ten: int, two: int) -> int:
+    """`number x 10^ten x 2^two`, rounded up to a whole."""
+    if number == 0:
+        return 0
+    if ten > _MOST_DIGITS:
+        raise QuantityError("the exponent is out of range")
+    if ten < -_MOST_DIGITS:
+        return 1
+    number <<= two
+    return number * int(10**ten) if ten >= 0 else -(-number // int(10**-ten))
+
+
+def format_number(value: int | float) -> str:
+    """A YAML number as the text that the JSON decoder of the API server hands to the quantity parser."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
+        return str(int(value))
+    return str(value)
+
+
+def _hint(text: str) -> str:
+    suffix = text.lstrip("+-.0123456789 _,")
+    meant = {
+        "K": "k (1000) or Ki (1024)", "ki": "Ki", "mi": "Mi", "gi": "Gi", "ti": "Ti", "KB": "k or Ki", "MB": "M or Mi",
+        "GB": "G or Gi", "TB": "T or Ti", "KiB": "Ki", "MiB": "Mi", "GiB": "Gi", "TiB": "Ti", "g": "G or Gi",
+    }.get(suffix)  # fmt: skip
+    if meant:
+        return f"; write {meant} instead of {suffix}"
+    return "; a quantity is a number with one of n u m k M G T P E Ki Mi Gi Ti Pi Ei, or an exponent such as 1e3"
+
+
+def whole(text: str) -> int | None:
+    """The number that labels, annotations and names write in digits; None for anything else, and for one beyond int64."""
+    return integer(text) if text[:1].isdigit() else None
+
+
+def integer(text: str | None) -> int | None:
+    """What Go's `strconv.ParseInt(text, 10, 64)` makes of it: no spaces, no underscores, 64 bits. None where that fails."""
+    if text is None:
+        return None
+    digits = text[1:] if text.startswith(("+", "-")) else text
+    if not (digits.isascii() and digits.isdigit()):
+        return None
+    digits = digits.lstrip("0") or "0"
+    if len(digits) > _INT64_DIGITS:
+        return None
+    number = -int(digits) if text.startswith("-") else int(digits)
+    return number if -(2**63) <= number < 2**63 else None
+
+
+def amount(resource: str, quantity: Quantity) -> int:
+    """The base units in which `resource` is compared: milli-cpu for cpu, whole units rounded up for all else."""
+    return quantity.milli if resource == "cpu" else quantity.units
+
+
+def show_amount(resource: str, units: int) -> str:
+    """Base units as a person would write them: `12` or `1500m` cpu, `64Gi` memory, `8` devices."""
+    if resource == "cpu":
+        return Quantity(units * 10**6, "decimal", "").canonical
+    if resource in ("memory", "ephemeral-storage", "storage") or resource.startswith("hugepages-"):
+        return Quantity(units * NANO, "binary", "").canonical if units % 1024 == 0 else _approximate(units)
+    return str(units)
+
+
+def _approximate(size: int) -> str:
+    """A byte count that is no multiple of 1Ki: as decimals where these are short, else to the Mi, marked by `~`."""
+    decimal = Quantity(size * NANO, "decimal", "").canonical
+    return decimal if len(decimal) <= 8 else f"~{size >> 20}Mi"

@@ -1,0 +1,142 @@
+"""What runs: queued workloads, other pods, and the namespace rules that change what they ask for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from qcheck.cluster.labels import NodeSelection, Toleration
+from qcheck.cluster.objects import Object
+from qcheck.cluster.place import Place
+from qcheck.cluster.pods import PodTemplate, Quantities
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+QUEUE_NAME = "kueue.x-k8s.io/queue-name"
+PRIORITY_CLASS = "kueue.x-k8s.io/priority-class"
+
+
+class TopologyRequest(Value):
+    """The `podset-*-topology` annotations of a pod template."""
+
+    place: Place
+    required: str | None = None
+    preferred: str | None = None
+    unconstrained: bool = False
+    slice_level: str | None = None
+    slice_size: int | None = None
+    group: str | None = None
+
+    @property
+    def ask(self) -> Hashable:
+        """What it asks for, comparable."""
+        return self.required, self.preferred, self.unconstrained, self.slice_level, self.slice_size, self.group
+
+
+class PodSet(Value):
+    """Pods of one template. `minimum` is set where partial admission allows fewer; `maximum` where it may grow."""
+
+    name: str
+    template: PodTemplate
+    count: int
+    count_place: Place
+    minimum: int | None = None
+    maximum: int | None = None
+    topology: TopologyRequest | None = None
+
+    @property
+    def ask(self) -> Hashable:
+        """What the pods ask for and how many they are, comparable."""
+        topology = None if self.topology is None else self.topology.ask
+        return self.name, self.template.ask, self.count, self.minimum, self.maximum, topology
+
+
+class TemplateOverride(Value):
+    """What a TrainJob changes in the pods of some replicated jobs (of all, if `jobs` is empty)."""
+
+    jobs: tuple[str, ...]
+    selection: NodeSelection
+    tolerations: tuple[Toleration, ...]
+
+
+class TrainRecipe(Value):
+    """What a TrainJob says of its pods; the templates are in the runtime that it names."""
+
+    runtime: str
+    runtime_kind: str
+    nodes: int | None
+    nodes_place: Place
+    requests: Quantities
+    limits: Quantities
+    overrides: tuple[TemplateOverride, ...] = ()
+
+
+class Workload(Object, cached=True):
+    """A top-level object with pods: one that Kueue may queue, or one that runs outside of it.
+
+    `framework` is the integration's name in Kueue's Configuration (`batch/job`, `ray.io/rayjob`, `pod` ...), None for
+    kinds that Kueue does not manage. `each_pod_alone`: each pod is a workload of its own (Deployment); `groups`: that
+    many equal workloads (LeaderWorkerSet). `not_read` says why pod sets could not be told (a TrainJob whose runtime is
+    elsewhere). `members` are the Pods of a pod group. `retries`: how many failed pods it survives, where that is
+    written; `on_disruption`: what its podFailurePolicy does with evicted pods (`Ignore`, `Count`, `FailJob`).
+    """
+
+    framework: str | None
+    queue: str | None
+    queue_place: Place
+    priority_class: str | None
+    priority_class_place: Place
+    pod_sets: tuple[PodSet, ...]
+    groups: int = 1
+    each_pod_alone: bool = False
+    elastic: bool = False
+    job_pod_priority_class: str | None = None
+    retries: int | None = None
+    retries_place: Place | None = None
+    on_disruption: str | None = None
+    not_read: str | None = None
+    recipe: TrainRecipe | None = None
+    members: tuple[Workload, ...] = ()
+
+    @cached_property
+    def ask(self) -> Hashable:
+        """What admission and scheduling look at once its queue is known, comparable: equal ones fare the same there."""
+        pod_sets = tuple(p.ask for p in self.pod_sets)
+        return self.framework, pod_sets, self.groups, self.each_pod_alone, self.elastic, self.not_read
+
+
+class TrainingRuntime(Object):
+    """The pod sets behind TrainJobs. `trainer`: the indices of those that the TrainJob's own settings are for."""
+
+    pod_sets: tuple[PodSet, ...]
+    trainer: tuple[int, ...]
+    nodes: int | None
+
+
+class DaemonSet(Object):
+    template: PodTemplate
+
+
+class LimitRange(Object):
+    """Defaults and bounds of type Container (`container_*`) and Pod, as quantities by resource."""
+
+    default_requests: Quantities
+    default_limits: Quantities
+    container_max: Quantities
+    container_min: Quantities
+    pod_max: Quantities
+    pod_min: Quantities
+    pod_default_requests: Quantities = {}
+    pod_default_limits: Quantities = {}
+
+
+class ResourceQuota(Object):
+    """`hard` by the names it uses: `requests.nvidia.com/gpu`, `cpu`, `pods` ... A scoped one holds for some pods only."""
+
+    hard: Quantities
+    is_scoped: bool = False
+
+
+class RuntimeClass(Object):
+    overhead: Quantities

@@ -1,0 +1,105 @@
+"""The worst that small pods of others can do: how few of them make large pods unplaceable.
+
+Small pods that cannot be preempted may come to lie anywhere. Per node the cheapest way to destroy some of the slots of a
+large pod is found by counting; over nodes it is a knapsack, solved exactly where that is cheap.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.pods import fits_times
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qcheck.cluster.pods import Amounts
+    from qcheck.packing.question import Nodes
+
+_WORK = 400_000
+
+
+class Blocked(Value):
+    """`slots` of the large pod remain when `pods` small ones lie badly; `exact` unless worse is possible."""
+
+    pods: int
+    slots: int
+    exact: bool
+
+
+def pods_to_block(nodes: Sequence[Nodes], large: Amounts, small: Amounts) -> int | None:
+    """How many small pods it takes at the least so that no large pod fits anywhere; None where they never can.
+
+    Exact: every slot of every node must go, and nodes do not influence each other.
+    """
+    total = 0
+    for each in nodes:
+        costs = _costs(each, large, small)
+        if each.count and costs[-1] is None:
+            return None
+        total += each.count * (costs[-1] or 0)
+    return total
+
+
+def worst_case(nodes: Sequence[Nodes], large: Amounts, small: Amounts, pods: int) -> Blocked:
+    """The fewest slots of the large pod that can be left once `pods` small pods are placed as badly as possible."""
+    slots = sum(n.count * (fits_times(n.free, large) or 0) for n in nodes)
+    work = sum(n.count * len(_costs(n, large, small)) for n in nodes) * (slots + 1)
+    if work <= _WORK:
+        return Blocked(pods, slots - _most_destroyed(nodes, large, small, pods, slots), exact=True)
+    return Blocked(pods, slots - _destroyed_cheaply(nodes, large, small, pods), exact=False)
+
+
+def _costs(nodes: Nodes, large: Amounts, small: Amounts) -> list[int | None]:
+    """Entry j: the fewest small pods on one node that destroy j of its slots (None: impossible)."""
+    slots = fits_times(nodes.free, large) or 0
+    room = fits_times(nodes.free, small) or 0
+    return [0, *(_fewest(nodes, large, small, slots - j, room) for j in range(1, slots + 1))]
+
+
+def _fewest(nodes: Nodes, large: Amounts, small: Amounts, slots: int, room: int) -> int | None:
+    """The fewest of up to `room` small pods that leave no more than `slots`, by bisection: more pods never leave more."""
+    low, high = 1, room + 1
+    while low < high:
+        number = (low + high) // 2
+        left = {r: f - number * small.get(r, 0) for r, f in nodes.free.items()}
+        if (fits_times(left, large) or 0) <= slots:
+            high = number
+        else:
+            low = number + 1
+    return low if low <= room else None
+
+
+def _most_destroyed(nodes: Sequence[Nodes], large: Amounts, small: Amounts, pods: int, slots: int) -> int:
+    """Knapsack over nodes: the cheapest way to destroy each number of slots in total."""
+    cheapest: list[int | None] = [0] + [None] * slots
+    for each in nodes:
+        costs = [(j, c) for j, c in enumerate(_costs(each, large, small)) if j and c is not None]
+        for _ in range(each.count):
+            cheapest = _with_node(cheapest, costs)
+    return max(j for j, cost in enumerate(cheapest) if cost is not None and cost <= pods)
+
+
+def _with_node(cheapest: list[int | None], costs: list[tuple[int, int]]) -> list[int | None]:
+    better = list(cheapest)
+    for have, paid in enumerate(cheapest):
+        if paid is None:
+            continue
+        for more, cost in costs:
+            known = better[have + more] if have + more < len(better) else 0
+            if known is None or paid + cost < known:
+                better[have + more] = paid + cost
+    return better
+
+
+def _destroyed_cheaply(nodes: Sequence[Nodes], large: Amounts, small: Amounts, pods: int) -> int:
+    """What taking the best bargains first achieves: a true lower bound of the damage."""
+    bargains: list[tuple[int, int, int]] = []
+    for index, each in enumerate(nodes):
+        bargains += [(cost, j, index) for j, cost in enumerate(_costs(each, large, small)) if j and cost is not None]
+    untouched = [n.count for n in nodes]
+    destroyed = 0
+    for cost, slots, index in sorted(bargains, key=lambda b: (b[0] * 10**6 // b[1], b)):
+        times = min(untouched[index], pods // cost)
+        untouched[index] -= times
+        destroyed, pods = destroyed + times * slots, pods - times * cost
+    return destroyed

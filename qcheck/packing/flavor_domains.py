@@ -1,0 +1,165 @@
+"""How a flavor's nodes fall into domains: by the labels of dumped nodes, or by what pools say of themselves.
+
+Source of the counting: Kueue 0.19 takes nodes that carry every level's label (`pkg/cache/scheduler/tas_nodes_cache.go`).
+Seen at its best: nodes of which it is not known in which domain they lie might all share one.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.resources import is_compute
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.packing.domains import Domain
+from qcheck.packing.flavor_question import nodes_of
+from qcheck.supply.landing import is_discovered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.labels import Labels
+    from qcheck.packing.question import Nodes
+    from qcheck.supply.supply import NodeGroup
+
+HOSTNAME = "kubernetes.io/hostname"
+CLIQUE = "nvidia.com/gpu.clique"
+"""The label that names a node's NVLink domain, which exists whether or not a Topology names it."""
+
+CARRIED, ABSENT, UNKNOWN = "carried", "absent", "unknown"
+"""Whether a group's nodes have a level's label."""
+
+
+class Spot(Value):
+    """`count` alike nodes of a group that share all labels that matter; `labels` None: those of the pool."""
+
+    group: NodeGroup
+    nodes: Nodes
+    labels: Labels | None = None
+
+
+class Layout(Value):
+    """The domains of the coarsest level. `unclear` are levels of which some nodes' domain is not known."""
+
+    domains: tuple[Domain, ...]
+    unclear: frozenset[str]
+
+
+def label_state(group: NodeGroup, level: str) -> str:
+    """Whether the nodes of a pool, or of a dumped group, carry a level's label. A group of which only some do: `ABSENT`."""
+    if level == HOSTNAME:
+        return CARRIED
+    if group.nodes:
+        return CARRIED if all(level in n.node_labels for n in group.nodes) else ABSENT
+    labels = [{*c.labels, *c.varying} for c in group.classes]
+    stated = group.pool is not None and any(t.level == level for t in group.pool.topology)
+    if stated or (labels and all(level in known for known in labels)) or nodes_per_domain(group, level) is not None:
+        return CARRIED
+    return UNKNOWN if is_discovered(level) or not labels else ABSENT
+
+
+def nodes_per_domain(group: NodeGroup, level: str) -> int | None:
+    """The size of a domain as the pool declares it, in nodes; None if it does not.
+
+    A number of domains is taken as even: then none is larger than the quotient rounded up.
+    """
+    pool = group.pool
+    for stated in pool.topology if pool is not None else ():
+        if stated.level == level and stated.nodes_per_domain:
+            return stated.nodes_per_domain
+        if stated.level == level and stated.domains and group.ceiling is not None:
+            return -(-group.ceiling // stated.domains)
+    return _clique_size(group) if level == CLIQUE else None
+
+
+def _clique_size(group: NodeGroup) -> int | None:
+    """Nodes per NVLink domain, from the machine's figures."""
+    for node_class in group.classes:
+        machine = node_class.machine
+        devices = max((n for r, n in machine.allocatable.items() if is_compute(r)), default=0)
+        if machine.nvlink_domain and devices and machine.nvlink_domain > devices:
+            return machine.nvlink_domain // devices
+    return None
+
+
+def layout(
+    cluster: Cluster, flavor: str, levels: tuple[str, ...], asked: Iterable[str], view: str, most: int
+) -> Layout | None:
+    """The domains of a flavor's nodes; `asked`, `view` and `most` as in `placing.nodes_of`. None: nodes are not known."""
+    spots: list[Spot] = []
+    unclear: set[str] = set()
+    resources = sorted(asked)
+    for match in cluster.supply.matches(flavor):
+        if not match.group.is_known:
+            return None
+        nodes = nodes_of(match.group, resources, view, most)
+        states = {level: label_state(match.group, level) for level in levels}
+        unclear |= {level for level, state in states.items() if state == UNKNOWN}
+        if match.group.nodes:
+            spots += _dumped(match.group, nodes, levels)
+        elif ABSENT not in states.values():
+            spots.append(Spot(match.group, nodes))
+    unclear |= {level for level in levels for s in spots if s.labels is None and _is_open(s.group, level)}
+    return Layout(_grow(spots, levels), frozenset(unclear))
+
+
+def _is_open(group: NodeGroup, level: str) -> bool:
+    """Whether it is not known how a pool's nodes spread over the domains of a level."""
+    fixed = any(level in c.labels for c in group.classes)
+    stated = any(t.level == level and t.nodes_per_domain for t in (group.pool.topology if group.pool else ()))
+    return level != HOSTNAME and not (fixed or stated or (level == CLIQUE and _clique_size(group)))
+
+
+def _dumped(group: NodeGroup, nodes: Nodes, levels: tuple[str, ...]) -> list[Spot]:
+    """Dumped nodes with all levels, those that share their values together; in order of the values."""
+    alike: dict[tuple[str, ...], list[Labels]] = {}
+    for node in group.nodes:
+        values = tuple(node.node_labels.get(level, "") for level in levels if level != HOSTNAME)
+        if all(level in node.node_labels for level in levels if level != HOSTNAME):
+            alike.setdefault(values, []).append(node.node_labels)
+    return [Spot(group, replace(nodes, count=len(found)), found[0]) for _, found in sorted(alike.items())]
+
+
+def _grow(spots: list[Spot], levels: tuple[str, ...]) -> tuple[Domain, ...]:
+    if not levels:
+        return ()
+    level, finer = levels[0], levels[1:]
+    if level == HOSTNAME:
+        return tuple(Domain(level, s.nodes.label, s.nodes.count, (replace(s.nodes, count=1),)) for s in spots)
+    domains: list[Domain] = []
+    shared: dict[str | None, list[Spot]] = {}
+    for spot in spots:
+        size = None if spot.labels is not None else nodes_per_domain(spot.group, level)
+        if size is None:
+            shared.setdefault(_value(spot, level), []).append(spot)
+        else:
+            domains += _split(spot, size, level, finer)
+    for value, together in shared.items():
+        label = f"{level}={value}" if value is not None else names_of(together)
+        domains.append(_domain(level, label, 1, together, finer))
+    return tuple(domains)
+
+
+def _value(spot: Spot, level: str) -> str | None:
+    if spot.labels is not None:
+        return spot.labels.get(level)
+    return next((c.labels[level] for c in spot.group.classes if level in c.labels), None)
+
+
+def _split(spot: Spot, size: int, level: str, finer: tuple[str, ...]) -> list[Domain]:
+    """Full domains of a pool, and a last one with the rest."""
+    full, rest = divmod(spot.nodes.count, size)
+    parts = []
+    for count, nodes in ((full, size), (1, rest)):
+        if count and nodes:
+            inner = replace(spot, nodes=replace(spot.nodes, count=nodes))
+            parts.append(_domain(level, spot.group.name, count, [inner], finer))
+    return parts
+
+
+def _domain(level: str, label: str, count: int, spots: list[Spot], finer: tuple[str, ...]) -> Domain:
+    if finer:
+        return Domain(level, label, count, parts=_grow(spots, finer))
+    return Domain(level, label, count, nodes=tuple(s.nodes for s in spots))
+
+
+def names_of(spots: Iterable[Spot]) -> str:
+    return ", ".join(dict.fromkeys(s.group.name for s in spots))

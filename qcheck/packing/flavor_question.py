@@ -1,0 +1,179 @@
+"""From a cluster to packing questions: which nodes stand behind flavors, seen at their best.
+
+What is not known counts as plenty, so that "does not fit" is a proof. Figures that are only estimated are first taken as
+plenty too: what does not fit even then is certain; what fits only then is likely, and only beyond the estimate's margin.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.resources import is_compute
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.packing.answer import DoesNotFit
+from qcheck.packing.question import Nodes, Pods, Question
+from qcheck.packing.solved import solved
+from qcheck.schedulers.kueue.shapes import KEPT_APART
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.objects import ObjectId
+    from qcheck.packing.answer import Answer
+    from qcheck.schedulers.kueue.shapes import PodShape
+    from qcheck.supply.supply import NodeClass, NodeGroup
+
+PLENTY = 2**62
+MARGIN = (21, 20)
+"""By how much an estimated figure may be too low: 5 %."""
+
+PLAIN, LENIENT, SURE = "plain", "lenient", "sure"
+"""Estimated figures as they are, with the margin, or as plenty."""
+
+
+class Wish(Value):
+    """`count` pods of a shape, each of which gets one of `flavors`; `label` names them in messages."""
+
+    label: str
+    shape: PodShape
+    count: int
+    flavors: tuple[str, ...]
+
+
+class Verdict(Value):
+    """The answer to some wishes, in the question's words. `certain`: without leaning on an estimate."""
+
+    answer: Answer
+    question: Question
+    certain: bool
+
+    @property
+    def fails(self) -> bool:
+        return isinstance(self.answer, DoesNotFit)
+
+    def why(self) -> str:
+        """The certificate in words; empty unless it fails."""
+        from qcheck.packing.words import explain
+
+        return explain(self.question, self.answer.certificate) if isinstance(self.answer, DoesNotFit) else ""
+
+
+class Without(Value):
+    """What is taken out of the account: a number of `nodes` of groups, by name, and the pods of `evicted` DaemonSets."""
+
+    nodes: dict[str, int] = {}
+    evicted: frozenset[ObjectId] = frozenset()
+
+
+NOTHING = Without()
+
+
+def groups_behind(cluster: Cluster, flavors: Iterable[str]) -> tuple[NodeGroup, ...] | None:
+    """The node groups that some of the flavors select, each once; None where one of them is not known."""
+    found: dict[str, NodeGroup] = {}
+    for flavor in flavors:
+        found.update({m.group.name: m.group for m in cluster.supply.matches(flavor)})
+    return tuple(found.values()) if all(g.is_known for g in found.values()) else None
+
+
+def judge(cluster: Cluster, wishes: Iterable[Wish], without: Without = NOTHING) -> Verdict | None:
+    """Whether all wishes can be granted at once.
+
+    None where nodes are not known, or nothing is wished for.
+    """
+    wanted = _joined(wishes)
+    groups = groups_behind(cluster, sorted({f for w in wanted for f in w.flavors}))
+    if not wanted or groups is None:
+        return None
+
+    def ask(view: str) -> Question:
+        return _question(cluster, wanted, groups, view, without)
+
+    return _by_certainty(cluster, ask, any(_has_estimates(g) for g in groups))
+
+
+def _joined(wishes: Iterable[Wish]) -> tuple[Wish, ...]:
+    """Wishes for the same, by the same name, as one; those for nothing left out."""
+    found: dict[tuple[object, ...], Wish] = {}
+    for wish in wishes:
+        if wish.count > 0:
+            key = (wish.label, *wish.shape.ask, wish.flavors)
+            known = found.get(key)
+            found[key] = wish if known is None else replace(known, count=known.count + wish.count)
+    return tuple(found.values())
+
+
+def _by_certainty(cluster: Cluster, ask: Callable[[str], Question], has_estimates: bool) -> Verdict:
+    """Asks without estimates first, then with their margin."""
+    sure = ask(SURE)
+    answer = solved(cluster, sure)
+    if isinstance(answer, DoesNotFit) or not has_estimates:
+        return Verdict(answer, sure, certain=True)
+    lenient = ask(LENIENT)
+    answer = solved(cluster, lenient)
+    if not isinstance(answer, DoesNotFit):
+        return Verdict(answer, lenient, certain=False)
+    plain = ask(PLAIN)
+    return Verdict(solved(cluster, plain), plain, certain=False)
+
+
+def _question(
+    cluster: Cluster, wishes: tuple[Wish, ...], groups: tuple[NodeGroup, ...], view: str, without: Without
+) -> Question:
+    asked = sorted({r for w in wishes for r in w.shape.request})
+    most = sum(w.count for w in wishes)
+    nodes = tuple(nodes_of(g, asked, view, most, without) for g in groups)
+    pods = tuple(Pods(w.label, w.shape.request, w.count, _homes(cluster, w, groups)) for w in wishes)
+    return Question(nodes, pods)
+
+
+def _homes(cluster: Cluster, wish: Wish, groups: tuple[NodeGroup, ...]) -> frozenset[int] | None:
+    """The groups that a wish may use; None for all of them."""
+    selected = {(f, m.group.name) for f in wish.flavors for m in cluster.supply.matches(f)}
+    homes = frozenset(
+        i
+        for i, g in enumerate(groups)
+        if any((f, g.name) in selected and wish.shape.may_use(cluster, g, f) for f in wish.flavors)
+    )
+    return None if len(homes) == len(groups) else homes
+
+
+def nodes_of(group: NodeGroup, asked: Iterable[str], view: str, most: int, without: Without = NOTHING) -> Nodes:
+    """A group as the packing engine sees it, at its best: as many nodes as can come, but no more than `most`, the pods
+    that are wanted, where there is no ceiling; of several machines the largest figure of each resource.
+    """
+    free = {r: max((_free(group, c, r, view, without) for c in group.classes), default=0) for r in asked}
+    count = _count(group)
+    return Nodes(label_of(group), free, most if count is None else max(0, count - without.nodes.get(group.name, 0)))
+
+
+def label_of(group: NodeGroup) -> str:
+    """A group's name in sums that count its nodes anyway."""
+    return group.name.removesuffix(f" ({len(group.nodes)} nodes)")
+
+
+def _count(group: NodeGroup) -> int | None:
+    """How many nodes there can be; a pool's own limits let it launch only whole nodes."""
+    if group.pool is None or not group.pool.limits:
+        return group.ceiling
+    counts = [
+        limit // least
+        for resource, limit in group.pool.limits.items()
+        if (least := min((c.machine.allocatable.get(resource, 0) for c in group.classes), default=0))
+    ]
+    return min([*counts, *([] if group.ceiling is None else [group.ceiling])], default=None)
+
+
+def _free(group: NodeGroup, node_class: NodeClass, resource: str, view: str, without: Without) -> int:
+    if resource == KEPT_APART:
+        return 1
+    known = resource in node_class.machine.allocatable
+    if not node_class.knows(resource) or (not known and not group.nodes and not is_compute(resource)):
+        return PLENTY
+    free = node_class.left(resource, without.evicted)
+    if not node_class.is_estimated(resource) or view == PLAIN:
+        return free
+    return PLENTY if view == SURE else free * MARGIN[0] // MARGIN[1]
+
+
+def _has_estimates(group: NodeGroup) -> bool:
+    return any(c.is_estimated(r) for c in group.classes for r in c.machine.allocatable)

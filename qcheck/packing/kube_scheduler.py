@@ -1,0 +1,129 @@
+"""kube-scheduler's decision for the pods of a workload, on the nodes of an otherwise idle cluster.
+
+Source: the filters NodeAffinity, TaintToleration and NodeResourcesFit; pods of a gang are packed together, exactly.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.reasons import UNSCHEDULABLE, Reason
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.packing.answer import DoesNotFit, Fits
+from qcheck.packing.solved import solved
+from qcheck.packing.workload_question import Shape, question
+from qcheck.supply.hosts import hosts
+from qcheck.supply.pod_requests import bounds, scheduled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.pods import PodTemplate
+    from qcheck.cluster.workloads import PodSet
+    from qcheck.packing.answer import Placement
+    from qcheck.supply.supply import NodeGroup
+
+
+class Wanted(Value):
+    """Pods to be placed: a pod set, the template as its pods are created, and how many there are."""
+
+    pod_set: PodSet
+    template: PodTemplate
+    count: int
+
+
+class Placed(Value):
+    """`nodes` equal nodes of a group, each with `pods` (number by pod set). `names` where single nodes are known."""
+
+    group: str
+    nodes: int
+    pods: dict[str, int]
+    names: tuple[str, ...] = ()
+
+
+class Schedule(Value):
+    """Whether all pods can run at once; None: cannot tell. `witness` places them where they can."""
+
+    runs: bool | None
+    witness: tuple[Placed, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+
+
+def schedule(cluster: Cluster, namespace: str, wanted: Iterable[Wanted]) -> Schedule:
+    """Places the pods, proves that they cannot be placed, or says why it cannot tell."""
+    pods = [w for w in wanted if w.count > 0]
+    if not cluster.has_nodes:
+        place = next((w.template.place for w in pods), None)
+        message = "no node pool and no Node was read, so nothing is known of where the pods could run"
+        return Schedule(None, reasons=(Reason("NodesUnknown", "no-nodes", message, place),) if place else ())
+    limits = bounds(cluster, namespace)
+    shapes = []
+    for each in pods:
+        request = scheduled(cluster, each.template, limits)
+        found = hosts(cluster, each.template, request)
+        shapes.append(Shape(each.pod_set.name, each.template, request, each.count, found))
+    unknown = tuple(_not_judged(pods))
+    return _decide(cluster, pods, tuple(shapes), unknown)
+
+
+def _decide(cluster: Cluster, pods: list[Wanted], shapes: tuple[Shape, ...], unknown: tuple[Reason, ...]) -> Schedule:
+    at_best = question(cluster, shapes, at_best=True)
+    best = solved(cluster, at_best)
+    if isinstance(best, DoesNotFit):
+        from qcheck.packing.unschedulable import obstacle
+
+        reason = obstacle(cluster, [p.pod_set for p in pods], shapes, at_best, best.certificate)
+        return Schedule(False if cluster.is_complete else None, reasons=(reason,))
+    if unknown:
+        return Schedule(None, reasons=unknown)
+    sure = question(cluster, shapes, at_best=False)
+    answer = solved(cluster, sure)
+    if isinstance(answer, Fits):
+        return Schedule(True, tuple(_named(cluster, shapes, answer.witness)))
+    return Schedule(None, reasons=(_doubt(pods, shapes),))
+
+
+def _not_judged(pods: list[Wanted]) -> Iterator[Reason]:
+    for each in pods:
+        if each.template.has_pod_affinity and not each.template.one_per_node:
+            message = f"pod set {each.pod_set.name} requires other pods near or far, which depends on what else runs"
+            place = each.template.place.at("affinity")
+            yield Reason(UNSCHEDULABLE, "pod-affinity", message, place)
+        if each.template.scheduling_gates:
+            gates = ", ".join(each.template.scheduling_gates)
+            message = (
+                f"pod set {each.pod_set.name} waits for the scheduling gate {gates}, which somebody else must lift"
+            )
+            yield Reason(UNSCHEDULABLE, "scheduling-gate", message, each.template.place.at("schedulingGates"))
+
+
+def _doubt(pods: list[Wanted], shapes: tuple[Shape, ...]) -> Reason:
+    """Why neither a placement nor a proof was found: what is estimated, unknown or true of some nodes only."""
+    first = max(zip(pods, shapes, strict=True), key=lambda p: sum(not h.sure for h in p[1].hosts))
+    groups = [h.group for h in first[1].hosts if h.possible]
+    why = _uncertainty(groups, first[1]) or "the packing could not be decided within the bounds of the search"
+    message = f"pod set {first[0].pod_set.name} may or may not find room: {why}"
+    return Reason("NodesUnknown", "uncertain", message, first[0].template.place, tuple(g.place for g in groups[:3]))
+
+
+def _uncertainty(groups: list[NodeGroup], shape: Shape) -> str:
+    unknown = [g.name for g in groups if not g.is_known]
+    if unknown:
+        return f"machines or count of {', '.join(unknown)} are not known"
+    tainted = next((h for h in shape.hosts if h.possible and h.repels is not None), None)
+    if tainted is not None:
+        return f"only an admission plugin would make it tolerate the taint {tainted.repels} of {tainted.group.name}"
+    partly = [h.group.name for h in shape.hosts if h.possible and not h.sure]
+    if partly:
+        return f"only some nodes of {', '.join(partly)} may match"
+    estimated = sorted({r for g in groups for c in g.classes for r in shape.request if c.is_estimated(r)})
+    return f"{', '.join(estimated)} of {', '.join(g.name for g in groups)} are estimates" if estimated else ""
+
+
+def _named(cluster: Cluster, shapes: tuple[Shape, ...], witness: tuple[Placement, ...]) -> Iterator[Placed]:
+    """The witness in names; nodes of a dump are named one by one."""
+    unused = [[n.name for n in g.nodes if n.ready and not n.unschedulable] for g in cluster.supply.groups]
+    for put in witness:
+        pods = {s.name: n for s, n in zip(shapes, put.filling, strict=True) if n}
+        if pods:
+            names, unused[put.node] = unused[put.node][: put.times], unused[put.node][put.times :]
+            yield Placed(cluster.supply.groups[put.node].name, put.times, pods, tuple(names))

@@ -1,0 +1,37 @@
+"""A question as the solver sees it, and what is left of it once some nodes are filled."""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from qcheck.packing.room import Filling, Room
+
+    class Posed(Protocol):
+        """Classes of rooms with a count each, and how many pods of each shape are wanted."""
+
+        @property
+        def rooms(self) -> tuple[Room, ...]: ...
+
+        @property
+        def counts(self) -> tuple[int, ...]: ...
+
+        @property
+        def wanted(self) -> tuple[int, ...]: ...
+
+
+class Rest(Value):
+    """Part of a question."""
+
+    rooms: tuple[Room, ...]
+    counts: tuple[int, ...]
+    wanted: tuple[int, ...]
+
+
+def left_after(posed: Posed, node: int, filling: Filling, times: int = 1) -> Rest:
+    """`posed` without `times` nodes of a class and the pods they take; never fewer than none."""
+    counts = tuple(n - times * (i == node) for i, n in enumerate(posed.counts))
+    wanted = tuple(max(0, n - times * f) for n, f in zip(posed.wanted, filling, strict=True))
+    return Rest(posed.rooms, counts, wanted)

@@ -1,0 +1,114 @@
+"""The exact search for what simple rules and the relaxation leave open.
+
+Takes a pod that is hard to place and tries every full filling of a node that holds it: one that leads to a packing is a
+witness; if none does, the cases together are the proof. Both the work and the length of a proof are bounded, because a
+proof that nobody can follow is none.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.packing.answer import Case, Cases, DoesNotFit, Fits, Placement, Unknown
+from qcheck.packing.greedy import place_greedily
+from qcheck.packing.rest import left_after
+
+if TYPE_CHECKING:
+    from qcheck.packing.answer import Answer, Certificate
+    from qcheck.packing.linear import Part
+    from qcheck.packing.rest import Posed
+    from qcheck.packing.room import Filling
+
+LONGEST_PROOF = 12
+_VISITS = 60
+_FILLINGS = 400
+
+
+def search(posed: Posed) -> Answer:
+    """Decides `posed` within the bounds; the witness or certificate is not yet verified."""
+    return _Search().decide(posed)
+
+
+def settle(posed: Posed) -> Answer | tuple[Part, ...]:
+    """What can be told without trying cases; else the fractional packing."""
+    witness = place_greedily(posed)
+    if witness is not None:
+        return Fits(witness)
+    from qcheck.packing.candidates import first_certificate
+    from qcheck.packing.linear import relax
+
+    proof = first_certificate(posed)
+    if proof is not None:
+        return DoesNotFit(proof)
+    relaxed = relax(posed)
+    if relaxed.certificate is not None:
+        return DoesNotFit(relaxed.certificate)
+    return relaxed.parts or ()
+
+
+class _Search:
+    def __init__(self) -> None:
+        self._visits = 0
+
+    def decide(self, posed: Posed) -> Answer:
+        self._visits += 1
+        if not any(posed.wanted):
+            return Fits(())
+        first = settle(posed)
+        if not isinstance(first, tuple):
+            return first
+        rounded = self._rounded(posed, first)
+        if rounded is not None:
+            return Fits(rounded)
+        return self._branch(posed)
+
+    def _rounded(self, posed: Posed, parts: tuple[Part, ...]) -> tuple[Placement, ...] | None:
+        """Whole nodes of the fractional packing, and the rest by simple rules."""
+        whole = [Placement(p.node, p.filling, p.above // p.below) for p in parts if p.above >= p.below]
+        rest: Posed = posed
+        for put in whole:
+            rest = left_after(rest, put.node, put.filling, put.times)
+        if not whole:
+            return None
+        others = () if not any(rest.wanted) else place_greedily(rest)
+        return None if others is None else (*whole, *others)
+
+    def _branch(self, posed: Posed) -> Answer:
+        ways = self._ways(posed)
+        if ways is None:
+            return Unknown("a node can be filled in too many ways to try them all")
+        pod, options = ways
+        cases: list[Case] = []
+        for node, filling in options:
+            if self._visits > _VISITS:
+                return Unknown("the search was cut short")
+            answer = self.decide(left_after(posed, node, filling))
+            match answer:
+                case Fits():
+                    return Fits((Placement(node, filling, 1), *answer.witness))
+                case DoesNotFit():
+                    cases.append(Case(node, filling, answer.certificate))
+                case _:
+                    return answer
+        proof = Cases(pod, tuple(cases))
+        if length(proof) > LONGEST_PROOF:
+            return Unknown("no packing was found, but the proof that there is none is too long to follow")
+        return DoesNotFit(proof)
+
+    def _ways(self, posed: Posed) -> tuple[int, list[tuple[int, Filling]]] | None:
+        """The wanted shape with the fewest full fillings that hold it, and those fillings by class."""
+        full: list[tuple[int, Filling]] = []
+        for node, (room, count) in enumerate(zip(posed.rooms, posed.counts, strict=True)):
+            found = room.fillings(_FILLINGS) if count else []
+            if found is None:
+                return None
+            full += [(node, f) for f in found]
+        shapes = [s for s, wanted in enumerate(posed.wanted) if wanted]
+        by_shape = {s: [(n, f) for n, f in full if f[s]] for s in shapes}
+        pod = min(shapes, key=lambda s: (len(by_shape[s]), s))
+        options = sorted(by_shape[pod], key=lambda way: (-way[1][pod], way[0], tuple(-n for n in way[1])))
+        return pod, options
+
+
+def length(proof: Certificate) -> int:
+    """How many sums a reader has to check."""
+    return sum(length(c.rest) for c in proof.cases) if isinstance(proof, Cases) else 1

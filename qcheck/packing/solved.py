@@ -1,0 +1,20 @@
+"""Packing questions of a cluster, each answered once: equal jobs ask equal ones."""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.packing.solve import solve
+
+if TYPE_CHECKING:
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.packing.answer import Answer
+    from qcheck.packing.question import Question
+
+
+def solved(cluster: Cluster, asked: Question) -> Answer:
+    """The engine's answer. Names play no part in it."""
+    nodes = tuple((tuple(n.free.items()), n.count) for n in asked.nodes)
+    key = (nodes, tuple((tuple(p.request.items()), p.count, p.on) for p in asked.pods))
+    if key not in cluster.memory.solved:
+        cluster.memory.solved[key] = solve(asked)
+    return cluster.memory.solved[key]

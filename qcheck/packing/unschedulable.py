@@ -1,0 +1,165 @@
+"""Why pods can run nowhere: the first cause that holds, with both places and the smallest change."""
+
+from __future__ import annotations
+
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.reasons import UNSCHEDULABLE, Reason
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.packing.words import explain
+from qcheck.supply.pod_requests import PODS
+
+if TYPE_CHECKING:
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.place import Place
+    from qcheck.cluster.workloads import PodSet
+    from qcheck.packing.answer import Certificate
+    from qcheck.packing.question import Question
+    from qcheck.packing.workload_question import Shape
+    from qcheck.supply.hosts import Host
+
+_PARTS = 10**6
+
+
+def obstacle(
+    cluster: Cluster, pod_sets: list[PodSet], shapes: tuple[Shape, ...], posed: Question, proof: Certificate
+) -> Reason:
+    """The cause of a proven `does not fit`: selector, taint, size of one pod, missing nodes, packing."""
+    for index, (pod_set, shape) in enumerate(zip(pod_sets, shapes, strict=True)):
+        reason = _labels(cluster, pod_set, shape) or _taints(pod_set, shape) or _size(pod_set, shape, posed, index)
+        if reason is not None:
+            return reason
+    return _packing(pod_sets, shapes, posed, proof)
+
+
+def _labels(cluster: Cluster, pod_set: PodSet, shape: Shape) -> Reason | None:
+    if any(h.labels_match for h in shape.hosts):
+        return None
+    place = pod_set.template.place
+    near = tuple(g.place for g in cluster.supply.groups[:1])
+    culprit = _culprit(cluster, shape)
+    if culprit is None:
+        message = f"no node matches what pod set {pod_set.name} requires of its node"
+        where = place.at("affinity", "nodeAffinity") if shape.template.selection.terms else place.at("nodeSelector")
+        return Reason(UNSCHEDULABLE, "selector", message, where, near)
+    key, value = culprit, shape.template.selection.selector[culprit]
+    if key in pod_set.template.selection.selector:
+        return _own_label(cluster, pod_set, shape, key, near)
+    message = f"the flavor of pod set {pod_set.name} selects {key}={value}: {_seen(cluster, key)}"
+    flavor = next((f for f in cluster.flavors if f.node_labels.get(key) == value), None)
+    where = flavor.place.at("spec", "nodeLabels", key) if flavor else place
+    return Reason(UNSCHEDULABLE, "flavor-matches-no-nodes", message, where, near)
+
+
+def _own_label(cluster: Cluster, pod_set: PodSet, shape: Shape, key: str, near: tuple[Place, ...]) -> Reason:
+    """A label that the pods select: on no node at all, or on none that the flavor's labels select as well."""
+    selector = shape.template.selection.selector
+    wanted, values = f"{key}={selector[key]}", _values(cluster, key)
+    where = pod_set.template.place.at("nodeSelector", key)
+    if selector[key] not in values:
+        message = f"pod set {pod_set.name} selects {wanted}: {_seen(cluster, key)}"
+        return Reason(UNSCHEDULABLE, "selector", message, where, near, _select(key, values))
+    others = ", ".join(f"{k}={v}" for k, v in selector.items() if k != key)
+    message = f"pod set {pod_set.name} selects {wanted}, and its nodes are to have {others}: no node has both"
+    return Reason(UNSCHEDULABLE, "selector", message, where, near, f"drop the selector {key}")
+
+
+def _values(cluster: Cluster, key: str) -> list[str]:
+    """The values that nodes have for a label."""
+    classes = [c for g in cluster.supply.groups for c in g.classes]
+    fixed = {c.labels[key] for c in classes if key in c.labels}
+    return sorted(fixed | {v for c in classes for v in c.varying.get(key, ())})
+
+
+def _seen(cluster: Cluster, key: str) -> str:
+    values = _values(cluster, key)
+    return f"the nodes have {', '.join(values)}" if values else "no node carries that label"
+
+
+def _select(key: str, has: list[str]) -> str:
+    return f"select {key}={has[0]}" if len(has) == 1 else f"drop the selector {key}" if not has else ""
+
+
+def _culprit(cluster: Cluster, shape: Shape) -> str | None:
+    """The selected label that most nodes lack; of equals one that the pods select themselves."""
+    classes = [c for g in cluster.supply.groups for c in g.classes]
+    missing = {
+        key: sum(c.labels.get(key) != value and key not in c.varying for c in classes)
+        for key, value in shape.template.selection.selector.items()
+    }
+    key = max(missing, key=lambda k: missing[k], default=None)
+    return key if key is not None and missing[key] else None
+
+
+def _taints(pod_set: PodSet, shape: Shape) -> Reason | None:
+    if any(h.possible for h in shape.hosts):
+        return None
+    host = next(h for h in shape.hosts if h.labels_match and h.repels is not None)
+    taint, names = host.repels, ", ".join(h.group.name for h in shape.hosts if h.labels_match)
+    message = f"every node for pod set {pod_set.name} ({names}) has the taint {taint}, which nothing tolerates"
+    change = f"tolerate {taint} in the flavor or in the pod template"
+    place = pod_set.template.place.at("tolerations")
+    return Reason(UNSCHEDULABLE, "taint", message, place, (host.group.place,), change, taint=taint)
+
+
+def _size(pod_set: PodSet, shape: Shape, posed: Question, index: int) -> Reason | None:
+    """A pod that is larger than every node, and nodes of which there are none."""
+    able = [i for i, h in enumerate(shape.hosts) if h.possible]
+    if any(posed.rooms[i].limits[index] > 0 and posed.nodes[i].count > 0 for i in able):
+        return None
+    if all(posed.nodes[i].count == 0 for i in able):
+        names = ", ".join(posed.nodes[i].label for i in able)
+        message = f"the nodes for pod set {pod_set.name} are gone: {names} has none and can get none"
+        near = tuple(shape.hosts[i].group.count_place for i in able)
+        return Reason(UNSCHEDULABLE, "capacity-gone", message, pod_set.template.place, near)
+    largest = max(able, key=lambda i: (posed.nodes[i].count > 0, _share(posed, i, shape)))
+    resource = _binding(posed, largest, shape)
+    free, asked = posed.nodes[largest].free.get(resource, 0), shape.request[resource]
+    shown = f"{show_amount(resource, asked)} {resource}"
+    message = (
+        f"a pod of pod set {pod_set.name} asks for {shown}, more than any node has free: "
+        f"{posed.nodes[largest].label} has {show_amount(resource, free)}{_taken(shape.hosts[largest], resource)}"
+    )
+    change = f"ask for at most {show_amount(resource, free)} {resource} per pod" if free else ""
+    places = (shape.hosts[largest].group.place, *_takers(shape.hosts[largest], resource))
+    return Reason(
+        UNSCHEDULABLE, "larger-than-node", message, _asked_at(pod_set, resource), places, change, resource=resource
+    )
+
+
+def _share(posed: Question, index: int, shape: Shape) -> int:
+    """How much of the scarcest resource of a request a node has, in parts per million."""
+    resource = _binding(posed, index, shape)
+    return _PARTS * posed.nodes[index].free.get(resource, 0) // shape.request[resource]
+
+
+def _binding(posed: Question, index: int, shape: Shape) -> str:
+    """The resource of which a node has least, measured by the request."""
+    free = posed.nodes[index].free
+    return min(shape.request, key=lambda r: (_PARTS * free.get(r, 0) // shape.request[r], r))
+
+
+def _taken(host: Host, resource: str) -> str:
+    classes = host.group.classes
+    taken = classes[0].taken(resource) + classes[0].reserved(resource) if classes else 0
+    whole = classes[0].machine.allocatable.get(resource, 0) if classes else 0
+    return f" ({show_amount(resource, whole)} - {show_amount(resource, taken)} taken)" if taken else ""
+
+
+def _takers(host: Host, resource: str) -> tuple[Place, ...]:
+    takings = host.group.classes[0].takings if host.group.classes else ()
+    return tuple(t.daemon_set.template.place_of(resource) for t in takings if t.amounts.get(resource, 0))
+
+
+def _asked_at(pod_set: PodSet, resource: str) -> Place:
+    return pod_set.template.place if resource == PODS else pod_set.template.place_of(resource)
+
+
+def _packing(pod_sets: list[PodSet], shapes: tuple[Shape, ...], posed: Question, proof: Certificate) -> Reason:
+    largest = max(zip(pod_sets, shapes, strict=True), key=lambda p: p[1].count)
+    message = f"the pods do not fit at once: {explain(posed, proof)}"
+    near = tuple(h.group.count_place for h in largest[1].hosts if h.possible)
+    change = ""
+    if len(shapes) == 1:
+        room = sum(r.limits[0] * n.count for r, n in zip(posed.rooms, posed.nodes, strict=True))
+        change = f"run at most {room} pods at once" if room else ""
+    return Reason(UNSCHEDULABLE, "does-not-pack", message, largest[0].count_place, near, change)

@@ -1,0 +1,116 @@
+"""What a node has left for pods, and whether all pods of a workload fit at once.
+
+Two questions are asked. At best: with every node that may come, without DaemonSets that may be evicted, and with
+estimated or unknown figures left out of the account; what does not fit then can never run. For sure: with the nodes that
+surely match, after everything that may take from them; what fits then has a witness.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.pods import Amounts
+from qcheck.cluster.policy import matches_any
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.packing.question import Nodes, Pods, Question
+from qcheck.supply.hosts import Host
+from qcheck.supply.pod_requests import PODS
+
+if TYPE_CHECKING:
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.pods import PodTemplate
+    from qcheck.supply.supply import NodeClass, NodeGroup, Taking
+
+BOUNDLESS = 2**62
+_USUAL_PODS = 110
+
+
+class Shape(Value):
+    """`count` equal pods of a pod set: the template as the pods are created, and what each needs on a node."""
+
+    name: str
+    template: PodTemplate
+    request: Amounts
+    count: int
+    hosts: tuple[Host, ...]
+
+
+def question(cluster: Cluster, shapes: tuple[Shape, ...], at_best: bool) -> Question:
+    """The packing question for all shapes together. Nodes are in the order of the cluster's groups."""
+    priority = _priority(cluster, shapes)
+    wanted = sum(s.count for s in shapes)
+    asked = sorted({r for s in shapes for r in s.request})
+    slots = {_slot(s): 1 for s in shapes if s.template.one_per_node}
+    nodes = tuple(
+        Nodes(g.name, _free(cluster, g, asked, priority, at_best) | slots, _count(cluster, g, wanted, asked, at_best))
+        for g in cluster.supply.groups
+    )
+    return Question(nodes, tuple(_pods(s, at_best) for s in shapes))
+
+
+def _priority(cluster: Cluster, shapes: tuple[Shape, ...]) -> int | None:
+    """The highest priority of the pods, by which they may evict; None if one is not known."""
+    known = [cluster.pod_priority(s.template) for s in shapes]
+    return None if None in known else max((p for p in known if p is not None), default=None)
+
+
+def _slot(shape: Shape) -> str:
+    """A made-up resource of which every node has one, for pods that keep apart."""
+    return f"one {shape.name} per node"
+
+
+def _pods(shape: Shape, at_best: bool) -> Pods:
+    on = frozenset(i for i, h in enumerate(shape.hosts) if (h.possible if at_best else h.sure))
+    slot = {_slot(shape): 1} if shape.template.one_per_node else {}
+    return Pods(shape.name, shape.request | slot, shape.count, on)
+
+
+def _free(cluster: Cluster, group: NodeGroup, asked: list[str], priority: int | None, at_best: bool) -> Amounts:
+    """What each node of a group has for the pods; of several machine types the best or the worst of each resource."""
+    if not group.classes:
+        return dict.fromkeys(asked, BOUNDLESS if at_best else 0)
+    if at_best:
+        return {r: max(_at_best(cluster, c, r, priority) for c in group.classes) for r in asked}
+    return {r: min(_for_sure(c, r) for c in group.classes) for r in asked}
+
+
+def _at_best(cluster: Cluster, node: NodeClass, resource: str, priority: int | None) -> int:
+    if not node.knows(resource) or node.is_estimated(resource):
+        return BOUNDLESS
+    if resource not in node.machine.allocatable:
+        return BOUNDLESS if resource == PODS else 0
+    return node.left(resource, {t.daemon_set.id for t in node.takings if not _stays(cluster, t, priority)})
+
+
+def _stays(cluster: Cluster, taking: Taking, priority: int | None) -> bool:
+    """Whether kube-scheduler would leave a DaemonSet's pod where it is: it evicts only strictly lower priorities."""
+    theirs = cluster.pod_priority(taking.daemon_set.template)
+    return theirs is not None and priority is not None and theirs >= priority
+
+
+def _for_sure(node: NodeClass, resource: str) -> int:
+    if resource == PODS and PODS not in node.machine.allocatable:
+        return max(0, _USUAL_PODS - sum(t.amounts.get(PODS, 0) for t in node.takings))
+    return node.free.get(resource, 0)
+
+
+def _count(cluster: Cluster, group: NodeGroup, wanted: int, asked: list[str], at_best: bool) -> int:
+    """How many nodes there are to use: those of a dump that are ready, those that a pool can come to."""
+    count = group.ceiling if at_best or group.pool is not None else group.static
+    if group.pool is not None and group.pool.count_unknown:
+        count = None if at_best else 0
+    most = wanted if count is None else count
+    limits = group.pool.limits if group.pool is not None else {}
+    for resource, limit in limits.items():
+        sizes = [c.machine.allocatable.get(resource, 0) for c in group.classes if not c.is_estimated(resource)]
+        if sizes and all(sizes):
+            most = min(most, limit // (min(sizes) if at_best else max(sizes)))
+    return max(0, most if at_best else most - _set_aside(cluster, group, asked))
+
+
+def _set_aside(cluster: Cluster, group: NodeGroup, asked: list[str]) -> int:
+    """How many of the nodes reserves stated as totals may take up."""
+    nodes = 0
+    for reserve in cluster.policy.reserves:
+        if matches_any(group.name, reserve.pools):
+            sizes = {r: group.lowest(r) for r in reserve.total if r in asked}
+            nodes += max((-(-reserve.total[r] // size) for r, size in sizes.items() if size), default=0)
+    return nodes

@@ -1,0 +1,1 @@
+"""The joints of the pipeline: read, render, model, diff, fix."""

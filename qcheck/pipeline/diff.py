@@ -1,0 +1,95 @@
+"""What a change does: two readings of the same repository, or of two directories, compared.
+
+from qcheck.pipeline.diff import compare, sides
+comparison = compare(*sides("main", None, ["clusters/prod"], settings))
+"""
+
+from __future__ import annotations
+
+import os
+
+from qcheck import api
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.findings.comparison import compared, only_new
+from qcheck.pipeline.read import unwatched
+from qcheck.settings import Settings, load_settings
+from qcheck.sources import files
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qcheck.api import Gathered
+    from qcheck.findings.comparison import Comparison
+    from qcheck.findings.result import Result
+    from qcheck.pipeline.read import Watch
+
+
+class Side(Value):
+    """One state: what to call it, its files, and the settings that hold for it; `revision` where git holds the files."""
+
+    name: str
+    found: files.Found
+    settings: Settings
+    revision: str | None = None
+
+
+def sides(base: str, head: str | None, paths: Sequence[str], settings: Settings) -> tuple[Side, Side]:
+    """The two states that `base` and `head` name: two directories, else revisions; without `head` the files as they are.
+
+    A revision stands for the commit where it and the later state went apart, so that what others changed meanwhile is not
+    held against the change. Both states are judged by the settings as they are now. Raises `GitError`, `SettingsError`.
+    """
+    if head is not None and os.path.isdir(base) and os.path.isdir(head):
+        return _directory(base), _directory(head)
+    from qcheck.sources import git
+
+    root = git.root_of(next(iter(paths), "."))
+    commit = _parting(base, head or "HEAD", root)
+    before = Side(base, git.discover(commit, paths, root), settings, commit)
+    if head is None:
+        return before, Side("the files as they are", files.discover(paths), settings)
+    return before, Side(head, git.discover(head, paths, root), settings, head)
+
+
+def _parting(base: str, head: str, root: str) -> str:
+    """Where two revisions went apart; `base` itself where they have nothing in common."""
+    from qcheck.sources import git
+
+    commit = git.commit(base, root)
+    try:
+        return git.merge_base(base, head, root)
+    except git.GitError:
+        return commit
+
+
+def _directory(path: str) -> Side:
+    settings = load_settings(path)
+    return Side(path, files.discover([path]), settings if settings.path else replace(settings, root=path))
+
+
+def compare(before: Side, after: Side, watch: Watch = unwatched) -> Comparison:
+    """Judges both states. Raises `BaselineError` as `audit` does."""
+    old, new = _gathered(before, watch), _gathered(after, watch)
+    was = api.checked(old, replace(before.settings, baseline=None), watch)
+    now = api.checked(new, after.settings, watch, before=old)
+    clusters = list(api.changes(old, new).values())
+    return compared((before.name, after.name), was, now, clusters)
+
+
+def check_since(revision: str, paths: Sequence[str], settings: Settings, watch: Watch = unwatched) -> Result:
+    """`check --since`: what the files as they are have that they had not when they left `revision`."""
+    before, after = sides(revision, None, paths, settings)
+    old = api.checked(_gathered(before, watch), replace(settings, baseline=None), watch)
+    return only_new(old, api.checked(_gathered(after, watch), settings, watch))
+
+
+def _gathered(side: Side, watch: Watch) -> Gathered:
+    """One state, read; renderers see its files in a directory of their own, where git holds them."""
+    if side.revision is None or not any(scope.render for scope in side.settings.scopes):
+        return api.gather(side.found, side.settings, watch)
+    from qcheck.sources import git
+
+    root = git.root_of(".")
+    with git.laid_out(side.revision, root) as tree:
+        here = os.path.join(tree, os.path.relpath(os.path.realpath("."), os.path.realpath(root)))
+        return api.gather(side.found, side.settings, watch, within=here)

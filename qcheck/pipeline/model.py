@@ -1,0 +1,137 @@
+"""From loaded files to one model per cluster: decode, validate and assemble, joined."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from qcheck import nodepools
+from qcheck.cluster.assemble import assemble
+from qcheck.cluster.place import Place
+from qcheck.cluster.problems import Problem
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.result import NotRead
+from qcheck.kinds import judging
+from qcheck.kinds.decode import decode, mentions_configuration, mentions_layouts, roots
+from qcheck.kinds.refusals.target import Target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Set
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue_configuration import Configuration
+    from qcheck.cluster.mig import MigLayout
+    from qcheck.cluster.nodes import Machine
+    from qcheck.documents.cursor import Cursor
+    from qcheck.documents.fault import Fault
+    from qcheck.documents.load import Loaded
+    from qcheck.pipeline.render import Renders
+    from qcheck.settings import ClusterScope, Settings
+
+MANY = 1000
+"""Objects of which a second process is worth its start."""
+SHARE = 4
+"""One of so many objects is judged here, beside decoding them all."""
+
+
+def model(
+    scope: ClusterScope,
+    loaded: Iterable[Loaded],
+    own_types: Mapping[str, Machine],
+    also: Set[str] = frozenset(),
+    renders: Renders | None = None,
+) -> Cluster:
+    """Decode and assemble the files that belong to one cluster, those named in `also`, and what was rendered for it."""
+    mine = [
+        *(f for f in loaded if scope.holds(f.text.path) or f.text.path in also),
+        *(renders.loaded if renders else ()),
+    ]
+    manifests = [r for f in mine for d in f.documents for r in roots(d)]
+    hcl = [f.text for f in mine if f.text.path.endswith(nodepools.HCL)]
+    pools, nodes, pool_problems = nodepools.read(manifests, own_types, hcl)
+    release = (scope.policy.kueue.major, scope.policy.kueue.minor)
+    configuration, misconfigured = _configuration(mine, release)
+    refused = _refused(manifests, Target(release, configuration.feature_gates if configuration else {}))
+    objects = [o for r in manifests if not nodepools.describes_nodes(r) and (o := decode(r)) is not None]
+    problems = [_problem(fault) for f in mine for fault in f.faults]
+    return assemble(
+        scope.name,
+        scope.policy,
+        [*objects, *nodes],
+        pools,
+        configuration=configuration,
+        problems=[*problems, *misconfigured, *refused(), *pool_problems],
+        unread=[
+            *(f.text.path for f in mine if left_out([f])),
+            *(n.path for n in (renders.failed if renders else ())),
+            *(p.place.origin.path for p in pool_problems if p.code in ("yaml-syntax", "limit")),
+        ],
+        mig_layouts=_mig_layouts(mine),
+    )
+
+
+def _refused(manifests: list[Cursor], target: Target) -> Callable[[], list[Problem]]:
+    """Begins to judge the objects, and returns what waits for the problems. Of many objects a second process looks for
+    those that have problems, while they are decoded here.
+    """
+    if len(manifests) < MANY or judging.has_definitions(manifests):
+        return partial(judging.refused, manifests, target)
+    from qcheck.pipeline.second_process import beside
+
+    def problems(at: int) -> list[Problem]:
+        return judging.refused([manifests[at]], target)
+
+    mine, theirs = range(0, len(manifests), SHARE), [at for at in range(len(manifests)) if at % SHARE]
+    faulty = beside(lambda: [at for at in theirs if problems(at)])
+
+    def wait() -> list[Problem]:
+        found = {at: problems(at) for at in mine}
+        told = faulty()
+        found |= {at: problems(at) for at in (theirs if told is None else told)}
+        return [problem for at in sorted(found) for problem in found[at]]
+
+    return wait
+
+
+def _configuration(loaded: Iterable[Loaded], release: tuple[int, int]) -> tuple[Configuration | None, list[Problem]]:
+    """The manager's Configuration, where some file speaks of one."""
+    documents = [d for f in loaded if mentions_configuration(f.text.text) for d in f.documents]
+    if not documents:
+        return None, []
+    from qcheck.kinds.configuration import read_configuration
+
+    return read_configuration(documents, release)
+
+
+def _mig_layouts(loaded: Iterable[Loaded]) -> tuple[MigLayout, ...]:
+    """How mig-parted is to cut GPUs, where some file says so."""
+    documents = [d for f in loaded if mentions_layouts(f.text.text) for d in f.documents]
+    if not documents:
+        return ()
+    from qcheck.kinds.mig import read_layouts
+
+    return read_layouts(documents)
+
+
+def _problem(fault: Fault) -> Problem:
+    return Problem(
+        fault.code,
+        Place(fault.spot),
+        fault.message,
+        fault.help,
+        related=tuple(Place(spot, caption=caption) for caption, spot in fault.related),
+        data=dict(fault.data),
+    )
+
+
+def left_out(loaded: Iterable[Loaded]) -> list[NotRead]:
+    """Files of which something could not be read; a repeated key leaves nothing out."""
+    return [NotRead(f.text.path, fault.message) for f in loaded for fault in f.faults if fault.code != "duplicate-key"]
+
+
+def unjudged_rules(loaded: Iterable[Loaded], settings: Settings) -> list[NotRead]:
+    """CEL rules of CustomResourceDefinitions that cannot be judged here."""
+    if not any(judging.DEFINITION in f.text.text for f in loaded):
+        return []
+    manifests = [r for f in loaded for d in f.documents for r in roots(d)]
+    release = settings.policy.kueue
+    return [NotRead(path, why) for path, why in judging.unjudged(manifests, (release.major, release.minor))]

@@ -1,0 +1,113 @@
+"""From paths to loaded files: discover and load, joined.
+
+What counts as relevant is decided here, because it takes the word of every decoder.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from itertools import zip_longest
+
+from qcheck import nodepools
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.documents.load import load
+from qcheck.kinds import judging
+from qcheck.kinds.decode import mentions_settings, recognises
+from qcheck.sources import files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from qcheck.documents.limits import Limits
+    from qcheck.documents.load import Loaded
+
+    Watch = Callable[[str, int, int], None]
+    """Told of each stage as it goes on: its name, how many of its items are done, and how many there are."""
+
+
+LARGE = 2_000_000
+"""Bytes in which a second process is worth its start."""
+
+
+def unwatched(stage: str, done: int, total: int) -> None:
+    """For those who need not know how far a run is."""
+
+
+def read(paths: Sequence[str] | files.Found, limits: Limits, watch: Watch) -> tuple[list[Loaded], list[files.NotRead]]:
+    """Discover and load: every file once, in order, and the paths that were left out."""
+    watch("discover", 0, 0)
+    found = paths if isinstance(paths, files.Found) else files.discover(paths)
+    contents: list[tuple[str, bytes]] = []
+    not_read = list(found.not_read)
+    for file in found.files:
+        try:
+            contents.append((file.path, file.read(limits.bytes)))
+        except OSError as error:
+            not_read.append(files.NotRead(file.path, files.reason(error)))
+    loaded = _load(contents, limits, watch)
+    partial_objects = _patches(loaded)
+    whole = [f for f in loaded if f.text.path not in {n.path for n in partial_objects}]
+    return _read_again(whole, limits), [*not_read, *partial_objects]
+
+
+def _load(contents: Sequence[tuple[str, bytes]], limits: Limits, watch: Watch) -> list[Loaded]:
+    """The files, every other one of which a second process reads where they are large together."""
+    first, others = contents, contents[:0]
+    if sum(len(raw) for _, raw in contents) > LARGE:
+        first, others = contents[::2], contents[1::2]
+    rest = _load_beside(others, limits) if others else list
+    loaded: list[Loaded] = []
+    for path, raw in first:
+        watch("load", len(loaded), len(first))
+        loaded.append(load(raw, path, limits, is_wanted))
+    return [f for pair in zip_longest(loaded, rest()) for f in pair if f is not None]
+
+
+def _load_beside(contents: Sequence[tuple[str, bytes]], limits: Limits) -> Callable[[], list[Loaded]]:
+    """Begins to load files in a second process, and returns what waits for them. What it cannot tell is loaded here."""
+    from qcheck.documents.plain import as_plain, from_plain
+    from qcheck.pipeline.second_process import beside
+
+    told = beside(lambda: [as_plain(load(raw, path, limits, is_wanted)) for path, raw in contents])
+
+    def wait() -> list[Loaded]:
+        return [
+            load(raw, path, limits, is_wanted) if known is None else from_plain(known, raw, path)
+            for (path, raw), known in zip(contents, told() or [None] * len(contents), strict=True)
+        ]
+
+    return wait
+
+
+def _patches(loaded: list[Loaded]) -> list[files.NotRead]:
+    """Files that are no objects of their own, because a kustomization applies them as patches."""
+    if not any("kustomization" in f.text.path.lower() for f in loaded):
+        return []
+    from qcheck.kinds.kustomize import patches
+
+    used = patches(f.text for f in loaded)
+    why = "a patch of {}: only rendering tells what it makes of its object (`render` in the settings)"
+    present = {posixpath.normpath(f.text.path): f.text.path for f in loaded}
+    return [files.NotRead(present[p], why.format(by), failed=False) for p, by in used.items() if p in present]
+
+
+def _read_again(loaded: list[Loaded], limits: Limits) -> list[Loaded]:
+    """The same, with the objects of kinds that a CustomResourceDefinition among the inputs describes."""
+    kinds = judging.described_kinds([d for f in loaded if judging.DEFINITION in f.text.text for d in f.documents])
+
+    def is_described(api_version: str, kind: str, text: str) -> bool:
+        return (api_version, kind) in kinds or is_wanted(api_version, kind, text)
+
+    return [
+        load(f.text.text, f.text.path, limits, is_described)
+        if f.passed_over and any(version in f.text.text for version, _ in kinds)
+        else f
+        for f in loaded
+    ]
+
+
+def is_wanted(api_version: str, kind: str, text: str) -> bool:
+    if (not api_version and not kind) or (api_version, kind) == ("v1", "ConfigMap"):
+        return nodepools.recognises_text(text) or mentions_settings(text)
+    is_known = recognises(api_version, kind) or nodepools.recognises(api_version, kind)
+    return is_known or mentions_settings(text)

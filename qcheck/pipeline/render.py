@@ -1,0 +1,115 @@
+"""What renderers make of a cluster's directories, and which files it comes from.
+
+Where a rendered object is word for word what a file says, the file's own document takes its place, so that findings point
+to the line to edit. Renderers tell the file: helm in a comment, kustomize in an annotation if it is asked to
+(`buildMetadata: [originAnnotations]`).
+"""
+
+from __future__ import annotations
+
+import os
+
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.documents.rendered import ORIGIN
+from qcheck.sources.files import NotRead
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from qcheck.documents.document import Document
+    from qcheck.documents.load import Loaded
+    from qcheck.settings import ClusterScope, Render, Settings
+    from qcheck.sources.files import Content
+
+    Load = Callable[[bytes, str], Loaded]
+    Watch = Callable[[str, int, int], None]
+
+
+class Renders(Value):
+    """What was rendered for a cluster, the files that parts of it come from, and what could not be rendered."""
+
+    loaded: tuple[Loaded, ...] = ()
+    origins: tuple[Loaded, ...] = ()
+    failed: tuple[NotRead, ...] = ()
+
+
+def rendered(scope: ClusterScope, settings: Settings, load: Load, watch: Watch, within: str = ".") -> Renders:
+    """What the renderers that a cluster names make of its directories; paths are taken from the directory `within`."""
+    loaded: list[Loaded] = []
+    failed: list[NotRead] = []
+    origins = _Origins(load, settings.limits.bytes, within)
+    for done, wish in enumerate(scope.render):
+        watch("render", done, len(scope.render))
+        folder, *values = (os.path.normpath(os.path.join(scope.root, p)) for p in (wish.path, *wish.values))
+        made = _render(wish, folder, values, settings, within)
+        if isinstance(made, NotRead):
+            failed.append(made)
+        else:
+            loaded.append(load(made.read(settings.limits.bytes), made.path))
+            loaded[-1].documents[:] = [origins.trace(d) for d in loaded[-1].documents]
+    return Renders(tuple(loaded), tuple(origins.used.values()), tuple(failed))
+
+
+def _render(wish: Render, folder: str, values: list[str], settings: Settings, within: str) -> Content | NotRead:
+    from qcheck.sources.renders import render
+
+    seconds, most_bytes = settings.render_seconds, settings.limits.bytes
+    return render(wish.tool, folder, values, wish.release, wish.namespace, seconds, most_bytes, within)
+
+
+class _Origins:
+    """The files that rendered documents come from, each read once."""
+
+    def __init__(self, load: Load, most_bytes: int, within: str) -> None:
+        self.within = within
+        self.load = load
+        self.most_bytes = most_bytes
+        self.read: dict[str, Loaded | None] = {}
+        self.used: dict[str, Loaded] = {}
+
+    def trace(self, document: Document) -> Document:
+        """The document of the origin file that says the same, else the rendered one."""
+        path = self._below(document.source)
+        origin = self._file(path) if path else None
+        plain = _without_origin(document.data)
+        for other in origin.documents if origin else ():
+            if path and origin and other.data == plain:
+                self.used[path] = origin
+                return other
+        return document
+
+    def _file(self, path: str) -> Loaded | None:
+        if path not in self.read:
+            self.read[path] = self.load(b"".join(_bytes(os.path.join(self.within, path), self.most_bytes)), path)
+        return self.read[path]
+
+    def _below(self, path: str | None) -> str | None:
+        """Only files below the working directory are looked at, whatever the renderer says."""
+        path = os.path.normpath(path).replace(os.sep, "/") if path else ""
+        inside = path and not path.startswith(("../", "/"))
+        return path if inside and os.path.isfile(os.path.join(self.within, path)) else None
+
+
+def _bytes(path: str, most: int) -> Iterator[bytes]:
+    """Nothing where the file cannot be read: the rendered text is there all the same."""
+    try:
+        with open(path, "rb") as file:
+            yield file.read(most + 1)
+    except OSError:
+        return
+
+
+def _annotations(data: object) -> dict[str, object] | None:
+    metadata = data.get("metadata") if isinstance(data, dict) else None
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    return annotations if isinstance(annotations, dict) else None
+
+
+def _without_origin(data: object) -> object:
+    """The object as it was before kustomize noted where it comes from."""
+    annotations = _annotations(data)
+    if annotations is None or ORIGIN not in annotations or not isinstance(data, dict):
+        return data
+    left = {key: value for key, value in annotations.items() if key != ORIGIN}
+    metadata = {key: value for key, value in data["metadata"].items() if key != "annotations"}
+    return {**data, "metadata": {**metadata, "annotations": left} if left else metadata}

@@ -1,0 +1,1 @@
+"""What each scheduler decides. No scheduler imports another."""

@@ -1,0 +1,1 @@
+"""Kueue: routing, flavor assignment, admission, preemption and topology."""

@@ -1,0 +1,234 @@
+"""The cohort tree and Kueue's arithmetic on it.
+
+Source: Kueue 0.19, `pkg/cache/scheduler/resource_node.go` and `pkg/cache/hierarchy`. All amounts in base units; a sum
+that reaches `UNLIMITED` stays there, as the int64 arithmetic of Kueue saturates.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from qcheck.cluster.kueue import ClusterQueue, Cohort, FlavorResource, Quota, QuotaHolder
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+UNLIMITED = 2**63 - 1
+
+
+class TreeNode(Value, cached=True):
+    """A queue or cohort in the tree. `holder` is None for an implicit cohort: one that exists by being named."""
+
+    name: str
+    holder: QuotaHolder | None
+    parent: str | None
+    queues: tuple[str, ...]
+    cohorts: tuple[str, ...]
+
+    @cached_property
+    def cells(self) -> dict[FlavorResource, Quota]:
+        return {q.key: q for q in self.holder.quotas()} if self.holder else {}
+
+
+class QuotaTree:
+    """Every cluster queue and cohort (also implicit ones), and what each may hold, lend and borrow."""
+
+    def __init__(self, queues: Iterable[ClusterQueue], cohorts: Iterable[Cohort]) -> None:
+        self._queue_objects = {q.name: q for q in queues}
+        self._cohort_objects = {c.name: c for c in cohorts}
+        self.queues: dict[str, TreeNode] = {}
+        self.cohorts: dict[str, TreeNode] = {}
+        self._grow()
+        self._subtree: dict[tuple[str, str, FlavorResource], int] = {}
+        self._ancestors: dict[str, tuple[str, ...]] = {}
+        self._ways: dict[tuple[str | None, str | None, FlavorResource], int] = {}
+
+    def _grow(self) -> None:
+        queues_of: dict[str, list[str]] = {}
+        cohorts_of: dict[str, list[str]] = {}
+        for queue in self._queue_objects.values():
+            if queue.parent:
+                queues_of.setdefault(queue.parent, []).append(queue.name)
+            self.queues[queue.name] = TreeNode(queue.name, queue, queue.parent, (), ())
+        for cohort in self._cohort_objects.values():
+            if cohort.parent:
+                cohorts_of.setdefault(cohort.parent, []).append(cohort.name)
+        for name in sorted({*self._cohort_objects, *queues_of, *cohorts_of}):
+            holder = self._cohort_objects.get(name)
+            self.cohorts[name] = TreeNode(
+                name,
+                holder,
+                holder.parent if holder else None,
+                tuple(sorted(queues_of.get(name, ()))),
+                tuple(sorted(cohorts_of.get(name, ()))),
+            )
+
+    @cached_property
+    def cycles(self) -> tuple[tuple[str, ...], ...]:
+        """Cohorts that are their own ancestors, each cycle once, starting at its first name."""
+        found: set[tuple[str, ...]] = set()
+        for start in self.cohorts:
+            seen: list[str] = []
+            at: str | None = start
+            while at is not None and at not in seen:
+                seen.append(at)
+                at = self.cohorts[at].parent
+            if at is not None:
+                ring = seen[seen.index(at) :]
+                first = ring.index(min(ring))
+                found.add(tuple(ring[first:] + ring[:first]))
+        return tuple(sorted(found))
+
+    @cached_property
+    def _cyclic(self) -> frozenset[str]:
+        return frozenset(n for cycle in self.cycles for n in cycle)
+
+    def is_below_cycle(self, cohort: str | None) -> bool:
+        """Whether following parents from `cohort` ends in a cycle; its queues are then left out of scheduling."""
+        return bool(self._cyclic) and any(a in self._cyclic for a in self.ancestors(cohort))
+
+    def ancestors(self, cohort: str | None) -> tuple[str, ...]:
+        """`cohort`, its parent, and so on; each once, also where they form a cycle."""
+        if cohort is None:
+            return ()
+        if cohort not in self._ancestors:
+            line: dict[str, None] = {}
+            at: str | None = cohort
+            while at is not None and at not in line:
+                line[at] = None
+                at = self.cohorts[at].parent
+            self._ancestors[cohort] = tuple(line)
+        return self._ancestors[cohort]
+
+    def root(self, queue: str) -> str | None:
+        """The topmost cohort above a queue; None where it is in none or below a cycle."""
+        parent = self.queues[queue].parent
+        if parent is None or self.is_below_cycle(parent):
+            return None
+        return self.ancestors(parent)[-1]
+
+    def members(self, cohort: str) -> Iterator[str]:
+        """The queues anywhere below a cohort, each once."""
+        waiting, seen = [cohort], set()
+        while waiting:
+            name = waiting.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            yield from self.cohorts[name].queues
+            waiting.extend(self.cohorts[name].cohorts)
+
+    def peers(self, queue: str) -> list[str]:
+        """The other queues of the same tree, in order of name."""
+        root = self.root(queue)
+        return [] if root is None else sorted(m for m in self.members(root) if m != queue)
+
+    def subtree(self, node: TreeNode, cell: FlavorResource) -> int:
+        """All quota at and below a node that may be used within it."""
+        key = ("cohort" if node.name in self.cohorts and self.cohorts[node.name] is node else "queue", node.name, cell)
+        if key not in self._subtree:
+            self._subtree[key] = 0
+            own = node.cells[cell].nominal if cell in node.cells else 0
+            below = sum(self.lendable(child, cell) for child in self._children(node))
+            self._subtree[key] = min(UNLIMITED, own + below)
+        return self._subtree[key]
+
+    def _children(self, node: TreeNode) -> Iterator[TreeNode]:
+        yield from (self.queues[q] for q in node.queues)
+        yield from (self.cohorts[c] for c in node.cohorts if c not in self._cyclic)
+
+    def local(self, node: TreeNode, cell: FlavorResource) -> int:
+        """What a node never lends upward."""
+        quota = node.cells.get(cell)
+        if quota is None or quota.lending_limit is None:
+            return 0
+        return max(0, self.subtree(node, cell) - quota.lending_limit)
+
+    def lendable(self, node: TreeNode, cell: FlavorResource) -> int:
+        """What a node gives to its parent's other children when it leaves all of it unused."""
+        return self.subtree(node, cell) - self.local(node, cell)
+
+    def potential(self, node: TreeNode, cell: FlavorResource) -> int:
+        """The most a node can ever hold, with everybody else idle."""
+        parent = self.cohorts.get(node.parent) if node.parent else None
+        if parent is None or self.is_below_cycle(parent.name):
+            return self.subtree(node, cell)
+        quota = node.cells.get(cell)
+        reach = min(UNLIMITED, self.local(node, cell) + self.potential(parent, cell))
+        if quota is None or quota.borrowing_limit is None:
+            return reach
+        return min(reach, self.subtree(node, cell) + quota.borrowing_limit)
+
+    def lent_to(self, node: TreeNode, cell: FlavorResource) -> int:
+        """How much a node could hold beyond its own quota if its own borrowingLimit did not bind."""
+        parent = self.cohorts.get(node.parent) if node.parent else None
+        if parent is None:
+            return 0
+        reach = min(UNLIMITED, self.local(node, cell) + self.potential(parent, cell))
+        return max(0, reach - self.subtree(node, cell))
+
+    def queue_potential(self, queue: str, cell: FlavorResource) -> int:
+        """`potential` of a cluster queue; 0 for a cell it does not list, as it may not use it."""
+        node = self.queues[queue]
+        return self.potential(node, cell) if cell in node.cells else 0
+
+    def borrowing_level(self, queue: str, cell: FlavorResource, held: int) -> int:
+        """How far up a queue must reach to hold `held`: 0 within its own quota, else the height of the lowest cohort.
+
+        Source: Kueue `pkg/scheduler/preemption/classical/hierarchical_preemption.go`.
+        """
+        node = self.queues[queue]
+        ancestors = () if self.is_below_cycle(node.parent) else self.ancestors(node.parent)
+        if not ancestors or held <= self.subtree(node, cell):
+            return 0
+        left = held - self.local(node, cell)
+        for cohort in ancestors:
+            if left <= self.subtree(self.cohorts[cohort], cell):
+                return self._height(cohort)
+            left -= self.local(self.cohorts[cohort], cell)
+        return self._height(ancestors[-1])
+
+    def _height(self, cohort: str) -> int:
+        below = [self._height(c) for c in self.cohorts[cohort].cohorts if c not in self._cyclic]
+        return 1 + max(below, default=0)
+
+    def borrowable(self, queue: str, cell: FlavorResource) -> int:
+        """How much a queue can hold beyond its own quota."""
+        node = self.queues[queue]
+        return max(0, self.queue_potential(queue, cell) - self.subtree(node, cell))
+
+    def lent(self, queue: str, cell: FlavorResource) -> int:
+        """How much of a queue's quota others can use."""
+        return self.lendable(self.queues[queue], cell) if self.queues[queue].parent else 0
+
+    def borrowers(self, queue: str, cell: FlavorResource) -> list[str]:
+        """The queues that can hold quota which `queue` lends: they list the cell and reach beyond their own quota.
+
+        A queue under a cohort that caps what its subtree takes from above is one only within that cap.
+        """
+        if self.lent(queue, cell) <= 0:
+            return []
+        return [p for p in self.peers(queue) if cell in self.queues[p].cells and self.borrows_from(p, queue, cell) > 0]
+
+    def borrows_from(self, borrower: str, lender: str, cell: FlavorResource) -> int:
+        """The most of `lender`'s quota that `borrower` could hold: the narrowest limit on the way between them."""
+        between = self._way(self.queues[borrower].parent, self.queues[lender].parent, cell)
+        quota = self.queues[borrower].cells.get(cell)
+        own = UNLIMITED if quota is None or quota.borrowing_limit is None else quota.borrowing_limit
+        return min(self.lent(lender, cell), between, own)
+
+    def _way(self, borrowing: str | None, lending: str | None, cell: FlavorResource) -> int:
+        """The narrowest limit between the cohorts of a borrower and a lender: what those below their meeting point lend
+        upward on the one side, and may take from above on the other. Remembered, as many queues share a cohort."""
+        key = (borrowing, lending, cell)
+        if key not in self._ways:
+            up, down = self.ancestors(lending), self.ancestors(borrowing)
+            meeting = next((c for c in up if c in down), None)
+            self._ways[key] = 0
+            if meeting is not None:
+                lent = [self.lendable(self.cohorts[c], cell) for c in up[: up.index(meeting)]]
+                caps = [self.cohorts[c].cells.get(cell) for c in down[: down.index(meeting)]]
+                taken = [q.borrowing_limit for q in caps if q is not None and q.borrowing_limit is not None]
+                self._ways[key] = min([UNLIMITED, *lent, *taken])
+        return self._ways[key]

@@ -1,0 +1,260 @@
+"""Who competes for the same nodes, and with which priorities in the two systems.
+
+Without node pools, workloads of one flavor count as competing; with them, those whose pods may stand on the same nodes.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import islice
+
+from qcheck.cluster.labels import NodeSelection, untolerated
+from qcheck.cluster.resources import is_compute
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.schedulers.kueue.flavor_eligibility import miss
+from qcheck.schedulers.kueue.priorities import Rank, kueue_rank, pod_ranks
+from qcheck.schedulers.kueue.routing import destination
+from qcheck.supply.landing import ALL, daemon_lands, lasting, select
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import ClusterQueue, ResourceFlavor
+    from qcheck.cluster.workloads import DaemonSet, PodSet, Workload
+    from qcheck.schedulers.kueue.loans import Loan
+    from qcheck.supply.supply import NodeGroup
+
+    Relation = Callable[["Contender", "Contender"], bool]
+
+
+class Contender(Value):
+    """A queued workload. `rank` is Kueue's view of it, `pods` kube-scheduler's of its pod sets, lowest first.
+
+    `grounds` names the node groups (or flavors, where no nodes are known) on which its pods may stand; of a workload with
+    accelerators those of the pods that have them.
+    """
+
+    workload: Workload
+    queue: ClusterQueue
+    rank: Rank
+    pods: tuple[Rank, ...]
+    grounds: frozenset[str]
+
+    @property
+    def lowest(self) -> Rank:
+        return self.pods[0]
+
+    @property
+    def highest(self) -> Rank:
+        return self.pods[-1]
+
+    @property
+    def priorities(self) -> tuple[object, ...]:
+        """Its priorities of both kinds, as far as comparisons look at them."""
+        pods = tuple((r.name, r.value, r.preempts) for r in (self.lowest, self.highest))
+        return self.rank.name, self.rank.value, pods
+
+    @property
+    def standing(self) -> tuple[object, ...]:
+        """What tells it from others in any comparison."""
+        return self.queue.name, *self.priorities, self.grounds
+
+
+class Contention:
+    """The queued workloads of a cluster as rivals for its nodes."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._known_grounds: dict[Hashable, frozenset[str]] = {}
+
+    @cached_property
+    def queued(self) -> tuple[tuple[Workload, ClusterQueue], ...]:
+        """Every workload that reaches a cluster queue, with that queue."""
+        found = ((w, destination(self._cluster, w).queue) for w in self._cluster.workloads)
+        return tuple((w, q) for w, q in found if q is not None)
+
+    @cached_property
+    def workloads_of(self) -> dict[str, list[Workload]]:
+        """The queued workloads by the name of their cluster queue."""
+        found: dict[str, list[Workload]] = {}
+        for workload, queue in self.queued:
+            found.setdefault(queue.name, []).append(workload)
+        return found
+
+    @cached_property
+    def contenders(self) -> tuple[Contender, ...]:
+        """Those of them whose priorities are known."""
+        return tuple(c for w, q in self.queued if (c := self._contender(w, q)) is not None)
+
+    @cached_property
+    def lowest(self) -> int:
+        """The lowest pod priority of all."""
+        return min(c.lowest.value for c in self.contenders)
+
+    @cached_property
+    def of_queue(self) -> dict[str, list[Contender]]:
+        """Contenders by the name of their cluster queue."""
+        found: dict[str, list[Contender]] = {}
+        for each in self.contenders:
+            found.setdefault(each.queue.name, []).append(each)
+        return found
+
+    def _contender(self, workload: Workload, queue: ClusterQueue) -> Contender | None:
+        rank, pods = kueue_rank(self._cluster, workload), pod_ranks(self._cluster, workload)
+        if rank is None or pods is None:
+            return None
+        return Contender(workload, queue, rank, tuple(pods), self._grounds(workload, queue))
+
+    def _grounds(self, workload: Workload, queue: ClusterQueue) -> frozenset[str]:
+        """`grounds`, worked out once for workloads of a queue that ask the same."""
+        key = (queue.name, workload.ask)
+        if key not in self._known_grounds:
+            self._known_grounds[key] = grounds(self._cluster, workload, queue)
+        return self._known_grounds[key]
+
+    @cached_property
+    def standings(self) -> tuple[tuple[Contender, ...], ...]:
+        """Contenders that nothing tells apart, together."""
+        alike: dict[tuple[object, ...], list[Contender]] = {}
+        for each in self.contenders:
+            alike.setdefault(each.standing, []).append(each)
+        return tuple(tuple(group) for group in alike.values())
+
+    @cached_property
+    def inversions(self) -> tuple[tuple[Contender, Contender], ...]:
+        """Pairs of which Kueue ranks the first higher and kube-scheduler the second, on the same nodes.
+
+        They must meet in Kueue at all: in one queue or one cohort tree. All pods of the one must be below all of the
+        other's. One pair stands for all of the same classes.
+        """
+        found: dict[tuple[object, ...], tuple[Contender, Contender]] = {}
+        for first, second in self._pairs(_inverted, lambda *_: True):
+            key = (first.rank.name, first.highest.name, second.rank.name, second.lowest.name)
+            found.setdefault(key, (first, second))
+        return tuple(found.values())
+
+    def _pairs(self, apply: Relation, accept: Relation) -> Iterator[tuple[Contender, Contender]]:
+        """For each two priorities to which `apply` applies, the first two contenders that meet and are accepted.
+
+        Priorities are few and workloads many.
+        """
+        ranked: dict[tuple[object, ...], list[Contender]] = {}
+        for group in self.standings:
+            ranked.setdefault(group[0].priorities, []).append(group[0])
+        for mine in ranked.values():
+            for theirs in ranked.values():
+                if apply(mine[0], theirs[0]):
+                    pairs = ((a, b) for a in mine for b in theirs if self._meet(a, b) and accept(a, b))
+                    yield from islice(pairs, 1)
+
+    def _meet(self, first: Contender, second: Contender) -> bool:
+        """Whether two contenders share nodes, and a queue or a cohort tree."""
+        if first is second or first.grounds.isdisjoint(second.grounds):
+            return False
+        root = self._roots.get(first.queue.name)
+        return first.queue is second.queue or (root is not None and root == self._roots.get(second.queue.name))
+
+    @cached_property
+    def _roots(self) -> dict[str, str | None]:
+        return {q.name: self._cluster.tree.root(q.name) for q in self._cluster.queues}
+
+    @cached_property
+    def most_urgent(self) -> tuple[Contender, ...]:
+        """Of each queue the contender with the most urgent pods that preempt, the most urgent first."""
+        strongest: dict[str, Contender] = {}
+        for each in sorted(self.contenders, key=lambda c: -c.highest.value):
+            if each.highest.preempts:
+                strongest.setdefault(each.queue.name, each)
+        return tuple(strongest.values())
+
+    @cached_property
+    def evictions(self) -> tuple[tuple[Contender, Contender], ...]:
+        """Pairs of which kube-scheduler may evict the second for the first although Kueue admitted both.
+
+        Left out: what Kueue ranks the other way round (`inversions`), owners that make room among borrowers, which is
+        meant, and borrowers above owners, which is a case of its own.
+        """
+        found: dict[tuple[object, ...], tuple[Contender, Contender]] = {}
+        for first, second in self._pairs(_may_evict, self._is_a_clash):
+            found.setdefault((first.highest.name, second.lowest.name), (first, second))
+        return tuple(found.values())
+
+    def _is_a_clash(self, first: Contender, second: Contender) -> bool:
+        return not self._lives_on(second, first) and self._lent(first, second) is None
+
+    def _lives_on(self, borrower: Contender, owner: Contender) -> bool:
+        """Whether one queue is made to borrow what the other one owns."""
+        loan = self._lent(borrower, owner)
+        return loan is not None and self._cluster.loans.is_by_nature(borrower.queue, loan.borrowed.key)
+
+    def _lent(self, borrower: Contender, owner: Contender) -> Loan | None:
+        """What the one's queue may hold of the other one's."""
+        return self._cluster.loans.between(owner.queue, borrower.queue)
+
+
+def _inverted(first: Contender, second: Contender) -> bool:
+    return first.rank.value > second.rank.value and first.highest.value < second.lowest.value
+
+
+def _may_evict(first: Contender, second: Contender) -> bool:
+    strong, weak = first.highest, second.lowest
+    return strong.preempts and strong.value > weak.value and first.rank.value >= second.rank.value
+
+
+def grounds(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> frozenset[str]:
+    """Where the pods of a workload may stand: names of node groups, or of flavors where no nodes are known."""
+    if not cluster.has_nodes:
+        return frozenset(f.name for p in _decisive(workload) for f in _flavors(cluster, p, queue))
+    return frozenset(g.name for g in landing_groups(cluster, workload, queue))
+
+
+def landing_groups(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> list[NodeGroup]:
+    """Node groups any node of which may take pods of a workload, through the flavors of its queue."""
+    return [
+        m.group
+        for p in _decisive(workload)
+        for f in _flavors(cluster, p, queue)
+        for m in cluster.supply.matches(f.name)
+        if m.how_many == ALL and _may_stand(p, f, m.group)
+    ]
+
+
+def _decisive(workload: Workload) -> list[PodSet]:
+    """The pod sets with accelerators, or all if none has any."""
+    with_devices = [p for p in workload.pod_sets if any(is_compute(r) and n for r, n in p.template.amounts().items())]
+    return with_devices or list(workload.pod_sets)
+
+
+def _flavors(cluster: Cluster, pod_set: PodSet, queue: ClusterQueue) -> Iterator[ResourceFlavor]:
+    """The flavors that a pod set may get: those of its accelerators' resource group, or of all it asks for."""
+    asked = {r for r, n in pod_set.template.amounts().items() if n}
+    devices = {r for r in asked if is_compute(r)}
+    for group in queue.groups:
+        if devices.isdisjoint(group.covered) if devices else asked.isdisjoint(group.covered):
+            continue
+        for quotas in group.flavors:
+            flavor = cluster.flavor.get(quotas.name)
+            if flavor is not None and miss(cluster, queue, group, flavor, pod_set, asked) is None:
+                yield flavor
+
+
+def _may_stand(pod_set: PodSet, flavor: ResourceFlavor, group: NodeGroup) -> bool:
+    template = pod_set.template
+    selection = NodeSelection({**template.selection.selector, **flavor.node_labels}, template.selection.terms)
+    tolerations = (*template.tolerations, *flavor.tolerations)
+    return any(
+        select(selection, c.labels, c.varying) == ALL and not untolerated(lasting(c.taints), tolerations)
+        for c in group.classes
+    )
+
+
+def daemon_grounds(cluster: Cluster, daemon_set: DaemonSet) -> frozenset[str]:
+    """The groups with accelerators on every node of which a DaemonSet has a pod."""
+    return frozenset(
+        g.name
+        for g in cluster.supply.groups
+        for c in g.classes
+        if any(is_compute(r) and n for r, n in c.machine.allocatable.items())
+        and daemon_lands(daemon_set.template, c.labels, c.varying, c.taints) == ALL
+    )

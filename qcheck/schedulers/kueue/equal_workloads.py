@@ -1,0 +1,43 @@
+"""How many equal workloads get quota beside each other: the pods of a Deployment, the groups of a LeaderWorkerSet."""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.schedulers.kueue.flavor_assignment import TRY_NEXT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import ClusterQueue
+    from qcheck.schedulers.kueue.flavor_assignment import Assignment, Used
+
+_UNBOUND = 2**31
+
+
+def how_many(cluster: Cluster, queue: ClusterQueue, assign: Callable[[Used], Assignment], copies: int) -> int:
+    """How many of `copies` workloads fit when they come one after the other. `assign` is given what is held already."""
+    held: Used = {}
+    done = 0
+    while done < copies:
+        assignment = assign(held)
+        if not assignment.fits:
+            break
+        usage = assignment.usage()
+        step = min(copies - done, _alike(cluster, queue, held, usage))
+        for cell, taken in usage.items():
+            held[cell] = held.get(cell, 0) + step * taken
+        done += step
+    return done
+
+
+def _alike(cluster: Cluster, queue: ClusterQueue, held: Used, usage: Used) -> int:
+    """How many workloads from here on surely get these very flavors; at least this one."""
+    if queue.fungibility.when_can_borrow == TRY_NEXT:
+        return 1
+    rooms = [
+        (cluster.tree.queue_potential(queue.name, cell) - held.get(cell, 0)) // taken
+        for cell, taken in usage.items()
+        if taken
+    ]
+    return max(1, min(rooms, default=_UNBOUND))

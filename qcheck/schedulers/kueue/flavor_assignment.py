@@ -1,0 +1,298 @@
+"""Which flavors a workload gets from a cluster queue, or why it gets none: Kueue's flavor assigner on an idle cluster.
+
+Idle means that nobody else holds quota, so that a request fits exactly when it is within what the queue can ever hold.
+Source: Kueue 0.19 `pkg/scheduler/flavorassigner/flavorassigner.go`.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.kueue import FlavorResource
+from qcheck.cluster.place import Place
+from qcheck.cluster.pods import Amounts
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.reasons import EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR, TOPOLOGY_FAILED, Reason, least_severe
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.workloads import PodSet
+from qcheck.schedulers.kueue.flavor_eligibility import miss
+from qcheck.schedulers.kueue.gates import QUOTA_CHECK, is_on
+from qcheck.supply.pod_requests import PODS, Bounds, charged, completed
+
+if TYPE_CHECKING:
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import ClusterQueue, FlavorQuotas, ResourceFlavor, ResourceGroup
+
+TRY_NEXT = "TryNextFlavor"
+_ZERO_SKIPPED_SINCE = 15
+"""Before, a request of 0 of a resource that the queue does not cover kept a workload out (Kueue #8079)."""
+
+Used = dict[FlavorResource, int]
+
+
+class Terms(Value):
+    """How requests are completed: by which LimitRanges, and in which order (see `requests.adjusted`); and `skipped`
+    flavors.
+    """
+
+    limits: Bounds
+    as_pod: bool
+    skipped: frozenset[str] = frozenset()
+
+
+class Demand(Value):
+    """A pod set with what it is charged in total, in base units, for `count` pods.
+
+    `asked` are the resources that the pods themselves request, before anything is excluded or transformed.
+    """
+
+    pod_set: PodSet
+    count: int
+    amounts: Amounts
+    asked: frozenset[str]
+
+
+class Assigned(Value):
+    """A pod set that got its flavors: resource name to flavor. Empty where it asks for nothing that is covered."""
+
+    demand: Demand
+    flavors: dict[str, str]
+
+    @property
+    def pod_set(self) -> PodSet:
+        return self.demand.pod_set
+
+    @property
+    def flavor_names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.flavors.values()))
+
+
+class Assignment(Value):
+    """What the assigner came to. `reasons` say per flavor why it was passed over; `code` is what Kueue would report."""
+
+    assigned: tuple[Assigned, ...]
+    reasons: tuple[Reason, ...] = ()
+    code: str | None = None
+
+    @property
+    def fits(self) -> bool:
+        return self.code is None
+
+    def usage(self) -> Used:
+        """What is taken of each cell."""
+        used: Used = {}
+        for each in self.assigned:
+            for resource, flavor in each.flavors.items():
+                cell = (flavor, resource)
+                used[cell] = used.get(cell, 0) + each.demand.amounts.get(resource, 0)
+        return used
+
+
+class _Attempt(Value):
+    """One flavor tried for a group of pod sets. `level`: 0 within the queue's own quota, else how far it borrows."""
+
+    flavor: str
+    level: int
+    reasons: tuple[Reason, ...]
+
+    @property
+    def code(self) -> str:
+        """Of what is wrong with one flavor Kueue names the mismatch before the quota."""
+        codes = [r.code for r in self.reasons]
+        return NO_MATCHING_FLAVOR if NO_MATCHING_FLAVOR in codes else codes[0]
+
+
+def demands(
+    cluster: Cluster, queue: ClusterQueue, pod_sets: tuple[PodSet, ...], counts: tuple[int, ...], terms: Terms
+) -> tuple[Demand, ...]:
+    """What each pod set is charged; `pods` count where the queue covers them."""
+    covers_pods = any(PODS in g.covered for g in queue.groups)
+    result = []
+    for pod_set, count in zip(pod_sets, counts, strict=True):
+        per_pod = charged(cluster, pod_set.template, terms.limits, terms.as_pod)
+        amounts = {r: a * count for r, a in per_pod.items()}
+        if covers_pods:
+            amounts[PODS] = count
+        asked = completed(cluster, pod_set.template, terms.limits, terms.as_pod)
+        result.append(Demand(pod_set, count, amounts, frozenset(asked)))
+    return tuple(result)
+
+
+class Assigner:
+    """Assigns flavors of one cluster queue.
+
+    `held` is what earlier workloads of the same object hold already; `skipped` are flavors that were tried before and
+    whose nodes have no room for the topology that is asked for.
+    """
+
+    def __init__(
+        self, cluster: Cluster, queue: ClusterQueue, held: Used | None = None, skipped: frozenset[str] = frozenset()
+    ) -> None:
+        self._cluster = cluster
+        self._queue = queue
+        self._used: Used = dict(held or {})
+        self._skipped = skipped
+        manager = cluster.configuration
+        self._ignores = manager is not None and manager.ignore_undeclared and is_on(cluster, QUOTA_CHECK)
+
+    def assign(self, wanted: tuple[Demand, ...]) -> Assignment:
+        """Flavors for all pod sets, in order; it stops at the first (group of) pod sets that gets none."""
+        assigned: list[Assigned] = []
+        for together in _grouped(wanted):
+            flavors, reasons, code = self._flavors_of(together)
+            if code is not None:
+                return Assignment(tuple(assigned), reasons, code)
+            for demand in together:
+                own = {r: f for r, f in flavors.items() if r in demand.amounts}
+                assigned.append(Assigned(demand, own))
+            for resource, flavor in flavors.items():
+                cell = (flavor, resource)
+                taken = sum(d.amounts.get(resource, 0) for d in together)
+                self._used[cell] = self._used.get(cell, 0) + taken
+        return Assignment(tuple(assigned))
+
+    def _flavors_of(self, together: list[Demand]) -> tuple[dict[str, str], tuple[Reason, ...], str | None]:
+        """Flavors by resource for pod sets that are assigned as one; else the reasons and Kueue's word for them."""
+        total: Amounts = {}
+        for demand in together:
+            total = {r: total.get(r, 0) + demand.amounts.get(r, 0) for r in {**total, **demand.amounts}}
+        flavors: dict[str, str] = {}
+        for resource in sorted(total):
+            group = next((g for g in self._queue.groups if resource in g.covered), None)
+            if resource in flavors or (group is None and self._skips(total[resource])):
+                continue
+            if group is None:
+                return {}, (self._uncovered(together, resource),), NO_MATCHING_FLAVOR
+            best, attempts = self._choose(group, together, total)
+            if best is None:
+                reasons = tuple(r for a in attempts for r in a.reasons)
+                return {}, reasons, least_severe([a.code for a in attempts]) if attempts else NO_MATCHING_FLAVOR
+            flavors.update({r: best for r in total if r in group.covered})
+        return flavors, (), None
+
+    def _skips(self, amount: int) -> bool:
+        """Whether a resource that the queue does not cover is let through."""
+        return self._ignores or (amount == 0 and self._cluster.policy.kueue.at_least(_ZERO_SKIPPED_SINCE))
+
+    def _uncovered(self, together: list[Demand], resource: str) -> Reason:
+        asking = next(d for d in together if resource in d.amounts)
+        covered = ", ".join(r for g in self._queue.groups for r in g.covered) or "nothing"
+        return Reason(
+            NO_MATCHING_FLAVOR,
+            "resource-not-covered",
+            f"pod set {asking.pod_set.name} asks for {show_amount(resource, asking.amounts[resource])} {resource}, which "
+            f"{self._queue.name} does not cover (it covers {covered})",
+            place_of(asking.pod_set, resource),
+            (self._queue.place.at("spec", "resourceGroups"),),
+            f"add {resource} to coveredResources of {self._queue.name}, or drop the request",
+            resource=resource,
+        )
+
+    def _choose(
+        self, group: ResourceGroup, together: list[Demand], total: Amounts
+    ) -> tuple[str | None, list[_Attempt]]:
+        """The flavor that Kueue takes: the first that fits, or with TryNextFlavor the one that borrows least."""
+        attempts: list[_Attempt] = []
+        best: _Attempt | None = None
+        for quotas in group.flavors:
+            attempt = self._try(group, quotas, together, total)
+            attempts.append(attempt)
+            if attempt.reasons:
+                continue
+            if attempt.level == 0 or self._queue.fungibility.when_can_borrow != TRY_NEXT:
+                return attempt.flavor, attempts
+            if best is None or attempt.level < best.level:
+                best = attempt
+        return (best.flavor if best else None), attempts
+
+    def _try(self, group: ResourceGroup, quotas: FlavorQuotas, together: list[Demand], total: Amounts) -> _Attempt:
+        flavor = self._cluster.flavor.get(quotas.name)
+        if flavor is None:
+            message = f"flavor {quotas.name} does not exist"
+            reason = Reason(NO_MATCHING_FLAVOR, "flavor-missing", message, quotas.name_place, flavor=quotas.name)
+            return _Attempt(quotas.name, 0, (reason,))
+        if flavor.name in self._skipped:
+            place, message = together[0].pod_set.template.place, f"flavor {flavor.name} was tried before"
+            return _Attempt(flavor.name, 0, (Reason(TOPOLOGY_FAILED, "tried", message, place, flavor=flavor.name),))
+        mismatch = self._mismatch(group, flavor, together)
+        if mismatch is not None:
+            return _Attempt(flavor.name, 0, (mismatch,))
+        reasons, level = [], 0
+        for resource in sorted(r for r in total if r in group.covered):
+            cell = (flavor.name, resource)
+            held = self._used.get(cell, 0) + total[resource]
+            if held > self._cluster.tree.queue_potential(self._queue.name, cell):
+                reasons.append(self._exceeds(cell, together, total[resource]))
+            else:
+                level = max(level, self._cluster.tree.borrowing_level(self._queue.name, cell, held))
+        return _Attempt(flavor.name, level, tuple(reasons))
+
+    def _mismatch(self, group: ResourceGroup, flavor: ResourceFlavor, together: list[Demand]) -> Reason | None:
+        for demand in together:
+            found = miss(self._cluster, self._queue, group, flavor, demand.pod_set, set(demand.asked))
+            if found is not None:
+                near = () if found.near is None else (found.near,)
+                code = NO_MATCHING_FLAVOR
+                return Reason(
+                    code, found.cause, found.message, found.place, near, found.change, flavor.name, taint=found.taint
+                )
+        return None
+
+    def _exceeds(self, cell: FlavorResource, together: list[Demand], asked: int) -> Reason:
+        flavor, resource = cell
+        asking = max(together, key=lambda d: d.amounts.get(resource, 0))
+        queue = self._queue.name
+        reach, own = self._cluster.tree.queue_potential(queue, cell), self._own(cell)
+        return Reason(
+            EXCEEDS_MAX_QUOTA,
+            "quota",
+            f"{_sum(asking, resource, asked, self._used.get(cell, 0))}; in flavor {flavor} {queue} can hold at most "
+            f"{show_amount(resource, reach)} (nominal {show_amount(resource, own)}{_beyond(resource, reach - own)})",
+            place_of(asking.pod_set, resource),
+            self._quota_places(cell),
+            f"raise the reach of {queue} for {resource} in {flavor} by "
+            f"{show_amount(resource, self._used.get(cell, 0) + asked - reach)}, or ask for less",
+            flavor,
+            resource,
+            short=self._used.get(cell, 0) + asked - reach,
+        )
+
+    def _own(self, cell: FlavorResource) -> int:
+        quota = self._queue.quota(*cell)
+        return 0 if quota is None else quota.nominal
+
+    def _quota_places(self, cell: FlavorResource) -> tuple[Place, ...]:
+        quota = self._queue.quota(*cell)
+        if quota is None:
+            return (self._queue.place.at("spec", "resourceGroups"),)
+        if quota.borrowing_limit is None:
+            return (quota.nominal_place,)
+        return quota.nominal_place, quota.place.at("borrowingLimit")
+
+
+def place_of(pod_set: PodSet, resource: str) -> Place:
+    """Where a pod set asks for a resource; for `pods` where its count is written."""
+    return pod_set.count_place if resource == PODS else pod_set.template.place_of(resource)
+
+
+def _grouped(wanted: tuple[Demand, ...]) -> list[list[Demand]]:
+    """Pod sets of one podset group together, in the order of their first member."""
+    groups: dict[str, list[Demand]] = {}
+    for index, demand in enumerate(wanted):
+        asked = demand.pod_set.topology
+        key = f"group {asked.group}" if asked and asked.group else str(index)
+        groups.setdefault(key, []).append(demand)
+    return list(groups.values())
+
+
+def _sum(demand: Demand, resource: str, asked: int, before: int) -> str:
+    """The request with its arithmetic: `pod set main asks for 16 x 8 = 128 nvidia.com/gpu`."""
+    own = demand.amounts.get(resource, 0)
+    shown = show_amount(resource, own)
+    if demand.count > 1 and resource != PODS:
+        shown = f"{demand.count} x {show_amount(resource, own // demand.count)} = {shown}"
+    text = f"pod set {demand.pod_set.name} asks for {shown} {resource}"
+    beside = asked - own + before
+    return f"{text} beside {show_amount(resource, beside)} of other pods" if beside > 0 else text
+
+
+def _beyond(resource: str, extra: int) -> str:
+    return f" + {show_amount(resource, extra)} to borrow" if extra else ", nothing to borrow"

@@ -1,0 +1,152 @@
+"""Which flavors a pod set may get: topology, the flavor's declared taints, and the label keys that Kueue looks at.
+
+Source: Kueue 0.19 `pkg/scheduler/flavorassigner`. Nodes play no part.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.labels import NodeSelection, NodeSelectorTerm, Taint, untolerated
+from qcheck.cluster.place import Place
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.schedulers.kueue.gates import TOPOLOGY, is_on
+
+if TYPE_CHECKING:
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import ClusterQueue, ResourceFlavor, ResourceGroup
+    from qcheck.cluster.workloads import PodSet
+
+_OWN_KEYS_SINCE = 17
+_IMPLIED_SINCE = 11
+
+
+class Miss(Value):
+    """Why a flavor is skipped: `place` in the workload, `near` in the flavor or queue."""
+
+    cause: str
+    message: str
+    place: Place
+    near: Place | None = None
+    change: str = ""
+    taint: Taint | None = None
+
+
+def asks_topology(pod_set: PodSet) -> bool:
+    """Whether the pod set itself asks for topology-aware scheduling."""
+    asked = pod_set.topology
+    return asked is not None and bool(asked.required or asked.preferred or asked.unconstrained or asked.slice_level)
+
+
+def is_topology_only(cluster: Cluster, queue: ClusterQueue) -> bool:
+    """Whether every flavor of a queue has a topology, so that all its workloads use it. True for one without flavors."""
+    if not is_on(cluster, TOPOLOGY) or not cluster.policy.kueue.at_least(_IMPLIED_SINCE):
+        return False
+    flavors = [cluster.flavor[f.name] for f in queue.flavors() if f.name in cluster.flavor]
+    return all(f.topology for f in flavors)
+
+
+def uses_topology(cluster: Cluster, queue: ClusterQueue, pod_set: PodSet) -> bool:
+    return is_on(cluster, TOPOLOGY) and (asks_topology(pod_set) or is_topology_only(cluster, queue))
+
+
+def miss(
+    cluster: Cluster,
+    queue: ClusterQueue,
+    group: ResourceGroup,
+    flavor: ResourceFlavor,
+    pod_set: PodSet,
+    asked: set[str],
+) -> Miss | None:
+    """The first reason for which Kueue skips a flavor for a pod set; None if it may have it.
+
+    `asked` are the resources that the pods themselves request, before anything is excluded or transformed.
+    """
+    return (
+        _topology_miss(cluster, queue, group, flavor, pod_set, asked)
+        or _taint_miss(flavor, pod_set)
+        or _label_miss(flavor, pod_set, _looked_at(cluster, group, flavor))
+    )
+
+
+def _topology_miss(
+    cluster: Cluster,
+    queue: ClusterQueue,
+    group: ResourceGroup,
+    flavor: ResourceFlavor,
+    pod_set: PodSet,
+    asked: set[str],
+) -> Miss | None:
+    if not is_on(cluster, TOPOLOGY):
+        return None
+    place = pod_set.topology.place if pod_set.topology else pod_set.template.place
+    if not asks_topology(pod_set):
+        if flavor.topology and not is_topology_only(cluster, queue):
+            message = f"flavor {flavor.name} serves only pods that ask for a topology"
+            return Miss("topology", message, place, flavor.place.at("spec", "topologyName"))
+        return None
+    if not flavor.topology:
+        if asked.isdisjoint(group.covered):
+            return None
+        message = f"the pods ask for a topology and flavor {flavor.name} has none"
+        return Miss("topology", message, place, flavor.name_place)
+    return _level_miss(cluster, flavor, pod_set, place)
+
+
+def _level_miss(cluster: Cluster, flavor: ResourceFlavor, pod_set: PodSet, place: Place) -> Miss | None:
+    topology = cluster.topology.get(flavor.topology or "")
+    asked = pod_set.topology
+    if topology is None or asked is None:
+        return None
+    levels = [level for level in (asked.required, asked.preferred, asked.slice_level) if level]
+    missing = next((level for level in levels if level not in topology.levels), None)
+    if missing is None:
+        return None
+    message = f"topology {topology.name} of flavor {flavor.name} has no level {missing}"
+    return Miss("level", message, place, topology.place.at("spec", "levels"))
+
+
+def _taint_miss(flavor: ResourceFlavor, pod_set: PodSet) -> Miss | None:
+    template = pod_set.template
+    left = untolerated(flavor.node_taints, (*template.tolerations, *flavor.tolerations))
+    if not left:
+        return None
+    return Miss(
+        "taint",
+        f"the pods do not tolerate the taint {left[0]} of flavor {flavor.name}",
+        template.place.at("tolerations"),
+        flavor.place.at("spec", "nodeTaints"),
+        f"tolerate {left[0]} in the pod template",
+        left[0],
+    )
+
+
+def _looked_at(cluster: Cluster, group: ResourceGroup, flavor: ResourceFlavor) -> set[str]:
+    """The label keys that count for a flavor: its own; before 0.17.6 and 0.18.2 those of all flavors of the group."""
+    if cluster.policy.kueue.at_least(_OWN_KEYS_SINCE):
+        return set(flavor.node_labels)
+    return {k for f in group.flavors if f.name in cluster.flavor for k in cluster.flavor[f.name].node_labels}
+
+
+def _label_miss(flavor: ResourceFlavor, pod_set: PodSet, keys: set[str]) -> Miss | None:
+    selection = pod_set.template.selection
+    if narrowed(selection, keys).matches(flavor.node_labels):
+        return None
+    place = pod_set.template.place
+    wrong = next(
+        (k for k in selection.selector if k in keys and flavor.node_labels.get(k) != selection.selector[k]), None
+    )
+    near = flavor.place.at("spec", "nodeLabels")
+    if wrong is None:
+        message = f"the pods' required node affinity excludes the labels of flavor {flavor.name}"
+        return Miss("affinity", message, place.at("affinity", "nodeAffinity"), near)
+    has = flavor.node_labels.get(wrong)
+    message = f"the pods select {wrong}={selection.selector[wrong]}, flavor {flavor.name} has {wrong}={has}"
+    return Miss("selector", message, place.at("nodeSelector", wrong), near.at(wrong), f"select {wrong}={has}")
+
+
+def narrowed(selection: NodeSelection, keys: set[str]) -> NodeSelection:
+    """The part of a selection that looks at `keys`. A term that loses all its expressions frees the whole affinity."""
+    selector = {k: v for k, v in selection.selector.items() if k in keys}
+    terms = [tuple(e for e in t.expressions if e.key in keys) for t in selection.terms or ()]
+    if not terms or not all(terms):
+        return NodeSelection(selector)
+    return NodeSelection(selector, tuple(NodeSelectorTerm(expressions) for expressions in terms))

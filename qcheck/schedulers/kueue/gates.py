@@ -1,0 +1,21 @@
+"""Feature gates of Kueue that change what is admitted: as the Configuration says, else by the release."""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.schedulers.kueue import gate_table
+
+if TYPE_CHECKING:
+    from qcheck.cluster.cluster import Cluster
+
+TOPOLOGY = "TopologyAwareScheduling"
+DEFAULT_QUEUE = "LocalQueueDefaulting"
+PARTIAL = "PartialAdmission"
+QUOTA_CHECK = "QuotaCheckStrategy"
+
+
+def is_on(cluster: Cluster, gate: str) -> bool:
+    """Whether a gate is on: as the Configuration says, else by the release's default."""
+    chosen = cluster.configuration.feature_gates.get(gate) if cluster.configuration else None
+    release = cluster.policy.kueue
+    return gate_table.is_on(gate, (release.major, release.minor)) if chosen is None else chosen

@@ -1,0 +1,119 @@
+"""Whether a cluster queue takes part in scheduling at all, with Kueue's reasons for being inactive.
+
+Source: Kueue 0.19 `pkg/cache/scheduler/clusterqueue.go` and the controllers of the admission checks.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.place import Place
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.schedulers.kueue.gates import TOPOLOGY, is_on
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import AdmissionCheck, CheckUse, ClusterQueue
+
+_EXCLUSIVE_SINCE = 16
+
+
+class Inactive(Value):
+    """Why a queue is inactive, in the order in which Kueue looks. `certain` is False if the missing may be elsewhere."""
+
+    reason: str
+    message: str
+    place: Place
+    certain: bool = True
+    change: str = ""
+
+
+def inactive(cluster: Cluster, queue: ClusterQueue) -> tuple[Inactive, ...]:
+    """Every reason for which a queue admits nothing; empty for an active one. Worked out once for each."""
+    key = id(queue)
+    if key not in cluster.memory.inactive:
+        cluster.memory.inactive[key] = (queue, tuple(_reasons(cluster, queue)))
+    return cluster.memory.inactive[key][1]
+
+
+def _reasons(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactive]:
+    if queue.is_stopped:
+        place = queue.place.at("spec", "stopPolicy")
+        message = f"{queue.name} is stopped (stopPolicy {queue.stop_policy})"
+        yield Inactive("Stopped", message, place, change=f"set stopPolicy of {queue.name} to None")
+    yield from _missing_flavors(cluster, queue)
+    for use in queue.checks:
+        yield from _check(cluster, use)
+    yield from _conflicts(cluster, queue)
+    yield from _missing_topologies(cluster, queue)
+    if queue.parent and cluster.tree.is_below_cycle(queue.parent):
+        message = f"the parents of cohort {queue.parent} form a cycle, which leaves {queue.name} out of scheduling"
+        yield Inactive("HasCycle", message, queue.parent_place)
+
+
+def _missing_flavors(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactive]:
+    for flavor in queue.flavors():
+        if flavor.name not in cluster.flavor:
+            message = f"{queue.name} names the flavor {flavor.name}, which does not exist"
+            change = f"create the ResourceFlavor {flavor.name}, or remove it from {queue.name}"
+            yield Inactive("FlavorNotFound", message, flavor.name_place, cluster.is_complete, change)
+
+
+def _missing_topologies(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactive]:
+    if not is_on(cluster, TOPOLOGY):
+        return
+    for quotas in queue.flavors():
+        flavor = cluster.flavor.get(quotas.name)
+        if flavor is not None and flavor.topology and flavor.topology not in cluster.topology:
+            message = f"flavor {flavor.name} names the topology {flavor.topology}, which does not exist"
+            place = flavor.place.at("spec", "topologyName")
+            yield Inactive("TopologyNotFound", message, place, cluster.is_complete)
+
+
+def _check(cluster: Cluster, use: CheckUse) -> Iterator[Inactive]:
+    check = cluster.admission_check.get(use.name)
+    if check is None:
+        message = f"the admission check {use.name} does not exist"
+        yield Inactive("AdmissionCheckNotFound", message, use.place, cluster.is_complete)
+    elif check.is_provisioning or check.is_multikueue:
+        wanted = "ProvisioningRequestConfig" if check.is_provisioning else "MultiKueueConfig"
+        yield from _parameters(cluster, check, wanted)
+    else:
+        message = f"the admission check {check.name} is served by {check.controller}, which is not part of Kueue"
+        yield Inactive("AdmissionCheckInactive", message, check.place.at("spec", "controllerName"), certain=False)
+
+
+def _parameters(cluster: Cluster, check: AdmissionCheck, wanted: str) -> Iterator[Inactive]:
+    place = check.place.at("spec", "parameters")
+    if check.parameters_kind != wanted or check.parameters_group != "kueue.x-k8s.io":
+        message = f"the admission check {check.name} has no parameters of kind {wanted}"
+        yield Inactive("AdmissionCheckInactive", message, place)
+        return
+    known = cluster.provisioning_configs if check.is_provisioning else cluster.multikueue_configs
+    config = next((c for c in known if c.name == check.parameters_name), None)
+    if config is None:
+        message = f"the {wanted} {check.parameters_name} of admission check {check.name} does not exist"
+        yield Inactive("AdmissionCheckInactive", message, place.at("name"), cluster.is_complete)
+    elif check.is_multikueue:
+        names = {c.name for c in cluster.multikueue_clusters}
+        clusters = next(c.clusters for c in cluster.multikueue_configs if c.name == config.name)
+        if names.isdisjoint(clusters):
+            message = f"none of the clusters of the MultiKueueConfig {config.name} exists"
+            yield Inactive("AdmissionCheckInactive", message, config.place.at("spec", "clusters"), cluster.is_complete)
+
+
+def _conflicts(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactive]:
+    known = [(u, c) for u in queue.checks if (c := cluster.admission_check.get(u.name)) is not None]
+    remote = [u for u, c in known if c.is_multikueue]
+    if len(remote) > 1:
+        message = f"{queue.name} has more than one MultiKueue admission check"
+        yield Inactive("MultipleMultiKueueAdmissionChecks", message, remote[1].place)
+    flavors = {f.name for f in queue.flavors()}
+    for use in remote:
+        if use.flavors and set(use.flavors) != flavors:
+            message = f"the MultiKueue admission check {use.name} is not on all flavors of {queue.name}"
+            yield Inactive("MultiKueueAdmissionCheckAppliedPerFlavor", message, use.flavors_place)
+    provisions = [u for u, c in known if c.is_provisioning]
+    if remote and provisions and cluster.policy.kueue.at_least(_EXCLUSIVE_SINCE):
+        message = f"{queue.name} has a MultiKueue and a ProvisioningRequest admission check"
+        yield Inactive("MultiKueueWithProvisioningRequest", message, provisions[0].place)

@@ -1,0 +1,144 @@
+"""Who may hold whose quota: lending in the cohort tree, and what the owner can do to get it back.
+
+Source: Kueue 0.19 `pkg/cache/scheduler/resource_node.go` and `pkg/scheduler/preemption`.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from qcheck.cluster.kueue import NEVER, ClusterQueue, FlavorResource, Quota
+from qcheck.cluster.resources import is_compute
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+
+
+class Loan(Value):
+    """What `borrower` could hold of `owner`'s quota at the most: `amount` base units of the owner's cell.
+
+    `quota` is the owner's cell, `borrowed` the borrower's.
+    """
+
+    owner: ClusterQueue
+    borrower: ClusterQueue
+    quota: Quota
+    borrowed: Quota
+    amount: int
+
+    @property
+    def is_reclaimable(self) -> bool:
+        """Whether the owner may preempt in other queues at all."""
+        return self.owner.preemption.reclaim != NEVER
+
+
+def counted(queue: ClusterQueue) -> list[Quota]:
+    """The cells by which a queue is judged: of its accelerators, or all if it has none."""
+    cells = list(queue.quotas())
+    return [q for q in cells if is_compute(q.resource)] or cells
+
+
+class Loans:
+    """Lending between the queues of a cluster. A stopped queue borrows nothing new, yet what it owns is lent."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._keen: dict[FlavorResource, list[ClusterQueue]] = {}
+        self._borrowed: dict[str, list[FlavorResource]] = {}
+
+    def keen(self, cell: FlavorResource) -> list[ClusterQueue]:
+        """Queues that can hold more of a cell than they own; those made for borrowing first."""
+        if cell not in self._keen:
+            tree = self._cluster.tree
+            able = [q for q in self._listing.get(cell, ()) if not q.is_stopped and tree.borrowable(q.name, cell) > 0]
+            self._keen[cell] = sorted(able, key=lambda q: (not self.is_by_nature(q, cell), q.name))
+        return self._keen[cell]
+
+    @cached_property
+    def _listing(self) -> dict[FlavorResource, list[ClusterQueue]]:
+        listing: dict[FlavorResource, list[ClusterQueue]] = {}
+        for queue in self._cluster.queues:
+            for quota in queue.quotas():
+                listing.setdefault(quota.key, []).append(queue)
+        return listing
+
+    @cached_property
+    def _wanting(self) -> dict[tuple[str, FlavorResource], list[str]]:
+        wanting: dict[tuple[str, FlavorResource], list[str]] = {}
+        for queue in self._cluster.queues:
+            root = self._cluster.tree.root(queue.name)
+            for quota in queue.quotas() if root is not None else ():
+                if quota.borrowing_limit != 0:
+                    wanting.setdefault((root or "", quota.key), []).append(queue.name)
+        return wanting
+
+    def wanting(self, owner: ClusterQueue, cell: FlavorResource) -> list[str]:
+        """The queues that would borrow a cell of the owner's if it lent any."""
+        root = self._cluster.tree.root(owner.name)
+        return [name for name in self._wanting.get((root or "", cell), ()) if name != owner.name]
+
+    def is_by_nature(self, queue: ClusterQueue, cell: FlavorResource) -> bool:
+        """Whether a queue lives on what others leave: settings call it shared, or it owns nothing of the cell."""
+        quota = self._cluster.tree.queues[queue.name].cells.get(cell)
+        return self.is_shared(queue) or (quota is not None and quota.nominal == 0)
+
+    def is_reserved(self, queue: ClusterQueue) -> bool:
+        """Whether a queue owns its quota: settings say so, or a profile is held and the queue has quota in a cohort."""
+        policy = self._cluster.policy
+        if policy.reserved_queues or policy.profile is None:
+            return policy.is_reserved(queue.name)
+        return bool(queue.parent) and not self.is_shared(queue) and any(q.nominal for q in counted(queue))
+
+    def is_shared(self, queue: ClusterQueue) -> bool:
+        """Whether a queue lives on what owners leave: settings say so, or a profile is held and it owns nothing."""
+        policy = self._cluster.policy
+        if policy.shared_queues or policy.profile is None:
+            return policy.is_shared(queue.name)
+        return bool(queue.parent) and not policy.is_reserved(queue.name) and not any(q.nominal for q in counted(queue))
+
+    def of(self, owner: ClusterQueue, quota: Quota) -> Iterator[Loan]:
+        """Everybody who may hold the owner's quota of one cell, the keenest first."""
+        tree, cell = self._cluster.tree, quota.key
+        if quota.nominal <= 0 or tree.lent(owner.name, cell) <= 0:
+            return
+        for borrower in self.keen(cell):
+            loan = self._loan(owner, borrower, quota)
+            if loan is not None:
+                yield loan
+
+    def main(self, owner: ClusterQueue) -> Loan | None:
+        """The loan that hurts most: of accelerators if the owner lends any, else of what comes first."""
+        for quota in sorted(owner.quotas(), key=lambda q: not is_compute(q.resource)):
+            loan = next(self.of(owner, quota), None)
+            if loan is not None:
+                return loan
+        return None
+
+    def to(self, borrower: ClusterQueue) -> Iterator[Loan]:
+        """What a queue may hold of others, one loan for each owner."""
+        if self.cells_to(borrower):
+            yield from (loan for owner in self._cluster.queues if (loan := self.between(owner, borrower)) is not None)
+
+    def between(self, owner: ClusterQueue, borrower: ClusterQueue) -> Loan | None:
+        """What one queue may hold of another's: of accelerators if it can be."""
+        held = self._cluster.tree.queues[owner.name].cells
+        loans = (self._loan(owner, borrower, held[c]) for c in self.cells_to(borrower) if c in held)
+        return next((found for found in loans if found is not None), None)
+
+    def cells_to(self, borrower: ClusterQueue) -> list[FlavorResource]:
+        """The cells of which a queue can hold more than it owns, accelerators first."""
+        if borrower.name not in self._borrowed:
+            cells = sorted((q.key for q in borrower.quotas()), key=lambda c: not is_compute(c[1]))
+            self._borrowed[borrower.name] = [c for c in cells if any(q is borrower for q in self.keen(c))]
+        return self._borrowed[borrower.name]
+
+    def _loan(self, owner: ClusterQueue, borrower: ClusterQueue, quota: Quota) -> Loan | None:
+        """What a keen queue may hold of the owner's `quota`; None if nothing."""
+        tree, cell = self._cluster.tree, quota.key
+        if borrower is owner or quota.nominal <= 0:
+            return None
+        amount = min(quota.nominal, tree.borrows_from(borrower.name, owner.name, cell))
+        return Loan(owner, borrower, quota, tree.queues[borrower.name].cells[cell], amount) if amount > 0 else None

@@ -1,0 +1,193 @@
+"""Who may preempt whom, under which setting, and whether lent quota comes back: the preemption matrix.
+
+Source: Kueue 0.19 `pkg/scheduler/preemption` (classical and fair sharing). It compares policies and priorities, not what
+happens to run; amounts are the most that could be lent.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.kueue import NEVER, ClusterQueue, Preemption, Quota
+from qcheck.cluster.resources import is_compute
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.schedulers.kueue.priorities import global_default
+from qcheck.schedulers.kueue.teardown import DEFAULT_GRACE, teardown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.schedulers.kueue.loans import Loan
+
+Slowest = dict[str, tuple[int, str]]
+"""Seconds and the workload that takes them, by the name of its cluster queue."""
+ALWAYS, LOWER, NO = "always", "lower priorities only", "never"
+"""Whether an owner gets its quota back by preemption: from any workload, from strictly lower ones, or not at all."""
+
+
+class Claim(Value):
+    """What one owner can do about quota of one cell that others hold.
+
+    `holders` are the queues of which the same holds; together they can hold `amount` base units at the most. `seconds` is
+    the longest time until the nodes are free, with the workload that takes it; None where nothing is preempted.
+    `is_assumed`: no workload of the holders is known, so that it is the default grace period.
+    """
+
+    owner: ClusterQueue
+    quota: Quota
+    holders: tuple[str, ...]
+    amount: int
+    outcome: str
+    why: str
+    seconds: int | None
+    slowest: str | None
+    is_assumed: bool
+
+
+class Stance(Value):
+    """The preemption policy of one queue, and in `effects` what the combination really does."""
+
+    queue: ClusterQueue
+    effects: tuple[str, ...]
+
+
+class Matrix(Value):
+    """Of one cluster. `profile` is the pattern that settings hold it to, None for none."""
+
+    cluster: str
+    fair_sharing: bool
+    profile: str | None
+    stances: tuple[Stance, ...]
+    claims: tuple[Claim, ...]
+
+
+def preemption_matrix(cluster: Cluster) -> Matrix:
+    """The matrix of a cluster: every queue's stance, and a claim for every cell that it lends."""
+    fair = cluster.configuration is not None and cluster.configuration.fair_sharing
+    known = _known(cluster)
+    stances = tuple(Stance(q, tuple(_effects(cluster, q, fair, known.differ))) for q in cluster.queues)
+    claims = tuple(c for q in cluster.queues for c in _claims(cluster, q, known))
+    return Matrix(cluster.name, fair, cluster.policy.profile, stances, claims)
+
+
+def _claims(cluster: Cluster, owner: ClusterQueue, known: Known) -> Iterator[Claim]:
+    """Claims of one owner, accelerators only if it has any."""
+    cells = list(owner.quotas())
+    for quota in [q for q in cells if is_compute(q.resource)] or cells:
+        outcomes: dict[tuple[str, str], list[Loan]] = {}
+        for loan in cluster.loans.of(owner, quota):
+            outcomes.setdefault(_outcome(known, loan), []).append(loan)
+        for (outcome, why), loans in outcomes.items():
+            yield _claim(cluster, outcome, why, loans, known)
+
+
+def _claim(cluster: Cluster, outcome: str, why: str, loans: list[Loan], known: Known) -> Claim:
+    owner, quota = loans[0].owner, loans[0].quota
+    names = tuple(sorted(loan.borrower.name for loan in loans))
+    amount = min(cluster.tree.lent(owner.name, quota.key), sum(loan.amount for loan in loans))
+    if outcome == NO:
+        return Claim(owner, quota, names, amount, outcome, why, None, None, False)
+    slowest = max((known.slowest[n] for n in names if n in known.slowest), default=None)
+    seconds, workload = slowest or (DEFAULT_GRACE, None)
+    return Claim(owner, quota, names, amount, outcome, why, seconds, workload, slowest is None)
+
+
+def _teardowns(cluster: Cluster) -> Slowest:
+    """The slowest teardown among the known workloads of each queue."""
+    slowest: Slowest = {}
+    for workload, queue in cluster.contention.queued:
+        took = teardown(workload, {}).seconds
+        if took > slowest.get(queue.name, (-1, ""))[0]:
+            slowest[queue.name] = took, str(workload.id)
+    return slowest
+
+
+class Known(Value):
+    """What is known of the workloads of a cluster: Kueue's lowest and highest priority in each queue, the slowest
+    teardown, and whether priorities differ at all."""
+
+    ranks: dict[str, tuple[int, int]]
+    slowest: Slowest
+    differ: bool
+
+
+def _known(cluster: Cluster) -> Known:
+    values = {name: [c.rank.value for c in members] for name, members in cluster.contention.of_queue.items()}
+    ranks = {name: (min(v), max(v)) for name, v in values.items()}
+    return Known(ranks, _teardowns(cluster), differs(cluster))
+
+
+def _outcome(known: Known, loan: Loan) -> tuple[str, str]:
+    """What the owner's reclaimWithinCohort does to one borrower, and why."""
+    reclaim = loan.owner.preemption.reclaim
+    if reclaim == NEVER:
+        return NO, "reclaimWithinCohort is Never: the quota is back when the borrowers finish"
+    if reclaim == "Any":
+        return ALWAYS, "reclaimWithinCohort is Any: borrowers of every priority are preempted"
+    mine, theirs = known.ranks.get(loan.owner.name), known.ranks.get(loan.borrower.name)
+    if mine and theirs and mine[1] <= theirs[0]:
+        return NO, f"reclaimWithinCohort is LowerPriority, and no borrower is below the owner's {mine[1]}"
+    if mine and theirs and mine[0] > theirs[1]:
+        return ALWAYS, f"reclaimWithinCohort is LowerPriority, and all borrowers are below the owner's {mine[0]}"
+    if not known.differ:
+        return NO, "reclaimWithinCohort is LowerPriority, and all workloads have one priority"
+    return LOWER, "reclaimWithinCohort is LowerPriority: borrowers of strictly lower priority are preempted"
+
+
+def differs(cluster: Cluster) -> bool:
+    """Whether any two workloads could have different priorities in Kueue: some class is not what unlabelled ones get."""
+    default = global_default(cluster)
+    base = default.value if default else 0
+    values = [c.value for c in cluster.workload_priority_classes]
+    values += [c.value for c in cluster.priority_classes]
+    values += [c.rank.value for c in cluster.contention.contenders]
+    return not cluster.is_complete or any(v != base for v in values)
+
+
+def _effects(cluster: Cluster, queue: ClusterQueue, fair: bool, differ: bool) -> Iterator[str]:
+    """What a combination of policies comes to, in the order of its fields."""
+    policy = queue.preemption
+    if policy.within_queue == NEVER:
+        yield "its workloads do not preempt each other"
+    elif _never_simulated(cluster, queue, fair):
+        yield f"withinClusterQueue {policy.within_queue} never acts: nominalQuota is 0, so that every workload borrows"
+    else:
+        newer = " or of the same and newer" if policy.within_queue != "LowerPriority" else ""
+        yield f"its workloads preempt its own of lower priority{newer}"
+    if cluster.tree.root(queue.name) is None:
+        yield "it is in no cohort: only withinClusterQueue counts"
+        return
+    if cluster.loans.main(queue) is None:
+        yield "it lends nothing that others could hold"
+    else:
+        yield _reclaim_effect(policy, differ)
+    yield from _borrow_effects(policy, fair)
+    owners = [loan.owner.name for loan in cluster.loans.to(queue) if loan.is_reclaimable]
+    if owners:
+        yield f"what it borrows can be taken back by {' and '.join(owners) if len(owners) < 4 else f'{len(owners)} owners'}"
+
+
+def _reclaim_effect(policy: Preemption, differ: bool) -> str:
+    if policy.reclaim == NEVER:
+        return "what it lends comes back only when borrowers finish"
+    if policy.reclaim == "Any":
+        return "it takes its own quota back from any borrower"
+    if not differ:
+        return "reclaimWithinCohort LowerPriority is the same as Never, as all workloads have one priority"
+    return "it takes its own quota back from borrowers of strictly lower priority"
+
+
+def _borrow_effects(policy: Preemption, fair: bool) -> Iterator[str]:
+    if policy.borrow == NEVER:
+        return
+    if fair:
+        yield "borrowWithinCohort is not looked at, as fair sharing decides"
+        return
+    limit = f" of at most {policy.borrow_threshold}" if policy.borrow_threshold is not None else ""
+    yield f"while borrowing it preempts other borrowers of lower priority{limit}"
+
+
+def _never_simulated(cluster: Cluster, queue: ClusterQueue, fair: bool) -> bool:
+    """Without nominal quota in a flat cohort Kueue does not even look for candidates, unless it may preempt to borrow."""
+    if fair or queue.preemption.borrow != NEVER or not queue.parent or any(q.nominal for q in queue.quotas()):
+        return False
+    return len(list(cluster.tree.ancestors(queue.parent))) == 1

@@ -1,0 +1,244 @@
+"""Which queue a workload goes to: its label, the namespace's default queue, or none at all.
+
+Source: Kueue 0.19 `pkg/controller/jobframework`, `pkg/cache/queue`.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.kueue import ClusterQueue, LocalQueue
+from qcheck.cluster.place import Place
+from qcheck.cluster.reasons import MISCONFIGURED, SUSPENDED, Reason
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.schedulers.kueue.gates import DEFAULT_QUEUE, is_on
+from qcheck.schedulers.kueue.inactive_queues import inactive
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.labels import LabelSelector
+    from qcheck.cluster.workloads import Workload
+
+DEFAULT = "default"
+UNMANAGED = "Unmanaged"
+KUEUE_GROUP = "kueue.x-k8s.io"
+_BUILT_IN_FRAMEWORK = "batch/job"
+_NAME = "kubernetes.io/metadata.name"
+_ALWAYS_THERE = ("system-node-critical", "system-cluster-critical")
+
+
+class Destination(Value):
+    """Where a workload goes.
+
+    `queue_name` is the local queue it names or gets by default; None for one that Kueue leaves alone. `blocked` are proofs
+    that it is not admitted, `doubts` facts that may lie elsewhere. `held`: its local queue is stopped, so that nothing is
+    handed to the scheduler until it is released.
+    """
+
+    queue_name: str | None
+    local: LocalQueue | None = None
+    queue: ClusterQueue | None = None
+    blocked: tuple[Reason, ...] = ()
+    doubts: tuple[Reason, ...] = ()
+    held: tuple[Reason, ...] = ()
+
+
+def at_home(cluster: Cluster, workload: Workload) -> Workload:
+    """The workload in its namespace: one whose manifest leaves the namespace to whoever applies it goes to the only
+    local queue of the name it gives.
+    """
+    if workload.queue is None or workload.place.at("metadata", "namespace").exists:
+        return workload
+    homes = cluster.local_queues_named.get(workload.queue, ())
+    if len(homes) != 1 or homes[0].namespace == workload.namespace:
+        return workload
+    return replace(workload, id=replace(workload.id, namespace=homes[0].namespace))
+
+
+def destination(cluster: Cluster, workload: Workload) -> Destination:
+    """Resolves the queue of a workload, as far as the repository tells. Worked out once for each."""
+    key = id(workload)
+    if key not in cluster.memory.destinations:
+        cluster.memory.destinations[key] = (workload, _destination(cluster, at_home(cluster, workload)))
+    return cluster.memory.destinations[key][1]
+
+
+def _destination(cluster: Cluster, workload: Workload) -> Destination:
+    if not is_integrated(cluster, workload):
+        return _unmanaged(workload, f"no integration for {workload.id.kind} is enabled in Kueue's Configuration")
+    name = workload.queue or _default_queue(cluster, workload)
+    if name is None:
+        return _without_queue(cluster, workload)
+    found = list(_obstacles(cluster, workload, name))
+    local = cluster.local_queue.get((workload.namespace, name))
+    return Destination(
+        name,
+        local,
+        cluster.queue.get(local.cluster_queue or "") if local else None,
+        tuple(reason for certain, reason in found if certain),
+        tuple(reason for certain, reason in found if not certain),
+        _held(local, workload),
+    )
+
+
+def is_integrated(cluster: Cluster, workload: Workload) -> bool:
+    """Whether Kueue reads workloads of this kind. Without a Configuration every integration counts as enabled."""
+    if workload.framework is None:
+        return workload.id.group == KUEUE_GROUP
+    manager = cluster.configuration
+    if manager is None:
+        return True
+    if not manager.frameworks:
+        return workload.framework == _BUILT_IN_FRAMEWORK
+    external = f"{workload.id.kind}.{workload.id.version}.{workload.id.group}"
+    return workload.framework in manager.frameworks or external in manager.external_frameworks
+
+
+def is_managed_namespace(cluster: Cluster, namespace: str) -> bool | None:
+    """Whether managedJobsNamespaceSelector takes a namespace; None if its labels are not known."""
+    manager = cluster.configuration
+    if manager is None or manager.managed_namespaces is None:
+        return namespace not in ("kube-system", manager.namespace if manager else "kueue-system")
+    return selects(cluster, manager.managed_namespaces, namespace)
+
+
+def selects(cluster: Cluster, selector: LabelSelector, namespace: str) -> bool | None:
+    """Whether a selector takes a namespace; None if it asks for labels of one that is not in the repository."""
+    known = cluster.namespace.get(namespace)
+    if known is not None:
+        return selector.matches(known.labels)
+    if selector.matches({_NAME: namespace}) and not any(True for _ in _unknown_keys(selector)):
+        return True
+    sure = [e for e in selector.expressions if e.key == _NAME]
+    named = selector.match_labels.get(_NAME, namespace) == namespace
+    if not named or not all(e.matches({_NAME: namespace}) for e in sure):
+        return False
+    return None
+
+
+def _unknown_keys(selector: LabelSelector) -> Iterator[str]:
+    yield from (k for k in selector.match_labels if k != _NAME)
+    yield from (e.key for e in selector.expressions if e.key != _NAME)
+
+
+def _default_queue(cluster: Cluster, workload: Workload) -> str | None:
+    local = cluster.local_queue.get((workload.namespace, DEFAULT))
+    if local is None or local.is_stopped or not is_on(cluster, DEFAULT_QUEUE):
+        return None
+    return DEFAULT if is_managed_namespace(cluster, workload.namespace) else None
+
+
+def _unmanaged(workload: Workload, message: str) -> Destination:
+    return Destination(None, doubts=(Reason(UNMANAGED, "unmanaged", message, workload.name_place),))
+
+
+def _without_queue(cluster: Cluster, workload: Workload) -> Destination:
+    manager = cluster.configuration
+    if (
+        manager is None
+        or not manager.manage_without_queue_name
+        or not is_managed_namespace(cluster, workload.namespace)
+    ):
+        return _unmanaged(workload, "it names no queue, so it runs outside of Kueue and its quota")
+    message = "it names no queue, and manageJobsWithoutQueueName keeps it suspended until it does"
+    near = (manager.place.at("manageJobsWithoutQueueName"),)
+    reason = Reason(SUSPENDED, "no-queue", message, workload.name_place, near, "label it with a queue")
+    return Destination(None, blocked=(reason,))
+
+
+def _obstacles(cluster: Cluster, workload: Workload, name: str) -> Iterator[tuple[bool, Reason]]:
+    """What keeps the workload from being considered, each with whether it is certain; in Kueue's order."""
+    yield from _excluded(cluster, workload)
+    yield from _priority(cluster, workload)
+    local = cluster.local_queue.get((workload.namespace, name))
+    place = workload.queue_place if workload.queue else workload.name_place
+    if local is None:
+        message = f"the LocalQueue {name} does not exist in namespace {workload.namespace}"
+        change = f"create it, or name one of: {_others(cluster, workload.namespace)}"
+        certain = (
+            cluster.is_complete and not cluster.generates("LocalQueue") and not _elsewhere(cluster, workload, name)
+        )
+        yield certain, Reason(MISCONFIGURED, "local-queue-missing", message, place, change=change)
+        return
+    queue = cluster.queue.get(local.cluster_queue or "")
+    if queue is None:
+        message = f"the ClusterQueue {local.cluster_queue} of LocalQueue {name} does not exist"
+        near = (local.place.at("spec", "clusterQueue"),)
+        certain = cluster.is_complete or not local.cluster_queue
+        yield certain, Reason(MISCONFIGURED, "cluster-queue-missing", message, place, near)
+        return
+    for each in inactive(cluster, queue):
+        message = f"ClusterQueue {queue.name} is inactive ({each.reason}): {each.message}"
+        cause = "queue-stopped" if each.reason == "Stopped" else "queue-inactive"
+        yield each.certain, Reason(SUSPENDED, cause, message, place, (each.place,), each.change)
+    yield from _namespace(cluster, workload, queue)
+
+
+def _held(local: LocalQueue | None, workload: Workload) -> tuple[Reason, ...]:
+    if local is None or not local.is_stopped:
+        return ()
+    message = (
+        f"the LocalQueue {local.name} is stopped (stopPolicy {local.stop_policy}): nothing starts until it is released"
+    )
+    near = (local.place.at("spec", "stopPolicy"),)
+    change = f"set stopPolicy of LocalQueue {local.name} to None"
+    return (Reason(SUSPENDED, "local-queue-stopped", message, workload.queue_place, near, change),)
+
+
+def _elsewhere(cluster: Cluster, workload: Workload, name: str) -> bool:
+    """Whether the queue exists in some other namespace, and the manifest leaves open which one it is for."""
+    open_ended = not workload.place.at("metadata", "namespace").exists
+    return open_ended and name in cluster.local_queues_named
+
+
+def _others(cluster: Cluster, namespace: str) -> str:
+    return ", ".join(sorted(q.name for q in cluster.local_queues if q.namespace == namespace)) or "(there is none)"
+
+
+def _excluded(cluster: Cluster, workload: Workload) -> Iterator[tuple[bool, Reason]]:
+    manager = cluster.configuration
+    if manager is None or is_managed_namespace(cluster, workload.namespace) is not False:
+        return
+    message = f"managedJobsNamespaceSelector leaves out the namespace {workload.namespace}"
+    near = (manager.place.at("managedJobsNamespaceSelector"),)
+    yield False, Reason(UNMANAGED, "namespace-excluded", message, workload.queue_place, near)
+
+
+def _priority(cluster: Cluster, workload: Workload) -> Iterator[tuple[bool, Reason]]:
+    wanted = workload.priority_class
+    if wanted is not None:
+        if wanted not in cluster.workload_priority_class:
+            message = f"the WorkloadPriorityClass {wanted} does not exist, so no Workload is created"
+            place = workload.priority_class_place
+            yield cluster.is_complete, Reason(MISCONFIGURED, "priority-class-missing", message, place)
+        return
+    named = [(p.template.priority_class, p.template.place.at("priorityClassName")) for p in workload.pod_sets]
+    if workload.job_pod_priority_class is not None:
+        at = workload.place.at("spec", "runPolicy", "schedulingPolicy", "priorityClass")
+        named.insert(0, (workload.job_pod_priority_class, at))
+    for name, place in named:
+        if name is not None and name not in cluster.priority_class and name not in _ALWAYS_THERE:
+            message = f"the PriorityClass {name} does not exist, so no Workload is created"
+            yield cluster.is_complete, Reason(MISCONFIGURED, "priority-class-missing", message, place)
+            return
+
+
+def _namespace(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> Iterator[tuple[bool, Reason]]:
+    near: tuple[Place, ...] = (queue.place.at("spec", "namespaceSelector"),)
+    selector = queue.namespace_selector
+    if selector is None:
+        message = f"{queue.name} has no namespaceSelector, so it takes workloads of no namespace"
+        change = f"set namespaceSelector of {queue.name} to {{}}"
+        yield True, Reason(MISCONFIGURED, "namespace-not-selected", message, workload.name_place, near, change)
+        return
+    taken = selects(cluster, selector, workload.namespace)
+    if taken:
+        return
+    known = cluster.namespace.get(workload.namespace)
+    if known is not None:
+        near = (*near, known.place.at("metadata", "labels"))
+    if taken is None:
+        message = f"whether {queue.name} takes namespace {workload.namespace} depends on labels that are not here"
+    else:
+        message = f"the namespaceSelector of {queue.name} does not match namespace {workload.namespace}"
+    yield taken is not None, Reason(MISCONFIGURED, "namespace-not-selected", message, workload.name_place, near)

@@ -1,0 +1,72 @@
+"""What being preempted costs a workload: how long its nodes stay taken, and whether it gets going again.
+
+Sources: Kubernetes' Job controller (a suspended Job's pods do not count against backoffLimit, evicted ones do), Kueue's
+plain-pod integration (a preempted Pod is deleted), AppWrapper's controller (pods are killed after its own deadline).
+"""
+
+from __future__ import annotations
+
+import re
+
+from qcheck.cluster.place import Place
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qcheck.cluster.workloads import Workload
+
+DEFAULT_GRACE = 30
+"""Seconds that a pod gets to terminate where it does not say."""
+_FORCED = "workload.codeflare.dev.appwrapper/forcefulDeletionGracePeriodDuration"
+_PARTS = r"([0-9]{1,10})(h|m|s)"
+_SECONDS = {"h": 3600, "m": 60, "s": 1}
+
+
+class Teardown(Value):
+    """The most seconds from the decision to preempt until the pods are gone, what they are made of, and where it says so."""
+
+    seconds: int
+    reason: str
+    place: Place
+
+
+def seconds(duration: str) -> int | None:
+    """`90s`, `5m` or `1h30m` as seconds; None for anything else."""
+    parts = re.findall(_PARTS, duration)
+    if not parts or "".join(n + unit for n, unit in parts) != duration:
+        return None
+    return sum(int(n) * _SECONDS[unit] for n, unit in parts)
+
+
+def teardown(workload: Workload, operators: Mapping[str, int]) -> Teardown:
+    """How long a workload may keep its nodes after it was preempted.
+
+    Its slowest pod's grace period, plus what `operators` (seconds by kind) say that its controller takes on top.
+    """
+    graces = [(p.template.termination_grace_seconds, p.template.place) for p in workload.pod_sets]
+    slowest, place = max(
+        ((DEFAULT_GRACE if g is None else g, at) for g, at in graces), key=lambda g: g[0], default=(0, workload.place)
+    )
+    reason = f"terminationGracePeriodSeconds {slowest}"
+    forced = seconds(workload.annotations.get(_FORCED, ""))
+    if forced is not None and forced < slowest:
+        return Teardown(
+            forced, f"AppWrapper kills its pods after {forced} s", workload.place.at("metadata", "annotations")
+        )
+    operator = operators.get(workload.id.kind, 0)
+    if operator:
+        reason += f" and {operator} s of the {workload.id.kind}'s operator"
+    return Teardown(slowest + operator, reason, place.at("terminationGracePeriodSeconds"))
+
+
+def is_lost(workload: Workload) -> bool:
+    """Whether nothing brings a workload back once Kueue has preempted it: a bare Pod is deleted for good."""
+    return workload.framework == "pod" and workload.id.kind == "Pod"
+
+
+def fails_on_eviction(workload: Workload) -> bool:
+    """Whether the first pod that is evicted from its node fails the whole workload."""
+    if workload.on_disruption == "FailJob":
+        return True
+    return workload.retries == 0 and workload.on_disruption != "Ignore"

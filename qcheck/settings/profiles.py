@@ -1,0 +1,41 @@
+"""Ready patterns that settings may ask for (`profile:`): what each consists of, and which rule holds each part.
+
+A profile makes its rules stricter. Teams take parts of it by setting other severities, or by ignoring a rule.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import Value
+
+RESERVED_AND_SHARED = "reserved-and-shared"
+
+
+class Part(Value):
+    """One demand of a profile, the rule that holds it, and how severe a breach is."""
+
+    rule: str
+    severity: str
+    demand: str
+
+
+PROFILES: dict[str, tuple[Part, ...]] = {
+    RESERVED_AND_SHARED: (
+        Part("QC412", "error", "Reserved queues do not borrow, and shared queues can."),
+        Part("QC308", "error", "Reserved queues take what they lend back from anyone (reclaimWithinCohort: Any)."),
+        Part(
+            "QC305",
+            "error",
+            "Pods in shared queues have a lower priority than the owners' pods, so that they make room.",
+        ),
+        Part("QC313", "error", "That priority is not so low that the autoscaler ignores the pods."),
+        Part("QC306", "error", "Kueue and kube-scheduler rank workloads alike."),
+        Part("QC312", "error", "Workloads in shared queues survive eviction."),
+        Part("QC311", "warning", "They are gone in time when the owner comes back."),
+        Part("QC315", "error", "Node agents are not what makes room."),
+    )
+}
+
+
+def severities(profile: str | None) -> dict[str, str]:
+    """Severity by rule id that a profile asks for; none without one."""
+    return {part.rule: part.severity for part in PROFILES.get(profile or "", ())}

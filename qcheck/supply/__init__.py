@@ -1,0 +1,1 @@
+"""What nodes can give: classes of equal nodes, DaemonSets, reserves, device sharing."""

@@ -1,0 +1,216 @@
+"""Pools and dumped nodes as a handful of groups.
+
+A dump is more exact than a definition, a definition knows the ceiling: nodes that carry the label of a pool are that
+pool's nodes, and the pool itself stands only for those which may still come.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.nodes import DECLARED, Machine, NodePool
+from qcheck.cluster.policy import matches_any
+from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.supply.device_sharing import seen_physical
+from qcheck.supply.landing import is_discovered
+from qcheck.supply.supply import NodeClass, NodeGroup, takings
+
+if TYPE_CHECKING:
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.labels import Labels, Taint
+    from qcheck.cluster.nodes import Node
+    from qcheck.cluster.policy import Policy, Reserve
+    from qcheck.supply.supply import Varying
+
+MACHINE_LABELS = (
+    "node.kubernetes.io/instance-type", "nvidia.com/gpu.product", "nvidia.com/gpu.count", "cloud.google.com/gke-accelerator",
+    "karpenter.sh/capacity-type", "kubernetes.io/arch",
+)  # fmt: skip
+"""Labels that tell machines apart even where no selector names them."""
+
+GROUP_LABELS = (
+    "karpenter.sh/nodepool", "cloud.google.com/gke-nodepool", "eks.amazonaws.com/nodegroup", "alpha.eksctl.io/nodegroup-name",
+    "kubernetes.azure.com/agentpool", "agentpool", "compute.coreweave.com/node-pool", "kops.k8s.io/instancegroup",
+    "worker.gardener.cloud/pool", "sagemaker.amazonaws.com/instance-group-name", "oke.oraclecloud.com/pool.name",
+)  # fmt: skip
+"""Labels by which providers name the group a node belongs to."""
+
+
+def group_nodes(cluster: Cluster) -> tuple[NodeGroup, ...]:
+    """All nodes of the cluster, dumped ones first."""
+    owners = _owners(cluster)
+    groups = _dumped(cluster, owners)
+    owned: dict[int, list[Node]] = {}
+    for node in cluster.nodes:
+        if node.name in owners:
+            owned.setdefault(id(owners[node.name]), []).append(node)
+    for pool in cluster.pools:
+        group = _group_of_pool(cluster, pool, owned.get(id(pool), []))
+        if group is not None:
+            groups.append(group)
+    return tuple(_told_apart(groups))
+
+
+def _told_apart(groups: list[NodeGroup]) -> list[NodeGroup]:
+    """Groups with names of their own: a name that several files give to a pool is followed by where each is defined."""
+    counts: dict[str, int] = {}
+    for group in groups:
+        counts[group.name] = counts.get(group.name, 0) + 1
+    told: list[NodeGroup] = []
+    taken: set[str] = set()
+    numbers: dict[str, int] = {}
+    for group in groups:
+        where = f"{group.name} ({group.place.origin.path}"
+        name = group.name if counts[group.name] == 1 else f"{where})"
+        while name in taken:
+            numbers[where] = numbers.get(where, 1) + 1
+            name = f"{where} #{numbers[where]})"
+        taken.add(name)
+        told.append(group if name == group.name else replace(group, name=name))
+    return told
+
+
+def _owners(cluster: Cluster) -> dict[str, NodePool]:
+    """The pool of each dumped node that carries a pool's own label."""
+    by_label = {p.group_label: p for p in cluster.pools if p.group_label is not None}
+    keys = sorted({key for key, _ in by_label})
+    owners = {}
+    for node in cluster.nodes:
+        for key in keys:
+            pool = by_label.get((key, node.node_labels.get(key, "")))
+            if pool is not None:
+                owners[node.name] = pool
+                break
+    return owners
+
+
+def _dumped(cluster: Cluster, owners: dict[str, NodePool]) -> list[NodeGroup]:
+    keys = _telling_keys(cluster)
+    alike: dict[tuple[object, ...], list[Node]] = {}
+    for node in cluster.nodes:
+        told = tuple(node.node_labels.get(k) for k in keys)
+        group = next((node.node_labels[k] for k in GROUP_LABELS if k in node.node_labels), None)
+        shape = tuple(sorted(node.allocatable.items()))
+        owner = owners[node.name].name if node.name in owners else group
+        alike.setdefault((owner, told, node.taints, shape), []).append(node)
+    groups = [_group_of_nodes(cluster, owner, nodes) for (owner, *_), nodes in alike.items()]
+    return _distinct(groups)
+
+
+def _telling_keys(cluster: Cluster) -> list[str]:
+    """Label keys that some selector or affinity looks at, and those that tell machines apart."""
+    keys: set[str] = set(MACHINE_LABELS)
+    for flavor in cluster.flavors:
+        keys |= flavor.node_labels.keys()
+    for daemon_set in cluster.daemon_sets:
+        keys |= daemon_set.template.selection.keys
+    for workload in cluster.workloads:
+        for pod_set in workload.pod_sets:
+            keys |= pod_set.template.selection.keys
+    return sorted(keys)
+
+
+def _group_of_nodes(cluster: Cluster, owner: object, nodes: list[Node]) -> NodeGroup:
+    first = nodes[0]
+    labels, varying = _shared_labels(nodes)
+    machine = Machine(
+        labels.get("node.kubernetes.io/instance-type"),
+        first.allocatable,
+        dict.fromkeys(first.allocatable, DECLARED),
+        model=labels.get("nvidia.com/gpu.product"),
+        source="node dump",
+        capacity=first.capacity,
+        physical=seen_physical(labels, first.allocatable),
+    )
+    name = owner if isinstance(owner, str) else _name_nodes(nodes)
+    usable = sum(n.ready and not n.unschedulable for n in nodes)
+    node_class = _node_class(cluster, name, machine, labels, varying, first.taints)
+    place = first.name_place
+    return NodeGroup(name, place, place, usable, len(nodes), (node_class,), None, tuple(nodes))
+
+
+def _shared_labels(nodes: list[Node]) -> tuple[Labels, Varying]:
+    labels: Labels = {}
+    varying: Varying = {}
+    for key in {k for n in nodes for k in n.node_labels}:
+        values = {n.node_labels.get(key) for n in nodes}
+        if values == {nodes[0].node_labels.get(key)}:
+            labels[key] = nodes[0].node_labels[key]
+        elif None not in values:
+            varying[key] = tuple(sorted(v for v in values if v is not None))
+    return labels, varying
+
+
+def _name_nodes(nodes: list[Node]) -> str:
+    names = sorted(n.name for n in nodes)
+    if len(names) <= 2:
+        return ", ".join(names)
+    return f"{names[0]} ... {names[-1]} ({len(names)} nodes)"
+
+
+def _distinct(groups: list[NodeGroup]) -> list[NodeGroup]:
+    """Tells groups of one name apart by the nodes they begin with."""
+    seen: dict[str, int] = {}
+    for group in groups:
+        seen[group.name] = seen.get(group.name, 0) + 1
+    return [g if seen[g.name] == 1 else replace(g, name=f"{g.name} ({_name_nodes(list(g.nodes))})") for g in groups]
+
+
+def _group_of_pool(cluster: Cluster, pool: NodePool, present: list[Node]) -> NodeGroup | None:
+    """The nodes that a pool has beyond those of the dump; None if all it can have are in the dump."""
+    ceiling = counted_ceiling(pool, cluster.policy)
+    machines = pool.machines
+    name = pool.name
+    if present:
+        ceiling = None if ceiling is None else ceiling - len(present)
+        if ceiling is not None and ceiling <= 0:
+            return None
+        machines = _seen_machines(present)
+        pool = replace(pool, limits=_limits_left(pool, present))
+        name = f"{pool.name} (further nodes)"
+    static = 0 if present else pool.minimum
+    classes = tuple(_pool_class(cluster, pool, m) for m in machines)
+    return NodeGroup(name, pool.place, pool.count_place, static, ceiling, classes, pool)
+
+
+def _pool_class(cluster: Cluster, pool: NodePool, machine: Machine) -> NodeClass:
+    """A machine of a pool. Labels that only a running node shows, or that could not be told, may have any value."""
+    labels = {**pool.labels, **machine.labels}
+    unseen = {k: () for k in _telling_keys(cluster) if (pool.labels_unknown or is_discovered(k)) and k not in labels}
+    return _node_class(cluster, pool.name, machine, labels, {**unseen, **pool.varying}, pool.taints)
+
+
+def counted_ceiling(pool: NodePool, policy: Policy) -> int | None:
+    """How many nodes a pool counts as at the most, by the setting `capacity.autoscaled`."""
+    if policy.autoscaled == "min":
+        return pool.minimum
+    if policy.autoscaled == "desired" and pool.desired is not None:
+        return pool.desired
+    return pool.maximum
+
+
+def _seen_machines(nodes: list[Node]) -> tuple[Machine, ...]:
+    """The machines that a pool is seen to have; further nodes are taken to be like them."""
+    shapes: dict[tuple[tuple[str, int], ...], Node] = {}
+    for node in nodes:
+        shapes.setdefault(tuple(sorted(node.allocatable.items())), node)
+    return tuple(
+        Machine(
+            n.node_labels.get("node.kubernetes.io/instance-type"),
+            n.allocatable,
+            dict.fromkeys(n.allocatable, DECLARED),
+            model=n.node_labels.get("nvidia.com/gpu.product"),
+            source="node dump",
+            capacity=n.capacity,
+        )
+        for n in shapes.values()
+    )
+
+
+def _limits_left(pool: NodePool, present: list[Node]) -> dict[str, int]:
+    return {r: max(0, limit - sum(n.capacity.get(r, 0) for n in present)) for r, limit in pool.limits.items()}
+
+
+def _node_class(
+    cluster: Cluster, name: str, machine: Machine, labels: Labels, varying: Varying, taints: tuple[Taint, ...]
+) -> NodeClass:
+    reserves: tuple[Reserve, ...] = tuple(r for r in cluster.policy.reserves if matches_any(name, r.pools))
+    return NodeClass(machine, labels, varying, taints, takings(cluster, labels, varying, taints), reserves)
