@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from qcheck.model.place import Place
-from qcheck.model.value import TYPE_CHECKING, Value
+from qcheck.cluster.place import Place
+from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
