@@ -1,0 +1,187 @@
+"""Objects of KAI Scheduler: queues, pod groups, shards, topologies and the operator's configuration."""
+
+from __future__ import annotations
+
+from enum import Enum
+from fractions import Fraction
+
+from qcheck.cluster.objects import Object
+from qcheck.cluster.place import Place
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+UNLIMITED = Fraction(-1)
+"""The quota or limit that means "no bound"."""
+MEGABYTE = 1_000_000
+QUEUE_LABEL = "kai.scheduler/queue"
+NODE_POOL_LABEL = "kai.scheduler/node-pool"
+SCHEDULER_NAME = "kai-scheduler"
+
+
+class Dimension(Enum):
+    """The three resources that KAI divides."""
+
+    GPU = "gpu"
+    """Base unit: GPUs; fractions are allowed."""
+    CPU = "cpu"
+    """Base unit: millicores."""
+    MEMORY = "memory"
+    """Base unit: bytes. A queue states 10^6 bytes."""
+
+
+class Terms(Value):
+    """What a queue states for one resource, as it is written; an absent field is 0. `place` is the resource's mapping."""
+
+    dimension: Dimension
+    place: Place
+    written_quota: Fraction = Fraction(0)
+    written_limit: Fraction = Fraction(0)
+    weight: Fraction = Fraction(0)
+
+    @property
+    def quota(self) -> Fraction:
+        """The quota in base units, or `UNLIMITED`."""
+        return self._in_base_units(self.written_quota)
+
+    @property
+    def limit(self) -> Fraction:
+        """The limit in base units, or `UNLIMITED`."""
+        return self._in_base_units(self.written_limit)
+
+    def _in_base_units(self, written: Fraction) -> Fraction:
+        """KAI reads every negative amount of memory as -1; other resources keep it."""
+        if self.dimension is not Dimension.MEMORY:
+            return written
+        return max(UNLIMITED, written * MEGABYTE)
+
+    @property
+    def quota_place(self) -> Place:
+        return self.place.at("quota")
+
+    @property
+    def limit_place(self) -> Place:
+        return self.place.at("limit")
+
+    @property
+    def weight_place(self) -> Place:
+        return self.place.at("overQuotaWeight")
+
+
+class KaiQueue(Object):
+    """`min_runtimes`: the protection against `preempt` and `reclaim` as it is written. `created`: seconds of the epoch."""
+
+    parent: str
+    terms: dict[Dimension, Terms]
+    priority: int = 100
+    min_runtimes: dict[str, str] = {}
+    created: int | None = None
+    display_name: str = ""
+
+    @property
+    def parent_place(self) -> Place:
+        return self.place.at("spec", "parentQueue")
+
+    def min_runtime_place(self, kind: str) -> Place:
+        """Where the protection against `preempt` or `reclaim` is written."""
+        return self.place.at("spec", f"{kind}MinRuntime")
+
+
+class TopologyConstraint(Value):
+    """Where pods ask to stand close together: names of a Topology and of its levels (labels or aliases)."""
+
+    place: Place
+    topology: str
+    required: str = ""
+    preferred: str = ""
+
+    def levels(self) -> Iterator[str]:
+        """The levels that are named."""
+        return (level for level in (self.required, self.preferred) if level)
+
+
+class SubGroup(Value):
+    """A part of a pod group."""
+
+    name: str
+    place: Place
+    parent: str | None = None
+    min_member: int | None = None
+    min_sub_group: int | None = None
+    topology: TopologyConstraint | None = None
+
+
+class KaiPodGroup(Object):
+    """A gang that somebody wrote by hand; the pod grouper makes the others."""
+
+    queue: str
+    min_member: int | None = None
+    priority_class: str = ""
+    preemptibility: str = ""
+    preemption_delay: str | None = None
+    topology: TopologyConstraint | None = None
+    sub_groups: tuple[SubGroup, ...] = ()
+
+
+class Plugin(Value):
+    """A plugin or action of the scheduler as a shard sets it; `arguments` is None where the defaults hold."""
+
+    name: str
+    place: Place
+    is_enabled: bool = True
+    arguments: dict[str, str] | None = None
+
+
+class UsageSource(Value):
+    """Where a shard reads past usage from: `params` are the fields of `usageParams` that are plain values."""
+
+    place: Place
+    client: str
+    connections: tuple[str, ...]
+    params: dict[str, str]
+    misplaced: tuple[str, ...] = ()
+
+    @property
+    def params_place(self) -> Place:
+        return self.place.at("usageParams")
+
+
+class SchedulingShard(Object):
+    """One scheduler and the nodes, queues and pod groups that it looks at."""
+
+    partition: str
+    k: Fraction | None = None
+    arguments: dict[str, str] = {}
+    plugins: tuple[Plugin, ...] = ()
+    actions: tuple[Plugin, ...] = ()
+    min_runtimes: dict[str, str] = {}
+    placement: dict[str, str] = {}
+    usage: UsageSource | None = None
+
+    def plugin(self, name: str) -> Plugin | None:
+        """What the shard sets for a plugin."""
+        return next((p for p in self.plugins if p.name == name), None)
+
+    def runs(self, action: str) -> bool:
+        """Whether the shard's scheduler performs an action, such as `reclaim`."""
+        return all(a.is_enabled for a in self.actions if a.name == action)
+
+
+class KaiTopology(Object):
+    """A hierarchy of domains; `levels` are node labels from wide to narrow, each with its alias or an empty text."""
+
+    levels: tuple[tuple[str, str], ...]
+
+    def knows(self, level: str) -> bool:
+        """Whether a level is called so, by label or alias."""
+        return any(level in (label, alias) for label, alias in self.levels)
+
+
+class KaiConfig(Object):
+    """The operator's configuration, as far as it decides what queues do; None where the default holds."""
+
+    gpu_sharing: bool | None = None
+    scheduler_name: str | None = None
+    queue_label: str | None = None
+    node_pool_label: str | None = None

@@ -1,0 +1,35 @@
+"""The use of the past that KAI's shares look back on: allocations in a window, weighted by age, over the capacity.
+
+The capacity is the whole cluster's, whatever shard or department a queue belongs to, and every allocation counts, also
+what lies within the quota.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class Window(Value):
+    """How far usage looks back, in samples."""
+
+    size: int
+    half_life: float | None = None
+    """The age at which a sample counts half; None or 0 means that all samples count alike."""
+
+    def weight(self, age: int) -> float:
+        """The weight of a sample that is `age` samples old, from 1 on."""
+        return 0.5 ** (age / self.half_life) if self.half_life else 1.0
+
+    def usage(self, allocated: Sequence[Mapping[str, float]], capacity: float) -> dict[str, float]:
+        """Return the part of a constant capacity that each queue held, given its samples from old to new."""
+        seen = allocated[-self.size :]
+        weights = [self.weight(len(seen) - position) for position in range(len(seen))]
+        held: dict[str, float] = {}
+        for weight, sample in zip(weights, seen, strict=True):
+            for queue, amount in sample.items():
+                held[queue] = held.get(queue, 0.0) + weight * amount
+        whole = capacity * sum(weights)
+        return {queue: amount / whole for queue, amount in held.items()} if whole else {}
