@@ -1,0 +1,92 @@
+"""Volcano's arithmetic on lists of resources, exactly.
+
+Amounts are in base units: milli-cpu, bytes, whole devices and pods. `UNLIMITED` stands for Volcano's largest number. A
+list always has cpu and memory; every other resource may be missing, which is not the same as 0. Source: release 1.15 of
+Volcano, `pkg/scheduler/api/resource_info.go` and `api/helpers`.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf
+
+from qcheck.cluster.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    Amount = Fraction | int | float
+    """Only `UNLIMITED` is a float."""
+    Amounts = Mapping[str, Amount]
+
+UNLIMITED = inf
+BASIC = ("cpu", "memory")
+"""The resources that every list has."""
+UNCOUNTED = frozenset({"pods"})
+"""Resources that no gate of Volcano looks at."""
+
+
+def amounts(given: Mapping[str, Amount] = {}) -> Amounts:
+    """A list of resources in which cpu and memory are 0 unless they are given."""
+    return {"cpu": 0, "memory": 0, **given}
+
+
+def negligible(resource: str) -> Fraction:
+    """The amount below which Volcano takes a resource for none: a tenth of the unit in which it counts it."""
+    return Fraction(1, 10 if resource in BASIC or resource == "pods" else 10_000)
+
+
+def added(left: Amounts, right: Amounts) -> Amounts:
+    """The sum, over the resources of both."""
+    return {**left, **{r: left.get(r, 0) + more for r, more in right.items()}}
+
+
+def scaled(given: Amounts, ratio: Fraction) -> Amounts:
+    """Each amount times `ratio`."""
+    return {r: a * ratio for r, a in given.items()}
+
+
+def exceeding(left: Amounts, right: Amounts) -> Amounts:
+    """The part of `left` above `right`. A resource of which nothing is left disappears, but cpu and memory stay as 0."""
+    rest: Amounts = {r: a - b if a > (b := right.get(r, 0)) else 0 for r, a in left.items()}
+    return {r: a for r, a in rest.items() if a > 0 or r in BASIC}
+
+
+def capped(given: Amounts, most: Amounts, missing: Amount = UNLIMITED) -> Amounts:
+    """Each amount of `given`, at most that of `most`; `missing` is what a resource that `most` lacks is capped at."""
+    return {r: min(a, most.get(r, missing)) for r, a in given.items()}
+
+
+def larger(left: Amounts, right: Amounts) -> Amounts:
+    """The larger amount of each resource of both."""
+    return {**left, **{r: max(a, left.get(r, 0)) for r, a in right.items()}}
+
+
+def fits(left: Amounts, right: Amounts) -> bool:
+    """Whether `left` is at most `right` in every resource, up to a negligible amount."""
+    return all(a < (b := right.get(r, 0)) or _gap(a, b) < negligible(r) for r, a in left.items())
+
+
+def falls_short(left: Amounts, right: Amounts) -> bool:
+    """Whether some amount of `left` is below that of `right`; a resource that only `right` names counts, even with 0."""
+    return any(r not in left or left[r] < a for r, a in right.items())
+
+
+def same(left: Amounts, right: Amounts) -> bool:
+    """Whether both name the same resources in amounts that Volcano, which holds them as doubles, cannot tell apart."""
+    return left.keys() == right.keys() and all(_gap(a, right[r]) * 2**53 <= a for r, a in left.items())
+
+
+def _gap(left: Amount, right: Amount) -> Amount:
+    return left - right if left > right else right - left
+
+
+def is_empty(given: Amounts) -> bool:
+    """Whether every amount is negligible; pods do not count."""
+    return all(a < negligible(r) for r, a in given.items() if r not in UNCOUNTED)
+
+
+def share(allocated: Amounts, deserved: Amounts) -> Fraction:
+    """The largest part of what a queue deserves that it holds, over the resources of which it deserves some."""
+    named = [r for r, a in deserved.items() if a >= negligible(r)]
+    return max((Fraction(allocated.get(r, 0)) / Fraction(deserved[r]) for r in named), default=Fraction(0))

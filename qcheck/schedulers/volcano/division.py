@@ -1,0 +1,206 @@
+"""How Volcano divides a cluster among its queues when a scheduling session opens.
+
+Three ways: the plugin `proportion`, the plugin `capacity`, and `capacity` with a hierarchy. Each is a pure function of
+the queues, the total and what the jobs of each queue request. Source: release 1.15, `pkg/scheduler/plugins`.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.schedulers.volcano.amounts import (
+    BASIC,
+    UNLIMITED,
+    added,
+    amounts,
+    capped,
+    exceeding,
+    fits,
+    is_empty,
+    larger,
+    same,
+    scaled,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from qcheck.schedulers.volcano.amounts import Amounts
+
+    Requests = Mapping[str, Amounts]
+    """What the jobs of each queue request together. A queue without a job is missing."""
+
+ROOT = "root"
+
+
+class Terms(Value):
+    """What a queue's spec says about its part of the cluster, in base units; empty where it says nothing."""
+
+    name: str
+    weight: int = 1
+    capability: Mapping[str, int] = {}
+    deserved: Mapping[str, int] = {}
+    guarantee: Mapping[str, int] = {}
+    parent: str | None = None
+
+
+class Part(Value):
+    """What a queue has of the cluster: its gate `limit` (Volcano: realCapability) and what it deserves."""
+
+    deserved: Amounts
+    limit: Amounts
+    capability: Amounts
+    guarantee: Amounts
+    request: Amounts
+
+
+class NotReady(Value):
+    """Why the plugin refuses to schedule any queue: a `queue` without its parent, or with both jobs and children."""
+
+    queue: str
+    missing_parent: str | None = None
+
+
+def flat_limit(queue: Terms, total: Amounts, reserved: Amounts) -> Amounts:
+    """The most a queue may hold without a hierarchy; `reserved` is the sum of all guarantees, also of idle queues."""
+    limit = added(exceeding(total, reserved), amounts(queue.guarantee))
+    return capped(limit, _flat_capability(queue)) if queue.capability else limit
+
+
+def _flat_capability(queue: Terms) -> Amounts:
+    """The capability; without a hierarchy cpu and memory that it omits are unlimited."""
+    given = amounts(queue.capability)
+    return {r: UNLIMITED if r in BASIC and not a else a for r, a in given.items()}
+
+
+def guaranteed(queues: Iterable[Terms]) -> Amounts:
+    """The sum of the guarantees."""
+    total = amounts()
+    for queue in queues:
+        total = added(total, dict(queue.guarantee))
+    return total
+
+
+def capacity(queues: Iterable[Terms], total: Amounts, requests: Requests) -> dict[str, Part]:
+    """The plugin `capacity` without a hierarchy: each queue deserves what it declares, cut to its limit one by one."""
+    known = tuple(queues)
+    reserved, parts = guaranteed(known), {}
+    for queue in known:
+        if queue.name not in requests:
+            continue
+        limit, guarantee = flat_limit(queue, total, reserved), amounts(queue.guarantee)
+        deserved = larger(capped(amounts(queue.deserved), limit), guarantee)
+        capability = _flat_capability(queue) if queue.capability else amounts()
+        parts[queue.name] = Part(deserved, limit, capability, guarantee, requests[queue.name])
+    return parts
+
+
+def proportion(queues: Iterable[Terms], total: Amounts, requests: Requests) -> dict[str, Part]:
+    """The plugin `proportion`: what is there is divided by weight, round by round, among queues that still want some."""
+    known = tuple(queues)
+    reserved = guaranteed(known)
+    active = {q.name: q for q in known if q.name in requests}
+    limits = {name: flat_limit(q, total, reserved) for name, q in active.items()}
+    deserved = _by_weight(active, limits, total, requests)
+    return {
+        name: Part(
+            deserved[name],
+            limits[name],
+            _flat_capability(queue) if queue.capability else amounts(),
+            amounts(queue.guarantee),
+            requests[name],
+        )
+        for name, queue in active.items()
+    }
+
+
+def _by_weight(
+    active: Mapping[str, Terms], limits: Mapping[str, Amounts], total: Amounts, requests: Requests
+) -> dict[str, Amounts]:
+    """What each active queue deserves. A queue leaves the division when all its requests are met or nothing changed."""
+    deserved: dict[str, Amounts] = {name: amounts() for name in active}
+    remaining, waiting = total, dict(active)
+    while weight := sum(q.weight for q in waiting.values()):
+        before, more, less = remaining, amounts(), amounts()
+        for name, queue in tuple(waiting.items()):
+            old = deserved[name]
+            offered = added(old, scaled(remaining, Fraction(queue.weight, weight)))
+            offered = capped(capped(offered, limits[name]), requests[name], missing=0)
+            new = deserved[name] = larger(offered, amounts(queue.guarantee))
+            if fits(requests[name], new) or same(new, old):
+                del waiting[name]
+            more, less = added(more, exceeding(new, old)), added(less, exceeding(old, new))
+        remaining = exceeding(added(remaining, less), more)
+        if is_empty(remaining) or same(remaining, before):
+            break
+    return deserved
+
+
+def hierarchy(queues: Iterable[Terms], total: Amounts, requests: Requests) -> dict[str, Part] | NotReady:
+    """The plugin `capacity` with a hierarchy below `root`, or why it schedules nothing at all.
+
+    Queues whose parents form a cycle are not below `root`: nothing reaches them, their limit is 0.
+    """
+    known = {q.name: q for q in queues}
+    children: dict[str, list[Terms]] = {}
+    for queue in known.values():
+        if queue.name == ROOT:
+            continue
+        parent = queue.parent or ROOT
+        if parent not in known:
+            return NotReady(queue.name, parent)
+        children.setdefault(parent, []).append(queue)
+    crowded = next((name for name in known if name in requests and name in children), None)
+    if crowded is not None:
+        return NotReady(crowded)
+    if ROOT not in known:
+        return NotReady(ROOT, ROOT)
+    return _Hierarchy(known, children, total, requests).divided()
+
+
+class _Hierarchy:
+    """One division below `root`, level by level."""
+
+    def __init__(
+        self, known: Mapping[str, Terms], children: Mapping[str, list[Terms]], total: Amounts, requests: Requests
+    ) -> None:
+        self.children, self.total = children, total
+        self.capability = {name: amounts(q.capability) for name, q in known.items()}
+        self.deserved = {name: amounts(q.deserved) for name, q in known.items()}
+        self.guarantee = {name: amounts(q.guarantee) for name, q in known.items()}
+        self.limit = {name: amounts() for name in known}
+        self.request = {name: requests.get(name, amounts()) for name in known}
+
+    def divided(self) -> dict[str, Part]:
+        if is_empty(self.capability[ROOT]):
+            self.capability[ROOT] = dict.fromkeys(amounts(self.total), UNLIMITED)
+        self.limit[ROOT] = self.capability[ROOT]
+        self._descend(ROOT)
+        return {
+            name: Part(
+                self.deserved[name], self.limit[name], self.capability[name], self.guarantee[name], self.request[name]
+            )
+            for name in self.capability
+        }
+
+    def _descend(self, parent: str) -> None:
+        below = [q.name for q in self.children.get(parent, ())]
+        deserved, guarantee = amounts(), amounts()
+        for name in below:
+            self.deserved[name] = larger(self.deserved[name], self.guarantee[name])
+            deserved, guarantee = added(deserved, self.deserved[name]), added(guarantee, self.guarantee[name])
+            self.capability[name] = _inherited(self.capability[name], self.capability[parent])
+        if parent == ROOT:
+            self.guarantee[ROOT], self.deserved[ROOT] = guarantee, deserved
+        free = exceeding(self.limit[parent], guarantee)
+        for name in below:
+            self.limit[name] = capped(added(free, self.guarantee[name]), self.capability[name])
+            self._descend(name)
+            self.request[parent] = added(self.request[parent], self.request[name])
+
+
+def _inherited(own: Amounts, parent: Amounts) -> Amounts:
+    """A capability with what it omits taken from the parent's; cpu and memory of 0 count as omitted."""
+    basic = {r: own[r] if own[r] > 0 else parent[r] for r in BASIC}
+    return {**parent, **own, **basic}

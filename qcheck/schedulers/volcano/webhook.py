@@ -1,0 +1,281 @@
+"""What Volcano's queue webhook refuses, and the conditions that it checks, each of which a rule can ask for alone.
+
+Source: release 1.15 of Volcano, `pkg/webhooks/admission/queues/validate`, with its default options.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from qcheck.cluster.quantity import amount
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.schedulers.volcano.amounts import added, amounts, falls_short, negligible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from qcheck.cluster.quantity import Quantity
+    from qcheck.schedulers.volcano.amounts import Amounts
+
+    Quantities = Mapping[str, Quantity]
+
+ROOT = "root"
+DEFAULT = "default"
+DEEPEST = 5
+"""Levels below `root` that the webhook allows (`--max-queue-depth`)."""
+PATH = "volcano.sh/hierarchy"
+WEIGHTS = "volcano.sh/hierarchy-weights"
+
+
+class Operation(Enum):
+    """What is done to a queue."""
+
+    CREATE = "CREATE"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+
+
+class Check(Enum):
+    """What the webhook looks at. The value is the id under which a refusal is reported."""
+
+    QUANTITY = "VQ-W01"
+    GUARANTEE_WITHOUT_DESERVED = "VQ-W02"
+    DESERVED_BELOW_GUARANTEE = "VQ-W03"
+    DESERVED_ABOVE_CAPABILITY = "VQ-W04"
+    STATE = "VQ-W05"
+    HIERARCHY_ANNOTATIONS = "VQ-W06"
+    PARENT_IS_SELF = "VQ-W07"
+    DEPTH = "VQ-W08"
+    PARENT_MISSING = "VQ-W09"
+    PARENT_HAS_PODS = "VQ-W10"
+    CAPABILITY_ABOVE_ANCESTOR = "VQ-W11"
+    CHILDREN_ABOVE_PARENT = "VQ-W12"
+    CAPABILITY_BELOW_DESCENDANT = "VQ-W13"
+    ROOT_CHANGED = "VQ-W14"
+    DELETED = "VQ-W15"
+
+
+class StoredQueue(Value):
+    """A queue as the webhook sees it; `pods` of it are allocated."""
+
+    name: str
+    parent: str = ""
+    capability: Quantities = {}
+    deserved: Quantities = {}
+    guarantee: Quantities = {}
+    annotations: Mapping[str, str] = {}
+    state: str = ""
+    pods: int = 0
+
+    @property
+    def is_below_another(self) -> bool:
+        """Whether it has a parent whose amounts bound it; `root` has none."""
+        return self.parent not in ("", ROOT)
+
+
+class Violation(Value):
+    """One condition that a queue breaks. `other` is the queue that it clashes with.
+
+    Where it is about an amount, `field` and `resource` name it; `found` is too large and `bound` is the most it may be,
+    in base units.
+    """
+
+    check: Check
+    queue: str
+    field: str = ""
+    resource: str = ""
+    other: str = ""
+    found: int = 0
+    bound: int = 0
+
+
+def refusals(
+    operation: Operation, queue: StoredQueue, existing: Mapping[str, StoredQueue], old: StoredQueue | None = None
+) -> Iterator[Violation]:
+    """Why the webhook refuses a request. `existing` is what the API server holds; `old` what an update replaces."""
+    if operation is Operation.DELETE:
+        yield from _deletion(queue, existing)
+        return
+    yield from invalid_quantities(queue)
+    yield from amounts_out_of_order(queue)
+    yield from _state_and_annotations(queue, existing)
+    is_moved = old is None or old.parent != queue.parent
+    is_resized = old is None or _resources(old) != _resources(queue)
+    if is_moved:
+        yield from misplaced(queue, existing)
+    if queue.name != ROOT and (is_moved or is_resized):
+        yield from _clashes(queue, existing)
+    elif old is not None and is_resized:
+        yield Violation(Check.ROOT_CHANGED, queue.name)
+
+
+def invalid_quantities(queue: StoredQueue) -> Iterator[Violation]:
+    """Negative amounts, and fractions of devices."""
+    for field in ("capability", "deserved", "guarantee"):
+        for resource, quantity in getattr(queue, field).items():
+            if quantity.nanos < 0 or (_is_counted_whole(resource) and not quantity.is_whole):
+                yield Violation(Check.QUANTITY, queue.name, field, resource)
+
+
+def amounts_out_of_order(queue: StoredQueue) -> Iterator[Violation]:
+    """A guarantee above what is deserved, also where nothing is, and what is deserved above a capability that is set."""
+    for resource, guarantee in queue.guarantee.items():
+        deserved = queue.deserved.get(resource)
+        if deserved is None or deserved.nanos < guarantee.nanos:
+            missing = deserved is None
+            check = Check.GUARANTEE_WITHOUT_DESERVED if missing else Check.DESERVED_BELOW_GUARANTEE
+            bound = 0 if deserved is None else amount(resource, deserved)
+            yield Violation(check, queue.name, "guarantee", resource, "", amount(resource, guarantee), bound)
+    for resource, deserved in queue.deserved.items():
+        capability = queue.capability.get(resource)
+        if capability is not None and deserved.nanos > capability.nanos:
+            found, bound = amount(resource, deserved), amount(resource, capability)
+            yield Violation(Check.DESERVED_ABOVE_CAPABILITY, queue.name, "deserved", resource, "", found, bound)
+
+
+def misplaced(queue: StoredQueue, existing: Mapping[str, StoredQueue]) -> Iterator[Violation]:
+    """A parent that is the queue itself, does not exist, holds pods, or lies too deep."""
+    if not queue.is_below_another:
+        return
+    if queue.parent == queue.name:
+        yield Violation(Check.PARENT_IS_SELF, queue.name, other=queue.parent)
+    elif (parent := existing.get(queue.parent)) is None:
+        yield Violation(Check.PARENT_MISSING, queue.name, other=queue.parent)
+    elif (depth := 1 + len(ancestors(queue, existing))) > DEEPEST:
+        yield Violation(Check.DEPTH, queue.name, other=queue.parent, found=depth, bound=DEEPEST)
+    elif parent.pods and not children(queue.parent, existing):
+        yield Violation(Check.PARENT_HAS_PODS, queue.name, other=queue.parent, found=parent.pods)
+
+
+def ancestors(queue: StoredQueue, existing: Mapping[str, StoredQueue]) -> tuple[str, ...]:
+    """The queues above one, nearest first, without `root`; each once, and it ends where a parent does not exist."""
+    line: list[str] = []
+    at: StoredQueue | None = queue
+    while at is not None and at.is_below_another and at.parent not in line:
+        line.append(at.parent)
+        at = existing.get(at.parent)
+    return tuple(line)
+
+
+def children(parent: str, existing: Mapping[str, StoredQueue]) -> list[StoredQueue]:
+    """The queues that name a parent."""
+    return [q for q in existing.values() if q.parent == parent and q.name != ROOT]
+
+
+def above_ancestor(queue: StoredQueue, existing: Mapping[str, StoredQueue]) -> Iterator[Violation]:
+    """A capability above that of the nearest ancestor that sets one for the resource."""
+    line = [existing[name] for name in ancestors(queue, existing) if name in existing]
+    for resource, found in counted(queue.capability).items():
+        nearest = next((a for a in line if counted(a.capability).get(resource, 0) > 0), None)
+        if nearest is not None and found > (bound := counted(nearest.capability)[resource]):
+            yield Violation(
+                Check.CAPABILITY_ABOVE_ANCESTOR,
+                queue.name,
+                "capability",
+                resource,
+                nearest.name,
+                int(found),
+                int(bound),
+            )
+
+
+def below_descendant(queue: StoredQueue, existing: Mapping[str, StoredQueue]) -> Iterator[Violation]:
+    """A capability below the largest one that is set further down."""
+    for resource, bound in counted(queue.capability).items():
+        if bound < negligible(resource):
+            continue
+        largest = max(
+            (_set_below(c, resource, existing, {queue.name}) for c in children(queue.name, existing)), default=0
+        )
+        if largest > bound:
+            yield Violation(
+                Check.CAPABILITY_BELOW_DESCENDANT, queue.name, "capability", resource, "", int(largest), int(bound)
+            )
+
+
+def _set_below(queue: StoredQueue, resource: str, existing: Mapping[str, StoredQueue], seen: set[str]) -> int:
+    """The capability of a queue or, where it sets none, the largest one below it."""
+    own = int(counted(queue.capability).get(resource, 0))
+    if own > 0 or queue.name in seen:
+        return own
+    below = (_set_below(c, resource, existing, seen | {queue.name}) for c in children(queue.name, existing))
+    return max(below, default=0)
+
+
+def children_above(parent: StoredQueue, below: Iterable[StoredQueue]) -> Iterator[Violation]:
+    """Guarantees or deserved amounts of children that exceed the parent's; what the parent does not set counts as 0."""
+    queues = tuple(below)
+    for field in ("guarantee", "deserved"):
+        own, total = counted(getattr(parent, field)), amounts()
+        for queue in queues:
+            total = added(total, counted(getattr(queue, field)))
+        for resource, found in total.items():
+            if falls_short(amounts(own), {resource: found}):
+                bound = int(own.get(resource, 0))
+                yield Violation(
+                    Check.CHILDREN_ABOVE_PARENT, parent.name, field, resource, queues[0].name, int(found), bound
+                )
+
+
+def counted(quantities: Quantities) -> Amounts:
+    """The amounts that Volcano reads from a list, in base units: other names than these it leaves out."""
+    return {r: amount(r, q) for r, q in quantities.items() if is_counted(r)}
+
+
+def is_counted(resource: str) -> bool:
+    """Whether Volcano counts a resource: the basic ones, hugepages and names with a domain."""
+    known = resource in ("cpu", "memory", "pods", "ephemeral-storage") or resource.startswith("hugepages-")
+    return known or ("/" in resource and not resource.startswith("count/"))
+
+
+def _is_counted_whole(resource: str) -> bool:
+    has_own_domain = "/" in resource and "kubernetes.io/" not in resource
+    return resource == "pods" or (has_own_domain and not resource.startswith("requests."))
+
+
+def _resources(queue: StoredQueue) -> tuple[dict[str, int], ...]:
+    return tuple({r: q.nanos for r, q in each.items()} for each in (queue.capability, queue.deserved, queue.guarantee))
+
+
+def _clashes(queue: StoredQueue, existing: Mapping[str, StoredQueue]) -> Iterator[Violation]:
+    """What clashes with the queues above and below."""
+    if queue.is_below_another and (parent := existing.get(queue.parent)) is not None:
+        yield from above_ancestor(queue, existing)
+        siblings = [q for q in children(queue.parent, existing) if q.name != queue.name]
+        yield from children_above(parent, (*siblings, queue))
+    yield from below_descendant(queue, existing)
+    if below := children(queue.name, existing):
+        yield from children_above(queue, below)
+
+
+def _state_and_annotations(queue: StoredQueue, existing: Mapping[str, StoredQueue]) -> Iterator[Violation]:
+    if queue.state not in ("", "Open", "Closed"):
+        yield Violation(Check.STATE, queue.name)
+    path, weights = queue.annotations.get(PATH, ""), queue.annotations.get(WEIGHTS, "")
+    if not (path or weights):
+        return
+    above = [q.name for q in existing.values() if q.annotations.get(PATH, "").startswith(f"{path}/")]
+    if bad_annotations(path, weights):
+        yield Violation(Check.HIERARCHY_ANNOTATIONS, queue.name)
+    elif others := [name for name in above if name != queue.name]:
+        yield Violation(Check.HIERARCHY_ANNOTATIONS, queue.name, other=others[0])
+
+
+def bad_annotations(path: str, weights: str) -> bool:
+    """Whether the path and the weights of the older hierarchy differ in length, or a weight is no number above 0."""
+    parts = weights.split("/")
+    return len(path.split("/")) != len(parts) or not all(map(_is_positive, parts))
+
+
+def _is_positive(text: str) -> bool:
+    try:
+        return float(text) > 0
+    except ValueError:
+        return False
+
+
+def _deletion(queue: StoredQueue, existing: Mapping[str, StoredQueue]) -> Iterator[Violation]:
+    if queue.name in (ROOT, DEFAULT):
+        yield Violation(Check.DELETED, queue.name)
+    elif below := children(queue.name, existing):
+        yield Violation(Check.DELETED, queue.name, other=below[0].name, found=len(below))
