@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 EXAMPLE ?= fixtures/clusters/research-fleet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format docs bench fuzz clean
+.PHONY: help demo test lint format docs bench judge fuzz clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -35,6 +35,9 @@ docs: $(VENV)/.installed-dev ## rebuild rules/index.json and docs/ from rules/ a
 
 bench: $(VENV)/.installed-dev ## measure speed, as ratios to known programs
 	$(BIN)/python tests/bench.py
+
+judge: $(VENV)/.installed-dev ## compare with recordings of real schedulers; RECORDINGS=DIR for others than those beside the project
+	$(BIN)/python tests/judge.py $(RECORDINGS)
 
 fuzz: $(VENV)/.installed-fuzz ## feed qcheck broken input; FUZZ=100000 for more of it
 	$(BIN)/python tests/fuzz.py $(FUZZ)
