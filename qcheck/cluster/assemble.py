@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from qcheck.cluster import kai, workloads
 from qcheck.cluster import kueue as queues
-from qcheck.cluster import workloads
 from qcheck.cluster.cluster import Cluster
 from qcheck.cluster.nodes import Node
 from qcheck.cluster.objects import Generator, Namespace, Other
@@ -38,6 +38,11 @@ _FIELDS: dict[type[Object], str] = {
     workloads.ResourceQuota: "resource_quotas",
     workloads.RuntimeClass: "runtime_classes",
     workloads.TrainingRuntime: "training_runtimes",
+    kai.KaiQueue: "kai_queues",
+    kai.KaiPodGroup: "kai_pod_groups",
+    kai.SchedulingShard: "kai_shards",
+    kai.KaiTopology: "kai_topologies",
+    kai.KaiConfig: "kai_configs",
     Namespace: "namespaces",
     Node: "nodes",
     Generator: "generators",

@@ -9,6 +9,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
     from qcheck.answers.verdict import Verdict
+    from qcheck.cluster.kai import KaiConfig, KaiPodGroup, KaiQueue, KaiTopology, SchedulingShard
     from qcheck.cluster.kueue import (
         AdmissionCheck,
         ClusterQueue,
@@ -70,6 +71,11 @@ class Cluster(Value, cached=True):
     resource_quotas: tuple[ResourceQuota, ...] = ()
     runtime_classes: tuple[RuntimeClass, ...] = ()
     training_runtimes: tuple[TrainingRuntime, ...] = ()
+    kai_queues: tuple[KaiQueue, ...] = ()
+    kai_pod_groups: tuple[KaiPodGroup, ...] = ()
+    kai_shards: tuple[SchedulingShard, ...] = ()
+    kai_topologies: tuple[KaiTopology, ...] = ()
+    kai_configs: tuple[KaiConfig, ...] = ()
     configuration: Configuration | None = None
     mig_layouts: tuple[MigLayout, ...] = ()
     generators: tuple[Generator, ...] = ()
@@ -157,6 +163,7 @@ class Cluster(Value, cached=True):
             self.admission_checks, self.provisioning_configs, self.multikueue_configs, self.multikueue_clusters,
             self.workload_priority_classes, self.priority_classes, self.daemon_sets, self.workloads, self.namespaces,
             self.limit_ranges, self.resource_quotas, self.runtime_classes, self.training_runtimes,
+            self.kai_queues, self.kai_pod_groups, self.kai_shards, self.kai_topologies, self.kai_configs,
             self.generators, self.others,
         )  # fmt: skip
         of_groups = [m for w in self.workloads for m in w.members[1:]]

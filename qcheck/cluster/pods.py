@@ -81,6 +81,7 @@ class PodTemplate(Value, cached=True):
     one_per_node: bool = False
     has_pod_affinity: bool = False
     injected: tuple[Injected, ...] = ()
+    scheduler_name: str | None = None
 
     @cached_property
     def ask(self) -> Hashable:
@@ -95,7 +96,7 @@ class PodTemplate(Value, cached=True):
             tuple(c.ask for c in self.init_containers),
             tuple((i.since, i.is_floor, i.container.ask) for i in self.injected),
             tuple(exactly(q) for q in (self.overhead, self.pod_requests, self.pod_limits)),
-            (self.has_pod_resources, self.runtime_class, self.node_name, self.host_network),
+            (self.scheduler_name, self.has_pod_resources, self.runtime_class, self.node_name, self.host_network),
             (self.priority_class, self.priority, self.preemption_policy, self.termination_grace_seconds),
             (self.scheduling_gates, self.claim_templates, self.claims, self.one_per_node, self.has_pod_affinity),
         )

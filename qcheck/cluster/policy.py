@@ -39,6 +39,24 @@ class Release(Value):
         return f"{self.major}.{self.minor}"
 
 
+class KaiPolicy(Value):
+    """What holds for KAI Scheduler and is in no manifest; None where the manifests or KAI's defaults decide.
+
+    With `full_hierarchy` off, departments take no part in the division. Names and labels replace KAI's usual ones.
+    """
+
+    version: Release = Release(0, 17)
+    gpu_sharing: bool | None = None
+    full_hierarchy: bool | None = None
+    scheduler_name: str | None = None
+    queue_label: str | None = None
+    node_pool_label: str | None = None
+
+    @property
+    def release(self) -> tuple[int, int]:
+        return self.version.major, self.version.minor
+
+
 class Policy(Value):
     """`autoscaled`: what an autoscaled pool counts as (max, min, desired). `complete`: a missing object is missing."""
 
@@ -51,6 +69,7 @@ class Policy(Value):
     reserved_queues: tuple[str, ...] = ()
     shared_queues: tuple[str, ...] = ()
     profile: str | None = None
+    kai: KaiPolicy = KaiPolicy()
 
     def is_virtual(self, resource: str) -> bool:
         """Whether settings call `resource` one without nodes behind it (a licence, a token)."""

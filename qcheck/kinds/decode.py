@@ -26,9 +26,13 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "workload.codeflare.dev": ("appwrapper", ("AppWrapper",)),
     "leaderworkerset.x-k8s.io": ("leaderworkerset", ("LeaderWorkerSet",)),
     "sparkoperator.k8s.io": ("spark", ("SparkApplication",)),
+    "scheduling.run.ai": ("kai", ("Queue", "PodGroup")),
+    "kai.scheduler": ("kai", ("SchedulingShard", "Topology", "Config")),
     "kyverno.io": ("kyverno", ("Policy", "ClusterPolicy")),
 }
-"""Groups of the frameworks, and of what creates objects: the module that reads each, imported when met, and its kinds."""
+"""Groups of the frameworks, of other schedulers, and of what creates objects.
+
+Each has the module that reads it, imported when met, and its kinds."""
 
 
 DEFINITIONS = "apiextensions.k8s.io"

@@ -33,6 +33,7 @@ def pod_template(template: Cursor) -> PodTemplate:
         pod_requests=quantities(resources["requests"]),
         pod_limits=quantities(resources["limits"]),
         has_pod_resources=isinstance(resources.data, dict),
+        scheduler_name=spec.text_at("schedulerName") or None,
         runtime_class=spec.text_at("runtimeClassName") or None,
         priority_class=spec.text_at("priorityClassName") or None,
         priority=spec["priority"].integer(),

@@ -21,8 +21,11 @@ CLUSTER_SCOPED = frozenset(
         "ClusterQueue", "Cohort", "ResourceFlavor", "Topology", "AdmissionCheck", "ProvisioningRequestConfig",
         "WorkloadPriorityClass", "MultiKueueConfig", "MultiKueueCluster", "Node", "Namespace", "PriorityClass",
         "RuntimeClass", "CustomResourceDefinition", "ClusterTrainingRuntime", "ClusterPolicy",
+        "SchedulingShard",
     }
 )  # fmt: skip
+CLUSTER_SCOPED_OF_GROUP = frozenset({("scheduling.run.ai", "Queue"), ("kai.scheduler", "Config")})
+"""Kinds whose names other groups give to namespaced kinds."""
 
 
 def place(at: Cursor) -> Place:
@@ -36,9 +39,8 @@ def object_id(root: Cursor) -> ObjectId:
     name = metadata.text_at("name")
     if not name and (generated := metadata.text_at("generateName")):
         name = f"{generated}*"
-    return ObjectId(
-        group, version, kind, name, None if kind in CLUSTER_SCOPED else metadata.text_at("namespace") or "default"
-    )
+    is_clusters = kind in CLUSTER_SCOPED or (group, kind) in CLUSTER_SCOPED_OF_GROUP
+    return ObjectId(group, version, kind, name, None if is_clusters else metadata.text_at("namespace") or "default")
 
 
 def text_list(at: Cursor) -> tuple[str, ...]:

@@ -45,6 +45,10 @@ _REFUSALS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
     ("apps", "StatefulSet"): (("builtin", "replicated"), _MANAGED),
     ("apps", "DaemonSet"): (("builtin", "replicated"),),
     (OWN, "NodePool"): (("own", "node_pool"),),
+    ("scheduling.run.ai", "Queue"): (("kai", "queue"),),
+    ("scheduling.run.ai", "PodGroup"): (("kai", "pod_group"),),
+    ("kai.scheduler", "SchedulingShard"): (("kai", "scheduling_shard"),),
+    ("kai.scheduler", "Topology"): (("kai", "topology"),),
     ("sparkoperator.k8s.io", "SparkApplication"): (("jobs", "spark"),),
     **{
         (group, kind): (_MANAGED,)
@@ -65,7 +69,7 @@ _REFUSALS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
 def validate(root: Cursor, target: Target) -> tuple[Problem, ...]:
     """All problems of one object. Nothing for kinds that are not described."""
     identity = object_id(root)
-    found = described(identity.group, identity.version, identity.kind, target.release)
+    found = described(identity.group, identity.version, identity.kind, target.release_of(identity.group))
     problems = list(version_problems(root, identity, target.release))
     failures: list[Failure] = []
     if found is not None:

@@ -13,6 +13,7 @@ from qcheck.findings.result import NotRead
 from qcheck.kinds import judging
 from qcheck.kinds.decode import decode, mentions_configuration, mentions_layouts, roots
 from qcheck.kinds.refusals.target import Target
+from qcheck.kinds.schema.catalogue import KAI
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Set
@@ -50,7 +51,8 @@ def model(
     pools, nodes, pool_problems = nodepools.read(manifests, own_types, hcl)
     release = (scope.policy.kueue.major, scope.policy.kueue.minor)
     configuration, misconfigured = _configuration(mine, release)
-    refused = _refused(manifests, Target(release, configuration.feature_gates if configuration else {}))
+    gates = configuration.feature_gates if configuration else {}
+    refused = _refused(manifests, Target(release, gates, dict.fromkeys(KAI, scope.policy.kai.release)))
     objects = [o for r in manifests if not nodepools.describes_nodes(r) and (o := decode(r)) is not None]
     problems = [_problem(fault) for f in mine for fault in f.faults]
     return assemble(

@@ -149,10 +149,12 @@ def _message(error: ErrorDetails, route: Route) -> str:
             return f"{error['loc'][-1]!r} is required"
         case "value_error":
             return str(error["ctx"]["error"])
-        case "string_type" if isinstance(error["input"], (int, float)) and route[-1:] == ("kueue",):
+        case "string_type" if isinstance(error["input"], (int, float)) and route[-1:] in (("kueue",), ("version",)):
             return "write the release in quotes: YAML reads 0.20 as the number 0.2"
         case "string_pattern_mismatch" if route[-1:] == ("kueue",):
             return f'{error["input"]!r} is no release of Kueue; write it like "0.19"'
+        case "string_pattern_mismatch" if route[-1:] == ("version",):
+            return f'{error["input"]!r} is no release; write it like "0.17"'
     return error["msg"].replace("Input should be", "should be") + _given(error["input"])
 
 

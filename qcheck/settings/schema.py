@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from pydantic.alias_generators import to_camel
 
 from qcheck.cluster.nodes import Machine
-from qcheck.cluster.policy import Policy, Release, Reserve, Shape
+from qcheck.cluster.policy import KaiPolicy, Policy, Release, Reserve, Shape
 from qcheck.cluster.quantity import amount, parse_quantity
 from qcheck.cluster.value import replace
 from qcheck.documents.limits import DEFAULT as DEFAULT_LIMITS
@@ -127,6 +127,29 @@ class RulesPart(Part):
     params: dict[str, dict[str, str | int | list[str]]] = {}
 
 
+class KaiPart(Part):
+    """What holds for KAI Scheduler and stands in no manifest."""
+
+    version: ReleaseText = str(KaiPolicy().version)
+    gpu_sharing: bool | None = Field(default=None, description="Whether pods may ask for fractions of GPUs.")
+    full_hierarchy_fairness: bool | None = Field(
+        default=None, description="Off: queues without a parent take no part, and departments mean nothing."
+    )
+    scheduler_name: str | None = None
+    queue_label: str | None = None
+    node_pool_label: str | None = None
+
+    def value(self) -> KaiPolicy:
+        return KaiPolicy(
+            version=release(self.version),
+            gpu_sharing=self.gpu_sharing,
+            full_hierarchy=self.full_hierarchy_fairness,
+            scheduler_name=self.scheduler_name,
+            queue_label=self.queue_label,
+            node_pool_label=self.node_pool_label,
+        )
+
+
 class AcceleratorPart(Part):
     model: str | None = None
     nvlink_domain: Annotated[int, Field(ge=1)] | None = None
@@ -195,6 +218,7 @@ class SettingsPart(Part):
     shapes: list[ShapePart] = []
     queues: QueuesPart = QueuesPart()
     rules: RulesPart = RulesPart()
+    kai: KaiPart = KaiPart()
     instance_types: dict[str, InstanceTypePart] = {}
     limits: LimitsPart = LimitsPart()
     baseline: Path | None = None
@@ -217,6 +241,7 @@ class SettingsPart(Part):
             reserved_queues=tuple(self.queues.reserved),
             shared_queues=tuple(self.queues.shared),
             profile=self.profile,
+            kai=self.kai.value(),
         )
 
     def scopes(self, root: str) -> tuple[ClusterScope, ...]:

@@ -12,10 +12,18 @@ if TYPE_CHECKING:
 
 
 class Target(Value):
-    """`gates` are the feature gates that the manager's Configuration sets; others have the release's default."""
+    """`gates` are the feature gates that the manager's Configuration sets; others have the release's default.
+
+    `release` is Kueue's; `others` are the releases of other schedulers, by API group.
+    """
 
     release: tuple[int, int]
     gates: dict[str, bool] = {}
+    others: dict[str, tuple[int, int]] = {}
+
+    def release_of(self, group: str) -> tuple[int, int]:
+        """The release whose objects of an API group are judged."""
+        return self.others.get(group, self.release)
 
     def at_least(self, minor: int) -> bool:
         return self.release >= (0, minor)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 KUEUE = "kueue.x-k8s.io"
 CONFIG = "config.kueue.x-k8s.io"
 OWN = "qcheck.dev"
+KAI = ("scheduling.run.ai", "kai.scheduler")
 HEAD = "apiVersion string\nkind string\n"
 METADATA = "metadata Metadata\n"
 _BUILTIN_GROUPS = frozenset({"", "apps", "batch", "scheduling.k8s.io", "node.k8s.io"})
@@ -25,6 +26,7 @@ _MODULES = {
     **dict.fromkeys(_BUILTIN_GROUPS, "builtin"),
     **dict.fromkeys(_OPERATOR_GROUPS, "operators"),
     OWN: "own",
+    **dict.fromkeys(KAI, "kai"),
 }
 """Which module describes the kinds of a group."""
 TYPE_MODULES = ("pods", "volumes", "builtin", "operators", "configuration")
@@ -70,7 +72,7 @@ _described: dict[tuple[str, str, str, Release], Described | None] = {}
 
 def described(group: str, version: str, kind: str, release: Release) -> Described | None:
     """The description of a kind; None for kinds, and versions of built-in kinds, that are not described."""
-    key = (group, version, kind, release if group in (KUEUE, CONFIG) else (0, 0))
+    key = (group, version, kind, release if group in (KUEUE, CONFIG, *KAI) else (0, 0))
     if key not in _described:
         _described[key] = _describe(group, version, kind, release)
     return _described[key]
