@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from qcheck.cluster import kai, workloads
 from qcheck.cluster import kueue as queues
+from qcheck.cluster import workloads
 from qcheck.cluster.cluster import Cluster
 from qcheck.cluster.nodes import Node
 from qcheck.cluster.objects import Generator, Namespace, Other
@@ -38,16 +38,24 @@ _FIELDS: dict[type[Object], str] = {
     workloads.ResourceQuota: "resource_quotas",
     workloads.RuntimeClass: "runtime_classes",
     workloads.TrainingRuntime: "training_runtimes",
-    kai.KaiQueue: "kai_queues",
-    kai.KaiPodGroup: "kai_pod_groups",
-    kai.SchedulingShard: "kai_shards",
-    kai.KaiTopology: "kai_topologies",
-    kai.KaiConfig: "kai_configs",
     Namespace: "namespaces",
     Node: "nodes",
     Generator: "generators",
     Other: "others",
 }
+
+_FIELDS_OF_SCHEDULERS = {
+    "KaiQueue": "kai_queues",
+    "KaiPodGroup": "kai_pod_groups",
+    "SchedulingShard": "kai_shards",
+    "KaiTopology": "kai_topologies",
+    "KaiConfig": "kai_configs",
+}
+"""By the name of the class: the modules of other schedulers are imported only where a file has their objects."""
+
+
+def _field_of(found: Object) -> str:
+    return _FIELDS.get(type(found)) or _FIELDS_OF_SCHEDULERS[type(found).__name__]
 
 
 def assemble(
@@ -61,13 +69,15 @@ def assemble(
     mig_layouts: Iterable[MigLayout] = (),
 ) -> Cluster:
     """One cluster. Of objects that stand twice the first one counts, and a `duplicate-object` problem names both."""
-    sorted_objects: dict[str, list[Object]] = {field: [] for field in _FIELDS.values()}
+    sorted_objects: dict[str, list[Object]] = {
+        field: [] for field in (*_FIELDS.values(), *_FIELDS_OF_SCHEDULERS.values())
+    }
     alike: dict[tuple[str, str, str | None, str], list[Object]] = {}
     for found in objects:
         same = alike.setdefault((found.id.group, found.id.kind, found.id.namespace, found.id.name), [])
         same.append(found)
         if len(same) == 1 or found.id.is_generated:
-            sorted_objects[_FIELDS[type(found)]].append(found)
+            sorted_objects[_field_of(found)].append(found)
     doubles = [same for same in alike.values() if len(same) > 1 and not same[0].id.is_generated]
     sorted_objects["workloads"] = list(joined(sorted_objects["workloads"], sorted_objects["training_runtimes"]))  # type: ignore[arg-type]
     return Cluster(
