@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from qcheck.cluster.mig import MigQuestion, families_like, is_possible, placements, profiles
+from qcheck.cluster.mig import families_like, is_possible, placements, profiles
 from qcheck.packing.answer import DoesNotFit, Fits
+from qcheck.packing.mig import MigQuestion
 from qcheck.packing.solve import solve
 from qcheck.packing.words import explain
 

@@ -15,6 +15,7 @@ from qcheck.documents.cursor import Cursor
 from qcheck.documents.load import load
 from qcheck.nodepools import READERS, read
 from qcheck.settings import Settings
+from qcheck.supply.supply import supply_of
 
 FORMATS = Path(__file__).parent.parent / "fixtures" / "formats"
 CASES = sorted(p.name for p in FORMATS.iterdir())
@@ -252,7 +253,7 @@ def test_pools_of_one_name_are_told_apart(tmp_path: Path) -> None:
     for name in ("a.yaml", "b.yaml"):
         (tmp_path / name).write_text(twin)
     cluster = gather([str(tmp_path)], Settings()).clusters[0]
-    assert len({g.name for g in cluster.supply.groups}) == 2
+    assert len({g.name for g in supply_of(cluster).groups}) == 2
 
 
 ODD: tuple[object, ...] = (None, True, 5, -3, 1.5, "x", "${A}", [], {}, [None], [[]])

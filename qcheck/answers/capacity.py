@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.supply.landing import ALL
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
@@ -54,7 +55,7 @@ class CapacityLine(Value):
 
 def capacity_lines(cluster: Cluster) -> tuple[CapacityLine, ...]:
     """A line for every cell that queues hold and every accelerator that a flavor's nodes have; accelerators first."""
-    supply = cluster.supply
+    supply = supply_of(cluster)
     keys = {key for key in supply.demands if not supply.is_virtual(key[1])}
     for flavor in cluster.flavors:
         for match in supply.matches(flavor.name):
@@ -63,7 +64,7 @@ def capacity_lines(cluster: Cluster) -> tuple[CapacityLine, ...]:
 
 
 def _line(cluster: Cluster, flavor: str, resource: str) -> CapacityLine:
-    supply = cluster.supply
+    supply = supply_of(cluster)
     quotas = supply.demands.get((flavor, resource), ())
     known = supply.is_known(flavor, resource)
     pools = tuple(_pool(m, resource) for m in supply.matches(flavor))

@@ -10,6 +10,7 @@ from math import gcd
 
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,17 +60,17 @@ class Holdings(Value):
 
 def pictured_resources(cluster: Cluster) -> list[str]:
     """Accelerators that nodes have or queues hold, in order of name."""
-    named = cluster.supply.resources | {r for _, r in cluster.supply.demands}
+    named = supply_of(cluster).resources | {r for _, r in supply_of(cluster).demands}
     return sorted(r for r in named if is_compute(r))
 
 
 def holdings(cluster: Cluster, resource: str) -> Holdings:
-    drawn, capacity = cluster.supply.draws(resource)
+    drawn, capacity = supply_of(cluster).draws(resource)
     shares, beyond = _shares(cluster, resource, drawn)
     sizes = _pod_sizes(cluster, resource)
     pictures = [
         _picture(g, resource, shares.get(g.name, []), _kept(g, resource, capacity[g.name]), sizes)
-        for g in cluster.supply.groups
+        for g in supply_of(cluster).groups
         if g.advertises(resource)
     ]
     return Holdings(resource, tuple(pictures), beyond)
@@ -83,7 +84,7 @@ def _shares(
     left = dict(drawn)
     shares: dict[str, list[Slice]] = {}
     beyond: dict[str, int] = {}
-    for (flavor, name), quotas in sorted(cluster.supply.demands.items()):
+    for (flavor, name), quotas in sorted(supply_of(cluster).demands.items()):
         if name != resource:
             continue
         for quota in sorted(quotas, key=lambda q: (-q.nominal, names[id(q)])):
@@ -94,7 +95,7 @@ def _shares(
                     shares.setdefault(key[1], []).append(Slice(QUEUE, names[id(quota)], taken))
                 left[key] -= taken
                 rest -= taken
-            if rest and cluster.supply.is_known(flavor, resource):
+            if rest and supply_of(cluster).is_known(flavor, resource):
                 beyond[flavor] = beyond.get(flavor, 0) + rest
     return shares, beyond
 

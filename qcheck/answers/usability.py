@@ -17,17 +17,19 @@ from qcheck.packing.fragmentation import (
     placeable,
     stranded,
 )
+from qcheck.packing.pod_shape import KEPT_APART
 from qcheck.packing.question import Nodes, Pods
-from qcheck.schedulers.kueue.shapes import KEPT_APART, declared_shapes
+from qcheck.schedulers.kueue.shapes import declared_shapes
 from qcheck.supply.landing import ALL
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.pods import Amounts
+    from qcheck.packing.pod_shape import PodShape
     from qcheck.packing.required_domain import DomainSize
-    from qcheck.schedulers.kueue.shapes import PodShape
     from qcheck.supply.supply import NodeClass, NodeGroup
 
 TAKEN = "DaemonSets and reserves"
@@ -75,7 +77,7 @@ class Usability(Value):
 
 def usability(cluster: Cluster, flavor: str, resource: str, sizes: Iterable[int]) -> Usability | None:
     """None where no node that has the accelerator is known."""
-    matches = [m for m in cluster.supply.matches(flavor) if m.how_many == ALL and m.group.is_known]
+    matches = [m for m in supply_of(cluster).matches(flavor) if m.how_many == ALL and m.group.is_known]
     groups = [m.group for m in matches if m.group.advertises(resource)]
     if not groups:
         return None

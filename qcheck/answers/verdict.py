@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.reasons import Reason
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.views import Same, kept, view
 from qcheck.packing.kube_scheduler import Placed, Schedule, Wanted, schedule
 from qcheck.schedulers.kueue.admission import Decision
 from qcheck.schedulers.kueue.pod_injection import contradictions, created_pods
@@ -66,6 +67,12 @@ class Judged(Value):
         return 1 if False in runs else 0
 
 
+@view
+def verdicts_of(cluster: Cluster) -> tuple[Verdict, ...]:
+    """What becomes of each workload, in the order of the workloads."""
+    return tuple(judge(cluster, w) for w in cluster.workloads)
+
+
 def judge(cluster: Cluster, workload: Workload) -> Verdict:
     """The verdict on one workload."""
     decision = decide_on_nodes(cluster, workload)
@@ -91,12 +98,14 @@ def _is_undecided(decision: Decision) -> bool:
 def place_pods(cluster: Cluster, decision: Decision) -> Schedule:
     """kube-scheduler's decision for all pods of the object, as admission lets them be created."""
     created = tuple((a.pod_set.name, a.demand.count, a.flavor_names) for a in decision.assigned)
-    key = (decision.workload.ask, created, decision.copies, id(bounds(cluster, decision.workload.namespace)))
-    if key in cluster.memory.placed:
-        return cluster.memory.placed[key]
+    key = (decision.workload.ask, created, decision.copies, Same(bounds(cluster, decision.workload.namespace)))
+    known = kept(cluster, place_pods)  # refusals are left out: their reasons have places of their own
+    if key in known:
+        found: Schedule = known[key]
+        return found
     placed = _place(cluster, decision)
     if not placed.reasons:
-        cluster.memory.placed[key] = placed
+        known[key] = placed
     return placed
 
 

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
+from qcheck.answers.comparison import Comparison
 from qcheck.cli.arguments import Clusters, ConfigFile, Format, Verbose
 from qcheck.cli.given import paths_for, settings_for
 from qcheck.cli.output import STDOUT, Output, UsageError, parse_outputs, write
 from qcheck.cli.terminal import Watch, wants_color
-from qcheck.findings.comparison import Comparison
 from qcheck.findings.result import BaselineError
 from qcheck.pipeline.diff import compare, sides
 from qcheck.reports import diff as report

@@ -8,7 +8,8 @@ from qcheck.cluster.policy import Policy
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
-    from qcheck.answers.verdict import Verdict
+    from typing import Any
+
     from qcheck.cluster.kai import KaiConfig, KaiPodGroup, KaiQueue, KaiTopology, SchedulingShard
     from qcheck.cluster.kueue import (
         AdmissionCheck,
@@ -31,12 +32,6 @@ if TYPE_CHECKING:
     from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.problems import Problem
     from qcheck.cluster.workloads import DaemonSet, LimitRange, ResourceQuota, RuntimeClass, TrainingRuntime, Workload
-    from qcheck.schedulers.kueue.cohort_tree import QuotaTree
-    from qcheck.schedulers.kueue.competitors import Contention
-    from qcheck.schedulers.kueue.loans import Loans
-    from qcheck.schedulers.kueue.memory import Memory
-    from qcheck.schedulers.kueue.shapes import PodShape
-    from qcheck.supply.supply import Supply
 
 SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 """Classes that every cluster has."""
@@ -195,61 +190,6 @@ class Cluster(Value, cached=True):
         return None if known is None else known.value
 
     @cached_property
-    def tree(self) -> QuotaTree:
-        """Cohorts and queues with Kueue's quota arithmetic."""
-        from qcheck.schedulers.kueue.cohort_tree import QuotaTree
-
-        return QuotaTree(self.queues, self.cohorts)
-
-    @cached_property
-    def loans(self) -> Loans:
-        """Who may hold whose quota."""
-        from qcheck.schedulers.kueue.loans import Loans
-
-        return Loans(self)
-
-    @cached_property
-    def workload_shapes(self) -> dict[str, tuple[PodShape, ...]]:
-        """The pods of known workloads by the flavor that they get."""
-        from qcheck.schedulers.kueue.shapes import workload_shapes
-
-        return workload_shapes(self)
-
-    @cached_property
-    def queue_shapes(self) -> dict[tuple[str, str], tuple[PodShape, ...]]:
-        """The same by flavor and cluster queue."""
-        found: dict[tuple[str, str], list[PodShape]] = {}
-        for flavor, shapes in self.workload_shapes.items():
-            for shape in shapes:
-                found.setdefault((flavor, shape.queue or ""), []).append(shape)
-        return {cell: tuple(shapes) for cell, shapes in found.items()}
-
-    @cached_property
-    def contention(self) -> Contention:
-        """The queued workloads as rivals for nodes."""
-        from qcheck.schedulers.kueue.competitors import Contention
-
-        return Contention(self)
-
-    @cached_property
-    def memory(self) -> Memory:
-        """What was worked out so far."""
-        from qcheck.schedulers.kueue.memory import Memory
-
-        return Memory()
-
-    @cached_property
-    def verdicts(self) -> tuple[Verdict, ...]:
-        """What becomes of each workload, in the order of the workloads."""
-        if not self.workloads:
-            return ()
-        from qcheck.answers.verdict import judge
-
-        return tuple(judge(self, w) for w in self.workloads)
-
-    @cached_property
-    def supply(self) -> Supply:
-        """What the nodes can give to the flavors."""
-        from qcheck.supply.supply import Supply
-
-        return Supply(self)
+    def views(self) -> dict[object, Any]:
+        """What was worked out about this cluster, by who works it out: see `qcheck.cluster.views`."""
+        return {}

@@ -11,6 +11,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.packing.domains import Domain
 from qcheck.packing.flavor_question import nodes_of
 from qcheck.supply.landing import is_discovered
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -87,7 +88,7 @@ def layout(
     spots: list[Spot] = []
     unclear: set[str] = set()
     resources = sorted(asked)
-    for match in cluster.supply.matches(flavor):
+    for match in supply_of(cluster).matches(flavor):
         if not match.group.is_known:
             return None
         nodes = nodes_of(match.group, resources, view, most)

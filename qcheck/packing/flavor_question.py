@@ -9,9 +9,10 @@ from __future__ import annotations
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.packing.answer import DoesNotFit
+from qcheck.packing.pod_shape import KEPT_APART
 from qcheck.packing.question import Nodes, Pods, Question
 from qcheck.packing.solved import solved
-from qcheck.schedulers.kueue.shapes import KEPT_APART
+from qcheck.supply.supply import added_tolerations, supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.objects import ObjectId
     from qcheck.packing.answer import Answer
-    from qcheck.schedulers.kueue.shapes import PodShape
+    from qcheck.packing.pod_shape import PodShape
     from qcheck.supply.supply import NodeClass, NodeGroup
 
 PLENTY = 2**62
@@ -71,7 +72,7 @@ def groups_behind(cluster: Cluster, flavors: Iterable[str]) -> tuple[NodeGroup, 
     """The node groups that some of the flavors select, each once; None where one of them is not known."""
     found: dict[str, NodeGroup] = {}
     for flavor in flavors:
-        found.update({m.group.name: m.group for m in cluster.supply.matches(flavor)})
+        found.update({m.group.name: m.group for m in supply_of(cluster).matches(flavor)})
     return tuple(found.values()) if all(g.is_known for g in found.values()) else None
 
 
@@ -128,11 +129,11 @@ def _question(
 
 def _homes(cluster: Cluster, wish: Wish, groups: tuple[NodeGroup, ...]) -> frozenset[int] | None:
     """The groups that a wish may use; None for all of them."""
-    selected = {(f, m.group.name) for f in wish.flavors for m in cluster.supply.matches(f)}
+    selected = {(f, m.group.name) for f in wish.flavors for m in supply_of(cluster).matches(f)}
     homes = frozenset(
         i
         for i, g in enumerate(groups)
-        if any((f, g.name) in selected and wish.shape.may_use(cluster, g, f) for f in wish.flavors)
+        if any((f, g.name) in selected and wish.shape.may_use(g, added_tolerations(cluster, f)) for f in wish.flavors)
     )
     return None if len(homes) == len(groups) else homes
 

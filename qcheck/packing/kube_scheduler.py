@@ -12,6 +12,7 @@ from qcheck.packing.solved import solved
 from qcheck.packing.workload_question import Shape, question
 from qcheck.supply.hosts import hosts
 from qcheck.supply.pod_requests import bounds, scheduled
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -121,9 +122,9 @@ def _uncertainty(groups: list[NodeGroup], shape: Shape) -> str:
 
 def _named(cluster: Cluster, shapes: tuple[Shape, ...], witness: tuple[Placement, ...]) -> Iterator[Placed]:
     """The witness in names; nodes of a dump are named one by one."""
-    unused = [[n.name for n in g.nodes if n.ready and not n.unschedulable] for g in cluster.supply.groups]
+    unused = [[n.name for n in g.nodes if n.ready and not n.unschedulable] for g in supply_of(cluster).groups]
     for put in witness:
         pods = {s.name: n for s, n in zip(shapes, put.filling, strict=True) if n}
         if pods:
             names, unused[put.node] = unused[put.node][: put.times], unused[put.node][put.times :]
-            yield Placed(cluster.supply.groups[put.node].name, put.times, pods, tuple(names))
+            yield Placed(supply_of(cluster).groups[put.node].name, put.times, pods, tuple(names))

@@ -8,6 +8,7 @@ from qcheck.packing.domains import Slice, at_level, capacity, gangs_per_domain, 
 from qcheck.packing.flavor_domains import HOSTNAME, layout
 from qcheck.packing.flavor_question import LENIENT, PLAIN, PLENTY, SURE, label_of
 from qcheck.packing.question import Pods
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -133,7 +134,7 @@ def domain_size(cluster: Cluster, flavor: str, level: str, resource: str) -> Dom
     laid = _clear_layout(cluster, flavor, level, [resource])
     if level == HOSTNAME or laid is None:
         return None
-    groups = [m.group for m in cluster.supply.matches(flavor)]
+    groups = [m.group for m in supply_of(cluster).matches(flavor)]
     whole = {label_of(g): max((c.machine.allocatable.get(resource, 0) for c in g.classes), default=0) for g in groups}
     sizes = [
         DomainSize(
@@ -161,7 +162,7 @@ def domains_to_lose(cluster: Cluster, flavor: str, level: str) -> dict[str, dict
     laid = _clear_layout(cluster, flavor, level, [])
     if level == HOSTNAME or laid is None or sum(d.count for d in laid.domains) < 2:
         return {}
-    groups = {label_of(m.group): m.group.name for m in cluster.supply.matches(flavor)}
+    groups = {label_of(m.group): m.group.name for m in supply_of(cluster).matches(flavor)}
     alike: dict[tuple[tuple[str, int], ...], str] = {}
     for domain in laid.domains:
         nodes: dict[str, int] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.views import kept
 from qcheck.packing.solve import solve
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ def solved(cluster: Cluster, asked: Question) -> Answer:
     """The engine's answer. Names play no part in it."""
     nodes = tuple((tuple(n.free.items()), n.count) for n in asked.nodes)
     key = (nodes, tuple((tuple(p.request.items()), p.count, p.on) for p in asked.pods))
-    if key not in cluster.memory.solved:
-        cluster.memory.solved[key] = solve(asked)
-    return cluster.memory.solved[key]
+    known = kept(cluster, solved)
+    if key not in known:
+        known[key] = solve(asked)
+    found: Answer = known[key]
+    return found

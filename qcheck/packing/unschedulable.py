@@ -7,6 +7,7 @@ from qcheck.cluster.reasons import UNSCHEDULABLE, Reason
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.packing.words import explain
 from qcheck.supply.pod_requests import PODS
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
@@ -35,7 +36,7 @@ def _labels(cluster: Cluster, pod_set: PodSet, shape: Shape) -> Reason | None:
     if any(h.labels_match for h in shape.hosts):
         return None
     place = pod_set.template.place
-    near = tuple(g.place for g in cluster.supply.groups[:1])
+    near = tuple(g.place for g in supply_of(cluster).groups[:1])
     culprit = _culprit(cluster, shape)
     if culprit is None:
         message = f"no node matches what pod set {pod_set.name} requires of its node"
@@ -65,7 +66,7 @@ def _own_label(cluster: Cluster, pod_set: PodSet, shape: Shape, key: str, near: 
 
 def _values(cluster: Cluster, key: str) -> list[str]:
     """The values that nodes have for a label."""
-    classes = [c for g in cluster.supply.groups for c in g.classes]
+    classes = [c for g in supply_of(cluster).groups for c in g.classes]
     fixed = {c.labels[key] for c in classes if key in c.labels}
     return sorted(fixed | {v for c in classes for v in c.varying.get(key, ())})
 
@@ -81,7 +82,7 @@ def _select(key: str, has: list[str]) -> str:
 
 def _culprit(cluster: Cluster, shape: Shape) -> str | None:
     """The selected label that most nodes lack; of equals one that the pods select themselves."""
-    classes = [c for g in cluster.supply.groups for c in g.classes]
+    classes = [c for g in supply_of(cluster).groups for c in g.classes]
     missing = {
         key: sum(c.labels.get(key) != value and key not in c.varying for c in classes)
         for key, value in shape.template.selection.selector.items()

@@ -13,6 +13,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.packing.question import Nodes, Pods, Question
 from qcheck.supply.hosts import Host
 from qcheck.supply.pod_requests import PODS
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
@@ -41,7 +42,7 @@ def question(cluster: Cluster, shapes: tuple[Shape, ...], at_best: bool) -> Ques
     slots = {_slot(s): 1 for s in shapes if s.template.one_per_node}
     nodes = tuple(
         Nodes(g.name, _free(cluster, g, asked, priority, at_best) | slots, _count(cluster, g, wanted, asked, at_best))
-        for g in cluster.supply.groups
+        for g in supply_of(cluster).groups
     )
     return Question(nodes, tuple(_pods(s, at_best) for s in shapes))
 

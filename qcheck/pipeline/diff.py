@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 
 from qcheck import api
+from qcheck.answers.comparison import compared, only_new
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
-from qcheck.findings.comparison import compared, only_new
 from qcheck.pipeline.read import unwatched
 from qcheck.settings import Settings, load_settings
 from qcheck.sources import files
@@ -18,8 +18,8 @@ from qcheck.sources import files
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from qcheck.answers.comparison import Comparison
     from qcheck.api import Gathered
-    from qcheck.findings.comparison import Comparison
     from qcheck.findings.result import Result
     from qcheck.pipeline.read import Watch
 

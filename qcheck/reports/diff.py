@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from qcheck.answers.capacity import CapacityLine
     from qcheck.answers.changes import CapacityChange, ClusterChange, FieldChange, ThingChange
-    from qcheck.findings.comparison import Comparison
+    from qcheck.answers.comparison import Comparison
     from qcheck.findings.finding import Finding
     from qcheck.reports.jsontext import Json
 

@@ -10,7 +10,7 @@ from qcheck.cluster.labels import Taint, untolerated
 from qcheck.cluster.resources import looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.supply.landing import ALL, NONE, devices_are_tolerated, lasting, select
-from qcheck.supply.supply import NodeGroup
+from qcheck.supply.supply import NodeGroup, supply_of
 
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
@@ -31,7 +31,7 @@ class Host(Value):
 
 def hosts(cluster: Cluster, template: PodTemplate, request: Amounts) -> tuple[Host, ...]:
     """Every group of the cluster, judged for pods of a template that ask for `request`."""
-    return tuple(_host(g, template, request) for g in cluster.supply.groups)
+    return tuple(_host(g, template, request) for g in supply_of(cluster).groups)
 
 
 def _host(group: NodeGroup, template: PodTemplate, request: Amounts) -> Host:

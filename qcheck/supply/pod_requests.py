@@ -12,6 +12,7 @@ from __future__ import annotations
 from qcheck.cluster.pods import Amounts, Container, PodTemplate, Quantities, add, in_base_units, larger, smaller
 from qcheck.cluster.quantity import NANO, Quantity
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.cluster.views import Same, answered_once, kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,11 +46,10 @@ def bounds(cluster: Cluster, namespace: str) -> Bounds:
     """What the LimitRanges of a namespace come to, joined as Kueue does; the same object at each call."""
     if not cluster.limit_ranges:
         return UNBOUNDED
-    if namespace not in cluster.memory.bounds:
-        cluster.memory.bounds[namespace] = _joined(cluster, namespace)
-    return cluster.memory.bounds[namespace]
+    return _joined(cluster, namespace)
 
 
+@answered_once
 def _joined(cluster: Cluster, namespace: str) -> Bounds:
     whole = UNBOUNDED
     for each in cluster.limit_ranges:
@@ -116,12 +116,13 @@ def _complete(container: Container, limits: Bounds, as_pod: bool) -> Container:
 
 
 def completed(cluster: Cluster, template: PodTemplate, limits: Bounds, as_pod: bool) -> Quantities:
-    """What a pod of the adjusted template requests. Worked out once for all pods that ask the same under `limits`, which
-    are kept so that their identity stays theirs."""
-    key = (template.ask, id(limits), as_pod)
-    if key not in cluster.memory.completed:
-        cluster.memory.completed[key] = (limits, adjusted(cluster, template, limits, as_pod).requests())
-    return cluster.memory.completed[key][1]
+    """What a pod of the adjusted template requests. Worked out once for all pods that ask the same under `limits`."""
+    known = kept(cluster, completed)
+    key = (template.ask, Same(limits), as_pod)
+    if key not in known:
+        known[key] = adjusted(cluster, template, limits, as_pod).requests()
+    found: Quantities = known[key]
+    return found
 
 
 def charged(cluster: Cluster, template: PodTemplate, limits: Bounds, as_pod: bool = False) -> Amounts:

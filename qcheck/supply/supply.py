@@ -11,6 +11,7 @@ from functools import cached_property
 from qcheck.cluster.nodes import DECLARED, ESTIMATED, Machine
 from qcheck.cluster.resources import BASIC, looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.views import view
 from qcheck.supply.landing import ALL, NONE, daemon_lands, label_match
 from qcheck.supply.max_flow import Overdraft, assign, overdrafts
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import Quota, ResourceFlavor
-    from qcheck.cluster.labels import Labels, Taint
+    from qcheck.cluster.labels import Labels, Taint, Toleration
     from qcheck.cluster.nodes import Node, NodePool
     from qcheck.cluster.objects import ObjectId
     from qcheck.cluster.place import Place
@@ -296,6 +297,17 @@ class Supply:
                 if left and held is not None and matches_any(name, reserve.pools):
                     capacity[name] = held - min(left, held)
                     left -= min(left, held)
+
+
+def added_tolerations(cluster: Cluster, flavor: str) -> tuple[Toleration, ...]:
+    """Return the tolerations that pods get with a flavor."""
+    return cluster.flavor[flavor].tolerations if flavor in cluster.flavor else ()
+
+
+@view
+def supply_of(cluster: Cluster) -> Supply:
+    """The node side of a cluster."""
+    return Supply(cluster)
 
 
 def takings(cluster: Cluster, labels: Labels, varying: Varying, taints: tuple[Taint, ...]) -> tuple[Taking, ...]:

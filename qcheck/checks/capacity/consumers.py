@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qcheck.answers.verdict import verdicts_of
 from qcheck.checks.capacity.sums import names, owner_of
 from qcheck.checks.registry import rule
 from qcheck.cluster.resources import is_compute
@@ -9,6 +10,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.supply.hosts import hosts
 from qcheck.supply.pod_requests import bounds, scheduled
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 @rule("QC105")
 def consumer_outside_kueue(cluster: Cluster) -> Iterator[Finding]:
     """Pods that ask for accelerators without a queue, on nodes whose accelerators are promised as quota."""
-    for verdict in cluster.verdicts:
+    for verdict in verdicts_of(cluster):
         if _is_outside(verdict):
             for pod_set in verdict.workload.pod_sets:
                 yield from _taking(cluster, verdict.workload, pod_set)
@@ -51,8 +53,8 @@ def _promised(cluster: Cluster, landing: list[NodeGroup], resource: str) -> Quot
     groups = {g.name for g in landing if g.advertises(resource)}
     cells = [
         q
-        for (flavor, name), quotas in cluster.supply.demands.items()
-        if name == resource and any(m.group.name in groups for m in cluster.supply.matches(flavor))
+        for (flavor, name), quotas in supply_of(cluster).demands.items()
+        if name == resource and any(m.group.name in groups for m in supply_of(cluster).matches(flavor))
         for q in quotas
         if q.nominal
     ]

@@ -8,14 +8,16 @@ from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.kueue.shapes import queue_shapes
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import Quota, QuotaHolder
+    from qcheck.packing.pod_shape import PodShape
     from qcheck.schedulers.kueue.guaranteed_pods import Guarantee
-    from qcheck.schedulers.kueue.shapes import PodShape
     from qcheck.supply.supply import NodeGroup
 
 CO_RESOURCES = ("cpu", "memory")
@@ -105,7 +107,7 @@ def _shapes(cluster: Cluster, queue: str, devices: Quota) -> list[PodShape]:
     resource, most = devices.resource, devices.nominal
     known = declared_shapes(cluster, devices.flavor) or [
         s
-        for s in cluster.queue_shapes.get((devices.flavor, queue), ())
+        for s in queue_shapes(cluster).get((devices.flavor, queue), ())
         if s.accelerator == resource and 2 * s.count * s.request[resource] >= most
     ]
     return [s for s in known if s.accelerator == resource and s.request[resource] <= most]
@@ -128,7 +130,7 @@ def _by_nodes(cluster: Cluster, devices: Quota, beside: Quota, percent: int) -> 
     """Where no shape is known: well below what the nodes have per accelerator."""
     ratios = [
         (c.free.get(beside.resource, 0), c.machine.allocatable[devices.resource], m.group)
-        for m in cluster.supply.matches(devices.flavor)
+        for m in supply_of(cluster).matches(devices.flavor)
         for c in m.group.classes
         if c.machine.allocatable.get(devices.resource, 0) and c.knows(beside.resource)
     ]

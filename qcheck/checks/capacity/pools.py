@@ -10,6 +10,7 @@ from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +39,7 @@ def shared_counted_as_physical(cluster: Cluster) -> Iterator[Finding]:
     """Quota that only adds up because devices are advertised several times."""
     for flavor, quotas in used_flavors(cluster):
         for resource in sorted({q.resource for q in quotas if is_compute(q.resource) and q.nominal}):
-            groups = [m.group for m in cluster.supply.matches(flavor.name) if m.group.advertises(resource)]
+            groups = [m.group for m in supply_of(cluster).matches(flavor.name) if m.group.advertises(resource)]
             if any(_physical(g, resource) is not None for g in groups):
                 cells = [q for q in quotas if q.resource == resource and q.nominal]
                 yield from _shared(cluster, flavor, resource, cells, groups)
@@ -82,7 +83,7 @@ def _shared(
 def guarantee_on_spot(cluster: Cluster) -> Iterator[Finding]:
     """Flavors with quota all of whose nodes the cloud may take back."""
     for flavor, quotas in used_flavors(cluster):
-        groups = [m.group for m in cluster.supply.matches(flavor.name)]
+        groups = [m.group for m in supply_of(cluster).matches(flavor.name)]
         held = [q for q in quotas if q.nominal]
         if not groups or not held or not all(_is_spot(g) for g in groups):
             continue
@@ -165,7 +166,7 @@ def _too_few(
         f"flavor {flavor.name} promises {promised(resource, quotas, owners(cluster))} {what}, "
         f"but its nodes have room for {total} pods: {sums}",
     )
-    for match in cluster.supply.matches(flavor.name):
+    for match in supply_of(cluster).matches(flavor.name):
         found = found.near(match.group.count_place, f"{match.group.name}: {_pods_per_node(match.group)} pods per node")
     wanted = sum(q.nominal for q in quotas)
     return found.with_data(flavor=flavor.name, resource=resource, wanted=wanted, slots=total)
@@ -174,7 +175,7 @@ def _too_few(
 def _slots(cluster: Cluster, flavor: ResourceFlavor) -> tuple[int, str, bool] | None:
     """Pod slots of a flavor's nodes, the sum that shows them, and whether maxPods is assumed; None if not known."""
     total, sums, estimated = 0, [], False
-    for match in cluster.supply.matches(flavor.name):
+    for match in supply_of(cluster).matches(flavor.name):
         group = match.group
         each = _pods_per_node(group)
         if group.ceiling is None or each is None or not group.is_known:

@@ -10,6 +10,7 @@ from qcheck.cluster.resources import is_accelerator, is_compute, is_fabric
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.supply.landing import ALL
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,7 @@ TOLERANCE = 20
 
 def compared_resources(cluster: Cluster) -> list[str]:
     """The resources with quota for which nodes are expected, in order of name."""
-    supply = cluster.supply
+    supply = supply_of(cluster)
     found = {resource for _, resource in supply.demands}
     return sorted(r for r in found if r != COUNTED_ELSEWHERE and not supply.is_virtual(r))
 
@@ -37,7 +38,7 @@ def compared_resources(cluster: Cluster) -> list[str]:
 def quota_exceeds_capacity(cluster: Cluster) -> Iterator[Finding]:
     """Sets of flavors that promise more than their nodes can ever supply."""
     for resource in compared_resources(cluster):
-        for over in cluster.supply.overdrafts(resource, at_best=True):
+        for over in supply_of(cluster).overdrafts(resource, at_best=True):
             if _is_proven(cluster, resource, over):
                 yield _exceeds(cluster, resource, over)
 
@@ -46,12 +47,12 @@ def _is_proven(cluster: Cluster, resource: str, over: Overdraft) -> bool:
     """Whether the excess is beyond what an estimate may be wrong by. Absent accelerators are QC103's."""
     if "/" in resource and not any(_advertised(cluster, f, resource) for f in over.flavors):
         return False
-    estimated = any(cluster.supply.is_estimated(f, resource) for f in over.flavors)
+    estimated = any(supply_of(cluster).is_estimated(f, resource) for f in over.flavors)
     return not estimated or over.wanted * TOLERANCE > over.supply * (TOLERANCE + 1)
 
 
 def _advertised(cluster: Cluster, flavor: str, resource: str) -> bool:
-    groups = [m.group for m in cluster.supply.matches(flavor)]
+    groups = [m.group for m in supply_of(cluster).matches(flavor)]
     return any(g.advertises(resource) or g.is_only_limited(resource) for g in groups)
 
 
@@ -76,7 +77,7 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     found = _near_supply(found, resource, groups)
     provisioned = any(_is_provisioned(cluster, holder[id(q)]) for q in quotas)
     return (
-        found.likely(any(cluster.supply.is_estimated(f, resource) for f in over.flavors))
+        found.likely(any(supply_of(cluster).is_estimated(f, resource) for f in over.flavors))
         .at_most("warning" if provisioned else "error")
         .with_data(
             resource=resource,
@@ -98,11 +99,11 @@ def _promise(over: Overdraft) -> str:
 
 
 def _quotas(cluster: Cluster, resource: str, over: Overdraft) -> list[Quota]:
-    return [q for f in over.flavors for q in cluster.supply.demands[f, resource]]
+    return [q for f in over.flavors for q in supply_of(cluster).demands[f, resource]]
 
 
 def _groups(cluster: Cluster, over: Overdraft) -> list[NodeGroup]:
-    return [g for g in cluster.supply.groups if g.name in over.groups]
+    return [g for g in supply_of(cluster).groups if g.name in over.groups]
 
 
 def _supply_without_daemon_sets(resource: str, groups: list[NodeGroup]) -> int | None:
@@ -155,8 +156,8 @@ def quota_needs_autoscaling(cluster: Cluster) -> Iterator[Finding]:
     """
     waiting: set[str] = set()
     for resource in sorted(compared_resources(cluster), key=lambda r: not is_accelerator(r)):
-        never = {f for o in cluster.supply.overdrafts(resource, at_best=True) for f in o.flavors}
-        for over in cluster.supply.overdrafts(resource, at_best=False):
+        never = {f for o in supply_of(cluster).overdrafts(resource, at_best=True) for f in o.flavors}
+        for over in supply_of(cluster).overdrafts(resource, at_best=False):
             known = not is_accelerator(resource) and waiting.issuperset(over.flavors)
             if not known and not never & set(over.flavors) and _is_proven(cluster, resource, over):
                 waiting.update(over.flavors if is_accelerator(resource) else ())
@@ -174,7 +175,7 @@ def _needs_more(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     found = finding(largest.nominal_place, message)
     for group in groups:
         found = found.near(group.count_place, _growth(group))
-    return found.likely(any(cluster.supply.is_estimated(f, resource) for f in over.flavors)).with_data(
+    return found.likely(any(supply_of(cluster).is_estimated(f, resource) for f in over.flavors)).with_data(
         resource=resource, flavors=list(over.flavors), reserved=over.wanted, static=over.supply
     )
 
@@ -190,7 +191,7 @@ def _growth(group: NodeGroup) -> str:
 def quota_on_absent_resource(cluster: Cluster) -> Iterator[Finding]:
     """Quota for an accelerator that none of the flavor's nodes advertises; one finding per resource name."""
     absent: dict[str, list[tuple[str, Quota]]] = {}
-    for (flavor, resource), quotas in cluster.supply.demands.items():
+    for (flavor, resource), quotas in supply_of(cluster).demands.items():
         wanted = [q for q in quotas if q.nominal]
         if wanted and _is_absent(cluster, flavor, resource):
             absent.setdefault(resource, []).extend((flavor, q) for q in wanted)
@@ -199,7 +200,7 @@ def quota_on_absent_resource(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _is_absent(cluster: Cluster, flavor: str, resource: str) -> bool:
-    supply = cluster.supply
+    supply = supply_of(cluster)
     if supply.is_virtual(resource) or resource == COUNTED_ELSEWHERE or "/" not in resource:
         return False
     known = bool(supply.matches(flavor)) and supply.is_known(flavor, resource)
@@ -210,7 +211,7 @@ def _absent(cluster: Cluster, resource: str, cells: list[tuple[str, Quota]]) -> 
     from difflib import get_close_matches
 
     flavors = sorted({f for f, _ in cells})
-    groups = [m.group for f in flavors for m in cluster.supply.matches(f)]
+    groups = [m.group for f in flavors for m in supply_of(cluster).matches(f)]
     offered = sorted(
         {r for g in groups for c in g.classes for r, n in c.machine.allocatable.items() if n and is_accelerator(r)}
     )
@@ -259,16 +260,16 @@ def daemonset_takes_accelerators(cluster: Cluster) -> Iterator[Finding]:
 def _taken(cluster: Cluster, daemon_set: DaemonSet, resource: str) -> Iterator[Finding]:
     hit: dict[str, NodeGroup] = {}
     flavors: list[str] = []
-    for (flavor, name), quotas in cluster.supply.demands.items():
-        landed = [m.group for m in cluster.supply.matches(flavor) if _lands(m.group, daemon_set)]
+    for (flavor, name), quotas in supply_of(cluster).demands.items():
+        landed = [m.group for m in supply_of(cluster).matches(flavor) if _lands(m.group, daemon_set)]
         if name == resource and landed and sum(q.nominal for q in quotas):
             flavors.append(flavor)
             hit.update({g.name: g for g in landed})
     if not flavors:
         return
     amount = daemon_set.template.amounts()[resource]
-    largest = max((q for f in flavors for q in cluster.supply.demands[f, resource]), key=lambda q: q.nominal)
-    reserved = sum(q.nominal for f in flavors for q in cluster.supply.demands[f, resource])
+    largest = max((q for f in flavors for q in supply_of(cluster).demands[f, resource]), key=lambda q: q.nominal)
+    reserved = sum(q.nominal for f in flavors for q in supply_of(cluster).demands[f, resource])
     count = sum(g.ceiling or g.static for g in hit.values())
     found = finding(
         daemon_set.template.place_of(resource),
@@ -290,11 +291,11 @@ def _lands(group: NodeGroup, daemon_set: DaemonSet) -> bool:
 @rule("QC106")
 def capacity_unreserved(cluster: Cluster) -> Iterator[Finding]:
     """Accelerators of flavored nodes beyond all quota."""
-    for resource in sorted(r for r in cluster.supply.resources if is_compute(r)):
+    for resource in sorted(r for r in supply_of(cluster).resources if is_compute(r)):
         for flavors, groups in _sharing(cluster, resource):
             supply = sum(g.static_supply(resource) for g in groups)
-            reserved = sum(q.nominal for f in flavors for q in cluster.supply.demands.get((f, resource), ()))
-            kept = max((cluster.supply.total_reserve(f, resource) for f in flavors), default=0)
+            reserved = sum(q.nominal for f in flavors for q in supply_of(cluster).demands.get((f, resource), ()))
+            kept = max((supply_of(cluster).total_reserve(f, resource) for f in flavors), default=0)
             idle = supply - reserved - kept
             if idle > 0:
                 yield finding(
@@ -306,17 +307,17 @@ def capacity_unreserved(cluster: Cluster) -> Iterator[Finding]:
 
 def _sharing(cluster: Cluster, resource: str) -> Iterator[tuple[list[str], list[NodeGroup]]]:
     """Flavors in use joined with the groups that they reach, where everything about them is known."""
-    used = sorted({f for f, _ in cluster.supply.demands})
-    left = [f for f in used if any(m.group.advertises(resource) for m in cluster.supply.matches(f))]
+    used = sorted({f for f, _ in supply_of(cluster).demands})
+    left = [f for f in used if any(m.group.advertises(resource) for m in supply_of(cluster).matches(f))]
     while left:
         flavors, groups = [left.pop(0)], {}
         for flavor in flavors:
             groups.update(
-                {m.group.name: m.group for m in cluster.supply.matches(flavor) if m.group.advertises(resource)}
+                {m.group.name: m.group for m in supply_of(cluster).matches(flavor) if m.group.advertises(resource)}
             )
-            joined = [f for f in left if any(m.group.name in groups for m in cluster.supply.matches(f))]
+            joined = [f for f in left if any(m.group.name in groups for m in supply_of(cluster).matches(f))]
             flavors.extend(joined)
             left = [f for f in left if f not in joined]
-        whole = all(m.how_many == ALL for f in flavors for m in cluster.supply.matches(f))
-        if whole and all(cluster.supply.is_known(f, resource) for f in flavors):
+        whole = all(m.how_many == ALL for f in flavors for m in supply_of(cluster).matches(f))
+        if whole and all(supply_of(cluster).is_known(f, resource) for f in flavors):
             yield flavors, list(groups.values())

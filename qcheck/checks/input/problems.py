@@ -7,6 +7,7 @@ from qcheck.checks.problems import finding_of, of_problems
 from qcheck.checks.registry import rule
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,8 +96,8 @@ def capacity_unknown(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _nothing_to_compare(cluster: Cluster) -> Iterator[Finding]:
-    demands = cluster.supply.demands.items()
-    held = [q for (_, r), quotas in demands for q in quotas if q.nominal and not cluster.supply.is_virtual(r)]
+    demands = supply_of(cluster).demands.items()
+    held = [q for (_, r), quotas in demands for q in quotas if q.nominal and not supply_of(cluster).is_virtual(r)]
     if held:
         many = len(cluster.queues)
         yield finding(

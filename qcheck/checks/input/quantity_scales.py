@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +34,7 @@ def _by_cohort(cluster: Cluster) -> dict[tuple[str, str], list[Quota]]:
     """Quotas above zero by root cohort and resource, without memory below 1Mi, which is suspicious by itself."""
     found: dict[tuple[str, str], list[Quota]] = {}
     for queue in cluster.queues:
-        root = cluster.tree.root(queue.name)
+        root = cohort_tree(cluster).root(queue.name)
         for quota in queue.quotas() if root else ():
             is_tiny = quota.resource == "memory" and quota.nominal < MEBIBYTE
             if root and quota.nominal > 0 and not is_tiny:

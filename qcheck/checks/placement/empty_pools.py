@@ -10,6 +10,7 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.supply.landing import is_discovered, lasting
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,7 @@ KNOWN_BEFORE = (
 def label_only_after_boot(cluster: Cluster) -> Iterator[Finding]:
     """Flavors that rely on labels which an autoscaler cannot know of a pool without nodes."""
     for flavor, _ in used_flavors(cluster):
-        empty = [m.group for m in cluster.supply.matches(flavor.name) if _starts_empty(m.group)]
+        empty = [m.group for m in supply_of(cluster).matches(flavor.name) if _starts_empty(m.group)]
         for key in flavor.node_labels:
             late = [g for g in empty if _appears_late(g, key)]
             if late:
@@ -61,7 +62,7 @@ def _appears_late(group: NodeGroup, key: str) -> bool:
 @rule("QC212")
 def accelerator_pool_untainted(cluster: Cluster) -> Iterator[Finding]:
     """Nodes with accelerators that repel no pod."""
-    for group in cluster.supply.groups:
+    for group in supply_of(cluster).groups:
         devices = sorted({r for c in group.classes for r, n in c.machine.allocatable.items() if n and is_compute(r)})
         taints = [t for c in group.classes for t in lasting(c.taints) if t.is_hard]
         if devices and not taints and group.ceiling != 0 and not has_open_taints(group):

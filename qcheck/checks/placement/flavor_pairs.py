@@ -8,7 +8,10 @@ from qcheck.checks.capacity.sums import names
 from qcheck.checks.registry import rule
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.kueue.cohort_tree import cohort_tree
+from qcheck.schedulers.kueue.competitors import contention_of
 from qcheck.supply.landing import NONE, label_match
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +31,7 @@ def flavors_contradict(cluster: Cluster) -> Iterator[Finding]:
 
 def _meet(cluster: Cluster, queue: ClusterQueue, first: ResourceGroup, second: ResourceGroup) -> bool:
     """Whether pods ask for resources of both groups. Where no workload of the queue is known, they do."""
-    mine = cluster.contention.workloads_of.get(queue.name)
+    mine = contention_of(cluster).workloads_of.get(queue.name)
     return not mine or any(
         asked & set(first.covered) and asked & set(second.covered)
         for w in mine
@@ -65,7 +68,7 @@ def _contradictions(
 
 
 def _has_quota(cluster: Cluster, queue: ClusterQueue, first: FlavorQuotas, second: FlavorQuotas) -> bool:
-    return all(any(cluster.tree.queue_potential(queue.name, q.key) for q in f.quotas) for f in (first, second))
+    return all(any(cohort_tree(cluster).queue_potential(queue.name, q.key) for q in f.quotas) for f in (first, second))
 
 
 def _why(cluster: Cluster, first: ResourceFlavor, second: ResourceFlavor) -> str | None:
@@ -73,9 +76,9 @@ def _why(cluster: Cluster, first: ResourceFlavor, second: ResourceFlavor) -> str
         mine, theirs = first.node_labels[key], second.node_labels[key]
         if mine != theirs:
             return f"{key} would have to be {mine} and {theirs}: the last one written wins"
-    if not (cluster.supply.matches(first.name) and cluster.supply.matches(second.name)):
+    if not (supply_of(cluster).matches(first.name) and supply_of(cluster).matches(second.name)):
         return None
     both = {**first.node_labels, **second.node_labels}
-    fits = any(label_match(both, c.labels, c.varying) != NONE for g in cluster.supply.groups for c in g.classes)
-    unclear = any(not g.classes for g in cluster.supply.groups)
+    fits = any(label_match(both, c.labels, c.varying) != NONE for g in supply_of(cluster).groups for c in g.classes)
+    unclear = any(not g.classes for g in supply_of(cluster).groups)
     return None if fits or unclear else "no node carries the labels of both"

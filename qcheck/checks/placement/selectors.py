@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qcheck.answers.verdict import verdicts_of
 from qcheck.checks.capacity.sums import names, plural
 from qcheck.checks.registry import rule
 from qcheck.cluster.quantity import show_amount
@@ -9,6 +10,7 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.supply.landing import ALL, NONE, select
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
 def used_flavors(cluster: Cluster) -> list[tuple[ResourceFlavor, list[Quota]]]:
     """Flavors for which some queue of this cluster has quota of something that nodes provide, with these cells."""
     cells: dict[str, list[Quota]] = {}
-    for (name, resource), quotas in cluster.supply.demands.items():
-        if name in cluster.flavor and not cluster.supply.is_virtual(resource):
+    for (name, resource), quotas in supply_of(cluster).demands.items():
+        if name in cluster.flavor and not supply_of(cluster).is_virtual(resource):
             cells.setdefault(name, []).extend(quotas)
     return [(cluster.flavor[name], quotas) for name, quotas in cells.items()]
 
@@ -32,9 +34,9 @@ def used_flavors(cluster: Cluster) -> list[tuple[ResourceFlavor, list[Quota]]]:
 @rule("QC201")
 def flavor_matches_no_nodes(cluster: Cluster) -> Iterator[Finding]:
     """Flavors in use whose labels no node carries: the nearest pool and what differs."""
-    unclear = any(not g.is_known for g in cluster.supply.groups)
+    unclear = any(not g.is_known for g in supply_of(cluster).groups)
     for flavor, quotas in used_flavors(cluster):
-        if cluster.supply.matches(flavor.name) or not flavor.node_labels:
+        if supply_of(cluster).matches(flavor.name) or not flavor.node_labels:
             continue
         largest = max(quotas, key=lambda q: (is_compute(q.resource), q.nominal))
         near = _nearest(cluster, flavor.node_labels)
@@ -60,7 +62,7 @@ def _labels(labels: Mapping[str, str]) -> str:
 def _nearest(cluster: Cluster, wanted: dict[str, str]) -> tuple[NodeGroup, list[str]] | None:
     """The group that differs in the fewest labels, and least in their spelling, if it knows any of the keys."""
     ranked = []
-    for at, group in enumerate(cluster.supply.groups):
+    for at, group in enumerate(supply_of(cluster).groups):
         carried = _carried(group)
         differing = sorted((k for k, v in wanted.items() if carried.get(k) != v), key=lambda k: k not in carried)
         if len(differing) < len(wanted) or any(k in carried for k in differing):
@@ -111,10 +113,10 @@ def flavors_share_nodes(cluster: Cluster) -> Iterator[Finding]:
 
     Each set of flavors once, by the accelerator that they share if there is one.
     """
-    resources = {r for _, r in cluster.supply.demands if r != "pods" and not cluster.supply.is_virtual(r)}
+    resources = {r for _, r in supply_of(cluster).demands if r != "pods" and not supply_of(cluster).is_virtual(r)}
     told: set[tuple[str, ...]] = set()
     for resource in sorted(resources, key=lambda r: (not is_compute(r), r)):
-        for over in cluster.supply.overdrafts(resource, at_best=True):
+        for over in supply_of(cluster).overdrafts(resource, at_best=True):
             told.add(over.flavors)
         for group, flavors in _shared(cluster, resource):
             if not any(set(flavors) <= set(t) for t in told):
@@ -125,9 +127,9 @@ def flavors_share_nodes(cluster: Cluster) -> Iterator[Finding]:
 def _shared(cluster: Cluster, resource: str) -> Iterator[tuple[NodeGroup, tuple[str, ...]]]:
     """The flavors with quota of a resource that select all nodes of a group which has it, where they are several."""
     wanted = sorted(
-        f for (f, r), quotas in cluster.supply.demands.items() if r == resource and any(q.nominal for q in quotas)
+        f for (f, r), quotas in supply_of(cluster).demands.items() if r == resource and any(q.nominal for q in quotas)
     )
-    for group in cluster.supply.groups:
+    for group in supply_of(cluster).groups:
         if group.advertises(resource):
             flavors = tuple(f for f in wanted if _selects_all(cluster, f, group))
             if len(flavors) > 1:
@@ -135,13 +137,13 @@ def _shared(cluster: Cluster, resource: str) -> Iterator[tuple[NodeGroup, tuple[
 
 
 def _selects_all(cluster: Cluster, flavor: str, group: NodeGroup) -> bool:
-    return any(m.group is group and m.how_many == ALL for m in cluster.supply.matches(flavor))
+    return any(m.group is group and m.how_many == ALL for m in supply_of(cluster).matches(flavor))
 
 
 def _sharing(cluster: Cluster, resource: str, group: NodeGroup, flavors: tuple[str, ...]) -> Finding:
     first, *others = [cluster.flavor[f] for f in flavors]
     sums = [
-        f"{f} {show_amount(resource, sum(q.nominal for q in cluster.supply.demands[f, resource]))}" for f in flavors
+        f"{f} {show_amount(resource, sum(q.nominal for q in supply_of(cluster).demands[f, resource]))}" for f in flavors
     ]
     have = show_amount(resource, group.static_supply(resource))
     found = finding(
@@ -160,8 +162,8 @@ def nodes_without_flavor(cluster: Cluster) -> Iterator[Finding]:
     """Accelerator nodes that no flavor selects."""
     if not cluster.flavors:
         return
-    selected = {m.group.name for f in cluster.flavors for m in cluster.supply.matches(f.name)} | _meant(cluster)
-    for group in cluster.supply.groups:
+    selected = {m.group.name for f in cluster.flavors for m in supply_of(cluster).matches(f.name)} | _meant(cluster)
+    for group in supply_of(cluster).groups:
         devices = sorted({r for c in group.classes for r, n in c.machine.allocatable.items() if n and is_compute(r)})
         if devices and group.name not in selected and group.ceiling != 0:
             most = group.ceiling if group.ceiling is not None else "any number of"
@@ -174,7 +176,7 @@ def nodes_without_flavor(cluster: Cluster) -> Iterator[Finding]:
 
 def _meant(cluster: Cluster) -> set[str]:
     """Groups that a flavor misses by a label; QC201 names them already."""
-    missing = (f for f, _ in used_flavors(cluster) if not cluster.supply.matches(f.name))
+    missing = (f for f, _ in used_flavors(cluster) if not supply_of(cluster).matches(f.name))
     return {near[0].name for f in missing if (near := _nearest(cluster, f.node_labels)) is not None}
 
 
@@ -183,7 +185,7 @@ def flavor_mixes_machines(cluster: Cluster) -> Iterator[Finding]:
     """Flavors with accelerator quota over different machines."""
     for flavor, quotas in used_flavors(cluster):
         devices = sorted({q.resource for q in quotas if is_compute(q.resource)})
-        groups = [m.group for m in cluster.supply.matches(flavor.name) if m.group.is_known]
+        groups = [m.group for m in supply_of(cluster).matches(flavor.name) if m.group.is_known]
         kinds: dict[str, NodeGroup] = {}
         for group in groups:
             for node_class in group.classes:
@@ -212,9 +214,9 @@ def _kind(node_class: NodeClass, devices: list[str]) -> str:
 @rule("QC210")
 def selector_points_nowhere(cluster: Cluster) -> Iterator[Finding]:
     """Queued or accelerator workloads whose own selection matches no node; QC601 tells of those that no flavor takes."""
-    if any(not g.is_known for g in cluster.supply.groups):
+    if any(not g.is_known for g in supply_of(cluster).groups):
         return
-    causes = {v.workload.id: {r.cause for r in v.decision.reasons} for v in cluster.verdicts if v.admitted is False}
+    causes = {v.workload.id: {r.cause for r in v.decision.reasons} for v in verdicts_of(cluster) if v.admitted is False}
     for workload in cluster.workloads:
         if causes.get(workload.id, set()) & {"selector", "affinity"}:
             continue
@@ -235,7 +237,7 @@ def selector_points_nowhere(cluster: Cluster) -> Iterator[Finding]:
 
 def is_reachable(cluster: Cluster, selection: NodeSelection) -> bool:
     """Whether some node may match a selection."""
-    return any(select(selection, c.labels, c.varying) != NONE for g in cluster.supply.groups for c in g.classes)
+    return any(select(selection, c.labels, c.varying) != NONE for g in supply_of(cluster).groups for c in g.classes)
 
 
 def _selection_place(spec: Place) -> Place:
@@ -250,7 +252,7 @@ def _selection_words(spec: Place) -> str:
 @rule("QC211")
 def daemonset_selects_nothing(cluster: Cluster) -> Iterator[Finding]:
     """DaemonSets that land nowhere by their labels."""
-    if any(not g.is_known for g in cluster.supply.groups):
+    if any(not g.is_known for g in supply_of(cluster).groups):
         return
     for daemon_set in cluster.daemon_sets:
         selection = daemon_set.template.selection

@@ -10,6 +10,7 @@ from qcheck.cluster.resources import looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.supply.landing import devices_are_tolerated, lasting
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +66,7 @@ def _toleration_fix(taint: Taint, by_plugin: bool) -> str:
 
 def _blocking_taint(cluster: Cluster, flavor: ResourceFlavor) -> tuple[Taint, NodeGroup] | None:
     """A hard taint on every node of the flavor that neither it tolerates nor its nodeTaints ask workloads to tolerate."""
-    matches = cluster.supply.matches(flavor.name)
+    matches = supply_of(cluster).matches(flavor.name)
     found: tuple[Taint, NodeGroup] | None = None
     for match in matches:
         open_taints = [t for t in _standing(match.group, flavor) if t not in flavor.node_taints]
@@ -118,7 +119,7 @@ def _taint_place(group: NodeGroup) -> Place:
 def flavor_taint_not_on_nodes(cluster: Cluster) -> Iterator[Finding]:
     """Taints that a flavor declares and its nodes do not have."""
     for flavor, _ in used_flavors(cluster):
-        groups = [m.group for m in cluster.supply.matches(flavor.name)]
+        groups = [m.group for m in supply_of(cluster).matches(flavor.name)]
         if not groups or not all(g.is_known and not has_open_taints(g) for g in groups):
             continue
         carried = {(t.key, t.value, t.effect) for g in groups for c in g.classes for t in c.taints}

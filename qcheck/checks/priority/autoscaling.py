@@ -7,7 +7,7 @@ from qcheck.checks.priority.layers import class_place
 from qcheck.checks.registry import rule
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
-from qcheck.schedulers.kueue.competitors import Contender, landing_groups
+from qcheck.schedulers.kueue.competitors import Contender, contention_of, landing_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ WITHOUT_CUTOFF = ("karpenter",)
 def autoscaler_ignores_pod(cluster: Cluster, cutoff: int) -> Iterator[Finding]:
     """Pods for which cluster-autoscaler adds no node, where nodes have to be added."""
     told: set[str] = set()
-    for each in cluster.contention.contenders:
+    for each in contention_of(cluster).contenders:
         key = each.lowest.name or str(each.workload.id)
         groups = _growing(cluster, each) if each.lowest.value < cutoff and key not in told else []
         if groups:

@@ -7,7 +7,8 @@ from qcheck.checks.missing import Use, by_name, missing, users
 from qcheck.checks.registry import rule
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
-from qcheck.schedulers.kueue.competitors import daemon_grounds
+from qcheck.schedulers.kueue.competitors import contention_of, daemon_grounds
+from qcheck.schedulers.kueue.loans import loans_of
 from qcheck.schedulers.kueue.priorities import ALWAYS_THERE, global_default
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def global_default_surprise(cluster: Cluster) -> Iterator[Finding]:
     owners = [
         (workload, queue)
         for queue in cluster.queues
-        for workload in (cluster.contention.workloads_of.get(queue.name, ()) if _is_owner(cluster, queue) else ())
+        for workload in (contention_of(cluster).workloads_of.get(queue.name, ()) if _is_owner(cluster, queue) else ())
         if _unnamed(workload)
     ]
     if not agents and not owners:
@@ -159,7 +160,7 @@ def _is_on_accelerators(cluster: Cluster, daemon_set: DaemonSet) -> bool:
 
 def _is_owner(cluster: Cluster, queue: ClusterQueue) -> bool:
     """Whether settings call a queue reserved, or it lends what others may hold."""
-    return cluster.loans.is_reserved(queue) or cluster.loans.main(queue) is not None
+    return loans_of(cluster).is_reserved(queue) or loans_of(cluster).main(queue) is not None
 
 
 @rule("QC316")

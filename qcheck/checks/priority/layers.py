@@ -6,7 +6,8 @@ from qcheck.checks.capacity.sums import names, plural
 from qcheck.checks.registry import rule
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
-from qcheck.schedulers.kueue.competitors import Contender, daemon_grounds
+from qcheck.schedulers.kueue.competitors import Contender, contention_of, daemon_grounds
+from qcheck.schedulers.kueue.loans import loans_of
 from qcheck.schedulers.kueue.priorities import POD_CLASS, WORKLOAD_CLASS, Rank, pod_rank, unnamed_rank
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def borrower_not_below_owner(cluster: Cluster) -> Iterator[Finding]:
     told: set[str] = set()
     for borrower in _strongest(cluster):
         key = borrower.highest.name or f"the default in {borrower.queue.name}"
-        for loan in cluster.loans.to(borrower.queue) if key not in told and _reaches(cluster, borrower) else ():
+        for loan in loans_of(cluster).to(borrower.queue) if key not in told and _reaches(cluster, borrower) else ():
             against = _owner_rank(cluster, loan, borrower)
             if against is not None:
                 told.add(key)
@@ -40,13 +41,13 @@ def borrower_not_below_owner(cluster: Cluster) -> Iterator[Finding]:
 
 def _reaches(cluster: Cluster, borrower: Contender) -> bool:
     """Whether there can be any owner whose priority is not above the borrower's; seen before all loans are."""
-    lives_on_loans = any(cluster.loans.is_by_nature(borrower.queue, quota.key) for quota in borrower.queue.quotas())
-    return lives_on_loans or borrower.highest.value > cluster.contention.lowest
+    lives_on_loans = any(loans_of(cluster).is_by_nature(borrower.queue, quota.key) for quota in borrower.queue.quotas())
+    return lives_on_loans or borrower.highest.value > contention_of(cluster).lowest
 
 
 def _strongest(cluster: Cluster) -> Iterator[Contender]:
     """One contender per standing, the highest pod priorities first."""
-    yield from sorted((s[0] for s in cluster.contention.standings), key=lambda c: -c.highest.value)
+    yield from sorted((s[0] for s in contention_of(cluster).standings), key=lambda c: -c.highest.value)
 
 
 def _owner_rank(cluster: Cluster, loan: Loan, borrower: Contender) -> tuple[Rank, Contender | None] | None:
@@ -55,13 +56,13 @@ def _owner_rank(cluster: Cluster, loan: Loan, borrower: Contender) -> tuple[Rank
     Between peers that lend to each other equal priorities are as they should be; a higher one is not. Where the owner's
     workloads are not known, they count as pods without a class, unless some class ranks above the borrower's.
     """
-    by_nature = cluster.loans.is_by_nature(borrower.queue, loan.borrowed.key)
-    owners = cluster.contention.of_queue.get(loan.owner.name, [])
+    by_nature = loans_of(cluster).is_by_nature(borrower.queue, loan.borrowed.key)
+    owners = contention_of(cluster).of_queue.get(loan.owner.name, [])
     for owner in owners:
         over = borrower.highest.value - owner.lowest.value
         if owner.grounds & borrower.grounds and (over > 0 or (over == 0 and by_nature)):
             return owner.lowest, owner
-    if owners or not by_nature or cluster.loans.is_shared(loan.owner):
+    if owners or not by_nature or loans_of(cluster).is_shared(loan.owner):
         return None
     if any(c.value > borrower.highest.value for c in cluster.priority_classes):
         return None
@@ -70,7 +71,7 @@ def _owner_rank(cluster: Cluster, loan: Loan, borrower: Contender) -> tuple[Rank
 
 
 def _not_below(cluster: Cluster, loan: Loan, borrower: Contender, rank: Rank, owner: Contender | None) -> Finding:
-    members = cluster.contention.of_queue[borrower.queue.name]
+    members = contention_of(cluster).of_queue[borrower.queue.name]
     more = sum(c.highest.name == borrower.highest.name for c in members)
     is_above = borrower.highest.value > rank.value
     effect = (
@@ -104,7 +105,7 @@ def _not_below(cluster: Cluster, loan: Loan, borrower: Contender, rank: Rank, ow
 @rule("QC306")
 def priority_layers_inverted(cluster: Cluster) -> Iterator[Finding]:
     """Two workloads that Kueue and kube-scheduler rank in opposite order."""
-    for first, second in cluster.contention.inversions:
+    for first, second in contention_of(cluster).inversions:
         strong, weak = first.workload, second.workload
         found = finding(
             first.highest.place,
@@ -130,9 +131,9 @@ def priority_layers_inverted(cluster: Cluster) -> Iterator[Finding]:
 @rule("QC307")
 def priority_in_one_layer_only(cluster: Cluster) -> Iterator[Finding]:
     """Workloads that stand out in one of the two systems only. Without a WorkloadPriorityClass both use the pods' class."""
-    inverted = {id(c.workload) for pair in cluster.contention.inversions for c in pair}
+    inverted = {id(c.workload) for pair in contention_of(cluster).inversions for c in pair}
     alone: dict[tuple[str | None, str | None], list[Contender]] = {}
-    for each in cluster.contention.contenders:
+    for each in contention_of(cluster).contenders:
         pods = {r.source == POD_CLASS for r in each.pods}
         differs = all(r.value != each.rank.value for r in each.pods)
         chosen = each.workload.priority_class is not None
@@ -172,7 +173,7 @@ def _one_layer(name: str, pod_class: str | None, members: list[Contender]) -> Fi
 def both_layers_preempt(cluster: Cluster) -> Iterator[Finding]:
     """Classes by which kube-scheduler evicts what Kueue admitted, beyond owners that make room among borrowers."""
     weaker: dict[str | None, list[tuple[Contender, Contender]]] = {}
-    for first, second in cluster.contention.evictions:
+    for first, second in contention_of(cluster).evictions:
         weaker.setdefault(first.highest.name, []).append((first, second))
     for pairs in weaker.values():
         first, second = pairs[0]
@@ -197,7 +198,7 @@ def daemonset_evictable(cluster: Cluster) -> Iterator[Finding]:
         places = daemon_grounds(cluster, daemon_set) if rank is not None else frozenset()
         strong = [
             c
-            for c in cluster.contention.contenders
+            for c in contention_of(cluster).contenders
             if rank is not None and c.grounds & places and c.highest.preempts and c.highest.value > rank.value
         ]
         strong = [c for c in strong if _wants_the_same(c, daemon_set)]

@@ -7,6 +7,8 @@ from qcheck.cluster.kueue import NEVER
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.kueue.competitors import contention_of
+from qcheck.schedulers.kueue.loans import loans_of
 from qcheck.schedulers.kueue.priorities import global_default, pod_ranks
 from qcheck.schedulers.kueue.teardown import fails_on_eviction, is_lost, seconds, teardown
 
@@ -31,10 +33,10 @@ def owner_cannot_reclaim(cluster: Cluster) -> Iterator[Finding]:
     Where a profile is held, reserved queues must be able to preempt borrowers of any priority.
     """
     for owner in cluster.queues:
-        loan = None if cluster.loans.is_shared(owner) else cluster.loans.main(owner)
+        loan = None if loans_of(cluster).is_shared(owner) else loans_of(cluster).main(owner)
         limit = _reclaim_limit(cluster, owner)
         if loan is not None and limit is not None:
-            others = [found.borrower.name for found in cluster.loans.of(owner, loan.quota)]
+            others = [found.borrower.name for found in loans_of(cluster).of(owner, loan.quota)]
             yield (
                 finding(
                     owner.preemption.place.at("reclaimWithinCohort"),
@@ -52,7 +54,7 @@ def _reclaim_limit(cluster: Cluster, owner: ClusterQueue) -> str | None:
     reclaim = owner.preemption.reclaim
     if reclaim == NEVER:
         return "can never take it back: reclaimWithinCohort is Never"
-    if cluster.policy.profile and reclaim != "Any" and cluster.loans.is_reserved(owner):
+    if cluster.policy.profile and reclaim != "Any" and loans_of(cluster).is_reserved(owner):
         return f"takes it back from lower priorities only: reclaimWithinCohort is {reclaim}"
     return None
 
@@ -105,7 +107,7 @@ def _why_ineffective(
 def _in_use(cluster: Cluster) -> dict[int, Place]:
     """Priorities that workloads have or may have in Kueue. Where classes are named, unlabelled ones have the default."""
     classes = {c.value: c.place.at("value") for c in reversed(cluster.workload_priority_classes)}
-    chosen = {c.rank.value: c.rank.place for c in cluster.contention.contenders}
+    chosen = {c.rank.value: c.rank.place for c in contention_of(cluster).contenders}
     if not classes and len(chosen) < 2:
         return {}
     default = global_default(cluster)
@@ -142,7 +144,7 @@ def slow_reclaim(cluster: Cluster, budget: str | int, operators: list[str]) -> I
     allowed = _duration(budget)
     known = {kind: _duration(text) for kind, _, text in (o.partition("=") for o in operators)}
     for queue in cluster.queues:
-        taken = [(w, teardown(w, known)) for w in cluster.contention.workloads_of.get(queue.name, ())]
+        taken = [(w, teardown(w, known)) for w in contention_of(cluster).workloads_of.get(queue.name, ())]
         slow = [(workload, took) for workload, took in taken if took.seconds > allowed]
         loan = _taken_back(cluster, queue) if slow else None
         if loan is not None:
@@ -173,7 +175,7 @@ def _duration(text: str | int) -> int:
 
 def _taken_back(cluster: Cluster, queue: ClusterQueue) -> Loan | None:
     """What a queue borrows from an owner that may preempt it."""
-    return next((loan for loan in cluster.loans.to(queue) if loan.is_reclaimable), None)
+    return next((loan for loan in loans_of(cluster).to(queue) if loan.is_reclaimable), None)
 
 
 @rule("QC312")
@@ -181,7 +183,9 @@ def not_preemption_tolerant(cluster: Cluster) -> Iterator[Finding]:
     """Workloads on borrowed quota that do not survive losing it."""
     for queue in cluster.queues:
         lost = [
-            (w, why) for w in cluster.contention.workloads_of.get(queue.name, ()) if (why := _why_lost(w)) is not None
+            (w, why)
+            for w in contention_of(cluster).workloads_of.get(queue.name, ())
+            if (why := _why_lost(w)) is not None
         ]
         loan = _taken_back(cluster, queue) if lost else None
         if loan is None:
@@ -220,10 +224,10 @@ def _strongest_owner(cluster: Cluster, queue: ClusterQueue) -> int | None:
 
     A queue made for borrowing is meant to make room: for it the highest there is.
     """
-    loans = cluster.loans
+    loans = loans_of(cluster)
     if any(loans.is_by_nature(queue, cell) for cell in loans.cells_to(queue)):
         return MOST_URGENT
-    owners = (c for c in cluster.contention.most_urgent if loans.between(c.queue, queue) is not None)
+    owners = (c for c in contention_of(cluster).most_urgent if loans.between(c.queue, queue) is not None)
     return next((c.highest.value for c in owners), None)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qcheck.answers.verdict import verdicts_of
 from qcheck.checks.capacity.sums import names
 from qcheck.checks.registry import rule
 from qcheck.cluster.value import TYPE_CHECKING
@@ -22,7 +23,7 @@ _LETS_PASS = ("namespace-not-selected", "queue-stopped", "queue-inactive", "prio
 def strict_fifo_blocked(cluster: Cluster) -> Iterator[Finding]:
     """Strict queues with a workload that can never be admitted, or with several flavors to wait for."""
     stuck: dict[str, list[Verdict]] = {}
-    for verdict in cluster.verdicts:
+    for verdict in verdicts_of(cluster):
         decision = verdict.decision
         if decision.is_never_admitted and decision.cluster_queue and decision.reasons[0].cause not in _LETS_PASS:
             stuck.setdefault(decision.cluster_queue, []).append(verdict)

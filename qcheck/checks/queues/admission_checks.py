@@ -9,6 +9,7 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.inactive_queues import inactive
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -143,7 +144,7 @@ def provisioning_unsupported(cluster: Cluster) -> Iterator[Finding]:
     """ProvisioningRequest checks on nodes that Karpenter manages, which does not know such requests."""
     for queue, use, check, flavors in _provisioned(cluster):
         for flavor in flavors:
-            groups = [m.group for m in cluster.supply.matches(flavor.name)]
+            groups = [m.group for m in supply_of(cluster).matches(flavor.name)]
             if groups and all(_is_karpenters(g) for g in groups):
                 yield (
                     finding(

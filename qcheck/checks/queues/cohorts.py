@@ -7,6 +7,8 @@ from qcheck.checks.registry import rule
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.kueue.cohort_tree import cohort_tree
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +74,7 @@ def _parts(name: str) -> list[str]:
 def cohort_quota_adds_up(cluster: Cluster) -> Iterator[Finding]:
     """Quota of a cohort that looks like a ceiling over its members'. Where the nodes for both are there, it is none."""
     for cohort in cluster.cohorts:
-        members = [cluster.queue[m] for m in sorted(cluster.tree.members(cohort.name))]
+        members = [cluster.queue[m] for m in sorted(cohort_tree(cluster).members(cohort.name))]
         doubled = []
         for quota in cohort.quotas():
             theirs = [q for m in members if (q := m.quota(*quota.key)) is not None and q.nominal]
@@ -85,7 +87,7 @@ def cohort_quota_adds_up(cluster: Cluster) -> Iterator[Finding]:
 
 def _is_there(cluster: Cluster, quota: Quota) -> bool:
     """Whether nodes for all quota of a cell exist."""
-    supply = cluster.supply
+    supply = supply_of(cluster)
     if not supply.matches(quota.flavor) or not supply.is_known(quota.flavor, quota.resource):
         return False
     ceiling = supply.ceiling(quota.flavor, quota.resource)
@@ -112,7 +114,7 @@ def _adds_up(cohort: Cohort, doubled: list[tuple[Quota, list[Quota], int]]) -> F
 def cohort_flavor_mismatch(cluster: Cluster) -> Iterator[Finding]:
     """Quota of a cohort that no queue below it can use, because none lists the cell. A missing flavor is QC401's case."""
     for cohort in cluster.cohorts if cluster.queues else ():
-        members = [cluster.queue[m] for m in sorted(cluster.tree.members(cohort.name))]
+        members = [cluster.queue[m] for m in sorted(cohort_tree(cluster).members(cohort.name))]
         listed = {q.key for m in members for q in m.quotas()}
         unused = [q for q in cohort.quotas() if q.nominal and q.key not in listed and q.flavor in cluster.flavor]
         if unused:

@@ -7,6 +7,7 @@ from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +37,7 @@ def _borrowed_before_own(cluster: Cluster, queue: ClusterQueue, group: ResourceG
         cells = [q for f in group.flavors for q in f.quotas if q.resource == resource]
         for at, cell in enumerate(cells):
             own = next((later for later in cells[at + 1 :] if later.nominal), None)
-            if own is not None and cluster.tree.borrowable(queue.name, cell.key) > 0:
+            if own is not None and cohort_tree(cluster).borrowable(queue.name, cell.key) > 0:
                 return cell, own
     return None
 

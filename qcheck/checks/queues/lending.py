@@ -8,7 +8,8 @@ from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
-from qcheck.schedulers.kueue.loans import counted
+from qcheck.schedulers.kueue.cohort_tree import cohort_tree
+from qcheck.schedulers.kueue.loans import counted, loans_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 def quota_dead(cluster: Cluster) -> Iterator[Finding]:
     """Covered resources of which a queue can never hold anything. What is missing beside accelerators is QC107's case."""
     for queue in cluster.queues:
-        if cluster.tree.is_below_cycle(queue.parent):
+        if cohort_tree(cluster).is_below_cycle(queue.parent):
             continue
         dead = [r for g in queue.groups for r in g.covered if _is_dead(cluster, queue, g, r)]
         cells = [q for q in queue.quotas() if q.resource in dead]
@@ -42,7 +43,7 @@ def _is_dead(cluster: Cluster, queue: ClusterQueue, group: ResourceGroup, resour
     if not is_compute(resource) and any(q.nominal and is_compute(q.resource) for q in queue.quotas()):
         return False
     cells = [q for f in group.flavors for q in f.quotas if q.resource == resource]
-    return bool(cells) and all(cluster.tree.queue_potential(queue.name, c.key) == 0 for c in cells)
+    return bool(cells) and all(cohort_tree(cluster).queue_potential(queue.name, c.key) == 0 for c in cells)
 
 
 @rule("QC410")
@@ -50,16 +51,18 @@ def borrowing_out_of_reach(cluster: Cluster) -> Iterator[Finding]:
     """Borrowing limits above all that the others could ever lend."""
     for holder in (*cluster.queues, *cluster.cohorts):
         node = _node(cluster, holder)
-        if cluster.tree.is_below_cycle(node.parent):
+        if cohort_tree(cluster).is_below_cycle(node.parent):
             continue
-        beyond = [(q, cluster.tree.lent_to(node, q.key)) for q in holder.quotas() if q.borrowing_limit is not None]
+        beyond = [
+            (q, cohort_tree(cluster).lent_to(node, q.key)) for q in holder.quotas() if q.borrowing_limit is not None
+        ]
         beyond = [(q, most) for q, most in beyond if (q.borrowing_limit or 0) > most and (q.nominal or most)]
         if beyond:
             yield _out_of_reach(holder, sorted(beyond, key=lambda b: not is_compute(b[0].resource)))
 
 
 def _node(cluster: Cluster, holder: QuotaHolder) -> TreeNode:
-    nodes = cluster.tree.queues if holder.id.kind == "ClusterQueue" else cluster.tree.cohorts
+    nodes = cohort_tree(cluster).queues if holder.id.kind == "ClusterQueue" else cohort_tree(cluster).cohorts
     return nodes[holder.name]
 
 
@@ -80,7 +83,7 @@ def _out_of_reach(holder: QuotaHolder, beyond: list[tuple[Quota, int]]) -> Findi
 def lending_blocked(cluster: Cluster) -> Iterator[Finding]:
     """Idle quota that others would like and may not have."""
     for queue in cluster.queues:
-        kept = [(q, keen) for q in _blocks(queue) if (keen := cluster.loans.wanting(queue, q.key))]
+        kept = [(q, keen) for q in _blocks(queue) if (keen := loans_of(cluster).wanting(queue, q.key))]
         if kept:
             quota, keen = min(kept, key=lambda k: not is_compute(k[0].resource))
             found = finding(
@@ -100,11 +103,11 @@ def reserved_queue_borrows(cluster: Cluster) -> Iterator[Finding]:
     """Queues that do not do what settings call them: reserved ones borrow, shared ones cannot."""
     for queue in cluster.queues:
         cells = counted(queue)
-        if cluster.loans.is_reserved(queue) and queue.parent:
+        if loans_of(cluster).is_reserved(queue) and queue.parent:
             open_cells = [q for q in cells if q.borrowing_limit != 0]
             if open_cells:
                 yield _borrows(queue, open_cells)
-        if cluster.loans.is_shared(queue) and cells and not _can_borrow(cluster, queue, cells):
+        if loans_of(cluster).is_shared(queue) and cells and not _can_borrow(cluster, queue, cells):
             place = cells[0].place.at("borrowingLimit") if queue.parent else queue.parent_place
             why = "nothing of it can be borrowed in its cohort" if queue.parent else "it is in no cohort"
             yield (
@@ -118,7 +121,7 @@ def reserved_queue_borrows(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _can_borrow(cluster: Cluster, queue: ClusterQueue, cells: list[Quota]) -> bool:
-    return any(cluster.tree.borrowable(queue.name, q.key) > 0 for q in cells)
+    return any(cohort_tree(cluster).borrowable(queue.name, q.key) > 0 for q in cells)
 
 
 def _borrows(queue: ClusterQueue, cells: list[Quota]) -> Finding:

@@ -7,6 +7,8 @@ from qcheck.checks.missing import Use, by_name, missing, users
 from qcheck.checks.registry import rule
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.kueue.cohort_tree import cohort_tree
+from qcheck.schedulers.kueue.loans import loans_of
 from qcheck.schedulers.kueue.routing import selects
 
 if TYPE_CHECKING:
@@ -108,10 +110,10 @@ def _outside(cluster: Cluster, queue: ClusterQueue, outside: list[LocalQueue]) -
 @rule("QC405")
 def cohort_cycle(cluster: Cluster) -> Iterator[Finding]:
     """Cohorts that are their own ancestors."""
-    for cycle in cluster.tree.cycles:
+    for cycle in cohort_tree(cluster).cycles:
         first, *others = [cluster.cohort[name] for name in cycle]
         below = sorted(
-            q.name for q in cluster.queues if q.parent and set(cycle) & set(cluster.tree.ancestors(q.parent))
+            q.name for q in cluster.queues if q.parent and set(cycle) & set(cohort_tree(cluster).ancestors(q.parent))
         )
         inactive = f"; Kueue leaves {names(below)} out of scheduling without saying so" if below else ""
         way = " -> ".join((*cycle, cycle[0]))
@@ -130,7 +132,7 @@ def queue_stopped(cluster: Cluster) -> Iterator[Finding]:
     for queue in cluster.queues:
         if queue.is_stopped:
             drained = "; what it runs is evicted" if queue.stop_policy == "HoldAndDrain" else ""
-            lent = "; others still borrow its quota" if cluster.loans.main(queue) else ""
+            lent = "; others still borrow its quota" if loans_of(cluster).main(queue) else ""
             message = f"{queue.name} is stopped ({queue.stop_policy}) and admits nothing{drained}{lent}"
             yield finding(queue.place.at("spec", "stopPolicy"), message).about(queue.id)
     for local in cluster.local_queues:

@@ -7,6 +7,7 @@ from qcheck.cluster.quantity import amount, show_amount
 from qcheck.cluster.resources import BASIC, is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +41,7 @@ def _tight(cluster: Cluster, quota: ResourceQuota, queue: ClusterQueue) -> list[
         cells = [q for q in queue.quotas() if q.resource == resource]
         if not cells or (resource == key and resource not in BASIC):
             continue
-        admitted = sum(cluster.tree.queue_potential(queue.name, c.key) for c in cells)
+        admitted = sum(cohort_tree(cluster).queue_potential(queue.name, c.key) for c in cells)
         if amount(resource, hard) < admitted:
             found.append((key, amount(resource, hard), admitted, max(cells, key=lambda c: c.nominal)))
     return sorted(found, key=lambda f: not is_compute(f[3].resource))

@@ -8,6 +8,8 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.flavor_domains import CLIQUE, HOSTNAME
+from qcheck.schedulers.kueue.shapes import workload_shapes
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,8 +18,8 @@ if TYPE_CHECKING:
     from qcheck.cluster.kueue import FlavorResource, Quota, ResourceFlavor, Topology
     from qcheck.cluster.place import Place
     from qcheck.cluster.workloads import PodSet, Workload
+    from qcheck.packing.pod_shape import PodShape
     from qcheck.packing.required_domain import DomainSize, Misfit, Party
-    from qcheck.schedulers.kueue.shapes import PodShape
 
     Tried = list[tuple[str, Misfit]]
 
@@ -66,9 +68,9 @@ def _of_workload(cluster: Cluster, workload: Workload, pod_sets: list[PodSet]) -
 
 def _party(cluster: Cluster, workload: Workload, pod_sets: list[PodSet]) -> Party:
     from qcheck.packing.domains import Slice
+    from qcheck.packing.pod_shape import pod_request
     from qcheck.packing.question import Pods
     from qcheck.packing.required_domain import Party
-    from qcheck.schedulers.kueue.shapes import pod_request
 
     members = tuple(
         Pods(p.name, pod_request(cluster, workload, p), p.count if p.minimum is None else p.minimum) for p in pod_sets
@@ -90,7 +92,7 @@ def _tried(cluster: Cluster, offered: list[tuple[ResourceFlavor, Topology]], par
 
     tried: Tried = []
     for flavor, topology in offered:
-        why = misfit(cluster, flavor.name, topology.levels, party) if cluster.supply.matches(flavor.name) else None
+        why = misfit(cluster, flavor.name, topology.levels, party) if supply_of(cluster).matches(flavor.name) else None
         if why is None:
             return []
         tried.append((flavor.name, why))
@@ -112,7 +114,7 @@ def _message(who: str, party: Party, tried: Tried) -> str:
 
 
 def _settled(cluster: Cluster, found: Finding, party: Party, tried: Tried) -> Finding:
-    for group in {m.group.name: m.group for flavor, _ in tried for m in cluster.supply.matches(flavor)}.values():
+    for group in {m.group.name: m.group for flavor, _ in tried for m in supply_of(cluster).matches(flavor)}.values():
         found = found.near(group.count_place, f"nodes of {group.name}")
     most = [miss.most for _, miss in tried if miss.most is not None]
     return found.likely(not all(miss.certain for _, miss in tried)).with_data(
@@ -143,8 +145,8 @@ def _cells_of(cluster: Cluster, name: str) -> Iterator[tuple[FlavorResource, tup
     """The cells of a declared shape's accelerator, in flavors that it concerns and that have nodes."""
     from qcheck.schedulers.kueue.shapes import declared_shapes
 
-    for (flavor, resource), quotas in cluster.supply.demands.items():
-        for shape in declared_shapes(cluster, flavor) if cluster.supply.matches(flavor) else ():
+    for (flavor, resource), quotas in supply_of(cluster).demands.items():
+        for shape in declared_shapes(cluster, flavor) if supply_of(cluster).matches(flavor) else ():
             if shape.name == name and shape.accelerator == resource:
                 yield (flavor, resource), quotas, shape
 
@@ -154,8 +156,8 @@ def quota_not_domain_multiple(cluster: Cluster) -> Iterator[Finding]:
     """Accelerator quota that leaves a rest smaller than the domains in which its workloads run."""
     from qcheck.packing.required_domain import domain_size
 
-    for (flavor, resource), quotas in cluster.supply.demands.items():
-        if not is_compute(resource) or not cluster.supply.matches(flavor):
+    for (flavor, resource), quotas in supply_of(cluster).demands.items():
+        if not is_compute(resource) or not supply_of(cluster).matches(flavor):
             continue
         for level in _levels_that_matter(cluster, flavor):
             size = domain_size(cluster, flavor, level, resource)
@@ -168,7 +170,7 @@ def quota_not_domain_multiple(cluster: Cluster) -> Iterator[Finding]:
 def _levels_that_matter(cluster: Cluster, flavor: str) -> list[str]:
     """What workloads and shapes require; else the finest level above the node, and the NVLink domain."""
     asked = [s.level for s in cluster.policy.shapes if s.level and (not s.flavors or flavor in s.flavors)]
-    asked += [s.level for s in cluster.workload_shapes.get(flavor, ()) if s.level and s.accelerator]
+    asked += [s.level for s in workload_shapes(cluster).get(flavor, ()) if s.level and s.accelerator]
     topology = cluster.topology.get(cluster.flavor[flavor].topology or "") if flavor in cluster.flavor else None
     above = [level for level in (topology.levels if topology else ()) if level != HOSTNAME]
     return list(dict.fromkeys(asked or [*above[-1:], CLIQUE]))
@@ -204,8 +206,8 @@ def _no_multiple(cluster: Cluster, flavor: str, level: str, size: DomainSize, sh
 def _size_place(cluster: Cluster, flavor: str, level: str) -> Place | None:
     """Where a pool says how large its domains are."""
     stated = [
-        t for m in cluster.supply.matches(flavor) if m.group.pool for t in m.group.pool.topology if t.level == level
+        t for m in supply_of(cluster).matches(flavor) if m.group.pool for t in m.group.pool.topology if t.level == level
     ]
     if stated:
         return stated[0].place
-    return next((m.group.place for m in cluster.supply.matches(flavor)), None)
+    return next((m.group.place for m in supply_of(cluster).matches(flavor)), None)

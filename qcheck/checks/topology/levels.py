@@ -7,6 +7,7 @@ from qcheck.checks.registry import rule
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.flavor_domains import ABSENT, HOSTNAME, UNKNOWN, label_state
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +55,7 @@ def topology_level_not_on_nodes(cluster: Cluster) -> Iterator[Finding]:
     """Levels whose label the flavor's nodes lack: such nodes are not counted at all."""
     reported: set[tuple[str, str, tuple[str, ...]]] = set()
     for flavor, topology in topology_flavors(cluster):
-        groups = [m.group for m in cluster.supply.matches(flavor.name)]
+        groups = [m.group for m in supply_of(cluster).matches(flavor.name)]
         for level in topology.levels:
             states = [(g, label_state(g, level)) for g in groups]
             lacking = [g for g, state in states if state == ABSENT]

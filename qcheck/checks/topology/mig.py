@@ -7,6 +7,7 @@ from qcheck.checks.registry import rule
 from qcheck.cluster.quantity import whole
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,7 @@ def mig_geometry_impossible(cluster: Cluster) -> Iterator[Finding]:
     """Layouts for mig-parted, and instances that nodes are said to have."""
     for layout in cluster.mig_layouts:
         yield from _of_layout(layout)
-    for group in cluster.supply.groups:
+    for group in supply_of(cluster).groups:
         for node_class in group.classes:
             if any(r.startswith(MIG) and n for r, n in node_class.machine.allocatable.items()):
                 yield from _of_nodes(group, node_class)
@@ -104,8 +105,8 @@ def _impossible(
 def _too_many(
     group: NodeGroup, node_class: NodeClass, family: Family, instances: dict[str, int], table: dict[str, Starts]
 ) -> Finding | None:
-    from qcheck.cluster.mig import MigQuestion
     from qcheck.packing.answer import DoesNotFit
+    from qcheck.packing.mig import MigQuestion
     from qcheck.packing.solve import solve
     from qcheck.packing.words import explain
 

@@ -9,6 +9,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
 from qcheck.supply.evictable_daemon_sets import asking as asking_for
 from qcheck.supply.evictable_daemon_sets import evictable
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,7 @@ class WholeNode(Value):
 @rule("QC504")
 def quota_not_node_multiple(cluster: Cluster) -> Iterator[Finding]:
     """Nominal quota that leaves a rest smaller than a node, by machine and also by what DaemonSets leave of it."""
-    for (flavor, resource), quotas in cluster.supply.demands.items():
+    for (flavor, resource), quotas in supply_of(cluster).demands.items():
         sizes = _node_sizes(cluster, flavor, resource)
         if not is_whole_device(resource) or len(sizes) != 1:
             continue
@@ -62,7 +63,7 @@ def _node_sizes(cluster: Cluster, flavor: str, resource: str) -> dict[tuple[int,
     Nobody asks for all shares of shared devices at once, so these have no size.
     """
     sizes: dict[tuple[int, int], NodeGroup] = {}
-    for match in cluster.supply.matches(flavor):
+    for match in supply_of(cluster).matches(flavor):
         for node_class in match.group.classes:
             shared = resource in (node_class.machine.physical or {})
             whole = 0 if shared else node_class.machine.allocatable.get(resource, 0)
@@ -83,8 +84,8 @@ def _shape_sizes(cluster: Cluster, flavor: str, resource: str) -> list[int]:
 @rule("QC505")
 def whole_node_pods_impossible(cluster: Cluster) -> Iterator[Finding]:
     """Flavors whose machines could hold a pod of the full node size, if nothing were taken from each of them."""
-    for (flavor, resource), quotas in cluster.supply.demands.items():
-        groups = [m.group for m in cluster.supply.matches(flavor) if m.group.advertises(resource)]
+    for (flavor, resource), quotas in supply_of(cluster).demands.items():
+        groups = [m.group for m in supply_of(cluster).matches(flavor) if m.group.advertises(resource)]
         if not is_whole_device(resource) or not groups or not any(q.nominal for q in quotas):
             continue
         whole = max(c.machine.allocatable.get(resource, 0) for g in groups for c in g.classes)
@@ -93,7 +94,7 @@ def whole_node_pods_impossible(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _impossible(cluster: Cluster, flavor: str, resource: str, whole: int, groups: list[NodeGroup]) -> Finding:
-    largest = max(cluster.supply.demands[flavor, resource], key=lambda q: q.nominal)
+    largest = max(supply_of(cluster).demands[flavor, resource], key=lambda q: q.nominal)
     free = max(g.highest(resource) for g in groups)
     daemon_sets = _takers(groups, resource)
     asking = _asking(cluster, flavor, resource, whole)

@@ -8,6 +8,7 @@ from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.workloads import DaemonSet
     from qcheck.packing.flavor_question import Verdict, Wish
+    from qcheck.packing.pod_shape import PodShape
     from qcheck.schedulers.kueue.guaranteed_pods import Guarantee
-    from qcheck.schedulers.kueue.shapes import PodShape
     from qcheck.supply.supply import Taking
 
     Judged = list[tuple[Guarantee, Verdict]]
@@ -74,9 +75,9 @@ def _each_alone(cluster: Cluster, failing: Judged, severity: str) -> Iterator[Fi
 
 def overpromised(cluster: Cluster) -> frozenset[FlavorResource]:
     """Cells whose sums already exceed the nodes: those are QC101's."""
-    resources = {r for _, r in cluster.supply.demands if not cluster.supply.is_virtual(r)}
+    resources = {r for _, r in supply_of(cluster).demands if not supply_of(cluster).is_virtual(r)}
     return frozenset(
-        (f, r) for r in resources for over in cluster.supply.overdrafts(r, at_best=True) for f in over.flavors
+        (f, r) for r in resources for over in supply_of(cluster).overdrafts(r, at_best=True) for f in over.flavors
     )
 
 
@@ -85,7 +86,7 @@ def is_left_to_packing(cluster: Cluster, flavor: str, shape: PodShape, broken: f
     if any((flavor, resource) in broken for resource in shape.request):
         return False
     accelerator = shape.accelerator or ""
-    groups = [m.group for m in cluster.supply.matches(flavor) if m.group.advertises(accelerator)]
+    groups = [m.group for m in supply_of(cluster).matches(flavor) if m.group.advertises(accelerator)]
     whole = max((c.machine.allocatable.get(accelerator, 0) for g in groups for c in g.classes), default=0)
     taken = all(g.highest(accelerator) < whole for g in groups)
     return bool(groups) and not (taken and shape.request[accelerator] == whole)
@@ -135,7 +136,7 @@ def _as_settled(cluster: Cluster, found: Finding, short: list[Guarantee], verdic
 
 def _takings(cluster: Cluster, short: list[Guarantee], resources: set[str]) -> list[Taking]:
     """The DaemonSets that take some of the resources of the nodes in question, each once."""
-    classes = [c for g in short for m in cluster.supply.matches(g.flavor) for c in m.group.classes]
+    classes = [c for g in short for m in supply_of(cluster).matches(g.flavor) for c in m.group.classes]
     found = {t.daemon_set.id: t for c in classes for t in c.takings if t.certain and any(map(t.amounts.get, resources))}
     return list(found.values())
 
@@ -226,9 +227,9 @@ def _demanded(cluster: Cluster) -> dict[str, tuple[Guarantee, tuple[str, ...]]]:
     from qcheck.schedulers.kueue.shapes import declared_shapes
 
     found: dict[str, tuple[Guarantee, tuple[str, ...]]] = {}
-    for flavor, resource in sorted(cluster.supply.demands):
+    for flavor, resource in sorted(supply_of(cluster).demands):
         for shape in declared_shapes(cluster, flavor) if is_compute(resource) else ():
-            if shape.pods is None or shape.accelerator != resource or not cluster.supply.matches(flavor):
+            if shape.pods is None or shape.accelerator != resource or not supply_of(cluster).matches(flavor):
                 continue
             given = Guarantee("settings", _largest(cluster, (flavor, resource)), shape, shape.pods)
             known, flavors = found.get(shape.name, (given, ()))
@@ -238,4 +239,4 @@ def _demanded(cluster: Cluster) -> dict[str, tuple[Guarantee, tuple[str, ...]]]:
 
 
 def _largest(cluster: Cluster, cell: FlavorResource) -> Quota:
-    return max(cluster.supply.demands[cell], key=lambda q: q.nominal)
+    return max(supply_of(cluster).demands[cell], key=lambda q: q.nominal)

@@ -11,6 +11,8 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.flavor_question import LENIENT, PLAIN, nodes_of
+from qcheck.schedulers.kueue.shapes import workload_shapes
+from qcheck.supply.supply import added_tolerations, supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import Quota
     from qcheck.cluster.place import Place
+    from qcheck.packing.pod_shape import PodShape
     from qcheck.packing.question import Nodes
-    from qcheck.schedulers.kueue.shapes import PodShape
     from qcheck.supply.supply import NodeGroup
 
 
@@ -42,7 +44,7 @@ def shapes_on(cluster: Cluster, flavor: str, resource: str) -> list[PodShape]:
     """The shapes that use a resource of a flavor: the declared ones, else those of workloads."""
     from qcheck.schedulers.kueue.shapes import declared_shapes
 
-    known = declared_shapes(cluster, flavor) or cluster.workload_shapes.get(flavor, ())
+    known = declared_shapes(cluster, flavor) or workload_shapes(cluster).get(flavor, ())
     return [s for s in known if s.accelerator == resource]
 
 
@@ -52,7 +54,7 @@ def _cells(cluster: Cluster) -> Iterator[tuple[str, str, Quota, tuple[NodeGroup,
 
     if not cluster.policy.shapes and not cluster.workloads:
         return
-    for (flavor, resource), quotas in cluster.supply.demands.items():
+    for (flavor, resource), quotas in supply_of(cluster).demands.items():
         if not is_compute(resource) or not any(q.nominal for q in quotas):
             continue
         groups = [g for g in groups_behind(cluster, [flavor]) or () if g.advertises(resource)]
@@ -72,7 +74,7 @@ def co_resource_strands_accelerators(cluster: Cluster) -> Iterator[Finding]:
 
 def _idle(cluster: Cluster, group: NodeGroup, flavor: str, shape: PodShape, resource: str) -> Idle | None:
     """What a co-resource leaves idle on a group's nodes, beyond what an estimate may be wrong by."""
-    if not shape.may_use(cluster, group, flavor):
+    if not shape.may_use(group, added_tolerations(cluster, flavor)):
         return None
     lenient = nodes_of(group, sorted(shape.request), LENIENT, 1)
     by_device = lenient.free[resource] // shape.request[resource]
@@ -179,7 +181,7 @@ def _fought(cluster: Cluster, duel: Duel, resource: str, groups: tuple[NodeGroup
 
     large, small = duel.large.request, duel.small.request
     asked = sorted({*large, *small})
-    exposed = {g.name for g in groups if duel.small.may_use(cluster, g, duel.flavor)}
+    exposed = {g.name for g in groups if duel.small.may_use(g, added_tolerations(cluster, duel.flavor))}
     nodes = {g.name: nodes_of(g, asked, LENIENT, duel.wanted) for g in groups}
     safe = placeable([n for name, n in nodes.items() if name not in exposed], large)
     open_ = [n for name, n in nodes.items() if name in exposed]
@@ -212,7 +214,7 @@ def _without_device(cluster: Cluster, flavor: str) -> list[PodShape]:
 
     named = {s.name for s in cluster.policy.shapes if flavor in s.flavors}
     known = [s for s in declared_shapes(cluster, flavor) if s.name in named]
-    return [s for s in known or cluster.workload_shapes.get(flavor, ()) if s.accelerator is None and _basic(s)]
+    return [s for s in known or workload_shapes(cluster).get(flavor, ()) if s.accelerator is None and _basic(s)]
 
 
 def _basic(shape: PodShape) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qcheck.answers.verdict import verdicts_of
 from qcheck.checks.capacity.sums import names, plural
 from qcheck.checks.problems import of_problems
 from qcheck.checks.registry import rule
@@ -10,6 +11,7 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.admission import decide
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +31,7 @@ _MOST = 4
 @rule("QC601")
 def never_admitted(cluster: Cluster) -> Iterator[Finding]:
     """Workloads that Kueue refuses for good: quota, no matching flavor, topology."""
-    for verdict in cluster.verdicts:
+    for verdict in verdicts_of(cluster):
         told = _is_told_elsewhere(verdict.decision.reasons) or _is_broken(cluster, verdict.decision.cluster_queue)
         if _is_refused(verdict) and not told:
             yield _refusal(cluster, verdict)
@@ -79,7 +81,7 @@ def _advised(found: Finding, change: str) -> Finding:
 @rule("QC602")
 def admitted_but_pending(cluster: Cluster) -> Iterator[Finding]:
     """Workloads that get quota and whose pods no node can ever take."""
-    for verdict in cluster.verdicts:
+    for verdict in verdicts_of(cluster):
         if verdict.admitted and verdict.runs is False and not verdict.decision.held:
             reason = verdict.reasons[-1]
             if not _is_said_of_nodes(cluster, verdict, reason):
@@ -103,7 +105,7 @@ def _is_said_of_nodes(cluster: Cluster, verdict: Verdict, reason: Reason) -> boo
 
 def _asks_for_a_whole_node(cluster: Cluster, verdict: Verdict, resource: str) -> bool:
     """Whether a pod would fill a machine exactly, if nothing were taken from it first."""
-    sizes = {c.machine.allocatable.get(resource, 0) for g in cluster.supply.groups for c in g.classes}
+    sizes = {c.machine.allocatable.get(resource, 0) for g in supply_of(cluster).groups for c in g.classes}
     asked = {p.template.amounts().get(resource, 0) for p in verdict.workload.pod_sets}
     return is_compute(resource) and max(sizes, default=0) in asked
 
@@ -139,7 +141,7 @@ def _quota_taken(cluster: Cluster, verdict: Verdict, reason: Reason) -> Place | 
 @rule("QC603")
 def resource_not_covered(cluster: Cluster) -> Iterator[Finding]:
     """Workloads that ask for something their queue has no quota for at all."""
-    for verdict in cluster.verdicts:
+    for verdict in verdicts_of(cluster):
         decision = verdict.decision
         if not decision.is_never_admitted:
             continue
@@ -155,7 +157,7 @@ def resource_not_covered(cluster: Cluster) -> Iterator[Finding]:
 @rule("QC605")
 def no_requests(cluster: Cluster) -> Iterator[Finding]:
     """Queued pods that ask for nothing which is counted."""
-    for verdict in cluster.verdicts:
+    for verdict in verdicts_of(cluster):
         if verdict.decision.cluster_queue is None or verdict.admitted is False:
             continue
         for assigned in verdict.decision.assigned:
@@ -175,7 +177,7 @@ def no_requests(cluster: Cluster) -> Iterator[Finding]:
 @rule("QC609")
 def elastic_exceeds_quota(cluster: Cluster) -> Iterator[Finding]:
     """Workloads that may grow to a size that their queue can never hold."""
-    for verdict in cluster.verdicts:
+    for verdict in verdicts_of(cluster):
         workload = verdict.workload
         growing = [p for p in workload.pod_sets if p.maximum is not None and p.maximum > p.count]
         if verdict.admitted is False or not growing or verdict.decision.cluster_queue is None:

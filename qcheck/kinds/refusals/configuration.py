@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qcheck.cluster import kueue_gates as gate_table
 from qcheck.cluster.labels import LabelSelector, Requirement
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.refusals.queues import amount
@@ -9,7 +10,6 @@ from qcheck.kinds.refusals.selectors import label_selector
 from qcheck.kinds.refusals.target import refuse
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.schema.formats import subdomain_fault, value_fault
-from qcheck.schedulers.kueue import gate_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -29,7 +29,7 @@ class Target(Value):
         return self.release >= (0, minor)
 
     def has_gate(self, name: str) -> bool:
-        from qcheck.schedulers.kueue.gate_table import is_on
+        from qcheck.cluster.kueue_gates import is_on
 
         return self.gates.get(name, is_on(name, self.release))
 

@@ -22,6 +22,7 @@ from qcheck.reports.wording import (
     title,
     worst_first,
 )
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -104,7 +105,7 @@ def _cluster(cluster: Cluster, many: bool, links: Links) -> Html | None:
 
 def _sum(cluster: Cluster, resource: str) -> Html | None:
     """The whole story in three numbers."""
-    promised = sum(q.nominal for (_, r), quotas in cluster.supply.demands.items() if r == resource for q in quotas)
+    promised = sum(q.nominal for (_, r), quotas in supply_of(cluster).demands.items() if r == resource for q in quotas)
     beyond = sum(holdings(cluster, resource).beyond.values())
     if not promised:
         return None

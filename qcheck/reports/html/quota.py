@@ -6,7 +6,7 @@ from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.html.markup import Html, share, tag
-from qcheck.schedulers.kueue.cohort_tree import UNLIMITED
+from qcheck.schedulers.kueue.cohort_tree import UNLIMITED, cohort_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def quota_view(cluster: Cluster, look: Look) -> Iterator[Html]:
     """Trees first, then queues that are alone; what hangs in a cycle of cohorts comes last, in no tree."""
-    tree = cluster.tree
+    tree = cohort_tree(cluster)
     rings = {name for ring in tree.cycles for name in ring}
     for name, node in tree.cohorts.items():
         if node.parent is None:
@@ -36,7 +36,7 @@ def quota_view(cluster: Cluster, look: Look) -> Iterator[Html]:
 
 
 def _cohort(cluster: Cluster, name: str, look: Look) -> Html:
-    node = cluster.tree.cohorts[name]
+    node = cohort_tree(cluster).cohorts[name]
     own = [tag("li", _amount(q), " of its own for ", q.flavor) for q in node.cells.values() if q.nominal]
     return tag(
         "div",
@@ -55,7 +55,7 @@ def _cohort(cluster: Cluster, name: str, look: Look) -> Html:
 
 
 def _queue(cluster: Cluster, name: str, look: Look) -> Html:
-    node = cluster.tree.queues[name]
+    node = cohort_tree(cluster).queues[name]
     cells = list(node.cells.values())
     devices = [q for q in cells if is_compute(q.resource)] or cells
     rest = [q for q in cells if q not in devices]
@@ -78,8 +78,8 @@ def _queue(cluster: Cluster, name: str, look: Look) -> Html:
 
 def _cell(cluster: Cluster, node: TreeNode, quota: Quota, look: Look) -> Html:
     """A bar from nothing to the most the queue can ever hold: own and kept, own and lent, borrowed."""
-    lent = cluster.tree.lent(node.name, quota.key)
-    extra = cluster.tree.borrowable(node.name, quota.key)
+    lent = cohort_tree(cluster).lent(node.name, quota.key)
+    extra = cohort_tree(cluster).borrowable(node.name, quota.key)
     unlimited = extra >= UNLIMITED // 2
     most = max(1, quota.nominal + (0 if unlimited else extra))
     bar = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.reasons import EXCEEDS_MAX_QUOTA, MISCONFIGURED, NO_MATCHING_FLAVOR, Reason
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.cluster.views import Same, answered_once, kept
 from qcheck.cluster.workloads import Workload
 from qcheck.schedulers.kueue.equal_workloads import how_many
 from qcheck.schedulers.kueue.flavor_assignment import Assigned, Assigner, Assignment, Terms, demands
@@ -66,19 +67,13 @@ class Decision(Value):
         return self.admitted is False and not self.relieved
 
 
+@answered_once
 def decide(cluster: Cluster, workload: Workload, skipped: frozenset[str] = frozenset()) -> Decision:
     """Whether a workload is admitted, with which flavors, or why not. Worked out once for each.
 
     Topology is compared with the levels of the flavors only; nodes are `topology_fit`'s business, which hands in as
     `skipped` the flavors that were tried in vain.
     """
-    key = (id(workload), skipped)
-    if key not in cluster.memory.decided:
-        cluster.memory.decided[key] = (workload, _decide(cluster, workload, skipped))
-    return cluster.memory.decided[key][1]
-
-
-def _decide(cluster: Cluster, workload: Workload, skipped: frozenset[str]) -> Decision:
     workload = at_home(cluster, workload)
     goal = destination(cluster, workload)
     limits = bounds(cluster, workload.namespace)
@@ -105,15 +100,16 @@ def _decided(cluster: Cluster, workload: Workload, goal: Destination, terms: Ter
     unread = (*goal.doubts, *_unread(workload))
     if unread or goal.queue is None:
         return replace(start, reasons=unread)
-    key = (goal.queue.name, workload.ask, id(terms.limits), terms.as_pod, terms.skipped)
-    if key in cluster.memory.admitted:
-        return _alike(start, cluster.memory.admitted[key])
+    known = kept(cluster, _decided)  # refusals are left out: their reasons have places of their own
+    key = (goal.queue.name, workload.ask, Same(terms.limits), terms.as_pod, terms.skipped)
+    if key in known:
+        return _alike(start, known[key])
     broken = tuple(_broken(cluster, workload, terms))
     if broken:
         return replace(start, admitted=False, reasons=broken, code=MISCONFIGURED)
     decided = _within(cluster, goal.queue, start, terms)
     if not decided.reasons:
-        cluster.memory.admitted[key] = decided
+        known[key] = decided
     return decided
 
 

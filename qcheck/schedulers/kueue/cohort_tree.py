@@ -10,9 +10,12 @@ from functools import cached_property
 
 from qcheck.cluster.kueue import ClusterQueue, Cohort, FlavorResource, Quota, QuotaHolder
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.views import view
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from qcheck.cluster.cluster import Cluster
 
 UNLIMITED = 2**63 - 1
 
@@ -232,3 +235,9 @@ class QuotaTree:
                 taken = [q.borrowing_limit for q in caps if q is not None and q.borrowing_limit is not None]
                 self._ways[key] = min([UNLIMITED, *lent, *taken])
         return self._ways[key]
+
+
+@view
+def cohort_tree(cluster: Cluster) -> QuotaTree:
+    """The cohorts and queues of a cluster with Kueue's quota arithmetic."""
+    return QuotaTree(cluster.queues, cluster.cohorts)

@@ -11,10 +11,14 @@ from itertools import islice
 from qcheck.cluster.labels import NodeSelection, untolerated
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.views import view
+from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 from qcheck.schedulers.kueue.flavor_eligibility import miss
+from qcheck.schedulers.kueue.loans import loans_of
 from qcheck.schedulers.kueue.priorities import Rank, kueue_rank, pod_ranks
 from qcheck.schedulers.kueue.routing import destination
 from qcheck.supply.landing import ALL, daemon_lands, lasting, select
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
@@ -157,7 +161,7 @@ class Contention:
 
     @cached_property
     def _roots(self) -> dict[str, str | None]:
-        return {q.name: self._cluster.tree.root(q.name) for q in self._cluster.queues}
+        return {q.name: cohort_tree(self._cluster).root(q.name) for q in self._cluster.queues}
 
     @cached_property
     def most_urgent(self) -> tuple[Contender, ...]:
@@ -186,11 +190,11 @@ class Contention:
     def _lives_on(self, borrower: Contender, owner: Contender) -> bool:
         """Whether one queue is made to borrow what the other one owns."""
         loan = self._lent(borrower, owner)
-        return loan is not None and self._cluster.loans.is_by_nature(borrower.queue, loan.borrowed.key)
+        return loan is not None and loans_of(self._cluster).is_by_nature(borrower.queue, loan.borrowed.key)
 
     def _lent(self, borrower: Contender, owner: Contender) -> Loan | None:
         """What the one's queue may hold of the other one's."""
-        return self._cluster.loans.between(owner.queue, borrower.queue)
+        return loans_of(self._cluster).between(owner.queue, borrower.queue)
 
 
 def _inverted(first: Contender, second: Contender) -> bool:
@@ -215,7 +219,7 @@ def landing_groups(cluster: Cluster, workload: Workload, queue: ClusterQueue) ->
         m.group
         for p in _decisive(workload)
         for f in _flavors(cluster, p, queue)
-        for m in cluster.supply.matches(f.name)
+        for m in supply_of(cluster).matches(f.name)
         if m.how_many == ALL and _may_stand(p, f, m.group)
     ]
 
@@ -253,8 +257,14 @@ def daemon_grounds(cluster: Cluster, daemon_set: DaemonSet) -> frozenset[str]:
     """The groups with accelerators on every node of which a DaemonSet has a pod."""
     return frozenset(
         g.name
-        for g in cluster.supply.groups
+        for g in supply_of(cluster).groups
         for c in g.classes
         if any(is_compute(r) and n for r, n in c.machine.allocatable.items())
         and daemon_lands(daemon_set.template, c.labels, c.varying, c.taints) == ALL
     )
+
+
+@view
+def contention_of(cluster: Cluster) -> Contention:
+    """The queued workloads as rivals for nodes."""
+    return Contention(cluster)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 from qcheck.schedulers.kueue.flavor_assignment import TRY_NEXT
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def _alike(cluster: Cluster, queue: ClusterQueue, held: Used, usage: Used) -> in
     if queue.fungibility.when_can_borrow == TRY_NEXT:
         return 1
     rooms = [
-        (cluster.tree.queue_potential(queue.name, cell) - held.get(cell, 0)) // taken
+        (cohort_tree(cluster).queue_potential(queue.name, cell) - held.get(cell, 0)) // taken
         for cell, taken in usage.items()
         if taken
     ]

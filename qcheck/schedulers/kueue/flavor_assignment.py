@@ -13,6 +13,7 @@ from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.reasons import EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR, TOPOLOGY_FAILED, Reason, least_severe
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.workloads import PodSet
+from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 from qcheck.schedulers.kueue.flavor_eligibility import miss
 from qcheck.schedulers.kueue.gates import QUOTA_CHECK, is_on
 from qcheck.supply.pod_requests import PODS, Bounds, charged, completed
@@ -219,10 +220,10 @@ class Assigner:
         for resource in sorted(r for r in total if r in group.covered):
             cell = (flavor.name, resource)
             held = self._used.get(cell, 0) + total[resource]
-            if held > self._cluster.tree.queue_potential(self._queue.name, cell):
+            if held > cohort_tree(self._cluster).queue_potential(self._queue.name, cell):
                 reasons.append(self._exceeds(cell, together, total[resource]))
             else:
-                level = max(level, self._cluster.tree.borrowing_level(self._queue.name, cell, held))
+                level = max(level, cohort_tree(self._cluster).borrowing_level(self._queue.name, cell, held))
         return _Attempt(flavor.name, level, tuple(reasons))
 
     def _mismatch(self, group: ResourceGroup, flavor: ResourceFlavor, together: list[Demand]) -> Reason | None:
@@ -240,7 +241,7 @@ class Assigner:
         flavor, resource = cell
         asking = max(together, key=lambda d: d.amounts.get(resource, 0))
         queue = self._queue.name
-        reach, own = self._cluster.tree.queue_potential(queue, cell), self._own(cell)
+        reach, own = cohort_tree(self._cluster).queue_potential(queue, cell), self._own(cell)
         return Reason(
             EXCEEDS_MAX_QUOTA,
             "quota",

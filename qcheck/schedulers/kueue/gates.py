@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from qcheck.cluster import kueue_gates as gate_table
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.schedulers.kueue import gate_table
 
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster

@@ -5,14 +5,16 @@ from __future__ import annotations
 from qcheck.cluster.resources import is_accelerator, is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.packing.flavor_question import Wish, judge
-from qcheck.schedulers.kueue.shapes import declared_shapes
+from qcheck.schedulers.kueue.cohort_tree import cohort_tree
+from qcheck.schedulers.kueue.shapes import declared_shapes, workload_shapes
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import Quota, QuotaHolder
-    from qcheck.schedulers.kueue.shapes import PodShape
+    from qcheck.packing.pod_shape import PodShape
 
 
 class Guarantee(Value):
@@ -46,7 +48,7 @@ def wishes(guarantees: Iterable[Guarantee]) -> list[Wish]:
 
 def holders(cluster: Cluster) -> list[tuple[str, QuotaHolder]]:
     """Queues and cohorts whose quota needs nodes here, with the names for messages."""
-    local = {id(q) for quotas in cluster.supply.demands.values() for q in quotas}
+    local = {id(q) for quotas in supply_of(cluster).demands.values() for q in quotas}
     named = [(q.name, q) for q in cluster.queues] + [(f"cohort {c.name}", c) for c in cluster.cohorts]
     return [(name, holder) for name, holder in named if any(id(q) in local for q in holder.quotas())]
 
@@ -71,11 +73,11 @@ def least_of(held: Mapping[str, int], shape: PodShape) -> int:
 
 def reach(cluster: Cluster, given: Guarantee) -> int:
     """How many of the pods the queue may hold with everything that it can borrow, while all others are idle."""
-    node = cluster.tree.queues.get(given.holder)
+    node = cohort_tree(cluster).queues.get(given.holder)
     if node is None:
         return given.pods
     cells = [c for c in node.cells if c[0] == given.flavor]
-    return least_of({r: cluster.tree.queue_potential(given.holder, (f, r)) for f, r in cells}, given.shape)
+    return least_of({r: cohort_tree(cluster).queue_potential(given.holder, (f, r)) for f, r in cells}, given.shape)
 
 
 def declared_guarantees(cluster: Cluster) -> dict[str, list[Guarantee]]:
@@ -84,7 +86,7 @@ def declared_guarantees(cluster: Cluster) -> dict[str, list[Guarantee]]:
     Shapes with a number of pods of their own are left out: that number is what must fit.
     """
     found: dict[str, list[Guarantee]] = {}
-    for flavor in sorted({f for f, r in cluster.supply.demands if is_compute(r)}):
+    for flavor in sorted({f for f, r in supply_of(cluster).demands if is_compute(r)}):
         for shape in declared_shapes(cluster, flavor):
             if shape.pods is None:
                 found.setdefault(shape.name, []).extend(_all(cluster, flavor, shape))
@@ -103,7 +105,7 @@ def workload_guarantees(cluster: Cluster) -> list[Guarantee]:
     say how many accelerators the queue's pods have, not that all of its quota will be used with their cores and memory.
     """
     found = []
-    for flavor, shapes in cluster.workload_shapes.items():
+    for flavor, shapes in workload_shapes(cluster).items():
         if declared_shapes(cluster, flavor):
             continue
         for shape in shapes:
@@ -137,7 +139,7 @@ def sharing(cluster: Cluster, guarantees: Iterable[Guarantee]) -> list[list[Guar
     of_flavor: dict[str, list[Guarantee]] = {}
     for each in guarantees:
         of_flavor.setdefault(each.flavor, []).append(each)
-    left = {f: {m.group.name for m in cluster.supply.matches(f)} for f in of_flavor}
+    left = {f: {m.group.name for m in supply_of(cluster).matches(f)} for f in of_flavor}
     parts = []
     while left:
         flavor = next(iter(left))

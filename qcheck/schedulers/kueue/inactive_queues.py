@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from qcheck.cluster.place import Place
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.views import answered_once
+from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 from qcheck.schedulers.kueue.gates import TOPOLOGY, is_on
 
 if TYPE_CHECKING:
@@ -28,12 +30,10 @@ class Inactive(Value):
     change: str = ""
 
 
+@answered_once
 def inactive(cluster: Cluster, queue: ClusterQueue) -> tuple[Inactive, ...]:
     """Every reason for which a queue admits nothing; empty for an active one. Worked out once for each."""
-    key = id(queue)
-    if key not in cluster.memory.inactive:
-        cluster.memory.inactive[key] = (queue, tuple(_reasons(cluster, queue)))
-    return cluster.memory.inactive[key][1]
+    return tuple(_reasons(cluster, queue))
 
 
 def _reasons(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactive]:
@@ -46,7 +46,7 @@ def _reasons(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactive]:
         yield from _check(cluster, use)
     yield from _conflicts(cluster, queue)
     yield from _missing_topologies(cluster, queue)
-    if queue.parent and cluster.tree.is_below_cycle(queue.parent):
+    if queue.parent and cohort_tree(cluster).is_below_cycle(queue.parent):
         message = f"the parents of cohort {queue.parent} form a cycle, which leaves {queue.name} out of scheduling"
         yield Inactive("HasCycle", message, queue.parent_place)
 

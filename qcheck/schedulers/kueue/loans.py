@@ -10,6 +10,8 @@ from functools import cached_property
 from qcheck.cluster.kueue import NEVER, ClusterQueue, FlavorResource, Quota
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.views import view
+from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +54,7 @@ class Loans:
     def keen(self, cell: FlavorResource) -> list[ClusterQueue]:
         """Queues that can hold more of a cell than they own; those made for borrowing first."""
         if cell not in self._keen:
-            tree = self._cluster.tree
+            tree = cohort_tree(self._cluster)
             able = [q for q in self._listing.get(cell, ()) if not q.is_stopped and tree.borrowable(q.name, cell) > 0]
             self._keen[cell] = sorted(able, key=lambda q: (not self.is_by_nature(q, cell), q.name))
         return self._keen[cell]
@@ -69,7 +71,7 @@ class Loans:
     def _wanting(self) -> dict[tuple[str, FlavorResource], list[str]]:
         wanting: dict[tuple[str, FlavorResource], list[str]] = {}
         for queue in self._cluster.queues:
-            root = self._cluster.tree.root(queue.name)
+            root = cohort_tree(self._cluster).root(queue.name)
             for quota in queue.quotas() if root is not None else ():
                 if quota.borrowing_limit != 0:
                     wanting.setdefault((root or "", quota.key), []).append(queue.name)
@@ -77,12 +79,12 @@ class Loans:
 
     def wanting(self, owner: ClusterQueue, cell: FlavorResource) -> list[str]:
         """The queues that would borrow a cell of the owner's if it lent any."""
-        root = self._cluster.tree.root(owner.name)
+        root = cohort_tree(self._cluster).root(owner.name)
         return [name for name in self._wanting.get((root or "", cell), ()) if name != owner.name]
 
     def is_by_nature(self, queue: ClusterQueue, cell: FlavorResource) -> bool:
         """Whether a queue lives on what others leave: settings call it shared, or it owns nothing of the cell."""
-        quota = self._cluster.tree.queues[queue.name].cells.get(cell)
+        quota = cohort_tree(self._cluster).queues[queue.name].cells.get(cell)
         return self.is_shared(queue) or (quota is not None and quota.nominal == 0)
 
     def is_reserved(self, queue: ClusterQueue) -> bool:
@@ -101,7 +103,7 @@ class Loans:
 
     def of(self, owner: ClusterQueue, quota: Quota) -> Iterator[Loan]:
         """Everybody who may hold the owner's quota of one cell, the keenest first."""
-        tree, cell = self._cluster.tree, quota.key
+        tree, cell = cohort_tree(self._cluster), quota.key
         if quota.nominal <= 0 or tree.lent(owner.name, cell) <= 0:
             return
         for borrower in self.keen(cell):
@@ -124,7 +126,7 @@ class Loans:
 
     def between(self, owner: ClusterQueue, borrower: ClusterQueue) -> Loan | None:
         """What one queue may hold of another's: of accelerators if it can be."""
-        held = self._cluster.tree.queues[owner.name].cells
+        held = cohort_tree(self._cluster).queues[owner.name].cells
         loans = (self._loan(owner, borrower, held[c]) for c in self.cells_to(borrower) if c in held)
         return next((found for found in loans if found is not None), None)
 
@@ -137,8 +139,14 @@ class Loans:
 
     def _loan(self, owner: ClusterQueue, borrower: ClusterQueue, quota: Quota) -> Loan | None:
         """What a keen queue may hold of the owner's `quota`; None if nothing."""
-        tree, cell = self._cluster.tree, quota.key
+        tree, cell = cohort_tree(self._cluster), quota.key
         if borrower is owner or quota.nominal <= 0:
             return None
         amount = min(quota.nominal, tree.borrows_from(borrower.name, owner.name, cell))
         return Loan(owner, borrower, quota, tree.queues[borrower.name].cells[cell], amount) if amount > 0 else None
+
+
+@view
+def loans_of(cluster: Cluster) -> Loans:
+    """Who may hold whose quota."""
+    return Loans(cluster)

@@ -9,6 +9,9 @@ from __future__ import annotations
 from qcheck.cluster.kueue import NEVER, ClusterQueue, Preemption, Quota
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.schedulers.kueue.cohort_tree import cohort_tree
+from qcheck.schedulers.kueue.competitors import contention_of
+from qcheck.schedulers.kueue.loans import loans_of
 from qcheck.schedulers.kueue.priorities import global_default
 from qcheck.schedulers.kueue.teardown import DEFAULT_GRACE, teardown
 
@@ -74,7 +77,7 @@ def _claims(cluster: Cluster, owner: ClusterQueue, known: Known) -> Iterator[Cla
     cells = list(owner.quotas())
     for quota in [q for q in cells if is_compute(q.resource)] or cells:
         outcomes: dict[tuple[str, str], list[Loan]] = {}
-        for loan in cluster.loans.of(owner, quota):
+        for loan in loans_of(cluster).of(owner, quota):
             outcomes.setdefault(_outcome(known, loan), []).append(loan)
         for (outcome, why), loans in outcomes.items():
             yield _claim(cluster, outcome, why, loans, known)
@@ -83,7 +86,7 @@ def _claims(cluster: Cluster, owner: ClusterQueue, known: Known) -> Iterator[Cla
 def _claim(cluster: Cluster, outcome: str, why: str, loans: list[Loan], known: Known) -> Claim:
     owner, quota = loans[0].owner, loans[0].quota
     names = tuple(sorted(loan.borrower.name for loan in loans))
-    amount = min(cluster.tree.lent(owner.name, quota.key), sum(loan.amount for loan in loans))
+    amount = min(cohort_tree(cluster).lent(owner.name, quota.key), sum(loan.amount for loan in loans))
     if outcome == NO:
         return Claim(owner, quota, names, amount, outcome, why, None, None, False)
     slowest = max((known.slowest[n] for n in names if n in known.slowest), default=None)
@@ -94,7 +97,7 @@ def _claim(cluster: Cluster, outcome: str, why: str, loans: list[Loan], known: K
 def _teardowns(cluster: Cluster) -> Slowest:
     """The slowest teardown among the known workloads of each queue."""
     slowest: Slowest = {}
-    for workload, queue in cluster.contention.queued:
+    for workload, queue in contention_of(cluster).queued:
         took = teardown(workload, {}).seconds
         if took > slowest.get(queue.name, (-1, ""))[0]:
             slowest[queue.name] = took, str(workload.id)
@@ -111,7 +114,7 @@ class Known(Value):
 
 
 def _known(cluster: Cluster) -> Known:
-    values = {name: [c.rank.value for c in members] for name, members in cluster.contention.of_queue.items()}
+    values = {name: [c.rank.value for c in members] for name, members in contention_of(cluster).of_queue.items()}
     ranks = {name: (min(v), max(v)) for name, v in values.items()}
     return Known(ranks, _teardowns(cluster), differs(cluster))
 
@@ -139,7 +142,7 @@ def differs(cluster: Cluster) -> bool:
     base = default.value if default else 0
     values = [c.value for c in cluster.workload_priority_classes]
     values += [c.value for c in cluster.priority_classes]
-    values += [c.rank.value for c in cluster.contention.contenders]
+    values += [c.rank.value for c in contention_of(cluster).contenders]
     return not cluster.is_complete or any(v != base for v in values)
 
 
@@ -153,15 +156,15 @@ def _effects(cluster: Cluster, queue: ClusterQueue, fair: bool, differ: bool) ->
     else:
         newer = " or of the same and newer" if policy.within_queue != "LowerPriority" else ""
         yield f"its workloads preempt its own of lower priority{newer}"
-    if cluster.tree.root(queue.name) is None:
+    if cohort_tree(cluster).root(queue.name) is None:
         yield "it is in no cohort: only withinClusterQueue counts"
         return
-    if cluster.loans.main(queue) is None:
+    if loans_of(cluster).main(queue) is None:
         yield "it lends nothing that others could hold"
     else:
         yield _reclaim_effect(policy, differ)
     yield from _borrow_effects(policy, fair)
-    owners = [loan.owner.name for loan in cluster.loans.to(queue) if loan.is_reclaimable]
+    owners = [loan.owner.name for loan in loans_of(cluster).to(queue) if loan.is_reclaimable]
     if owners:
         yield f"what it borrows can be taken back by {' and '.join(owners) if len(owners) < 4 else f'{len(owners)} owners'}"
 
@@ -190,4 +193,4 @@ def _never_simulated(cluster: Cluster, queue: ClusterQueue, fair: bool) -> bool:
     """Without nominal quota in a flat cohort Kueue does not even look for candidates, unless it may preempt to borrow."""
     if fair or queue.preemption.borrow != NEVER or not queue.parent or any(q.nominal for q in queue.quotas()):
         return False
-    return len(list(cluster.tree.ancestors(queue.parent))) == 1
+    return len(list(cohort_tree(cluster).ancestors(queue.parent))) == 1

@@ -9,6 +9,7 @@ from qcheck.cluster.kueue import ClusterQueue, LocalQueue
 from qcheck.cluster.place import Place
 from qcheck.cluster.reasons import MISCONFIGURED, SUSPENDED, Reason
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.cluster.views import answered_once
 from qcheck.schedulers.kueue.gates import DEFAULT_QUEUE, is_on
 from qcheck.schedulers.kueue.inactive_queues import inactive
 
@@ -55,15 +56,10 @@ def at_home(cluster: Cluster, workload: Workload) -> Workload:
     return replace(workload, id=replace(workload.id, namespace=homes[0].namespace))
 
 
+@answered_once
 def destination(cluster: Cluster, workload: Workload) -> Destination:
     """Resolves the queue of a workload, as far as the repository tells. Worked out once for each."""
-    key = id(workload)
-    if key not in cluster.memory.destinations:
-        cluster.memory.destinations[key] = (workload, _destination(cluster, at_home(cluster, workload)))
-    return cluster.memory.destinations[key][1]
-
-
-def _destination(cluster: Cluster, workload: Workload) -> Destination:
+    workload = at_home(cluster, workload)
     if not is_integrated(cluster, workload):
         return _unmanaged(workload, f"no integration for {workload.id.kind} is enabled in Kueue's Configuration")
     name = workload.queue or _default_queue(cluster, workload)

@@ -6,70 +6,20 @@ workloads that go to the queue, or not known.
 
 from __future__ import annotations
 
-from qcheck.cluster.labels import untolerated
 from qcheck.cluster.resources import is_compute
-from qcheck.cluster.value import TYPE_CHECKING, Value, replace
-from qcheck.supply.landing import NONE, select
+from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.cluster.views import view
+from qcheck.packing.pod_shape import PodShape, pod_request
 from qcheck.supply.pod_requests import PODS
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import ClusterQueue
-    from qcheck.cluster.place import Place
-    from qcheck.cluster.pods import Amounts, PodTemplate
     from qcheck.cluster.workloads import PodSet, Workload
     from qcheck.schedulers.kueue.flavor_assignment import Assigned
-    from qcheck.supply.supply import NodeClass, NodeGroup
-
-KEPT_APART = "pods of one kind per node"
-"""A made-up resource: every node has one of it, pods with anti-affinity on the hostname ask for one."""
-
-
-class PodShape(Value):
-    """Pods of one kind. `request` is what one pod needs of a node, its pod slot included.
-
-    * `pods`: how many must be placeable at once, where that is said; `level`: inside one domain of that topology level.
-    * Of a workload: `queue` is its cluster queue, `template` its pods, `count` how many of them there are, `place` where.
-    """
-
-    name: str
-    request: Amounts
-    pods: int | None = None
-    level: str | None = None
-    queue: str | None = None
-    template: PodTemplate | None = None
-    count: int = 0
-    place: Place | None = None
-
-    @property
-    def is_declared(self) -> bool:
-        return self.template is None
-
-    @property
-    def ask(self) -> tuple[Hashable, ...]:
-        """What a pod needs of a node and which nodes it may use, comparable."""
-        return tuple(sorted(self.request.items())), None if self.template is None else self.template.ask
-
-    @property
-    def accelerator(self) -> str | None:
-        """The device that these pods compute on; the one of which they ask most."""
-        devices = sorted((r for r, n in self.request.items() if n and is_compute(r)), key=lambda r: -self.request[r])
-        return devices[0] if devices else None
-
-    def may_use(self, cluster: Cluster, group: NodeGroup, flavor: str) -> bool:
-        """Whether some node of a group lets these pods in, with the tolerations that the flavor adds."""
-        if self.template is None or not group.classes:
-            return True
-        return any(self._enters(cluster, node_class, flavor) for node_class in group.classes)
-
-    def _enters(self, cluster: Cluster, node_class: NodeClass, flavor: str) -> bool:
-        assert self.template is not None
-        added = cluster.flavor[flavor].tolerations if flavor in cluster.flavor else ()
-        if untolerated(node_class.taints, (*self.template.tolerations, *added)):
-            return False
-        return select(self.template.selection, node_class.labels, node_class.varying) != NONE
 
 
 def declared_shapes(cluster: Cluster, flavor: str) -> tuple[PodShape, ...]:
@@ -80,12 +30,13 @@ def declared_shapes(cluster: Cluster, flavor: str) -> tuple[PodShape, ...]:
             shape.name, {PODS: 1, **{r: n for r, n in shape.requests.items() if n}}, shape.pods, shape.level
         )
         devices = [r for r in asked.request if is_compute(r)]
-        covered = all((flavor, r) in cluster.supply.demands for r in devices)
+        covered = all((flavor, r) in supply_of(cluster).demands for r in devices)
         if flavor in shape.flavors or (not shape.flavors and covered):
             found.append(asked)
     return tuple(found)
 
 
+@view
 def workload_shapes(cluster: Cluster) -> dict[str, tuple[PodShape, ...]]:
     """The shapes of admissible workloads by the flavor that they get; equal ones of a queue once, with their sum."""
     found: dict[str, dict[tuple[object, ...], PodShape]] = {}
@@ -139,13 +90,15 @@ def _shape(cluster: Cluster, workload: Workload, assigned: Assigned, queue: Clus
     return replace(shape, place=pod_set.template.place_of(shape.accelerator or ""))
 
 
+@view
+def queue_shapes(cluster: Cluster) -> dict[tuple[str, str], tuple[PodShape, ...]]:
+    """The shapes of admissible workloads by flavor and cluster queue."""
+    found: dict[tuple[str, str], list[PodShape]] = {}
+    for flavor, shapes in workload_shapes(cluster).items():
+        for shape in shapes:
+            found.setdefault((flavor, shape.queue or ""), []).append(shape)
+    return {cell: tuple(shapes) for cell, shapes in found.items()}
+
+
 def _name(workload: Workload, pod_set: PodSet) -> str:
     return workload.name if len(workload.pod_sets) == 1 else f"{workload.name}/{pod_set.name}"
-
-
-def pod_request(cluster: Cluster, workload: Workload, pod_set: PodSet) -> Amounts:
-    """What one pod of a pod set needs of a node."""
-    from qcheck.supply.pod_requests import bounds, scheduled
-
-    request = scheduled(cluster, pod_set.template, bounds(cluster, workload.namespace))
-    return {**request, KEPT_APART: 1} if pod_set.template.one_per_node else request

@@ -12,6 +12,7 @@ from qcheck.packing.kube_scheduler import schedule
 from qcheck.schedulers.kueue.admission import Decision, decide
 from qcheck.schedulers.kueue.flavor_eligibility import uses_topology
 from qcheck.schedulers.kueue.pod_injection import created_pods
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,9 +102,9 @@ def _bound_together(asking: list[Assigned]) -> list[list[Assigned]]:
 
 def _level(cluster: Cluster, decision: Decision, together: list[Assigned]) -> Iterator[Failure]:
     from qcheck.packing.domains import Slice
+    from qcheck.packing.pod_shape import pod_request
     from qcheck.packing.question import Pods
     from qcheck.packing.required_domain import Party, misfit
-    from qcheck.schedulers.kueue.shapes import pod_request
 
     asked, flavor = together[0].pod_set.topology, _topology_flavors(cluster, together[0])[0]
     topology = cluster.topology.get(cluster.flavor[flavor].topology or "")
@@ -117,7 +118,7 @@ def _level(cluster: Cluster, decision: Decision, together: list[Assigned]) -> It
     if found is not None:
         level = asked.required or asked.slice_level
         message = f"in flavor {flavor} no domain of {level} has room for {_pods(together)}: {found.why}"
-        near = tuple(m.group.count_place for m in cluster.supply.matches(flavor))
+        near = tuple(m.group.count_place for m in supply_of(cluster).matches(flavor))
         change = f"run at most {found.most} pods in one domain" if found.most else ""
         reason = Reason(TOPOLOGY_FAILED, "domain", message, asked.place, near, change, flavor)
         yield Failure(reason, flavor, found.certain and cluster.is_complete)

@@ -9,7 +9,7 @@ from qcheck.cluster.assemble import assemble
 from qcheck.cluster.policy import Policy
 from qcheck.documents.load import load
 from qcheck.kinds.decode import decode, roots
-from qcheck.schedulers.kueue.cohort_tree import QuotaTree
+from qcheck.schedulers.kueue.cohort_tree import QuotaTree, cohort_tree
 
 CELL = ("f", "nvidia.com/gpu")
 
@@ -39,7 +39,7 @@ def _holder(kind: str, name: str, above: str, cell: str) -> str:
 def tree(*documents: str) -> QuotaTree:
     loaded = load("\n---\n".join(documents), "tree.yaml")
     objects = [o for d in loaded.documents for r in roots(d) if (o := decode(r)) is not None]
-    return assemble("default", Policy(), objects).tree
+    return cohort_tree(assemble("default", Policy(), objects))
 
 
 def test_flat_cohort() -> None:

@@ -8,11 +8,13 @@ import bench_inputs
 import pytest
 from rule_cases import FIXTURES
 
-from qcheck.answers.verdict import judge
+from qcheck.answers.verdict import judge, place_pods, verdicts_of
 from qcheck.api import gather
 from qcheck.cluster.cluster import Cluster
 from qcheck.cluster.value import replace
+from qcheck.cluster.views import kept
 from qcheck.cluster.workloads import Workload
+from qcheck.schedulers.kueue import admission
 from qcheck.settings import Settings
 
 WITH_WORKLOADS = ("QC5*", "QC6*", "QC3*", "QC105*", "QC107*", "QC111*")
@@ -42,7 +44,7 @@ def test_workloads_and_their_doubles(folder: Path) -> None:
 def test_many_alike(tmp_path: Path) -> None:
     bench_inputs.repository(str(tmp_path), 120, 6)
     (cluster,) = clusters(tmp_path)
-    verdicts = cluster.verdicts
-    assert len(cluster.memory.admitted) < len(verdicts)
-    assert len(cluster.memory.placed) < len(cluster.memory.admitted)
+    verdicts = verdicts_of(cluster)
+    placed, admitted = kept(cluster, place_pods), kept(cluster, admission._decided)
+    assert len(placed) < len(admitted) < len(verdicts)
     assert not [w for w in cluster.workloads if differ(cluster, w)]

@@ -1,0 +1,72 @@
+"""Views of a cluster: questions that are answered once, by the module that asks them.
+
+A cluster is a plain value and knows none of its views. Each answer lives as long as the cluster it is about.
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+    from typing import Any, Concatenate, ParamSpec, TypeVar
+
+    from qcheck.cluster.cluster import Cluster
+
+    T = TypeVar("T")
+    P = ParamSpec("P")
+
+
+class Same:
+    """A key that stands for one object: equal only for the very same one, which it keeps alive."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and self.value is other.value
+
+
+def kept(cluster: Cluster, by: object) -> dict[Hashable, Any]:
+    """Return what the function `by` keeps about a cluster: for answers that only some of its questions share."""
+    found: dict[Hashable, Any] = cluster.views.setdefault(by, {})
+    return found
+
+
+def view(make: Callable[[Cluster], T]) -> Callable[[Cluster], T]:
+    """Decorate a function of a cluster so that it is worked out once for each cluster."""
+
+    @wraps(make)
+    def ask(cluster: Cluster) -> T:
+        views = cluster.views
+        if make not in views:
+            views[make] = make(cluster)
+        found: T = views[make]
+        return found
+
+    return ask
+
+
+def answered_once(make: Callable[Concatenate[Cluster, P], T]) -> Callable[Concatenate[Cluster, P], T]:
+    """Decorate a question about a cluster and some positional arguments: equal questions are answered once.
+
+    Values among the arguments are told apart by identity, which is cheap where they have many fields.
+    """
+
+    @wraps(make)
+    def ask(cluster: Cluster, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        answers = kept(cluster, make)
+        key: Hashable = tuple([Same(a) if isinstance(a, Value) else a for a in args])
+        if key not in answers:
+            answers[key] = make(cluster, *args, **kwargs)
+        found: T = answers[key]
+        return found
+
+    return ask

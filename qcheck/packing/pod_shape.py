@@ -1,0 +1,72 @@
+"""Pods that have to be placed: how large one is, how many there are, and which nodes let them in."""
+
+from __future__ import annotations
+
+from qcheck.cluster.labels import untolerated
+from qcheck.cluster.resources import is_compute
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.supply.landing import NONE, select
+from qcheck.supply.pod_requests import bounds, scheduled
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.labels import Toleration
+    from qcheck.cluster.place import Place
+    from qcheck.cluster.pods import Amounts, PodTemplate
+    from qcheck.cluster.workloads import PodSet, Workload
+    from qcheck.supply.supply import NodeClass, NodeGroup
+
+KEPT_APART = "pods of one kind per node"
+"""A made-up resource: every node has one of it, pods with anti-affinity on the hostname ask for one."""
+
+
+class PodShape(Value):
+    """Pods of one kind. `request` is what one pod needs of a node, its pod slot included.
+
+    * `pods`: how many must be placeable at once, where that is said; `level`: inside one domain of that topology level.
+    * Of a workload: `queue` is its cluster queue, `template` its pods, `count` how many of them there are, `place` where.
+    """
+
+    name: str
+    request: Amounts
+    pods: int | None = None
+    level: str | None = None
+    queue: str | None = None
+    template: PodTemplate | None = None
+    count: int = 0
+    place: Place | None = None
+
+    @property
+    def is_declared(self) -> bool:
+        return self.template is None
+
+    @property
+    def ask(self) -> tuple[Hashable, ...]:
+        """What a pod needs of a node and which nodes it may use, comparable."""
+        return tuple(sorted(self.request.items())), None if self.template is None else self.template.ask
+
+    @property
+    def accelerator(self) -> str | None:
+        """The device that these pods compute on; the one of which they ask most."""
+        devices = sorted((r for r, n in self.request.items() if n and is_compute(r)), key=lambda r: -self.request[r])
+        return devices[0] if devices else None
+
+    def may_use(self, group: NodeGroup, added: tuple[Toleration, ...] = ()) -> bool:
+        """Return whether some node of a group lets these pods in; `added` are the tolerations that admission adds."""
+        if self.template is None or not group.classes:
+            return True
+        return any(self._enters(node_class, added) for node_class in group.classes)
+
+    def _enters(self, node_class: NodeClass, added: tuple[Toleration, ...]) -> bool:
+        assert self.template is not None
+        if untolerated(node_class.taints, (*self.template.tolerations, *added)):
+            return False
+        return select(self.template.selection, node_class.labels, node_class.varying) != NONE
+
+
+def pod_request(cluster: Cluster, workload: Workload, pod_set: PodSet) -> Amounts:
+    """What one pod of a pod set needs of a node."""
+    request = scheduled(cluster, pod_set.template, bounds(cluster, workload.namespace))
+    return {**request, KEPT_APART: 1} if pod_set.template.one_per_node else request
