@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import compress
+from operator import not_
+
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
-from qcheck.findings.finding import SEVERITIES, Finding
+from qcheck.findings.copies import apart, merged
+from qcheck.findings.finding import Finding
 from qcheck.findings.result import Result
+from qcheck.findings.worsening import amounts, is_worse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qcheck.answers.changes import ClusterChange
 
-GROWING = ("excess", "short", "missing")
-"""Entries of `data` that say how bad a finding is: the same finding with more of it is brought by the change."""
 ECHOES = ("QC301", "QC401", "QC402", "QC403", "QC407", "QC501")
 """Rules that say again what QC803 says of a removed object."""
 
@@ -37,13 +40,14 @@ class Comparison(Value):
 
 def compared(names: tuple[str, str], before: Result, after: Result, clusters: Sequence[ClusterChange]) -> Comparison:
     new, remaining = split(before, after)
-    alive = {f.fingerprint for f in (*after.findings, *after.suppressed, *after.baselined)}
+    alive = {f.fingerprint for f in apart((*after.findings, *after.suppressed, *after.baselined))}
+    fixed = (f for f in apart(before.findings) if f.fingerprint not in alive)
     return Comparison(
         *names,
         after=after,
         clusters=tuple(clusters),
         new=_without_echoes(new),
-        fixed=tuple(f for f in before.findings if f.fingerprint not in alive),
+        fixed=merged(fixed, [c.name for c in before.clusters]),
         remaining=remaining,
     )
 
@@ -56,20 +60,15 @@ def only_new(before: Result, after: Result) -> Result:
 
 def split(before: Result, after: Result) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
     """The findings that a change brings or makes worse, and the others."""
-    known = {f.fingerprint: f for f in before.findings}
-    new = tuple(f for f in after.findings if _is_brought(known.get(f.fingerprint), f))
-    brought = {f.fingerprint for f in new}
-    return new, tuple(f for f in after.findings if f.fingerprint not in brought)
+    known = {f.fingerprint: f for f in apart(before.findings)}
+    found = list(apart(after.findings))
+    brought = [_is_brought(known.get(f.fingerprint), f) for f in found]
+    names = [c.name for c in after.clusters]
+    return merged(compress(found, brought), names), merged(compress(found, map(not_, brought)), names)
 
 
 def _is_brought(old: Finding | None, new: Finding) -> bool:
-    if old is None or SEVERITIES.index(new.severity) > SEVERITIES.index(old.severity):
-        return True
-    for key in GROWING:
-        one, other = old.data.get(key), new.data.get(key)
-        if isinstance(one, int) and isinstance(other, int) and other > one:
-            return True
-    return False
+    return old is None or is_worse(old.severity, amounts(old), new)
 
 
 def _without_echoes(found: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -37,7 +37,7 @@ def missing(what: str, uses: list[Use], known: Iterable[str], consequence: str) 
         found = found.near(other.place, f"{other.by} names it too")
     if near is not None:
         found = found.fixed_by(f"Write {near} instead of {first.name}, or create the {what} {first.name}.")
-    return found.with_data(missing=first.name, nearest=near)
+    return found.with_data(missing=first.name, nearest=near, uses=len(uses))
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -9,8 +9,10 @@ import os
 
 from qcheck.cluster.place import Place, show_route
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.findings.finding import Finding, finding
+from qcheck.findings.copies import apart
+from qcheck.findings.finding import SEVERITIES, Finding, finding
 from qcheck.findings.result import BaselineError
+from qcheck.findings.worsening import amounts, is_worse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,7 +23,10 @@ if TYPE_CHECKING:
 
 
 class Entry(Value):
-    """One accepted finding. Only `fingerprint` decides; the rest is for readers and for telling what was looked at."""
+    """One accepted finding. `fingerprint` says which, `severity` and `amounts` how bad it was when it was accepted.
+
+    The rest is for readers and for telling what was looked at. Files of earlier releases have no severity and no amounts.
+    """
 
     fingerprint: str
     rule: str
@@ -30,6 +35,16 @@ class Entry(Value):
     object: str
     field: str
     message: str
+    severity: str = ""
+    amounts: dict[str, int] = {}
+
+    def covers(self, found: Finding) -> bool:
+        """Return whether the finding with this fingerprint is no worse than what was accepted."""
+        return not is_worse(self.severity, self.amounts, found)
+
+
+TEXTS = ("fingerprint", "rule", "cluster", "file", "object", "field", "message")
+"""The fields that every entry has, in every release."""
 
 
 class Baseline(Value):
@@ -72,17 +87,18 @@ def read_baseline(path: str) -> Baseline:
 
 
 def _entry(document: Document, position: int, item: object) -> Entry:
-    if not isinstance(item, dict) or not all(isinstance(item.get(f), str) for f in Entry.__fields__):
+    if not isinstance(item, dict) or not all(isinstance(item.get(f), str) for f in TEXTS):
         line = document.span(("findings", position))[0]
-        raise BaselineError(
-            f"{document.path}:{line}: findings[{position}] needs the texts {', '.join(Entry.__fields__)}"
-        )
-    return Entry(**{field: item[field] for field in Entry.__fields__})
+        raise BaselineError(f"{document.path}:{line}: findings[{position}] needs the texts {', '.join(TEXTS)}")
+    severity, known = item.get("severity"), item.get("amounts")
+    accepted = {str(key): n for key, n in known.items() if isinstance(n, int)} if isinstance(known, dict) else {}
+    texts = {field: item[field] for field in TEXTS}
+    return Entry(**texts, severity=severity if severity in SEVERITIES else "", amounts=accepted)
 
 
 def write_text(result: Result, kept: Iterable[Entry] = ()) -> str:
     """A baseline of everything shown or already accepted in `result`, and of `kept` entries."""
-    return _text([*map(entry_of, (*result.findings, *result.baselined)), *kept])
+    return _text([*map(entry_of, apart((*result.findings, *result.baselined))), *kept])
 
 
 def prune_text(baseline: Baseline, result: Result) -> str:
@@ -96,7 +112,15 @@ def entry_of(found: Finding) -> Entry:
     rule = found.rule.id if found.rule else ""
     about = str(found.object) if found.object else ""
     return Entry(
-        found.fingerprint, rule, found.cluster, place.origin.path, about, show_route(place.route), found.message
+        fingerprint=found.fingerprint,
+        rule=rule,
+        cluster=found.cluster,
+        file=place.origin.path,
+        object=about,
+        field=show_route(place.route),
+        message=found.message,
+        severity=found.severity,
+        amounts=amounts(found),
     )
 
 
@@ -110,7 +134,7 @@ def _text(entries: Iterable[Entry]) -> str:
 
 def stale(baseline: Baseline, result: Result) -> list[Entry]:
     """Entries that no longer occur. One whose rule or cluster was not judged, or whose file was not read, may still."""
-    alive = {f.fingerprint for f in (*result.findings, *result.suppressed, *result.baselined)}
+    alive = {f.fingerprint for f in apart((*result.findings, *result.suppressed, *result.baselined))}
     skipped = {(s.rule.id, s.cluster) for s in result.inputs.skipped}
     ran = {r.id for r in result.rules}
     read = set(result.inputs.paths)

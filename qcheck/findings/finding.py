@@ -22,7 +22,8 @@ class Finding(Value):
     """What one rule found once. Built by `finding(place, message)`; every step returns a new one.
 
     `certain` is False where a needed fact is estimated or may live elsewhere: an error then becomes a warning.
-    `rule` and `cluster` are filled in by the runner, `severity` and `fingerprint` when findings are settled.
+    `rule` and `cluster` are filled in by the runner, `severity` and `fingerprint` when findings are settled, and `copies`
+    where several clusters have the same finding: one for each of them.
     """
 
     primary: Place
@@ -37,6 +38,12 @@ class Finding(Value):
     severity: str = "error"
     cluster: str = "default"
     fingerprint: str = ""
+    copies: tuple[Finding, ...] = ()
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        """The clusters that have it, in the order of the settings."""
+        return tuple(c.cluster for c in self.copies) or (self.cluster,)
 
     def near(self, place: Place | None, caption: str) -> Finding:
         """Adds a related place; None is skipped, so that optional places need no branch."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.findings.finding import SEVERITIES, Finding
 
 if TYPE_CHECKING:
@@ -44,10 +44,18 @@ class Inputs(Value):
     paths: tuple[str, ...] = ()
 
 
+class View(Value):
+    """What people asked to see: consequences beside their causes (`everything`), and the counts by rule."""
+
+    everything: bool = False
+    statistics: bool = False
+
+
 class Result(Value):
     """The settled outcome. `findings` are the ones shown, sorted by file, line, rule; all piles are counted.
 
-    `older` are those that were there before the change in question; without such a question there are none.
+    `hidden` are below the severity that is shown; they count like those shown. `older` are those that were there before
+    the change in question; without such a question there are none.
     """
 
     findings: tuple[Finding, ...]
@@ -57,17 +65,19 @@ class Result(Value):
     rules: tuple[Rule, ...] = ()
     clusters: tuple[Cluster, ...] = ()
     older: tuple[Finding, ...] = ()
+    hidden: tuple[Finding, ...] = ()
     fail_on: str = "error"
     strict: bool = False
+    view: View = View()
 
     def count(self, severity: str) -> int:
-        return sum(f.severity == severity for f in self.findings)
+        return sum(f.severity == severity for f in (*self.findings, *self.hidden))
 
     @property
     def failing(self) -> tuple[Finding, ...]:
         """The findings at or above the threshold."""
         bar = SEVERITIES.index(self.fail_on)
-        return tuple(f for f in self.findings if SEVERITIES.index(f.severity) >= bar)
+        return tuple(f for f in (*self.findings, *self.hidden) if SEVERITIES.index(f.severity) >= bar)
 
     @property
     def exit_code(self) -> int:
@@ -75,3 +85,10 @@ class Result(Value):
         if self.inputs.unjudged:
             return 2
         return 1 if self.failing or (self.strict and self.inputs.skipped) else 0
+
+    def from_severity(self, lowest: str) -> Result:
+        """The same result, with the findings below a severity hidden."""
+        bar = SEVERITIES.index(lowest)
+        low = tuple(f for f in self.findings if SEVERITIES.index(f.severity) < bar)
+        shown = tuple(f for f in self.findings if SEVERITIES.index(f.severity) >= bar)
+        return replace(self, findings=shown, hidden=(*self.hidden, *low))

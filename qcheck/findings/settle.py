@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import compress
+from operator import not_
+
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.findings.catalogue import choose
+from qcheck.findings.copies import merged
 from qcheck.findings.finding import SEVERITIES, Finding
 from qcheck.findings.result import Inputs, Result
 
@@ -59,14 +63,16 @@ def severity_of(found: Finding, severity: Mapping[str, str]) -> str:
 def settle(
     findings: Iterable[Finding], inputs: Inputs, rules: Sequence[Rule], clusters: Sequence[Cluster], terms: Terms
 ) -> Result:
-    """The result of a run: three piles, each sorted by file, line and rule. `rules` are those that were asked for."""
+    """Return the result of a run: three piles, each sorted by file, line and rule. `rules` are those that were asked for."""
     graded = _graded(findings, terms)
     shown, suppressed = _suppress(graded, inputs, rules, clusters, terms)
     known = terms.baseline.entries if terms.baseline else {}
+    names = [c.name for c in clusters]
+    accepted = [f.fingerprint in known and known[f.fingerprint].covers(f) for f in shown]
     result = Result(
-        findings=tuple(f for f in shown if f.fingerprint not in known),
-        suppressed=suppressed,
-        baselined=tuple(f for f in shown if f.fingerprint in known),
+        findings=merged(compress(shown, map(not_, accepted)), names),
+        suppressed=merged(suppressed, names),
+        baselined=merged(compress(shown, accepted), names),
         inputs=inputs,
         rules=tuple(rules),
         clusters=tuple(clusters),

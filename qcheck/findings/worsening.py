@@ -1,0 +1,43 @@
+"""Whether a finding that was known before is worse now: more severe, or with a larger amount than before."""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import SEVERITIES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qcheck.findings.finding import Finding
+
+AMOUNTS = ("excess", "short", "missing", "uses", "seconds")
+"""Entries of `data` whose growth makes a finding worse; where an entry is no integer, it does not count."""
+
+GAPS = (
+    ("reserved", "static"),
+    ("reserved", "physical"),
+    ("wanted", "slots"),
+    ("manager", "workers"),
+    ("limit", "lent"),
+    ("admitted", "hard"),
+    ("needed", "quota"),
+    ("wholeNode", "free"),
+    ("pods", "largest"),
+)
+"""Pairs of entries whose difference does."""
+
+
+def amounts(found: Finding) -> dict[str, int]:
+    """Return what says how bad a finding is, by name, in base units."""
+    numbers = {key: value for key, value in found.data.items() if type(value) is int}
+    single = {key: numbers[key] for key in AMOUNTS if key in numbers}
+    gaps = {f"{more}-{less}": numbers[more] - numbers[less] for more, less in GAPS if {more, less} <= set(numbers)}
+    return single | gaps
+
+
+def is_worse(severity: str, before: Mapping[str, int], now: Finding) -> bool:
+    """Return whether a finding exceeds what it was. `severity` is empty where it is not known."""
+    if severity and SEVERITIES.index(now.severity) > SEVERITIES.index(severity):
+        return True
+    after = amounts(now)
+    return any(after.get(key, amount) > amount for key, amount in before.items())
