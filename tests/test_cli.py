@@ -218,7 +218,7 @@ def test_standard_input_belongs_to_every_cluster(tmp_path: Path) -> None:
     queue = (RULES / "QC101-quota-exceeds-capacity" / "fail-one-node-short" / "queues.yaml").read_text()
     command = ["check", "-", "--config", str(tmp_path / "qcheck.yaml"), "--format", "json", "--select", "QC101"]
     done = qcheck(*command, input=f"{POOL}---\n{queue}")
-    assert [f["cluster"] for f in json.loads(done.stdout)["findings"]] == ["a", "b"]
+    assert [(f["cluster"], f["data"]["clusters"]) for f in json.loads(done.stdout)["findings"]] == [("a", ["a", "b"])]
     done = qcheck(*command, "--cluster", "b", input=f"{POOL}---\n{queue}")
     assert [f["cluster"] for f in json.loads(done.stdout)["findings"]] == ["b"]
 

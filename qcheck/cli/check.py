@@ -9,6 +9,7 @@ from qcheck.cli.given import audited, check_rules, paths_for, settings_for, word
 from qcheck.cli.output import STDOUT, Output, UsageError, parse_outputs, to_stdout, write
 from qcheck.cli.terminal import Watch, complain, say, wants_color
 from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.findings.result import View
 from qcheck.reports import FORMATS, render
 
 if TYPE_CHECKING:
@@ -90,4 +91,5 @@ def _settings(options: CheckOptions) -> Settings:
 def _judged(result: Result, options: CheckOptions) -> Result:
     """The result under the threshold that was asked for; `--strict` lets warnings fail as well."""
     lowered = "warning" if options.strict and options.fail_on == "error" else options.fail_on
-    return replace(result, fail_on=lowered, strict=options.strict)
+    view = View(everything=options.all, statistics=options.statistics)
+    return replace(result, fail_on=lowered, strict=options.strict, view=view).from_severity(options.min_severity)

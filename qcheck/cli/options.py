@@ -37,6 +37,9 @@ class CheckOptions(Value):
     config: str | None = None
     cluster: tuple[str, ...] = ()
     format: tuple[str, ...] = ()
+    min_severity: str = "note"
+    statistics: bool = False
+    all: bool = False
     fail_on: str = "error"
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -58,7 +61,7 @@ FORMAT = Option(
     ("--format", "-f"), MANY, "A report, to standard output or FILE; may be repeated.", "FMT[=FILE]", panel=OUTPUT
 )
 COLOR = Option(("--color",), ONE, "Colours: on terminals only, always or never.", "", COLORS, "auto", OUTPUT)
-QUIET = Option(("--quiet", "-q"), FLAG, "Findings only: no closing summary, no progress.", panel=OUTPUT)
+QUIET = Option(("--quiet", "-q"), FLAG, "No closing summary, no progress; what was not judged stays.", panel=OUTPUT)
 VERBOSE = Option(("--verbose", "-v"), FLAG, "Settings file and time per stage, on standard error.", panel=OUTPUT)
 
 CHECK_OPTIONS = (
@@ -68,6 +71,9 @@ CHECK_OPTIONS = (
     COLOR,
     QUIET,
     VERBOSE,
+    Option(("--min-severity",), ONE, "The lowest severity that is shown; all count.", "", SEVERITIES[::-1], "note", OUTPUT),
+    Option(("--statistics",), FLAG, "Counts by rule at the end.", panel=OUTPUT),
+    Option(("--all",), FLAG, "Show the findings that follow from others, too.", panel=OUTPUT),
     Option(("--fail-on",), ONE, "The lowest severity that gives exit code 1.", "", SEVERITIES[::-1], "error", VERDICT),
     Option(("--select",), MANY, "Only these rules: id, name or prefix such as QC1; may be repeated.", "RULE", panel=VERDICT),
     Option(("--ignore",), MANY, "Not these rules; may be repeated.", "RULE", panel=VERDICT),

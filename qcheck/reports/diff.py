@@ -6,13 +6,14 @@ from qcheck.answers.changes import ADDED, REMOVED, RENAMED
 from qcheck.cluster.place import show_route
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.causes import Group, causes_first
 from qcheck.findings.fingerprint import named_route
 from qcheck.reports.capacity import signed
 from qcheck.reports.json import finding_data
 from qcheck.reports.jsontext import dump
 from qcheck.reports.markdown import escape, findings_table
 from qcheck.reports.text import Paint, finding_lines
-from qcheck.reports.wording import WORST_FIRST, not_judged, plain, plural, title, worst
+from qcheck.reports.wording import WORST_FIRST, not_judged, plain, plural, title
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -35,7 +36,7 @@ def render_text(comparison: Comparison, colour: bool = False) -> str:
     lines = [f"{plain(comparison.before_name)} -> {plain(comparison.after_name)}", ""]
     for change in comparison.clusters:
         lines += _cluster_text(change, many)
-    for found in comparison.new:
+    for found in causes_first(comparison.new):
         lines += [*finding_lines(found, paint, many), ""]
     lines += [f"fixed: {title(f)} at {plain(f.primary.line)}: {plain(f.message)}" for f in comparison.fixed]
     lines += [f"not judged: {plain(what)}: {plain(why)}" for what, why in not_judged(comparison.after)]
@@ -116,7 +117,7 @@ def render_markdown(comparison: Comparison) -> str:
     lines = [f"# qcheck: {escape(comparison.before_name)} → {escape(comparison.after_name)}", ""]
     lines += [f"**{summary(comparison)}**", ""]
     lines += [f"- **could not judge**: {escape(why)}" for why in comparison.after.inputs.unjudged]
-    lines += findings_table(worst(comparison.new), many)
+    lines += findings_table([Group(f) for f in causes_first(comparison.new)], many)
     for change in comparison.clusters:
         lines += _cluster_markdown(change, many)
     if comparison.fixed:

@@ -6,7 +6,7 @@ from qcheck import __version__
 from qcheck.cluster.place import show_route
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.jsontext import dump
-from qcheck.reports.wording import help_of, skipped_rules, url_of
+from qcheck.reports.wording import by_rule, help_of, skipped_rules, url_of
 
 if TYPE_CHECKING:
     from qcheck.cluster.objects import ObjectId
@@ -27,7 +27,16 @@ def as_data(result: Result) -> dict[str, Json]:
         "summary": summary(result),
         "inputs": _inputs(result),
         "findings": [finding_data(f) for f in result.findings],
+        **({"statistics": _statistics(result)} if result.view.statistics else {}),
     }
+
+
+def _statistics(result: Result) -> Json:
+    return [
+        {"rule": found.rule.id, "name": found.rule.name, "severity": found.severity, "count": count}
+        for count, _, found in by_rule(result)
+        if found.rule
+    ]
 
 
 def summary(result: Result) -> dict[str, Json]:

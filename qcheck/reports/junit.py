@@ -37,7 +37,7 @@ def _names(kind: str, name: str) -> dict[str, str]:
 
 def _case(suite: Xml.Element, found: Finding, fails: bool, taken: dict[str, int]) -> None:
     """Readers identify cases by class and name and drop later ones of equal name; hence the counter."""
-    name = f"{found.object or found.primary.origin.path} ({found.cluster})"
+    name = f"{found.object or found.primary.origin.path} ({', '.join(found.clusters)})"
     key = f"{title(found)} {name}"
     taken[key] = count = taken.get(key, 0) + 1
     case = Xml.SubElement(suite, "testcase", _names(title(found), name if count == 1 else f"{name} #{count}"))

@@ -13,14 +13,18 @@ from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.capacity import at_best, held, holders, pool_words, signed, taken_first
 from qcheck.reports.wording import (
+    by_rule,
     counted,
+    following,
     has_many_clusters,
     help_of,
     looked_at,
     not_judged,
     plain,
+    presented,
+    shows_statistics,
     url_of,
-    worst_first,
+    within,
 )
 
 if TYPE_CHECKING:
@@ -28,7 +32,7 @@ if TYPE_CHECKING:
 
     from qcheck.answers.capacity import CapacityLine
     from qcheck.cluster.cluster import Cluster
-    from qcheck.findings.finding import Finding
+    from qcheck.findings.causes import Group
     from qcheck.findings.result import Result
 
 MOST_BYTES = 900_000
@@ -43,7 +47,9 @@ _MOST_PLACES = 10
 def render(result: Result) -> str:
     lines = ["# qcheck", "", f"**{counted(result)}** in {looked_at(result)}", ""]
     lines += [f"- **could not judge**: {escape(why)}" for why in result.inputs.unjudged]
-    lines += findings_table(worst_first(result), has_many_clusters(result))
+    lines += findings_table(presented(result), has_many_clusters(result))
+    if shows_statistics(result):
+        lines += _statistics(result)
     for cluster in result.clusters:
         lines += capacity_section(cluster, len(result.clusters) > 1)
     lines += _quiet(result)
@@ -56,24 +62,37 @@ def escape(text: str) -> str:
     return _LINKS.sub(r"\1<!-- -->", harmless)
 
 
-def findings_table(findings: Sequence[Finding], many: bool) -> Iterator[str]:
-    """One row each, in the order given; with the cluster where there are `many`."""
-    if not findings:
+def findings_table(groups: Sequence[Group], many: bool) -> Iterator[str]:
+    """One row for each finding and those that follow from it, in the order given; with clusters where there are `many`."""
+    if not groups:
         return
     yield from ("| | rule | where | what |", "|---|---|---|---|")
-    for found in findings:
-        cluster = f" ({escape(found.cluster)})" if many else ""
+    for group in groups:
+        found = group.head
         rule = f"[{found.rule.id}]({url_of(found)})<br>{found.rule.name}" if found.rule else ""
-        yield f"| {SIGNS[found.severity]} | {rule} | {escape(found.primary.line)}{cluster} | {_what(found)} |"
+        where = escape(f"{found.primary.line}{within(found, many)}")
+        yield f"| {SIGNS[found.severity]} | {rule} | {where} | {_what(group)} |"
     yield ""
 
 
-def _what(found: Finding) -> str:
+def _what(group: Group) -> str:
+    found = group.head
     places = [f"{escape(p.caption)} ({escape(p.line)})" for p in found.related[:_MOST_PLACES]]
     left = len(found.related) - len(places)
     more = [f"and {left} more places"] if left > 0 else []
     parts = [f"**{escape(found.message)}**", *places, *more, f"*{escape(help_of(found))}*"]
+    if group.followers:
+        parts.append(following(len(group.followers)))
     return "<br>".join(parts)
+
+
+def _statistics(result: Result) -> Iterator[str]:
+    """The counts by rule."""
+    rows = by_rule(result)
+    if rows:
+        yield from ("## By rule", "", "| | rule | findings |", "|---|---|---:|")
+        yield from (f"| {SIGNS[found.severity]} | {name} | {count:,} |" for count, name, found in rows)
+        yield ""
 
 
 def capacity_section(cluster: Cluster, many: bool) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.jsontext import dump
-from qcheck.reports.wording import editable, help_of, plain, rendered_note, worst_first
+from qcheck.reports.wording import editable, has_many_clusters, help_of, plain, rendered_note, within, worst_first
 
 if TYPE_CHECKING:
     from qcheck.cluster.place import Origin, Place
@@ -17,19 +17,21 @@ SEVERITIES = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
 
 def render(result: Result) -> str:
     worst = worst_first(result)
+    many = has_many_clusters(result)
     return dump(
         {
             "source": {"name": "qcheck", "url": "https://github.com/qcheck-dev/qcheck"},
             **({"severity": SEVERITIES[worst[0].severity]} if worst else {}),
-            "diagnostics": [_diagnostic(f) for f in result.findings],
+            "diagnostics": [_diagnostic(f, many) for f in result.findings],
         }
     )
 
 
-def _diagnostic(found: Finding) -> Json:
+def _diagnostic(found: Finding, many: bool) -> Json:
     assert found.rule is not None
+    parts = (found.message + within(found, many), rendered_note(found.primary), help_of(found))
     return {
-        "message": "\n".join(filter(None, map(plain, (found.message, rendered_note(found.primary), help_of(found))))),
+        "message": "\n".join(filter(None, map(plain, parts))),
         "location": _location(found.primary),
         "severity": SEVERITIES[found.severity],
         "code": {"value": found.rule.id, "url": found.rule.url},

@@ -13,7 +13,16 @@ from qcheck import __version__
 from qcheck.cluster.place import show_route
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.jsontext import dump
-from qcheck.reports.wording import editable, help_of, not_judged, plain, rendered_note, worst_first
+from qcheck.reports.wording import (
+    editable,
+    has_many_clusters,
+    help_of,
+    not_judged,
+    plain,
+    rendered_note,
+    within,
+    worst_first,
+)
 
 if TYPE_CHECKING:
     from qcheck.cluster.place import Place
@@ -32,13 +41,14 @@ _PROBLEM = {"error": "error", "warning": "warning", "note": "recommendation"}
 def render(result: Result) -> str:
     rules = _rules(result)
     positions = {r.id: i for i, r in enumerate(rules)}
+    many = has_many_clusters(result)
     kept = worst_first(result)[:MOST_RESULTS]
     run: dict[str, Json] = {
         "tool": {"driver": _driver(rules)},
         "automationDetails": {"id": "qcheck/"},
         "columnKind": "unicodeCodePoints",
         "invocations": [_invocation(result, len(kept))],
-        "results": [_result(f, positions) for f in kept],
+        "results": [_result(f, positions, many) for f in kept],
         "properties": {"suppressed": len(result.suppressed), "baselined": len(result.baselined)},
     }
     return dump({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
@@ -85,26 +95,30 @@ def _invocation(result: Result, kept: int) -> Json:
     }
 
 
-def _result(found: Finding, positions: dict[str, int]) -> Json:
+def _result(found: Finding, positions: dict[str, int], many: bool) -> Json:
     assert found.rule is not None
     related = found.related[:MOST_RELATED]
     return {
         "ruleId": found.rule.id,
         "ruleIndex": positions[found.rule.id],
         "level": found.severity,
-        "message": {"text": _message(found)},
+        "message": {"text": _message(found, many)},
         "locations": [_location(found.primary)],
         "relatedLocations": [{"id": i, **_location(p)} for i, p in enumerate(related, 1)],
         "partialFingerprints": {"qcheckFingerprint/v1": found.fingerprint},
-        "properties": {"cluster": found.cluster, "confidence": "certain" if found.certain else "likely"},
+        "properties": {
+            "cluster": found.cluster,
+            "clusters": list(found.clusters),
+            "confidence": "certain" if found.certain else "likely",
+        },
     }
 
 
-def _message(found: Finding) -> str:
+def _message(found: Finding, many: bool) -> str:
     """The sentence, links to the related places, and what to do. Brackets of user text are escaped: they make links."""
     links = "".join(f"\n[{_escaped(p.caption or p.line)}]({i})" for i, p in enumerate(found.related[:MOST_RELATED], 1))
     rendered = f"\n{_escaped(note)}" if (note := rendered_note(found.primary)) else ""
-    return f"{_escaped(found.message)}{rendered}{links}\n{_escaped(help_of(found))}"
+    return f"{_escaped(found.message + within(found, many))}{rendered}{links}\n{_escaped(help_of(found))}"
 
 
 def _escaped(text: str) -> str:

@@ -93,6 +93,15 @@ class FindingPart(Part):
     fingerprint: str = Field(description="Stays the same when lines move.")
 
 
+class StatisticsPart(Part):
+    """How often a rule was found with one severity."""
+
+    rule: str
+    name: str
+    severity: Severity
+    count: int
+
+
 class Report(Part):
     """What `qcheck check --format json` writes."""
 
@@ -101,6 +110,7 @@ class Report(Part):
     summary: Summary
     inputs: InputsPart
     findings: list[FindingPart] = Field(description="Sorted by file, line and rule.")
+    statistics: list[StatisticsPart] | None = Field(default=None, description="With --statistics: counts by rule.")
 
 
 def json_schema() -> dict[str, object]:

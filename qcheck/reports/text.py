@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.reports.wording import counted, has_many_clusters, help_of, looked_at, not_judged, plain, plural
+from qcheck.reports.wording import (
+    WORST_FIRST,
+    by_rule,
+    counted,
+    following,
+    has_many_clusters,
+    help_of,
+    looked_at,
+    not_judged,
+    plain,
+    plural,
+    presented,
+    shows_statistics,
+    within,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from qcheck.findings.causes import Group
     from qcheck.findings.finding import Finding
     from qcheck.findings.result import Result
     from qcheck.reports.snippet import Row
@@ -29,18 +44,24 @@ class Paint:
 
 
 def render(result: Result, colour: bool = False, quiet: bool = False) -> str:
-    """The whole report; findings and failures only if `quiet`. Names from manifests hold no escapes any more."""
+    """The whole report; without its closing lines if `quiet`. Names from manifests hold no escapes any more."""
     paint = Paint(colour)
     many = has_many_clusters(result)
-    blocks = ["\n".join(finding_lines(f, paint, many)) for f in result.findings]
-    closing = "\n".join(_failures(result, paint) if quiet else _closing(result, paint))
+    blocks = ["\n".join(_group_lines(g, paint, many)) for g in presented(result)]
+    closing = "\n".join(_unjudged(result, paint) if quiet else _closing(result, paint))
     return "\n\n".join(block for block in (*blocks, closing) if block) + "\n" * bool(blocks or closing)
+
+
+def _group_lines(group: Group, paint: Paint, many: bool) -> Iterator[str]:
+    yield from finding_lines(group.head, paint, many)
+    if group.followers:
+        yield f"{' ' * _margin(group.head)} {paint('margin', '=')} {following(len(group.followers))}"
 
 
 def finding_lines(found: Finding, paint: Paint, many: bool) -> Iterator[str]:
     assert found.rule is not None
     head = paint(found.severity, f"{found.severity}[{found.rule.id}]")
-    where = f" (cluster {plain(found.cluster)})" if many else ""
+    where = plain(within(found, many))
     yield f"{head} {found.rule.name}: {paint('bold', plain(found.message))}{where}"
     yield from _places(found, paint)
     left = len(found.related) - MOST_PLACES
@@ -87,15 +108,25 @@ def _row(row: Row, width: int, severity: str, paint: Paint) -> str:
 
 
 def _closing(result: Result, paint: Paint) -> Iterator[str]:
-    for what, why in not_judged(result):
-        if f"{what}: {why}" not in result.inputs.unjudged:
-            yield paint("dim", f"not judged: {plain(what)}: {plain(why)}")
-    yield from _failures(result, paint)
-    worst = next((s for s in ("error", "warning", "note") if result.count(s)), "good")
+    if shows_statistics(result):
+        yield from (*_statistics(result, paint), "")
+    yield from _unjudged(result, paint)
+    worst = next((s for s in WORST_FIRST if result.count(s)), "good")
     yield f"{paint(worst, counted(result))} in {looked_at(result)}"
 
 
-def _failures(result: Result, paint: Paint) -> Iterator[str]:
-    """Why the whole run counts as not judged."""
+def _statistics(result: Result, paint: Paint) -> Iterator[str]:
+    """The counts by rule."""
+    rows = by_rule(result)
+    width = max((len(f"{count:,}") for count, _, _ in rows), default=0)
+    for count, name, found in rows:
+        yield f"{count:>{width},}  {paint(found.severity, f'{found.severity:<7}')}  {name}"
+
+
+def _unjudged(result: Result, paint: Paint) -> Iterator[str]:
+    """What was not judged, and why the whole run counts as not judged."""
+    for what, why in not_judged(result):
+        if f"{what}: {why}" not in result.inputs.unjudged:
+            yield paint("dim", f"not judged: {plain(what)}: {plain(why)}")
     for why in result.inputs.unjudged:
         yield f"{paint('error', 'could not judge')}: {plain(why)}"

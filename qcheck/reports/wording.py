@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.causes import Group, causes_first, grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from qcheck.cluster.place import Place, Span
     from qcheck.findings.finding import Finding
@@ -58,17 +59,49 @@ def url_of(found: Finding) -> str:
 
 
 def has_many_clusters(result: Result) -> bool:
-    return len({*(c.name for c in result.clusters), *(f.cluster for f in result.findings)}) > 1
+    return len({*(c.name for c in result.clusters), *(name for f in result.findings for name in f.clusters)}) > 1
+
+
+def within(found: Finding, many: bool) -> str:
+    """Return ` (cluster a)` or ` (clusters a, b)` where there are several clusters, else nothing."""
+    names = ", ".join(found.clusters)
+    return f" (cluster{'s' * (len(found.clusters) > 1)} {names})" if many else ""
+
+
+def following(count: int) -> str:
+    """Return `and 11 findings that follow: --all`."""
+    verb = "follows" if count == 1 else "follow"
+    return f"and {plural(count, 'finding')} that {verb}: --all"
+
+
+LONG = 25
+"""Findings from which on a report for people ends with the counts by rule."""
+
+
+def shows_statistics(result: Result) -> bool:
+    """Return whether a report for people ends with the counts by rule."""
+    return result.view.statistics or len(result.findings) >= LONG
+
+
+def by_rule(result: Result) -> list[tuple[int, str, Finding]]:
+    """Return the counts by rule and severity, most severe and most frequent first, each with one of its findings."""
+    met: dict[tuple[str, str], list[Finding]] = {}
+    for found in (*result.findings, *result.hidden):
+        met.setdefault((found.severity, title(found)), []).append(found)
+    rows = [(len(same), name, same[0]) for (_, name), same in met.items()]
+    return sorted(rows, key=lambda row: (WORST_FIRST.index(row[2].severity), -row[0], row[1]))
+
+
+def presented(result: Result) -> list[Group]:
+    """Return the findings as people read them: by severity, consequences with their cause unless all are asked for."""
+    if result.view.everything:
+        return [Group(found) for found in causes_first(result.findings)]
+    return grouped(result.findings)
 
 
 def worst_first(result: Result) -> list[Finding]:
     """The findings by severity; among equals in the order of files."""
-    return worst(result.findings)
-
-
-def worst(found: Iterable[Finding]) -> list[Finding]:
-    """The worst first; among equals in the order given."""
-    return sorted(found, key=lambda f: WORST_FIRST.index(f.severity))
+    return sorted(result.findings, key=lambda f: WORST_FIRST.index(f.severity))
 
 
 def counted(result: Result) -> str:
@@ -77,6 +110,7 @@ def counted(result: Result) -> str:
     quiet = [
         f"{len(pile):,} {word}"
         for pile, word in (
+            (result.hidden, "not shown"),
             (result.suppressed, "suppressed"),
             (result.baselined, "accepted by the baseline"),
             (result.older, "older than the change"),

@@ -14,13 +14,15 @@ from qcheck.reports.html.markup import Html, join, tag
 from qcheck.reports.html.nodes import node_view
 from qcheck.reports.html.quota import quota_view
 from qcheck.reports.wording import (
+    by_rule,
     counted,
     has_many_clusters,
     looked_at,
     not_judged,
     plural,
+    presented,
+    shows_statistics,
     title,
-    worst_first,
 )
 from qcheck.supply.supply import supply_of
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from qcheck.cluster.cluster import Cluster
+    from qcheck.findings.causes import Group
     from qcheck.findings.finding import Finding
     from qcheck.findings.result import Result
 
@@ -36,14 +39,15 @@ MOST_CARDS = 500
 
 def render(result: Result) -> str:
     many = has_many_clusters(result)
-    found = worst_first(result)
-    links = Links(found[:MOST_CARDS])
+    groups = presented(result)
+    links = Links([f for g in groups for f in (g.head, *g.followers)][:MOST_CARDS])
     body = tag(
         "main",
         tag("header", tag("h1", "qcheck"), tag("p", _verdict(result), cls="verdict"), cls="top"),
         [tag("p", f"Could not judge: {why}", cls="bad") for why in result.inputs.unjudged],
         [_cluster(c, many, links) for c in result.clusters],
-        _findings(found, many),
+        _findings(groups, many),
+        _statistics(result) if shows_statistics(result) else None,
         _quiet(result),
         tag("footer", f"qcheck {__version__} looked at {looked_at(result)}."),
     )
@@ -133,16 +137,35 @@ def _legend(cluster: Cluster, look: Look) -> Html:
     return tag("div", items, tag("div", note, cls="quiet"), cls="legend")
 
 
-def _findings(found: Sequence[Finding], many: bool) -> Iterator[Html]:
-    if not found:
+def _findings(groups: Sequence[Group], many: bool) -> Iterator[Html]:
+    """Cards, numbered through; those that follow from another are folded into it."""
+    if not groups:
         return
     yield tag("h2", "Findings")
-    if len(found) > 3:
-        links = [_link(f, number) for number, f in enumerate(found[:MOST_CARDS], 1)]
-        yield tag("ol", links, cls="contents")
-    yield join([card(f, number, many) for number, f in enumerate(found[:MOST_CARDS], 1)])
-    if len(found) > MOST_CARDS:
-        yield tag("p", f"and {plural(len(found) - MOST_CARDS, 'more finding')}: see the JSON report")
+    numbered, number = [], 1
+    for group in groups:
+        numbered.append((number, group))
+        number += 1 + len(group.followers)
+    shown = [(n, g) for n, g in numbered if n <= MOST_CARDS]
+    if len(shown) > 3:
+        yield tag("ol", [_link(g.head, n) for n, g in shown], cls="contents")
+    yield join([_group(g, n, many) for n, g in shown])
+    left = number - 1 - sum(min(1 + len(g.followers), MOST_CARDS - n + 1) for n, g in shown)
+    if left:
+        yield tag("p", f"and {plural(left, 'more finding')}: see the JSON report")
+
+
+def _group(group: Group, number: int, many: bool) -> Html:
+    kept = group.followers[: MOST_CARDS - number]
+    followers = [card(f, n, many) for n, f in enumerate(kept, number + 1)]
+    return card(group.head, number, many, followers)
+
+
+def _statistics(result: Result) -> Html:
+    rows = [
+        tag("tr", tag("td", f"{count:,}"), tag("td", f.severity), tag("td", name)) for count, name, f in by_rule(result)
+    ]
+    return tag("section", tag("h2", "By rule"), tag("table", rows, cls="counts"))
 
 
 def _link(found: Finding, number: int) -> Html:

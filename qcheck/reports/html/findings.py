@@ -19,7 +19,8 @@ MOST_COLUMNS = 400
 """Longer lines are cut."""
 
 
-def card(found: Finding, number: int, many: bool) -> Html:
+def card(found: Finding, number: int, many: bool, followers: Sequence[Html] = ()) -> Html:
+    """A finding; the cards of those that follow from it are folded into its own."""
     assert found.rule is not None
     left = len(found.related) - MOST_PLACES
     return tag(
@@ -29,7 +30,7 @@ def card(found: Finding, number: int, many: bool) -> Html:
             tag("span", found.severity, cls=f"badge {found.severity}"),
             tag("a", found.rule.id, href=url_of(found)),
             tag("span", found.rule.name, cls="rule-name"),
-            tag("span", f"cluster {found.cluster}", cls="chip") if many else None,
+            [tag("span", f"cluster {name}", cls="chip") for name in found.clusters if many],
             tag("span", "likely", cls="chip", title="rests on an estimate or on facts elsewhere")
             if not found.certain
             else None,
@@ -39,9 +40,15 @@ def card(found: Finding, number: int, many: bool) -> Html:
         [_file(origin, marks) for origin, marks in groups(found.primary, found.related[:MOST_PLACES])],
         tag("p", f"and {plural(left, 'more place')}", cls="quiet") if left > 0 else None,
         tag("p", tag("b", "Do: "), help_of(found), cls="help"),
+        _followers(followers) if followers else None,
         id=f"f{number}",
         cls=f"finding {found.severity}",
     )
+
+
+def _followers(cards: Sequence[Html]) -> Html:
+    verb = "follows" if len(cards) == 1 else "follow"
+    return tag("details", tag("summary", f"{plural(len(cards), 'finding')} that {verb}"), join(list(cards)))
 
 
 def _file(origin: Origin, marks: Sequence[Mark]) -> Html:

@@ -25,7 +25,7 @@ class Links:
     def to(self, places: Iterable[Place], cluster: str) -> Html | None:
         """Links to what is said of some places in a cluster."""
         lines = {(p.origin.path, p.span[0]) for p in places}
-        numbers = sorted({n for line in lines for n in self._numbers.get(line, ()) if self._of(n).cluster == cluster})
+        numbers = sorted({n for line in lines for n in self._numbers.get(line, ()) if cluster in self._of(n).clusters})
         by_rule: dict[str, list[int]] = {}
         for number in numbers:
             rule = self._of(number).rule

@@ -1,0 +1,169 @@
+"""Which findings follow from others, so that people read the cause first.
+
+A finding follows from another one in the same cluster where the table pairs their rules and both are about the same thing.
+A finding is never put below one that is less severe.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.findings.finding import SEVERITIES, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from qcheck.findings.finding import Datum
+
+FLAVOR, POOL, OBJECT = "flavor", "pool", "object"
+
+
+class Consequence(Value):
+    """A pair of rules, and what two of their findings must share.
+
+    `shared` is FLAVOR, POOL or OBJECT; or the kind of the object that `cause` takes for the one that was meant.
+    """
+
+    cause: str
+    rules: tuple[str, ...]
+    shared: str
+
+
+UNSCHEDULABLE = ("QC505", "QC506", "QC507", "QC601", "QC602")
+OF_PLACEMENT = (
+    *UNSCHEDULABLE,
+    "QC101",
+    "QC102",
+    "QC104",
+    "QC107",
+    "QC111",
+    "QC203",
+    "QC208",
+    "QC502",
+    "QC509",
+    "QC514",
+)
+OF_A_REFUSED_OBJECT = ("QC007", "QC008", "QC601", "QC602", "QC603", "QC604", "QC605", "QC608", "QC513", "QC515")
+
+CONSEQUENCES = (
+    Consequence("QC001", ("QC003", "QC004", *OF_A_REFUSED_OBJECT), OBJECT),
+    Consequence("QC002", ("QC003", "QC004", *OF_A_REFUSED_OBJECT), OBJECT),
+    Consequence("QC003", OF_A_REFUSED_OBJECT, OBJECT),
+    Consequence("QC005", ("QC003", "QC004", *OF_A_REFUSED_OBJECT), OBJECT),
+    Consequence("QC604", UNSCHEDULABLE, OBJECT),
+    Consequence("QC601", ("QC317",), OBJECT),
+    Consequence("QC602", ("QC317",), OBJECT),
+    Consequence("QC301", ("QC413",), "PriorityClass"),
+    Consequence("QC301", ("QC413",), "WorkloadPriorityClass"),
+    Consequence("QC401", ("QC206", "QC413"), "ResourceFlavor"),
+    Consequence("QC402", ("QC413",), "ClusterQueue"),
+    Consequence("QC403", ("QC413",), "LocalQueue"),
+    Consequence("QC407", ("QC413",), "AdmissionCheck"),
+    Consequence("QC501", ("QC413",), "Topology"),
+    Consequence("QC201", OF_PLACEMENT, FLAVOR),
+    Consequence("QC202", OF_PLACEMENT, FLAVOR),
+    Consequence("QC209", UNSCHEDULABLE, FLAVOR),
+    Consequence("QC103", ("QC107", "QC111", *UNSCHEDULABLE), FLAVOR),
+    Consequence("QC101", ("QC102", "QC111", "QC504", "QC508"), FLAVOR),
+    Consequence("QC415", ("QC101", "QC102"), FLAVOR),
+    Consequence("QC505", ("QC111", "QC506", "QC507", "QC602"), FLAVOR),
+    Consequence("QC506", ("QC111", "QC602"), FLAVOR),
+    Consequence("QC502", ("QC507", "QC508"), FLAVOR),
+    Consequence("QC213", ("QC103", "QC206", "QC602"), POOL),
+    Consequence("QC104", ("QC101", "QC111", "QC315", "QC505", "QC506", "QC507"), FLAVOR),
+)
+"""Causes and what follows from them. The rules form no cycle."""
+
+
+class Group(Value):
+    """A finding and those that follow from it, worst first."""
+
+    head: Finding
+    followers: tuple[Finding, ...] = ()
+
+
+def grouped(findings: Sequence[Finding]) -> list[Group]:
+    """Return causes with their consequences, by severity and then in the order given."""
+    roots = _roots(findings)
+    members: dict[int, list[Finding]] = {}
+    for position, found in enumerate(findings):
+        if roots[position] != position:
+            members.setdefault(roots[position], []).append(found)
+    heads = sorted((p for p in range(len(findings)) if roots[p] == p), key=lambda p: _rank(findings[p]))
+    return [Group(findings[p], tuple(sorted(members.get(p, ()), key=_rank))) for p in heads]
+
+
+def causes_first(findings: Sequence[Finding]) -> list[Finding]:
+    """Return all findings by severity; among equals each cause stands before what follows from it."""
+    grouping = grouped(findings)
+    return sorted((f for group in grouping for f in (group.head, *group.followers)), key=_rank)
+
+
+def _rank(found: Finding) -> int:
+    return -SEVERITIES.index(found.severity)
+
+
+def _roots(findings: Sequence[Finding]) -> list[int]:
+    """Return for each finding the position of its first cause, its own where it has none."""
+    by_topic: dict[tuple[str, str, str], list[int]] = {}
+    for position, found in enumerate(findings):
+        for pair in _as_cause(found):
+            by_topic.setdefault(pair, []).append(position)
+    parents = [_parent(findings, position, by_topic) for position in range(len(findings))]
+    return [_root(parents, position) for position in range(len(findings))]
+
+
+def _root(parents: Sequence[int], position: int) -> int:
+    while parents[position] != position:
+        position = parents[position]
+    return position
+
+
+def _parent(findings: Sequence[Finding], position: int, by_topic: Mapping[tuple[str, str, str], Sequence[int]]) -> int:
+    found = findings[position]
+    for pair in _as_consequence(found):
+        for other in by_topic.get(pair, ()):
+            cause = findings[other]
+            if other != position and _rank(cause) <= _rank(found) and {*found.clusters} <= {*cause.clusters}:
+                return other
+    return position
+
+
+def _as_cause(found: Finding) -> Iterator[tuple[str, str, str]]:
+    """Yield cause, kind of thing and thing, for each row of the table that it may stand in."""
+    shared = dict.fromkeys(c.shared for c in CONSEQUENCES if found.rule and c.cause == found.rule.id)
+    for kind in shared:
+        meant = found.data.get("nearest")
+        names = _things(found, kind) if kind in _THINGS else [meant] if isinstance(meant, str) else []
+        yield from ((found.rule.id, kind, name) for name in names if found.rule)
+
+
+def _as_consequence(found: Finding) -> Iterator[tuple[str, str, str]]:
+    for row in CONSEQUENCES:
+        if found.rule and found.rule.id in row.rules:
+            is_named = found.object is not None and found.object.kind == row.shared
+            names = [found.object.name] if is_named and found.object else []
+            for name in _things(found, row.shared) if row.shared in _THINGS else names:
+                yield row.cause, row.shared, name
+
+
+_THINGS = {
+    FLAVOR: ("ResourceFlavor", ("flavor", "flavors")),
+    POOL: ("", ("pool", "pools")),
+    OBJECT: ("", ("workloads",)),
+}
+"""Per kind of thing: the kind of object that is one, and the entries of `data` that name some."""
+
+
+def _things(found: Finding, kind: str) -> list[str]:
+    """Return the names of the things of one kind that a finding is about."""
+    object_kind, entries = _THINGS[kind]
+    names = [name for entry in entries for name in _texts(found.data.get(entry))]
+    if found.object is not None and (kind == OBJECT or found.object.kind == object_kind):
+        names.append(str(found.object) if kind == OBJECT else found.object.name)
+    return names
+
+
+def _texts(value: Datum) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    return [v for v in value if isinstance(v, str)] if isinstance(value, (list, tuple)) else []

@@ -1,0 +1,144 @@
+"""What people see first: the worst, causes before consequences, and one finding where several clusters share it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from made import CATALOGUE, over_quota, place, rule, settled
+
+from qcheck.api import audit
+from qcheck.cluster.objects import ObjectId
+from qcheck.cluster.value import replace
+from qcheck.findings.causes import CONSEQUENCES, causes_first, grouped
+from qcheck.findings.copies import apart, merged
+from qcheck.findings.finding import Finding
+from qcheck.findings.result import View
+from qcheck.findings.worsening import is_worse
+from qcheck.reports import FORMATS, render
+from qcheck.settings import load_settings
+
+JOB = ObjectId("batch", "v1", "Job", "train", "ml")
+
+
+def of(identifier: str, severity: str, line: str = "a.yaml", **data: str) -> Finding:
+    found = over_quota(place(path=line))
+    return replace(
+        found, rule=rule(identifier, "some-rule", severity), severity=severity, object=JOB, data=data, fingerprint=line
+    )
+
+
+def test_the_table_of_causes_has_no_cycle_and_names_rules() -> None:
+    from qcheck.findings.catalogue import load_catalogue
+
+    edges = {(c.cause, r) for c in CONSEQUENCES for r in c.rules}
+    assert not {r for edge in edges for r in edge} - set(load_catalogue()) - {"QC213", "QC514", "QC515"}
+    left = set(edges)
+    while leaves := {(a, b) for a, b in left if not any(x == b for x, _ in left)}:
+        left -= leaves
+    assert left == set()
+
+
+def test_consequences_are_folded_into_their_first_cause() -> None:
+    first, second = of("QC201", "error", "a", flavor="h100"), of("QC602", "error", "b", flavor="h100")
+    third = of("QC317", "error", "c")
+    other = replace(of("QC602", "error", "d", flavor="l4"), object=None)
+    groups = grouped([other, third, second, first])
+    assert [(g.head.fingerprint, [f.fingerprint for f in g.followers]) for g in groups] == [
+        ("d", []),
+        ("a", ["c", "b"]),
+    ]
+
+
+def test_no_finding_hides_below_a_milder_one() -> None:
+    cause, worse = of("QC104", "warning", "a", flavor="h100"), of("QC101", "error", "b", flavor="h100")
+    assert [g.head for g in grouped([cause, worse])] == [worse, cause]
+    assert causes_first([of("QC206", "note", "n"), cause, worse])[0] == worse
+
+
+def test_what_holds_in_another_cluster_does_not_follow() -> None:
+    cause = of("QC201", "error", "a", flavor="h100")
+    elsewhere = replace(of("QC602", "error", "b", flavor="h100"), cluster="west")
+    assert [len(g.followers) for g in grouped([cause, elsewhere])] == [0, 0]
+
+
+def test_the_same_finding_in_two_clusters_is_one() -> None:
+    east, west = replace(over_quota(), cluster="east"), replace(over_quota(), cluster="west")
+    only = replace(over_quota(place(path="b.yaml")), cluster="west")
+    found = merged([west, east, only], ["east", "west"])
+    assert [(f.cluster, f.data.get("clusters")) for f in found] == [("east", ["east", "west"]), ("west", None)]
+    assert sorted(f.cluster for f in apart(found)) == ["east", "west", "west"]
+    assert len(merged([west, west, east], ["east", "west"])) == 2
+
+
+def test_every_format_names_the_clusters_of_a_shared_finding() -> None:
+    east, west = replace(over_quota(), cluster="east"), replace(over_quota(), cluster="west")
+    result = settled(east, west)
+    for form in FORMATS:
+        shown = render(result, form)
+        assert "east" in shown, form
+        assert "west" in shown, form
+    assert len(json.loads(render(result, "json"))["findings"]) == 1
+
+
+def test_a_baseline_of_one_cluster_does_not_cover_another(tmp_path: Path) -> None:
+    from qcheck.findings.baseline import read_baseline, write_text
+    from qcheck.findings.settle import Terms
+
+    east, west = replace(over_quota(), cluster="east"), replace(over_quota(), cluster="west")
+    (tmp_path / "b.json").write_text(write_text(settled(east)))
+    baseline = read_baseline(str(tmp_path / "b.json"))
+    again = settled(east, west, terms=Terms(baseline=baseline))
+    assert [f.cluster for f in again.findings if f.rule and f.rule.id == "QC101"] == ["west"]
+    (tmp_path / "b.json").write_text(write_text(settled(east, west)))
+    both = settled(east, west, terms=Terms(baseline=read_baseline(str(tmp_path / "b.json"))))
+    assert both.findings == ()
+    assert both.baselined[0].clusters == ("east", "west")
+
+
+def test_what_is_hidden_counts() -> None:
+    result = settled(over_quota(), replace(over_quota(), rule=CATALOGUE["QC206"])).from_severity("error")
+    assert [f.severity for f in result.findings] == ["error"]
+    assert json.loads(render(result, "json"))["summary"]["note"] == 1
+    assert "1 error, 1 note; 1 not shown" in render(result, "text")
+    assert (
+        replace(settled(replace(over_quota(), rule=CATALOGUE["QC206"])), fail_on="note")
+        .from_severity("error")
+        .exit_code
+    )
+
+
+def test_statistics_count_by_rule() -> None:
+    result = replace(settled(over_quota(), over_quota(place(path="b.yaml"))), view=View(statistics=True))
+    assert re.search(r"^2  error    QC101 quota-exceeds-capacity$", render(result, "text"), re.MULTILINE)
+    assert json.loads(render(result, "json"))["statistics"][0]["count"] == 2
+    assert "By rule" in render(result, "markdown")
+    assert "By rule" in render(result, "html")
+
+
+@pytest.mark.parametrize(
+    ("before", "severity", "worse"),
+    [({"short": 32}, "error", False), ({"short": 31}, "error", True), ({}, "", False), ({}, "warning", True)],
+)
+def test_more_of_the_same_is_worse(before: dict[str, int], severity: str, worse: bool) -> None:
+    assert is_worse(severity, before, over_quota()) is worse
+
+
+QUEUES = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: one, namespace: ml}
+spec: {clusterQueue: nobody}
+"""
+
+
+def test_a_shared_file_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("base.yaml").write_text(QUEUES)
+    Path("qcheck.yaml").write_text(
+        "version: 1\nclusters: {west: {include: [base.yaml]}, east: {include: [base.yaml]}}\n"
+    )
+    missing = [f for f in audit(["."], load_settings(".")).findings if f.rule and f.rule.id == "QC402"]
+    assert [(f.cluster, f.data["clusters"]) for f in missing] == [("west", ["west", "east"])]
