@@ -23,7 +23,14 @@ from qcheck.kinds.validate import validate
 HERE = Path(__file__).resolve().parent
 REFERENCE = Path(os.environ.get("QCHECK_REFERENCE") or HERE.parents[1] / "shared" / "reference" / "kueue.md")
 CORPUS = Path(os.environ.get("QCHECK_CORPUS") or HERE.parents[1] / "shared" / "corpus")
-REFUSED = ("api-rejected", "unknown-field", "requests-invalid", "configuration-rejected", "kai-topology-invalid")
+REFUSED = (
+    "api-rejected",
+    "unknown-field",
+    "requests-invalid",
+    "configuration-rejected",
+    "kai-topology-invalid",
+    "volcano-hypernode-invalid",
+)
 ROW = re.compile(r"^\| ((?:CQ|CO|RF|LQ|AC|TO|PRC|WPC|MKC|MKF|WL|JOB|TAS|CFG)-[SCWV]\d\d) \|", re.MULTILINE)
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.nodes import NodePool
     from qcheck.cluster.objects import Object
     from qcheck.cluster.policy import Policy
+    from qcheck.cluster.volcano import VolcanoScheduler
 
 _FIELDS: dict[type[Object], str] = {
     queues.ResourceFlavor: "flavors",
@@ -50,6 +51,11 @@ _FIELDS_OF_SCHEDULERS = {
     "SchedulingShard": "kai_shards",
     "KaiTopology": "kai_topologies",
     "KaiConfig": "kai_configs",
+    "VolcanoQueue": "volcano_queues",
+    "VolcanoPodGroup": "volcano_pod_groups",
+    "VolcanoJob": "workloads",
+    "HyperNode": "hyper_nodes",
+    "JobFlow": "job_flows",
 }
 """By the name of the class: the modules of other schedulers are imported only where a file has their objects."""
 
@@ -67,6 +73,7 @@ def assemble(
     problems: Iterable[Problem] = (),
     unread: Iterable[str] = (),
     mig_layouts: Iterable[MigLayout] = (),
+    volcano_scheduler: VolcanoScheduler | None = None,
 ) -> Cluster:
     """One cluster. Of objects that stand twice the first one counts, and a `duplicate-object` problem names both."""
     sorted_objects: dict[str, list[Object]] = {
@@ -88,6 +95,7 @@ def assemble(
         problems=(*problems, *(_double(same, len(doubles)) for same in doubles)),
         unread=tuple(unread),
         mig_layouts=tuple(mig_layouts),
+        volcano_scheduler=volcano_scheduler,
         **{field: tuple(members) for field, members in sorted_objects.items()},  # type: ignore[arg-type]
     )
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.place import Place, Route
     from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.problems import Problem
+    from qcheck.cluster.volcano import HyperNode, JobFlow, VolcanoPodGroup, VolcanoQueue, VolcanoScheduler
     from qcheck.cluster.workloads import DaemonSet, LimitRange, ResourceQuota, RuntimeClass, TrainingRuntime, Workload
 
 SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
@@ -71,6 +72,11 @@ class Cluster(Value, cached=True):
     kai_shards: tuple[SchedulingShard, ...] = ()
     kai_topologies: tuple[KaiTopology, ...] = ()
     kai_configs: tuple[KaiConfig, ...] = ()
+    volcano_queues: tuple[VolcanoQueue, ...] = ()
+    volcano_pod_groups: tuple[VolcanoPodGroup, ...] = ()
+    hyper_nodes: tuple[HyperNode, ...] = ()
+    job_flows: tuple[JobFlow, ...] = ()
+    volcano_scheduler: VolcanoScheduler | None = None
     configuration: Configuration | None = None
     mig_layouts: tuple[MigLayout, ...] = ()
     generators: tuple[Generator, ...] = ()
@@ -159,6 +165,7 @@ class Cluster(Value, cached=True):
             self.workload_priority_classes, self.priority_classes, self.daemon_sets, self.workloads, self.namespaces,
             self.limit_ranges, self.resource_quotas, self.runtime_classes, self.training_runtimes,
             self.kai_queues, self.kai_pod_groups, self.kai_shards, self.kai_topologies, self.kai_configs,
+            self.volcano_queues, self.volcano_pod_groups, self.hyper_nodes, self.job_flows,
             self.generators, self.others,
         )  # fmt: skip
         of_groups = [m for w in self.workloads for m in w.members[1:]]

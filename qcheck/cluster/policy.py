@@ -57,6 +57,17 @@ class KaiPolicy(Value):
         return self.version.major, self.version.minor
 
 
+class VolcanoPolicy(Value):
+    """What holds for Volcano and is in no manifest. `scheduler`: the file with the configuration of its scheduler."""
+
+    version: Release = Release(1, 15)
+    scheduler: str | None = None
+
+    @property
+    def release(self) -> tuple[int, int]:
+        return self.version.major, self.version.minor
+
+
 class Policy(Value):
     """`autoscaled`: what an autoscaled pool counts as (max, min, desired). `complete`: a missing object is missing."""
 
@@ -70,6 +81,7 @@ class Policy(Value):
     shared_queues: tuple[str, ...] = ()
     profile: str | None = None
     kai: KaiPolicy = KaiPolicy()
+    volcano: VolcanoPolicy = VolcanoPolicy()
 
     def is_virtual(self, resource: str) -> bool:
         """Whether settings call `resource` one without nodes behind it (a licence, a token)."""

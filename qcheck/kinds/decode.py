@@ -29,6 +29,10 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "scheduling.run.ai": ("kai", ("Queue", "PodGroup")),
     "kai.scheduler": ("kai", ("SchedulingShard", "Topology", "Config")),
     "kyverno.io": ("kyverno", ("Policy", "ClusterPolicy")),
+    "scheduling.volcano.sh": ("volcano", ("Queue", "PodGroup")),
+    "batch.volcano.sh": ("volcano", ("Job", "CronJob")),
+    "topology.volcano.sh": ("volcano", ("HyperNode",)),
+    "flow.volcano.sh": ("volcano", ("JobFlow", "JobTemplate")),
 }
 """Groups of the frameworks, of other schedulers, and of what creates objects.
 
@@ -65,9 +69,14 @@ def mentions_layouts(text: str) -> bool:
     return "mig-configs:" in text
 
 
+def mentions_volcano_scheduler(text: str) -> bool:
+    """Whether a text may hold the configuration of Volcano's scheduler, also inside a ConfigMap or Helm values."""
+    return "tiers:" in text and "plugins:" in text and "actions:" in text
+
+
 def mentions_settings(text: str) -> bool:
     """Whether a text may hold settings of a controller that are looked into."""
-    return mentions_configuration(text) or mentions_layouts(text)
+    return mentions_configuration(text) or mentions_layouts(text) or mentions_volcano_scheduler(text)
 
 
 def roots(document: Document) -> Iterator[Cursor]:

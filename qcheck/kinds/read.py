@@ -21,10 +21,12 @@ CLUSTER_SCOPED = frozenset(
         "ClusterQueue", "Cohort", "ResourceFlavor", "Topology", "AdmissionCheck", "ProvisioningRequestConfig",
         "WorkloadPriorityClass", "MultiKueueConfig", "MultiKueueCluster", "Node", "Namespace", "PriorityClass",
         "RuntimeClass", "CustomResourceDefinition", "ClusterTrainingRuntime", "ClusterPolicy",
-        "SchedulingShard",
+        "SchedulingShard", "HyperNode",
     }
 )  # fmt: skip
-CLUSTER_SCOPED_OF_GROUP = frozenset({("scheduling.run.ai", "Queue"), ("kai.scheduler", "Config")})
+CLUSTER_SCOPED_OF_GROUP = frozenset(
+    {("scheduling.run.ai", "Queue"), ("kai.scheduler", "Config"), ("scheduling.volcano.sh", "Queue")}
+)
 """Kinds whose names other groups give to namespaced kinds."""
 
 

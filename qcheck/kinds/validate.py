@@ -49,6 +49,13 @@ _REFUSALS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
     ("scheduling.run.ai", "PodGroup"): (("kai", "pod_group"),),
     ("kai.scheduler", "SchedulingShard"): (("kai", "scheduling_shard"),),
     ("kai.scheduler", "Topology"): (("kai", "topology"),),
+    ("scheduling.volcano.sh", "Queue"): (("volcano", "queue"),),
+    ("scheduling.volcano.sh", "PodGroup"): (("volcano", "pod_group"),),
+    ("batch.volcano.sh", "Job"): (("volcano", "job"),),
+    ("batch.volcano.sh", "CronJob"): (("volcano", "cron_job"),),
+    ("topology.volcano.sh", "HyperNode"): (("volcano", "hyper_node"),),
+    ("flow.volcano.sh", "JobFlow"): (("volcano", "job_flow"),),
+    ("flow.volcano.sh", "JobTemplate"): (("volcano", "job"),),
     ("sparkoperator.k8s.io", "SparkApplication"): (("jobs", "spark"),),
     **{
         (group, kind): (_MANAGED,)

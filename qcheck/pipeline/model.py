@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from functools import partial
 
 from qcheck import nodepools
@@ -11,9 +12,15 @@ from qcheck.cluster.problems import Problem
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.result import NotRead
 from qcheck.kinds import judging
-from qcheck.kinds.decode import decode, mentions_configuration, mentions_layouts, roots
+from qcheck.kinds.decode import (
+    decode,
+    mentions_configuration,
+    mentions_layouts,
+    mentions_volcano_scheduler,
+    roots,
+)
 from qcheck.kinds.refusals.target import Target
-from qcheck.kinds.schema.catalogue import KAI
+from qcheck.kinds.schema.catalogue import KAI, VOLCANO
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Set
@@ -22,6 +29,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.kueue_configuration import Configuration
     from qcheck.cluster.mig import MigLayout
     from qcheck.cluster.nodes import Machine
+    from qcheck.cluster.volcano import VolcanoScheduler
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.fault import Fault
     from qcheck.documents.load import Loaded
@@ -52,7 +60,12 @@ def model(
     release = (scope.policy.kueue.major, scope.policy.kueue.minor)
     configuration, misconfigured = _configuration(mine, release)
     gates = configuration.feature_gates if configuration else {}
-    refused = _refused(manifests, Target(release, gates, dict.fromkeys(KAI, scope.policy.kai.release)))
+    others = {
+        **dict.fromkeys(KAI, scope.policy.kai.release),
+        **dict.fromkeys(VOLCANO, scope.policy.volcano.release),
+    }
+    refused = _refused(manifests, Target(release, gates, others))
+    scheduler, misread = _volcano_scheduler(scope, mine)
     objects = [o for r in manifests if not nodepools.describes_nodes(r) and (o := decode(r)) is not None]
     problems = [_problem(fault) for f in mine for fault in f.faults]
     return assemble(
@@ -61,13 +74,14 @@ def model(
         [*objects, *nodes],
         pools,
         configuration=configuration,
-        problems=[*problems, *misconfigured, *refused(), *pool_problems],
+        problems=[*problems, *misconfigured, *misread, *refused(), *pool_problems],
         unread=[
             *(f.text.path for f in mine if left_out([f])),
             *(n.path for n in (renders.failed if renders else ())),
             *(p.place.origin.path for p in pool_problems if p.code in ("yaml-syntax", "limit")),
         ],
         mig_layouts=_mig_layouts(mine),
+        volcano_scheduler=scheduler,
     )
 
 
@@ -102,6 +116,17 @@ def _configuration(loaded: Iterable[Loaded], release: tuple[int, int]) -> tuple[
     from qcheck.kinds.configuration import read_configuration
 
     return read_configuration(documents, release)
+
+
+def _volcano_scheduler(scope: ClusterScope, loaded: Iterable[Loaded]) -> tuple[VolcanoScheduler | None, list[Problem]]:
+    """The configuration of Volcano's scheduler, where some file has one."""
+    documents = [d for f in loaded if mentions_volcano_scheduler(f.text.text) for d in f.documents]
+    if not documents:
+        return None, []
+    from qcheck.kinds.volcano_scheduler import read_scheduler
+
+    wanted = scope.policy.volcano.scheduler
+    return read_scheduler(documents, None if wanted is None else posixpath.normpath(posixpath.join(scope.root, wanted)))
 
 
 def _mig_layouts(loaded: Iterable[Loaded]) -> tuple[MigLayout, ...]:

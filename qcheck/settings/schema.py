@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from pydantic.alias_generators import to_camel
 
 from qcheck.cluster.nodes import Machine
-from qcheck.cluster.policy import KaiPolicy, Policy, Release, Reserve, Shape
+from qcheck.cluster.policy import KaiPolicy, Policy, Release, Reserve, Shape, VolcanoPolicy
 from qcheck.cluster.quantity import amount, parse_quantity
 from qcheck.cluster.value import replace
 from qcheck.documents.limits import DEFAULT as DEFAULT_LIMITS
@@ -150,6 +150,18 @@ class KaiPart(Part):
         )
 
 
+class VolcanoPart(Part):
+    """What holds for Volcano and stands in no manifest."""
+
+    version: ReleaseText = str(VolcanoPolicy().version)
+    scheduler: Path | None = Field(
+        default=None, description="The file with the configuration of its scheduler, bare or in its ConfigMap."
+    )
+
+    def value(self) -> VolcanoPolicy:
+        return VolcanoPolicy(release(self.version), self.scheduler)
+
+
 class AcceleratorPart(Part):
     model: str | None = None
     nvlink_domain: Annotated[int, Field(ge=1)] | None = None
@@ -219,6 +231,7 @@ class SettingsPart(Part):
     queues: QueuesPart = QueuesPart()
     rules: RulesPart = RulesPart()
     kai: KaiPart = KaiPart()
+    volcano: VolcanoPart = VolcanoPart()
     instance_types: dict[str, InstanceTypePart] = {}
     limits: LimitsPart = LimitsPart()
     baseline: Path | None = None
@@ -242,6 +255,7 @@ class SettingsPart(Part):
             shared_queues=tuple(self.queues.shared),
             profile=self.profile,
             kai=self.kai.value(),
+            volcano=self.volcano.value(),
         )
 
     def scopes(self, root: str) -> tuple[ClusterScope, ...]:

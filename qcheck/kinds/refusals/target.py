@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.kinds.schema.catalogue import KAI, VOLCANO
 from qcheck.kinds.schema.failure import Failure
 
 if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor
 
     Route = tuple[str | int, ...]
+
+
+NEWEST: dict[str, tuple[int, int]] = {**dict.fromkeys(KAI, (0, 17)), **dict.fromkeys(VOLCANO, (1, 15))}
+"""The newest releases of other schedulers that are described, by API group."""
 
 
 class Target(Value):
@@ -19,7 +24,7 @@ class Target(Value):
 
     release: tuple[int, int]
     gates: dict[str, bool] = {}
-    others: dict[str, tuple[int, int]] = {}
+    others: dict[str, tuple[int, int]] = NEWEST
 
     def release_of(self, group: str) -> tuple[int, int]:
         """The release whose objects of an API group are judged."""

@@ -18,6 +18,7 @@ KUEUE = "kueue.x-k8s.io"
 CONFIG = "config.kueue.x-k8s.io"
 OWN = "qcheck.dev"
 KAI = ("scheduling.run.ai", "kai.scheduler")
+VOLCANO = ("scheduling.volcano.sh", "batch.volcano.sh", "topology.volcano.sh", "flow.volcano.sh")
 HEAD = "apiVersion string\nkind string\n"
 METADATA = "metadata Metadata\n"
 _BUILTIN_GROUPS = frozenset({"", "apps", "batch", "scheduling.k8s.io", "node.k8s.io"})
@@ -27,9 +28,10 @@ _MODULES = {
     **dict.fromkeys(_OPERATOR_GROUPS, "operators"),
     OWN: "own",
     **dict.fromkeys(KAI, "kai"),
+    **dict.fromkeys(VOLCANO, "volcano"),
 }
 """Which module describes the kinds of a group."""
-TYPE_MODULES = ("pods", "volumes", "builtin", "operators", "configuration")
+TYPE_MODULES = ("pods", "volumes", "builtin", "operators", "configuration", "volcano")
 """Which modules hold named types, each type only once."""
 _NEVER: Release = (999, 0)
 
@@ -72,7 +74,7 @@ _described: dict[tuple[str, str, str, Release], Described | None] = {}
 
 def described(group: str, version: str, kind: str, release: Release) -> Described | None:
     """The description of a kind; None for kinds, and versions of built-in kinds, that are not described."""
-    key = (group, version, kind, release if group in (KUEUE, CONFIG, *KAI) else (0, 0))
+    key = (group, version, kind, release if group in (KUEUE, CONFIG, *KAI, *VOLCANO) else (0, 0))
     if key not in _described:
         _described[key] = _describe(group, version, kind, release)
     return _described[key]

@@ -1,0 +1,208 @@
+"""Volcano's objects: queues, pod groups, jobs, hyper nodes, job flows, and the configuration of its scheduler."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from qcheck.cluster.labels import LabelSelector
+from qcheck.cluster.objects import Object, ObjectId
+from qcheck.cluster.place import Place
+from qcheck.cluster.pods import Quantities, in_base_units
+from qcheck.cluster.value import Value
+from qcheck.cluster.workloads import Workload
+
+GROUP = "scheduling.volcano.sh"
+SCHEDULER_NAME = "volcano"
+QUEUE_ANNOTATION = "scheduling.volcano.sh/queue-name"
+"""Names the queue of pods that no Volcano job and no pod group written by hand speaks for."""
+GROUP_ANNOTATIONS = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
+NODE_GROUP_LABEL = "volcano.sh/nodegroup-name"
+ROOT = "root"
+DEFAULT = "default"
+AMOUNTS = ("capability", "deserved", "guarantee")
+"""What a queue may state amounts in, the largest first."""
+
+
+class NodeGroupTerms(Value):
+    """The node groups that a queue's pods must or may use, and those that they must not or had better not use."""
+
+    required: tuple[str, ...] = ()
+    preferred: tuple[str, ...] = ()
+    forbidden: tuple[str, ...] = ()
+    avoided: tuple[str, ...] = ()
+
+    def allows(self, group: str | None) -> bool:
+        """Whether pods may run on nodes of a group; None for nodes without one. Anti-affinity comes last."""
+        wanted = group in self.required or group in self.preferred
+        return (wanted and group not in self.forbidden) or group in self.avoided
+
+
+class VolcanoQueue(Object, cached=True):
+    """`terms` None: any node. `reclaimable`: others may take back what it holds beyond its own. `state` as it is written."""
+
+    weight: int = 1
+    capability: Quantities = {}
+    deserved: Quantities = {}
+    guarantee: Quantities = {}
+    parent: str = ""
+    priority: int = 0
+    reclaimable: bool = True
+    terms: NodeGroupTerms | None = None
+    state: str = ""
+
+    @cached_property
+    def amounts(self) -> dict[str, dict[str, int]]:
+        """The three lists of amounts in base units."""
+        return {field: in_base_units(getattr(self, field)) for field in AMOUNTS}
+
+    @property
+    def is_below_another(self) -> bool:
+        """Whether it names a parent other than `root`."""
+        return self.parent not in ("", ROOT)
+
+    @property
+    def parent_place(self) -> Place:
+        return self.place.at("spec", "parent")
+
+    def place_of(self, field: str, resource: str | None = None) -> Place:
+        """Where a list of amounts, or one of its amounts, is written."""
+        steps = ("spec", field, "resource") if field == "guarantee" else ("spec", field)
+        at = self.place.at(*steps)
+        return at if resource is None else at.at(resource)
+
+
+class NetworkTopology(Value):
+    """How near to each other the pods of a job ask to be: within a hyper node of at most this tier, or of this name."""
+
+    place: Place
+    is_hard: bool = True
+    highest_tier: int | None = None
+    highest_tier_name: str | None = None
+
+
+class VolcanoPodGroup(Object):
+    """A gang that somebody wrote by hand; Volcano makes the others. `min_resources` None: it is always enqueued."""
+
+    queue: str
+    queue_place: Place
+    min_member: int = 0
+    min_resources: Quantities | None = None
+    priority_class: str | None = None
+    topology: NetworkTopology | None = None
+
+
+class VolcanoJob(Workload):
+    """A Job of Volcano, or a template of one. `min_available`: the pods that must start together, `minimums` of each task."""
+
+    volcano_queue: str = DEFAULT
+    volcano_queue_place: Place | None = None
+    min_available: int = 0
+    min_available_place: Place | None = None
+    minimums: tuple[int, ...] = ()
+    scheduler: str = SCHEDULER_NAME
+    topology: NetworkTopology | None = None
+
+
+class HyperNodeMember(Value):
+    """One selector of a hyper node: by exact name, by regular expression or by labels, of nodes or of hyper nodes."""
+
+    place: Place
+    is_node: bool
+    exact: str | None = None
+    pattern: str | None = None
+    labels: LabelSelector | None = None
+
+
+class HyperNode(Object):
+    """Nodes that are near to each other in the network, or hyper nodes of lower tiers."""
+
+    tier: int
+    tier_name: str
+    members: tuple[HyperNodeMember, ...]
+
+
+class Flow(Value):
+    """One step of a job flow: the template that it starts, and those that it waits for."""
+
+    name: str
+    place: Place
+    waits_for: tuple[str, ...] = ()
+
+
+class JobFlow(Object):
+    flows: tuple[Flow, ...]
+
+
+class SchedulerPlugin(Value):
+    """A plugin in the scheduler's configuration; without a place it stands in the default one.
+
+    `tier` counts from 0; `options` are its switches, as they are written.
+    """
+
+    name: str
+    tier: int
+    place: Place | None = None
+    options: dict[str, bool] = {}
+    arguments: dict[str, str] = {}
+
+    def is_on(self, option: str, default: bool = True) -> bool:
+        """Whether a switch is on; most are unless they are turned off."""
+        return self.options.get(option, default)
+
+
+class VolcanoScheduler(Value, cached=True):
+    """The scheduler's configuration: actions in their order, plugins tier by tier. `place` None: the default."""
+
+    actions: tuple[str, ...]
+    plugins: tuple[SchedulerPlugin, ...]
+    place: Place | None = None
+    actions_place: Place | None = None
+    object: ObjectId | None = None
+
+    def plugin(self, name: str) -> SchedulerPlugin | None:
+        """The first plugin of a name."""
+        return next((p for p in self.plugins if p.name == name), None)
+
+    @cached_property
+    def reclaims(self) -> bool:
+        """Whether queues take back from each other what is theirs."""
+        return not {"reclaim", "gangreclaim"}.isdisjoint(self.actions)
+
+    @cached_property
+    def preempts(self) -> bool:
+        """Whether jobs of one queue displace others of the same queue."""
+        return not {"preempt", "gangpreempt"}.isdisjoint(self.actions)
+
+    @cached_property
+    def by_capacity(self) -> bool:
+        """Whether the capacity plugin divides the cluster. Where proportion is on as well, both gates hold."""
+        return self.plugin("capacity") is not None
+
+    @cached_property
+    def by_weight(self) -> bool:
+        return self.plugin("proportion") is not None
+
+    @cached_property
+    def hierarchy(self) -> bool:
+        """Whether the capacity plugin divides from parent to child. A switch of a wrong spelling is taken as it is meant."""
+        capacity = self.plugin("capacity")
+        return capacity is not None and any(capacity.is_on(key, default=False) for key in HIERARCHY_KEYS)
+
+
+DEFAULT_SCHEDULER = VolcanoScheduler(
+    ("enqueue", "allocate", "backfill"),
+    tuple(
+        SchedulerPlugin(name, tier)
+        for tier, names in enumerate(
+            (
+                ("priority", "gang", "conformance"),
+                ("overcommit", "drf", "predicates", "proportion", "nodeorder", "binpack"),
+            )
+        )
+        for name in names
+    ),
+)
+"""What the chart installs. The scheduler itself falls back to the same without binpack."""
+HIERARCHY_KEY = "enableHierarchy"
+HIERARCHY_KEYS = (HIERARCHY_KEY, "enabledHierarchy")
+"""The switch as the scheduler reads it, and a spelling after the field in its code, which it does not read."""

@@ -1,0 +1,106 @@
+"""The configuration of Volcano's scheduler: as a file of its own, in its ConfigMap, or as a string in Helm values."""
+
+from __future__ import annotations
+
+from qcheck.cluster.problems import Problem
+from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.cluster.volcano import SchedulerPlugin, VolcanoScheduler
+from qcheck.documents.cursor import root
+from qcheck.documents.embedded import NotYaml, embedded
+from qcheck.kinds.decode import mentions_volcano_scheduler
+from qcheck.kinds.read import object_id, place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from qcheck.cluster.objects import ObjectId
+    from qcheck.documents.cursor import Cursor
+    from qcheck.documents.document import Document
+
+DEEPEST = 8
+KEY = "volcano-scheduler.conf"
+"""The key of the ConfigMap from which the scheduler reads."""
+ACTIONS = frozenset({"enqueue", "allocate", "backfill", "preempt", "reclaim", "shuffle", "gangpreempt", "gangreclaim"})
+
+
+def read_scheduler(documents: Iterable[Document], wanted: str | None) -> tuple[VolcanoScheduler | None, list[Problem]]:
+    """The configuration of a cluster, and what the scheduler would not start with.
+
+    `wanted`: the file that the settings name; without it the ConfigMap with the key of the scheduler comes first.
+    """
+    found: list[tuple[int, Cursor, ObjectId]] = []
+    problems: list[Problem] = []
+    for document in documents:
+        top = root(document)
+        for rank, at in _candidates(top, problems):
+            rank = -1 if wanted is not None and document.path == wanted else rank
+            found.append((rank, at, object_id(top)))
+    if not found:
+        return None, problems
+    _, chosen, holder = min(found, key=lambda f: f[0])
+    problems += _faults(chosen, holder)
+    return _decode(chosen, holder), problems
+
+
+def _candidates(top: Cursor, problems: list[Problem]) -> Iterator[tuple[int, Cursor]]:
+    """The configurations in a document, each with how likely it is the scheduler's own: less is likelier."""
+    if _is_configuration(top):
+        yield 1, top
+        return
+    for text in _strings(top, 0):
+        try:
+            inner = root(embedded(text.document, text.route, text.text() or ""))
+        except NotYaml as error:
+            if text.route[-1] == KEY:
+                message = f"the configuration of Volcano's scheduler is no valid YAML: {error}"
+                found = Problem("configuration-rejected", place(text), message, "", object_id(top))
+                problems.append(replace(found, data={"check": "VS-YAML"}))
+            continue
+        if _is_configuration(inner):
+            yield (0 if text.route[-1] == KEY else 2), inner
+
+
+def _is_configuration(at: Cursor) -> bool:
+    return isinstance(at["actions"].data, str) and isinstance(at["tiers"].data, list) and not at["kind"].exists
+
+
+def _strings(at: Cursor, depth: int) -> Iterator[Cursor]:
+    if isinstance(at.data, str):
+        if mentions_volcano_scheduler(at.data) and "\n" in at.data:
+            yield at
+    elif depth < DEEPEST:
+        for _, inner in at.mapping():
+            yield from _strings(inner, depth + 1)
+        for inner in at.items():
+            yield from _strings(inner, depth + 1)
+
+
+def _decode(at: Cursor, holder: ObjectId) -> VolcanoScheduler:
+    actions = tuple(a.strip() for a in at.text_at("actions").split(",") if a.strip())
+    plugins = tuple(_plugin(p, tier) for tier, each in enumerate(at["tiers"].items()) for p in each["plugins"].items())
+    return VolcanoScheduler(actions, plugins, place(at), place(at["actions"]), holder if holder.kind else None)
+
+
+def _plugin(at: Cursor, tier: int) -> SchedulerPlugin:
+    return SchedulerPlugin(
+        name=at.text_at("name"),
+        tier=tier,
+        place=place(at),
+        options={key: value.data for key, value in at.mapping() if isinstance(value.data, bool)},
+        arguments=at["arguments"].strings(),
+    )
+
+
+def _faults(at: Cursor, holder: ObjectId) -> Iterator[Problem]:
+    """Actions that do not exist: the scheduler keeps the configuration that it had, or its default."""
+    for name in at.text_at("actions").split(","):
+        if name.strip() not in ACTIONS:
+            yield Problem(
+                "configuration-rejected",
+                place(at["actions"]),
+                f"Volcano's scheduler has no action {name.strip()!r}, and does not use a configuration that names one",
+                f"Write actions among {', '.join(sorted(ACTIONS))}.",
+                holder if holder.kind else None,
+                (),
+                {"check": "VS-ACTION", "field": "actions"},
+            )
