@@ -294,13 +294,13 @@ def repository(folder: str, count: int, files: int) -> None:
 
 def node_dump(folder: str, count: int, pools: int = 4) -> None:
     """The same nodes as nodes.yaml and nodes.json."""
-    import yaml
+    from plain_yaml import written
 
     items = [node(at, pools) for at in range(count)]
     write(
         os.path.join(folder, "nodes.json"), json.dumps({"apiVersion": "v1", "kind": "List", "items": items}, indent=4)
     )
-    body = "".join("- " + yaml.safe_dump(item).replace("\n", "\n  ").rstrip(" ") for item in items)
+    body = "".join("- " + written(item).replace("\n", "\n  ").rstrip(" ") for item in items)
     write(os.path.join(folder, "nodes.yaml"), "apiVersion: v1\nkind: List\nitems:\n" + body)
 
 

@@ -9,11 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import plain_yaml
 import pytest
-import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
-ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+ACTION = plain_yaml.read((ROOT / "action.yml").read_text(encoding="utf-8"))
 STEPS = {step["id"]: step for step in ACTION["runs"]["steps"]}
 FLEET = ROOT / "fixtures" / "clusters" / "research-fleet"
 BASH = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail"]

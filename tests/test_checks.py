@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import plain_yaml
 import pytest
-import yaml
 from jsonschema import Draft202012Validator
 
 from qcheck.documents.cursor import root
@@ -36,7 +36,7 @@ ROW = re.compile(r"^\| ((?:CQ|CO|RF|LQ|AC|TO|PRC|WPC|MKC|MKF|WL|JOB|TAS|CFG)-[SC
 
 @cache
 def table() -> dict[str, Any]:
-    loaded: dict[str, Any] = yaml.safe_load((HERE / "data" / "checks.yaml").read_text(encoding="utf-8"))
+    loaded: dict[str, Any] = plain_yaml.read((HERE / "data" / "checks.yaml").read_text(encoding="utf-8"))
     return loaded
 
 

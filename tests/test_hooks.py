@@ -8,13 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import plain_yaml
 import pytest
-import yaml
 from rule_cases import FIXTURES
 
 ROOT = FIXTURES.parent
 EXAMPLE = FIXTURES / "clusters" / "research-fleet"
-HOOKS = {hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))}
+HOOKS = {hook["id"]: hook for hook in plain_yaml.read((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))}
 
 
 def test_hooks_read_the_whole_repository() -> None:

@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 import slow_loader
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain_yaml import written
+from ruamel.yaml.error import YAMLError
 
+from qcheck.documents import events, limits
+from qcheck.documents.composed import Refused
 from qcheck.documents.document import Document
 from qcheck.documents.load import load
 
@@ -55,7 +58,7 @@ def test_fixtures_load_alike(path: Path) -> None:
     for chunk in path.read_text().split("\n---\n"):
         try:
             data, _ = slow_loader.load(chunk)
-        except (yaml.YAMLError, ValueError):
+        except (YAMLError, ValueError):
             continue
         if data is not None:
             same(chunk)
@@ -72,11 +75,6 @@ DATA: Any = st.recursive(
 )
 
 
-class Plainly(yaml.Dumper):
-    def ignore_aliases(self, data: object) -> bool:
-        return True
-
-
 @settings(max_examples=150, deadline=None)
 @given(
     data=DATA,
@@ -88,19 +86,10 @@ class Plainly(yaml.Dumper):
 def test_generated_documents_load_alike(
     data: object, flow: bool | None, style: str | None, width: int, indent: int
 ) -> None:
-    text = yaml.dump(
-        [data],
-        None,
-        Plainly,
-        default_flow_style=flow,
-        default_style=style,
-        width=width,
-        indent=indent,
-        allow_unicode=True,
-    )
+    text = written([data], flow=flow, style=style, width=width, indent=indent, aliases=False)
     try:
         slow_loader.load(text)
-    except (yaml.YAMLError, ValueError):
+    except (YAMLError, ValueError):
         return
     same(text)
 
@@ -108,10 +97,82 @@ def test_generated_documents_load_alike(
 @settings(max_examples=50, deadline=None)
 @given(data=DATA)
 def test_aliases_stand_for_what_they_name(data: object) -> None:
-    text = yaml.dump({"first": data, "again": [data]}, sort_keys=False)
+    text = written({"first": data, "again": [data]})
     try:
         expected, _ = slow_loader.load(text)
-    except (yaml.YAMLError, ValueError):
+    except (YAMLError, ValueError):
         return
     [document] = load(text, "x.yaml").documents
     assert json.dumps(document.data) == json.dumps(expected)
+
+
+def read_by_events(text: str) -> tuple[str, list[Any]]:
+    """Data and offsets of every container of a document, in order."""
+    composed = events.compose(text, 0, limits.DEFAULT)
+    places: list[Any] = []
+    containers = [composed.data]
+    while containers:
+        container = containers.pop()
+        if isinstance(container, (dict, list)):
+            assert isinstance(composed.where, dict)
+            places.append(composed.where[id(container)])
+            containers += container.values() if isinstance(container, dict) else container
+    return json.dumps(composed.data), [composed.start, composed.repeated, *places]
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: str(path.relative_to(HERE.parent)))
+def test_without_libyaml_the_pure_parser_reads_the_same(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for chunk in path.read_text().split("\n---\n"):
+        monkeypatch.setattr(events, "LIBYAML", LIBYAML)
+        try:
+            expected = read_by_events(chunk)
+        except Refused:
+            continue
+        monkeypatch.setattr(events, "LIBYAML", None)
+        assert read_by_events(chunk) == expected
+
+
+LIBYAML = events.LIBYAML
+PURE_DIFFERS = {"a:\tb": "refuses", "a: b\tc": "refuses", "%FOO bar\n---\na: 1": "accepts"} | dict.fromkeys(
+    ("a: \x85b", "a: \u2028b"), "accepts"
+)
+"""Texts of the table below that ruamel.yaml's pure parser takes for something else than the API server does."""
+
+
+@pytest.mark.parametrize("case", GO, ids=lambda case: repr(case["yaml"]))
+def test_values_without_libyaml(case: dict[str, str | None], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "LIBYAML", None)
+    text = case["yaml"] or ""
+    try:
+        value = read_by_events(text)[0]
+    except Refused:
+        assert case["json"] is None or PURE_DIFFERS.get(text) == "refuses"
+        return
+    if PURE_DIFFERS.get(text) == "accepts":
+        assert case["json"] is None
+    else:
+        assert json.loads(value) == json.loads(case["json"] or "refused")
+
+
+@pytest.mark.parametrize("word", ["nginx:1.27", "http://host:80/a", "a::b", "a:b:", "10:30", "-:1"])
+@pytest.mark.parametrize("frame", ["a: [{0}]", "a: {{b: {0}, c: 1}}", "[x, {0}]", "- &n [{0}]\n"])
+def test_words_with_colons_in_flow_collections(word: str, frame: str) -> None:
+    """libyaml 0.1.7 refuses them; the API server and kubectl read them."""
+    text = frame.format(word)
+    value, _ = read_by_events(text)
+    assert json.dumps(word) in value
+    assert [json.dumps(document.data) for document in load(text, "x.yaml").documents] == [value]
+
+
+@pytest.mark.parametrize("text", ["[a?b]", "{a? : 1}", "%YAML 1.0\n---\na: 1", '"\\U00110000"', "a: \x07", "[a:b, {"])
+@pytest.mark.parametrize("libyaml", [LIBYAML, None], ids=["libyaml", "pure"])
+def test_both_parsers_refuse(text: str, libyaml: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "LIBYAML", libyaml)
+    with pytest.raises(Refused, match="not valid YAML"):
+        events.compose(text, 0, limits.DEFAULT)
+
+
+def test_comments_are_found_behind_words_with_colons() -> None:
+    text = 'a: [nginx:1.27]\nb: "# qcheck: ignore[QC101] no"\nc: 1 # qcheck: ignore[QC102] yes\n'
+    [comment] = load(text, "x.yaml").comments("qcheck:")
+    assert (comment.line, comment.text) == (3, "qcheck: ignore[QC102] yes")

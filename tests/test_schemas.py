@@ -8,8 +8,9 @@ import sys
 from typing import Any
 
 import pytest
-import yaml
 from jsonschema import Draft202012Validator
+from plain_yaml import read_all
+from ruamel.yaml.error import YAMLError
 from rule_cases import FIXTURES
 
 EXAMPLE = FIXTURES / "clusters" / "research-fleet"
@@ -50,8 +51,8 @@ def own_pools() -> list[dict[str, Any]]:
 
 def documents(text: str) -> list[dict[str, Any]]:
     try:
-        return [d for d in yaml.safe_load_all(text) if isinstance(d, dict)]
-    except yaml.YAMLError:
+        return [d for d in read_all(text) if isinstance(d, dict)]
+    except YAMLError:
         return []
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import plain_yaml
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -176,13 +177,11 @@ def test_which_files_a_cluster_holds() -> None:
 
 
 def test_the_schema_accepts_what_is_accepted() -> None:
-    import yaml
-
     from qcheck.settings.schema import json_schema
 
     schema = json_schema()
     Draft202012Validator.check_schema(schema)
-    Draft202012Validator(schema).validate(yaml.safe_load(WHOLE))
+    Draft202012Validator(schema).validate(plain_yaml.read(WHOLE))
     assert json.loads(json.dumps(schema)) == schema
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
     from typing import Any
 
     from qcheck.documents.text import Text
@@ -37,7 +38,7 @@ def comments(source: Text, chunks: list[tuple[int, int]], marker: str) -> list[C
     found = list(pattern.finditer(source.text))
     for start, end in chunks:
         if any(start <= match.start() < end for match in found):
-            inside = list(_strings(source.text[start:end], start))
+            inside = _strings(source.text[start:end], start)
             found = [match for match in found if not _within(match.start(), inside)]
     return [Comment(source, match.start(), match.end(), match[1].rstrip()) for match in found]
 
@@ -47,22 +48,28 @@ def _within(offset: int, spans: list[tuple[int, int]]) -> bool:
     return at >= 0 and spans[at][0] <= offset < spans[at][1]
 
 
-def _strings(text: str, base: int) -> Iterator[tuple[int, int]]:
-    """Offsets of the scalars that can hold a `#`: quoted ones, and block scalars after their header line."""
-    from yaml import YAMLError
-    from yaml.events import ScalarEvent
+def _strings(text: str, base: int) -> list[tuple[int, int]]:
+    """Offsets of the scalars that can hold a `#`: quoted ones, and block scalars after their header line.
 
-    from qcheck.documents.events import parser_of
+    Of a text that is no YAML, those before its fault.
+    """
+    from ruamel.yaml.error import YAMLError
 
-    parser = parser_of(text)
-    try:
-        while (event := parser.get_event()) is not None:
-            if event.__class__ is ScalarEvent and event.style:
-                yield _string(text, base, event)
-    except YAMLError:
-        return
-    finally:
-        parser.dispose()
+    from qcheck.documents.events import from_events
+
+    found: list[tuple[int, int]] = []
+    with suppress(YAMLError):
+        from_events(text, lambda following: _collect(following, text, base, found))
+    return found
+
+
+def _collect(following: Callable[[], Any], text: str, base: int, found: list[tuple[int, int]]) -> None:
+    from ruamel.yaml.events import ScalarEvent
+
+    found.clear()
+    while (event := following()) is not None:
+        if event.__class__ is ScalarEvent and event.style:
+            found.append(_string(text, base, event))
 
 
 def _string(text: str, base: int, event: Any) -> tuple[int, int]:

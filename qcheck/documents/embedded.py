@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from yaml import YAMLError
+from ruamel.yaml.error import YAMLError
 
 from qcheck.documents import events, limits
 from qcheck.documents.composed import Refused

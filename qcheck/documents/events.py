@@ -1,6 +1,6 @@
 """One YAML document into plain data and an index of positions: the hot path of every command.
 
-libyaml's events, as PyYAML's C parser hands them over, go straight into dicts and lists: no node objects, no marks
+libyaml's events, as ruamel.yaml's C parser hands them over, go straight into dicts and lists: no node objects, no marks
 kept. For each container the index holds where its keys and values start; lines and ends are worked out when somebody
 asks (`document.py`). It is written for speed, and only here; `tests/slow_loader.py` does the same slowly, and the tests
 compare the two.
@@ -8,8 +8,16 @@ compare the two.
 
 from __future__ import annotations
 
-from yaml import YAMLError
-from yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, StreamEndEvent
+from ruamel.yaml import YAML, main
+from ruamel.yaml.error import YAMLError
+from ruamel.yaml.events import (
+    AliasEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    StreamEndEvent,
+)
 
 from qcheck.documents import scalars
 from qcheck.documents.composed import KEY_SHIFT, Composed, Refused
@@ -17,12 +25,16 @@ from qcheck.documents.composed import KEY_SHIFT, Composed, Refused
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, TypeVar
 
     from qcheck.documents.composed import Entries
     from qcheck.documents.limits import Limits
 
+    T = TypeVar("T")
+
 MERGE = "<<"
+LIBYAML: Any = main.CParser  # type: ignore[attr-defined]
+"""ruamel.yaml's parser on libyaml; None where ruamel.yaml.clib is not installed because it has no wheel."""
 LONGEST_REMEMBERED = 64
 MEMORY = 100_000
 
@@ -30,44 +42,73 @@ _known: dict[str, Any] = {}
 """Plain scalars already resolved, for all documents; at most `MEMORY` of them, of `LONGEST_REMEMBERED` characters."""
 
 
-def parser_of(text: str) -> Any:
-    """A source of events. PyYAML built without libyaml gives the same ones, some forty times slower."""
-    try:
-        from yaml._yaml import CParser
-    except ImportError:
-        from yaml import Loader
+class _PureParser:
+    """Events from ruamel.yaml's own parser, some forty times slower than libyaml.
 
-        return Loader(text)
-    return CParser(text)
+    It refuses tabs that libyaml accepts between plain words, and places an empty flow value one character earlier.
+    """
+
+    def __init__(self, text: str) -> None:
+        yaml = YAML(typ="safe", pure=True)
+        yaml.version = (1, 1)
+        self._events = yaml.parse(text)
+        self.dispose: Callable[[], None] = self._events.close
+
+    def get_event(self) -> Any:
+        try:
+            return next(self._events, None)
+        except (AssertionError, ValueError) as error:  # how it refuses a %YAML version, and an escape beyond Unicode
+            raise YAMLError(str(error)) from None
+
+
+def from_events(text: str, use: Callable[[Callable[[], Any]], T]) -> T:
+    """What `use` makes of the events of a text; the function given to it returns the next one. Raises `YAMLError`.
+
+    libyaml gives the events where ruamel.yaml finds it. The release inside ruamel.yaml.clib, 0.1.7, refuses `:` inside
+    plain words of flow collections (`[nginx:1.27]`), which the API server accepts; the pure parser reads those.
+    """
+    if LIBYAML is not None:
+        try:
+            return _used(LIBYAML(text), use)
+        except YAMLError as error:
+            if getattr(error, "problem", None) != "found unexpected ':'":
+                raise
+    return _used(_PureParser(text), use)
+
+
+def _used(parser: Any, use: Callable[[Callable[[], Any]], T]) -> T:
+    try:
+        return use(parser.get_event)
+    finally:
+        parser.dispose()
 
 
 def compose(text: str, base: int, limits: Limits) -> Composed:
     """The first document of `text`, which is at offset `base` of its file. Raises `Refused`."""
-    parser = parser_of(text)
     try:
-        parser.get_event()
-        if (event := parser.get_event()).__class__ is StreamEndEvent:
-            return Composed(None, base, {}, [])
-        composer = _Composer(parser.get_event, base, limits)
-        if event.version not in (None, (1, 1)):
-            raise composer.refused(
-                event, "the API server's reader takes YAML 1.1 and no other version; leave the line out"
-            )
-        root = parser.get_event()
-        data = composer.node(root, 1)
-        parser.get_event()
+        return from_events(text, lambda following: _composed(following, base, limits))
     except YAMLError as error:
         raise _malformed(error, text, base) from None
-    finally:
-        parser.dispose()
+
+
+def _composed(following: Callable[[], Any], base: int, limits: Limits) -> Composed:
+    following()
+    if (event := following()).__class__ is StreamEndEvent:
+        return Composed(None, base, {}, [])
+    composer = _Composer(following, base, limits)
+    if event.version not in (None, (1, 1)):
+        raise composer.refused(event, "the API server's reader takes YAML 1.1 and no other version; leave the line out")
+    root = following()
+    data = composer.node(root, 1)
+    following()
     return Composed(data, base + root.start_mark.index, composer.where, composer.repeated)
 
 
 def _malformed(error: Any, text: str, base: int) -> Refused:
-    """libyaml's complaint in its own words, with places in the whole file."""
+    """The parser's complaint in its own words, with places in the whole file."""
     mark, before = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
     if mark is None:
-        at = base + len(text.encode()[: getattr(error, "position", 0)].decode("utf-8", "ignore"))
+        at = base + len(text.encode("utf-8", "replace")[: getattr(error, "position", 0)].decode("utf-8", "ignore"))
         return Refused("yaml-syntax", f"not valid YAML: {getattr(error, 'reason', error)}", at, at + 1)
     at = base + min(mark.index, max(len(text) - 1, 0))
     context = ((str(error.context), base + before.index, base + before.index + 1),) if before else ()
@@ -106,8 +147,8 @@ class _Composer:
 
     def scalar(self, event: Any) -> Any:
         text = event.value
-        if event.tag is not None or event.style:
-            return text if event.tag is None else self.tagged(event)
+        if event.ctag is not None or event.style:
+            return text if event.ctag is None else self.tagged(event)
         if text in _known:
             return _known[text]
         try:
@@ -119,10 +160,11 @@ class _Composer:
         return value
 
     def tagged(self, event: Any) -> Any:
-        if event.tag == "!":
+        tag = str(event.ctag)
+        if tag == "!":
             return event.value
         try:
-            return scalars.tagged(event.tag, event.value)
+            return scalars.tagged(tag, event.value)
         except scalars.Unreadable as error:
             raise self.refused(event, str(error)) from None
 
@@ -154,7 +196,7 @@ class _Composer:
             if (
                 event.__class__ is ScalarEvent
                 and event.value in _plain_keys
-                and event.tag is None
+                and event.ctag is None
                 and event.anchor is None
             ):
                 key = event.value
@@ -235,7 +277,7 @@ _plain_keys: set[str] = set()
 
 def _means_itself(event: Any, key: str) -> bool:
     """Whether a plain scalar with the text of `key` is always the string `key`, so that it may be remembered."""
-    plain = event.__class__ is ScalarEvent and not event.style and event.tag is None
+    plain = event.__class__ is ScalarEvent and not event.style and event.ctag is None
     return plain and event.value == key and len(key) <= LONGEST_REMEMBERED
 
 
@@ -243,5 +285,5 @@ def _merges(event: Any) -> bool:
     return (
         event.__class__ is ScalarEvent
         and event.value == MERGE
-        and (event.implicit[0] or event.tag == "tag:yaml.org,2002:merge")
+        and (event.implicit[0] or str(event.ctag) == "tag:yaml.org,2002:merge")
     )

@@ -44,7 +44,7 @@ LINE = re.compile(
 )
 TOKEN = re.compile(
     rf"""\ *(?:(?P<bracket>[\[\]{{}},])
-      |(?P<text>{QUOTED}|[A-Za-z0-9_./](?:[A-Za-z0-9_./=@+-]|\ (?=[A-Za-z0-9_./]))*+)(?P<key>:(?=\ ))?)\ *""",
+      |(?P<text>{QUOTED}|[A-Za-z0-9_./](?:[A-Za-z0-9_./=@+-]|[\ :](?=[A-Za-z0-9_./]))*+)(?P<key>:(?=\ ))?)\ *""",
     re.VERBOSE,
 )
 """What stands in a flow collection on one line."""

@@ -197,7 +197,7 @@ def _source(head: str) -> str | None:
 
 
 def _by_events(chunk: str, start: int, limit: limits.Limits) -> Composed:
-    """Importing PyYAML takes longer than reading thirty files by lines, so it waits for the first unusual document."""
+    """Importing ruamel.yaml takes longer than reading thirty files by lines: it waits for the first unusual document."""
     from qcheck.documents import events
 
     return events.compose(chunk, start, limit)
