@@ -26,12 +26,13 @@ if TYPE_CHECKING:
     from qcheck.answers.changes import ClusterChange
     from qcheck.answers.verdict import Judged
     from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.problems import Problem
     from qcheck.documents.load import Loaded
     from qcheck.findings.catalogue import Rule
     from qcheck.findings.result import Result
     from qcheck.pipeline.read import Watch
     from qcheck.pipeline.render import Renders
-    from qcheck.settings import ClusterScope
+    from qcheck.settings import ClusterScope, RuleChoice
 
 
 NOTHING_FOUND = "nothing relevant was found: no Kueue object, node pool or workload"
@@ -58,11 +59,12 @@ def audit(paths: Sequence[str], settings: Settings | None = None, watch: Watch =
 def checked(gathered: Gathered, settings: Settings, watch: Watch = unwatched, before: Gathered | None = None) -> Result:
     """The settled result for what was read; with the rules about changes where a reading from `before` is given."""
     catalogue = load_catalogue()
-    rules = chosen_rules(catalogue, settings, with_changes=before is not None)
+    choices = {s.name: settings.rules.with_own(s.rules) for s in settings.scopes}
+    rules = {name: chosen_rules(catalogue, c, with_changes=before is not None) for name, c in choices.items()}
+    params = {name: overrides(catalogue, c.params) for name, c in choices.items()}
     watch("check", 0, 0)
-    params = overrides(catalogue, settings.params) if settings.params else {}
     between = changes(before, gathered) if before else {}
-    outcomes = [run(cluster, rules, params, catalogue, between.get(cluster.name)) for cluster in gathered.clusters]
+    outcomes = [run(c, rules[c.name], params[c.name], catalogue, between.get(c.name)) for c in gathered.clusters]
     watch("settle", 0, 0)
     inputs = replace(
         gathered.inputs,
@@ -70,7 +72,9 @@ def checked(gathered: Gathered, settings: Settings, watch: Watch = unwatched, be
         unjudged=(*gathered.inputs.unjudged, *(c for o in outcomes for c in o.crashed)),
     )
     findings = [f for o in outcomes for f in o.findings]
-    return settle(findings, inputs, rules, gathered.clusters, _terms(catalogue, settings, gathered.loaded))
+    asked = tuple(r for r in catalogue.values() if any(r in chosen for chosen in rules.values()))
+    severity = {name: _severities(catalogue, settings.policy.profile, c) for name, c in choices.items()}
+    return settle(findings, inputs, asked, gathered.clusters, _terms(catalogue, settings, severity, gathered.loaded))
 
 
 def changes(before: Gathered, after: Gathered) -> dict[str, ClusterChange]:
@@ -132,6 +136,8 @@ def gather(
         model(scope, loaded, settings.instance_types, homeless, made)
         for scope, made in zip(settings.scopes, renders, strict=True)
     )
+    astray = _astray(paths, settings, clusters, [f.text.path for f in loaded])
+    clusters = tuple(replace(c, problems=(*c.problems, *astray[c.name])) if c.name in astray else c for c in clusters)
     seen = {f.text.path for f in loaded}
     loaded += [f for made in renders if made for f in (*made.loaded, *made.origins) if f.text.path not in seen]
     not_read += [n for made in renders if made for n in made.failed]
@@ -139,6 +145,7 @@ def gather(
     unjudged = [f"{n.path}: {n.why}" for n in not_read if n.failed]
     if not objects and all(p.code == "template-not-rendered" for c in clusters for p in c.problems):
         unjudged.append(NOTHING_HELD if is_left_out else NOTHING_FOUND)
+    unjudged += [f"{p.place.line}: {p.message}" for some in astray.values() for p in some if p.certain]
     inputs = Inputs(
         files=len(loaded),
         documents=sum(len(f.documents) + f.passed_over for f in loaded),
@@ -148,6 +155,19 @@ def gather(
         paths=tuple(f.text.path for f in loaded),
     )
     return Gathered(tuple(loaded), clusters, inputs)
+
+
+def _astray(
+    paths: Sequence[str] | files.Found, settings: Settings, clusters: Sequence[Cluster], read_paths: list[str]
+) -> dict[str, list[Problem]]:
+    """Settings that name nothing, by cluster; they are not judged where only a part of the repository is read."""
+    if settings.path is None or isinstance(paths, files.Found):
+        return {}
+    from qcheck.pipeline.unmatched import covers, unmatched
+
+    if not covers(paths, settings.root):
+        return {}
+    return {name: found for name, found in unmatched(settings, clusters, read_paths).items() if found}
 
 
 def _rendered(scope: ClusterScope, settings: Settings, watch: Watch, within: str) -> Renders | None:
@@ -161,7 +181,9 @@ def _rendered(scope: ClusterScope, settings: Settings, watch: Watch, within: str
     return rendered(scope, settings, partial(load, limit=settings.limits, wanted=is_wanted), watch, within)
 
 
-def _terms(catalogue: dict[str, Rule], settings: Settings, loaded: Iterable[Loaded]) -> Terms:
+def _terms(
+    catalogue: dict[str, Rule], settings: Settings, severity: dict[str, dict[str, str]], loaded: Iterable[Loaded]
+) -> Terms:
     """What decides about findings: the settings, comments in the files, the baseline."""
     baseline = None
     if settings.baseline is not None:
@@ -170,26 +192,26 @@ def _terms(catalogue: dict[str, Rule], settings: Settings, loaded: Iterable[Load
         baseline = read_baseline(os.path.normpath(os.path.join(settings.root, settings.baseline)))
     return Terms(
         catalogue,
-        _severities(catalogue, settings),
+        severity,
         markers=tuple((c.line, c.text, c.stands_alone, c.spot) for f in loaded for c in f.comments("qcheck:")),
         baseline=baseline,
         root=settings.root,
     )
 
 
-def _severities(catalogue: dict[str, Rule], settings: Settings) -> dict[str, str]:
+def _severities(catalogue: dict[str, Rule], profile: str | None, choice: RuleChoice) -> dict[str, str]:
     """Severity by rule id: what a profile asks for, and what settings say, which wins."""
     chosen = {}
-    if settings.policy.profile:
+    if profile:
         from qcheck.settings.profiles import severities
 
-        chosen = severities(settings.policy.profile)
-    return chosen | overrides(catalogue, settings.severity) if settings.severity else chosen
+        chosen = severities(profile)
+    return chosen | overrides(catalogue, choice.severity) if choice.severity else chosen
 
 
-def chosen_rules(catalogue: dict[str, Rule], settings: Settings, with_changes: bool = False) -> tuple[Rule, ...]:
+def chosen_rules(catalogue: dict[str, Rule], choice: RuleChoice, with_changes: bool = False) -> tuple[Rule, ...]:
     """The rules that settings select and do not ignore; an empty selection is all of them."""
-    selected, _ = choose(catalogue.values(), settings.select) if settings.select else (set(catalogue), [])
-    ignored, _ = choose(catalogue.values(), settings.ignore)
+    selected, _ = choose(catalogue.values(), choice.select) if choice.select else (set(catalogue), [])
+    ignored, _ = choose(catalogue.values(), choice.ignore)
     asked = (r for r in catalogue.values() if r.id in selected - ignored)
     return tuple(r for r in asked if with_changes or r.family != CHANGE)

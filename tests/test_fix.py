@@ -9,7 +9,7 @@ import pytest
 from qcheck.cli.front import run
 from qcheck.pipeline.fix import Fixed, fixes, write
 from qcheck.pipeline.read import unwatched
-from qcheck.settings import ClusterScope, Settings
+from qcheck.settings import ClusterScope, RuleChoice, Settings
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 BETA = "apiVersion: kueue.x-k8s.io/v1beta1\n"
@@ -96,7 +96,7 @@ def test_leaves_alone_what_is_not(tmp_path: Path, case: str, monkeypatch: pytest
 def test_rules_that_are_ignored_mend_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     before, _ = CASES["cohort"]
-    assert fixed(tmp_path, before, Settings(ignore=("QC006",))) == before
+    assert fixed(tmp_path, before, Settings(rules=RuleChoice(ignore=("QC006",)))) == before
 
 
 def test_the_diff_writes_nothing(

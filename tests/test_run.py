@@ -10,8 +10,9 @@ import pytest
 from qcheck.api import audit
 from qcheck.checks import registry
 from qcheck.cluster.cluster import Cluster
+from qcheck.cluster.policy import Policy
 from qcheck.findings.finding import Finding
-from qcheck.settings import Settings
+from qcheck.settings import ClusterScope, RuleChoice, Settings
 
 EXAMPLE = str(Path(__file__).parent.parent / "fixtures" / "clusters" / "research-fleet")
 
@@ -35,16 +36,19 @@ def test_rules_that_lack_facts_are_named(tmp_path: Path) -> None:
     (tmp_path / "queues.yaml").write_text(Path(EXAMPLE, "queues", "reserved.yaml").read_text())
     result = audit([str(tmp_path)])
     assert {"QC101", "QC201"} <= {s.rule.id for s in result.inputs.skipped}
-    assert audit([str(tmp_path)], Settings(select=("QC101",))).findings == ()
+    assert audit([str(tmp_path)], Settings(rules=RuleChoice(select=("QC101",)))).findings == ()
 
 
 def test_incomplete_repositories_miss_nothing(tmp_path: Path) -> None:
     (tmp_path / "queues.yaml").write_text(Path(EXAMPLE, "queues", "reserved.yaml").read_text())
-    whole = audit([str(tmp_path)], Settings(select=("QC401",)))
+    whole = audit([str(tmp_path)], Settings(rules=RuleChoice(select=("QC401",))))
     (tmp_path / "broken.yaml").write_text(
         "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: [\n"
     )
-    partial = audit([str(tmp_path)], Settings(select=("QC401",)))
+    partial = audit([str(tmp_path)], Settings(rules=RuleChoice(select=("QC401",))))
     assert len(whole.findings) == 1
-    assert partial.findings == ()
-    assert [s.rule.id for s in partial.inputs.skipped] == ["QC401"]
+    assert [f.severity for f in partial.findings] == ["warning"]
+    open_ended = Settings(
+        scopes=(ClusterScope("default", policy=Policy(complete=False)),), rules=RuleChoice(select=("QC401",))
+    )
+    assert [s.rule.id for s in audit([str(tmp_path)], open_ended).inputs.skipped] == ["QC401"]

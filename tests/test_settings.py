@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import plain_yaml
 import pytest
@@ -69,8 +70,8 @@ def test_everything_that_can_be_written(tmp_path: Path, monkeypatch: pytest.Monk
         ("kustomize", "clusters/prod-a", ()),
         ("helm", "charts/queues", ("values/prod-a.yaml",)),
     ]
-    assert settings.severity == {"QC205": "error"}
-    assert settings.params == {"QC311": {"budget": "300s"}}
+    assert settings.rules.severity == {"QC205": "error"}
+    assert settings.rules.params == {"QC311": {"budget": "300s"}}
     assert settings.instance_types["our.8x"].allocatable == {"cpu": 100_000, "nvidia.com/gpu": 8}
     assert settings.instance_types["our.8x"].unknown == {"memory"}
     assert (settings.limits.bytes, settings.limits.depth, settings.render_seconds) == (1000, 20, 5)
@@ -89,7 +90,7 @@ def test_an_empty_file_and_no_file_mean_the_same(tmp_path: Path, monkeypatch: py
     written(tmp_path, "# nothing yet\n")
     empty = load_settings()
     assert without == Settings()
-    assert (empty.policy, empty.scopes, empty.select) == (without.policy, without.scopes, ())
+    assert (empty.policy, empty.scopes, empty.rules.select) == (without.policy, without.scopes, ())
     assert empty.limits.bytes == without.limits.bytes
 
 
@@ -183,6 +184,43 @@ def test_the_schema_accepts_what_is_accepted() -> None:
     Draft202012Validator.check_schema(schema)
     Draft202012Validator(schema).validate(plain_yaml.read(WHOLE))
     assert json.loads(json.dumps(schema)) == schema
+
+
+def test_every_key_of_the_schema_is_described() -> None:
+    from qcheck.settings.schema import json_schema
+
+    schema: Any = json_schema()
+    parts = {"qcheck.yaml": schema, **schema["$defs"]}
+    bare = [
+        f"{part}.{key}"
+        for part, one in parts.items()
+        for key, said in one["properties"].items()
+        if "description" not in said
+    ]
+    assert bare == []
+
+
+def test_lists_of_a_cluster_add_to_the_common_ones_and_single_values_win(tmp_path: Path) -> None:
+    text = """
+capacity: {autoscaled: min, virtualResources: [a], reserves: [{total: {cpu: 1}, reason: x}]}
+queues: {shared: [s]}
+rules: {ignore: [QC1], params: {QC311: {budget: 1s, operators: [a]}}}
+clusters:
+  one: {include: [one]}
+  two:
+    include: [two]
+    capacity: {virtualResources: [b], autoscaled: max}
+    queues: {shared: [t]}
+    shapes: [{name: a, requests: {cpu: 1}}]
+    rules: {ignore: [QC2], params: {QC311: {budget: 2s}}}
+"""
+    settings = load_settings(explicit=str(written(tmp_path, text)))
+    one, two = settings.scopes
+    assert one.policy == settings.policy
+    assert (two.policy.autoscaled, two.policy.virtual_resources) == ("max", ("a", "b"))
+    assert (two.policy.shared_queues, len(two.policy.shapes), len(two.policy.reserves)) == (("s", "t"), 1, 1)
+    choice = settings.rules.with_own(two.rules)
+    assert (choice.ignore, choice.params) == (("QC1", "QC2"), {"QC311": {"budget": "2s", "operators": ["a"]}})
 
 
 def test_without_a_file_pydantic_stays_out() -> None:

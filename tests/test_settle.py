@@ -35,9 +35,9 @@ def test_severity_is_the_rules_unless_something_lowers_it() -> None:
 
 def test_settings_raise_and_lower_severity() -> None:
     shared = of_rule(over_quota(), "QC205")
-    assert severities(shared, terms=Terms(severity={"QC205": "error"})) == ["error"]
-    assert severities(over_quota(), terms=Terms(severity={"QC101": "note"})) == ["note"]
-    assert severities(over_quota().likely(), terms=Terms(severity={"QC101": "error"})) == ["warning"]
+    assert severities(shared, terms=Terms(severity={"default": {"QC205": "error"}})) == ["error"]
+    assert severities(over_quota(), terms=Terms(severity={"default": {"QC101": "note"}})) == ["note"]
+    assert severities(over_quota().likely(), terms=Terms(severity={"default": {"QC101": "error"}})) == ["warning"]
 
 
 def test_the_exact_name_wins_over_a_prefix() -> None:

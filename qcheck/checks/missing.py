@@ -8,6 +8,7 @@ from qcheck.findings.finding import Finding, finding
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.objects import ObjectId
     from qcheck.cluster.place import Place
 
@@ -28,11 +29,13 @@ def by_name(uses: Iterable[Use]) -> dict[str, list[Use]]:
     return grouped
 
 
-def missing(what: str, uses: list[Use], known: Iterable[str], consequence: str) -> Finding:
+def missing(cluster: Cluster, what: str, uses: list[Use], known: Iterable[str], consequence: str) -> Finding:
     """One finding for all uses of a missing name: `what` is its kind, `consequence` what follows for its users."""
     first, *others = uses
     near = nearest(first.name, known)
-    found = finding(first.place, f"{what} {first.name} does not exist: {consequence}").about(first.by)
+    certain = cluster.has_all(what)
+    fact = f"{what} {first.name} does not exist" if certain else f"no {what} {first.name} was read"
+    found = finding(first.place, f"{fact}: {consequence}").about(first.by).likely(not certain)
     for other in others:
         found = found.near(other.place, f"{other.by} names it too")
     if near is not None:

@@ -25,4 +25,5 @@ def finding_of(problem: Problem) -> Finding:
         object=problem.object,
         data=dict(problem.data),
         help=problem.help or None,
+        certain=problem.certain,
     )

@@ -24,8 +24,16 @@ FACTS: dict[str, tuple[Callable[[Cluster], bool], str]] = {
         "no node pool or Node was read",
     ),
     "complete repository": (
-        lambda c: c.is_complete,
-        "an object that is not here may be defined elsewhere (a file could not be read, or settings say `complete: false`)",
+        lambda c: c.policy.complete,
+        "an object that is not here may be defined elsewhere (settings say `complete: false`)",
+    ),
+    "all queues": (
+        lambda c: c.has_all("ClusterQueue", "Cohort"),
+        "a queue or cohort that is not here may be defined elsewhere (settings say so, or something was not read)",
+    ),
+    "all priority classes": (
+        lambda c: c.has_all("WorkloadPriorityClass", "PriorityClass"),
+        "a priority class that is not here may be defined elsewhere (settings say so, or something was not read)",
     ),
 }
 """What a rule may need, whether a cluster has it, and what to say if not."""

@@ -79,7 +79,8 @@ def _found(paths: Sequence[str], settings: Settings, file: str | None) -> Result
     """What a run finds beside the baseline in `file`; what is wrong with the baseline itself (QC013) left out."""
     beside = None if file is None else os.path.relpath(file, settings.root)
     watch = Watch(verbose=False, quiet=False)
-    result = audited(paths, replace(settings, baseline=beside, ignore=(*settings.ignore, "baseline-stale")), watch)
+    rules = replace(settings.rules, ignore=(*settings.rules.ignore, "baseline-stale"))
+    result = audited(paths, replace(settings, baseline=beside, rules=rules), watch)
     watch.close()
     stop_if_unjudged(result.inputs)
     return result

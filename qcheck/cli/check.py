@@ -82,8 +82,10 @@ def _settings(options: CheckOptions) -> Settings:
     check_rules(ignore, "--ignore")
     return replace(
         settings,
-        select=select or settings.select,
-        ignore=(*settings.ignore, *ignore),
+        rules=replace(settings.rules, select=select or settings.rules.select, ignore=(*settings.rules.ignore, *ignore)),
+        scopes=tuple(replace(s, rules=replace(s.rules, select=())) for s in settings.scopes)
+        if select
+        else settings.scopes,
         baseline=os.path.relpath(options.baseline, settings.root) if options.baseline else settings.baseline,
     )
 

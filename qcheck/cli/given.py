@@ -10,21 +10,23 @@ from qcheck.findings.result import BaselineError
 from qcheck.settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from qcheck.cluster.place import Route
-    from qcheck.findings.catalogue import Rule
     from qcheck.findings.result import Inputs, Result
     from qcheck.pipeline.read import Watch
+    from qcheck.settings import RuleChoice
 
 
 def settings_for(paths: Sequence[str], config: str | None, clusters: Sequence[str] = ()) -> Settings:
     """The settings that count for `paths`, narrowed to the named clusters. Raises `SettingsError` and `UsageError`."""
     settings = load_settings(next((path for path in paths if path != "-"), "."), config)
     check_settings(settings)
-    if any(scope.render for scope in settings.scopes):
+    if settings.renders:
         end_tidily()
-    return replace(settings, scopes=tuple(_named(settings, name) for name in clusters)) if clusters else settings
+    if not clusters:
+        return settings
+    return replace(settings, scopes=tuple(_named(settings, name) for name in clusters), narrowed=True)
 
 
 def _named(settings: Settings, name: str) -> object:
@@ -95,38 +97,26 @@ def check_rules(named: Iterable[str], where: str) -> None:
 
 
 def check_settings(settings: Settings) -> None:
-    """Raises `UsageError` where the settings name no rule, or give one a parameter that it has not or of another type."""
-    named = list(_named_rules(settings))
-    if not named or settings.path is None:
+    """Raises `UsageError` where the settings give a rule a parameter that it has not or of another type."""
+    if settings.path is None:
         return
-    from qcheck.findings.catalogue import choose, load_catalogue
-    from qcheck.settings.reading import line_of
-
-    catalogue = load_catalogue()
-    for route, word in named:
-        if choose(catalogue.values(), [word])[1]:
-            check_rules([word], line_of(settings.path, route))
-    _check_params(settings, settings.path, catalogue)
+    for route, choice in settings.choices():
+        if choice.params:
+            _check_params(choice, settings.path, route)
 
 
-def _named_rules(settings: Settings) -> Iterator[tuple[Route, str]]:
-    """Each word of the settings that names rules, and where it stands."""
-    for field, words in (("select", settings.select), ("ignore", settings.ignore)):
-        yield from ((("rules", field, at), word) for at, word in enumerate(words))
-    for field, words in (("severity", tuple(settings.severity)), ("params", tuple(settings.params))):
-        yield from ((("rules", field, word), word) for word in words)
-
-
-def _check_params(settings: Settings, path: str, catalogue: dict[str, Rule]) -> None:
+def _check_params(choice: RuleChoice, path: str, route: Route) -> None:
+    from qcheck.findings.catalogue import load_catalogue
     from qcheck.findings.settle import overrides
     from qcheck.settings.reading import line_of
 
-    written = {word: (word, params) for word, params in settings.params.items()}
+    catalogue = load_catalogue()
+    written = {word: (word, params) for word, params in choice.params.items()}
     for identifier, (word, params) in sorted(overrides(catalogue, written).items()):
         for name, value in params.items():
             error, hint = _param_error(catalogue[identifier].params, name, value)
             if error:
-                where = line_of(path, ("rules", "params", word, name))
+                where = line_of(path, (*route, "params", word, name))
                 raise UsageError(f"{where}: rules.params: {identifier}{error}", hint)
 
 

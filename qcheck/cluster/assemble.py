@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.nodes import NodePool
     from qcheck.cluster.objects import Object
     from qcheck.cluster.policy import Policy
+    from qcheck.cluster.unread import Unread
     from qcheck.cluster.volcano import VolcanoScheduler
 
 _FIELDS: dict[type[Object], str] = {
@@ -71,7 +72,7 @@ def assemble(
     pools: Iterable[NodePool] = (),
     configuration: Configuration | None = None,
     problems: Iterable[Problem] = (),
-    unread: Iterable[str] = (),
+    unread: Iterable[Unread] = (),
     mig_layouts: Iterable[MigLayout] = (),
     volcano_scheduler: VolcanoScheduler | None = None,
 ) -> Cluster:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.place import Place, Route
     from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.problems import Problem
+    from qcheck.cluster.unread import Unread
     from qcheck.cluster.volcano import HyperNode, JobFlow, VolcanoPodGroup, VolcanoQueue, VolcanoScheduler
     from qcheck.cluster.workloads import DaemonSet, LimitRange, ResourceQuota, RuntimeClass, TrainingRuntime, Workload
 
@@ -82,13 +83,17 @@ class Cluster(Value, cached=True):
     generators: tuple[Generator, ...] = ()
     others: tuple[Other, ...] = ()
     problems: tuple[Problem, ...] = ()
-    unread: tuple[str, ...] = ()
+    unread: tuple[Unread, ...] = ()
     fleet: tuple[Cluster, ...] = ()
 
     @property
     def is_complete(self) -> bool:
-        """Whether an object that is not here does not exist."""
+        """Whether an object that is not here does not exist, whatever its kind."""
         return self.policy.complete and not self.unread
+
+    def has_all(self, *kinds: str) -> bool:
+        """Whether an object of these kinds that is not here does not exist. Nodes and pools are of kind `Node`."""
+        return self.policy.complete and not any(u.may_define(kind) for u in self.unread for kind in kinds)
 
     def generates(self, kind: str) -> bool:
         """Whether something in the repository may create objects of a kind that no file holds."""

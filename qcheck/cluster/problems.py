@@ -14,7 +14,7 @@ class Problem(Value):
     """Something that reading or decoding met.
 
     `code` names the rule it belongs to by its kebab-case name (`yaml-syntax`, `api-rejected`, `unknown-field` ...);
-    `object` is None where no object could be told.
+    `object` is None where no object could be told; `certain` is False where it rests on what was not read.
     """
 
     code: str
@@ -24,3 +24,4 @@ class Problem(Value):
     object: ObjectId | None = None
     related: tuple[Place, ...] = ()
     data: Data = {}
+    certain: bool = True

@@ -27,13 +27,14 @@ BASELINE_STALE = "QC013"
 
 
 class Terms(Value):
-    """What decides about findings: severities by rule id, the threshold, comments, the baseline, today's date (ISO).
+    """What decides about findings: severities by cluster and rule id, the threshold, comments, the baseline, today's date
+    (ISO).
 
     Fingerprints that need a path have it relative to `root`.
     """
 
     catalogue: Mapping[str, Rule] = {}
-    severity: Mapping[str, str] = {}
+    severity: Mapping[str, Mapping[str, str]] = {}
     fail_on: str = "error"
     strict: bool = False
     markers: tuple[Marker, ...] = ()
@@ -91,7 +92,7 @@ def _graded(findings: Iterable[Finding], terms: Terms) -> list[Finding]:
 
     marks = fingerprints(found, terms.root)
     graded = [
-        replace(f, severity=severity_of(f, terms.severity), fingerprint=mark)
+        replace(f, severity=severity_of(f, terms.severity.get(f.cluster, {})), fingerprint=mark)
         for f, mark in zip(found, marks, strict=True)
     ]
     return sorted(graded, key=reading_order)

@@ -6,6 +6,7 @@ Source: the filters NodeAffinity, TaintToleration and NodeResourcesFit; pods of 
 from __future__ import annotations
 
 from qcheck.cluster.reasons import UNSCHEDULABLE, Reason
+from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.packing.answer import DoesNotFit, Fits
 from qcheck.packing.solved import solved
@@ -73,7 +74,7 @@ def _decide(cluster: Cluster, pods: list[Wanted], shapes: tuple[Shape, ...], unk
         from qcheck.packing.unschedulable import obstacle
 
         reason = obstacle(cluster, [p.pod_set for p in pods], shapes, at_best, best.certificate)
-        return Schedule(False if cluster.is_complete else None, reasons=(reason,))
+        return Schedule(False if cluster.has_all(NODES) else None, reasons=(reason,))
     if unknown:
         return Schedule(None, reasons=unknown)
     sure = question(cluster, shapes, at_best=False)

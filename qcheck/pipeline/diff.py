@@ -85,7 +85,7 @@ def check_since(revision: str, paths: Sequence[str], settings: Settings, watch: 
 
 def _gathered(side: Side, watch: Watch) -> Gathered:
     """One state, read; renderers see its files in a directory of their own, where git holds them."""
-    if side.revision is None or not any(scope.render for scope in side.settings.scopes):
+    if side.revision is None or not side.settings.renders:
         return api.gather(side.found, side.settings, watch)
     from qcheck.sources import git
 

@@ -69,13 +69,14 @@ def fixes(paths: Sequence[str], settings: Settings, watch: Watch = unwatched) ->
     Templates, renders and files that do not parse are left alone.
     """
     loaded, _ = read(paths, settings.limits, watch)
-    rules = {rule.id for rule in chosen_rules(load_catalogue(), settings)}
-    codes = {code for rule, some in FIXED_BY.items() if rule in rules for code in some}
+    catalogue = load_catalogue()
     found = []
     for file in loaded:
         scope = next((s for s in settings.scopes if s.holds(file.text.path)), None)
         if scope is not None:
             release = scope.policy.kueue
+            rules = {rule.id for rule in chosen_rules(catalogue, settings.rules.with_own(scope.rules))}
+            codes = {code for rule, some in FIXED_BY.items() if rule in rules for code in some}
             fixed = _file(file, Target((release.major, release.minor)), codes)
             found += [] if fixed is None else [fixed]
     return found

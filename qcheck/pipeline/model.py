@@ -9,6 +9,7 @@ from qcheck import nodepools
 from qcheck.cluster.assemble import assemble
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem
+from qcheck.cluster.unread import Unread
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.result import NotRead
 from qcheck.kinds import judging
@@ -21,6 +22,7 @@ from qcheck.kinds.decode import (
 )
 from qcheck.kinds.refusals.target import Target
 from qcheck.kinds.schema.catalogue import KAI, VOLCANO
+from qcheck.pipeline.unread import unread_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Set
@@ -51,7 +53,11 @@ def model(
 ) -> Cluster:
     """Decode and assemble the files that belong to one cluster, those named in `also`, and what was rendered for it."""
     mine = [
-        *(f for f in loaded if scope.holds(f.text.path) or f.text.path in also),
+        *(
+            f
+            for f in loaded
+            if (scope.holds(f.text.path) or f.text.path in also) and not scope.renders_below(f.text.path)
+        ),
         *(renders.loaded if renders else ()),
     ]
     manifests = [r for f in mine for d in f.documents for r in roots(d)]
@@ -76,9 +82,8 @@ def model(
         configuration=configuration,
         problems=[*problems, *misconfigured, *misread, *refused(), *pool_problems],
         unread=[
-            *(f.text.path for f in mine if left_out([f])),
-            *(n.path for n in (renders.failed if renders else ())),
-            *(p.place.origin.path for p in pool_problems if p.code in ("yaml-syntax", "limit")),
+            *unread_files(mine, pool_problems),
+            *(Unread(n.path) for n in (renders.failed if renders else ())),
         ],
         mig_layouts=_mig_layouts(mine),
         volcano_scheduler=scheduler,

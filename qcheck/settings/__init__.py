@@ -14,9 +14,12 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.limits import DEFAULT as DEFAULT_LIMITS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pathspec import GitIgnoreSpec
 
     from qcheck.cluster.nodes import Machine
+    from qcheck.cluster.place import Route
     from qcheck.documents.limits import Limits
 
     Params = dict[str, dict[str, str | int | list[str]]]
@@ -41,26 +44,60 @@ class Render(Value):
     namespace: str | None = None
 
 
+class RuleChoice(Value):
+    """Which rules count and how; rules go by id, name or prefix. An empty `select` is all of them."""
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    severity: dict[str, str] = {}
+    params: Params = {}
+
+    def with_own(self, own: RuleChoice) -> RuleChoice:
+        """The choice for a cluster that adds `own`."""
+        rules = {*self.params, *own.params}
+        return RuleChoice(
+            select=(*self.select, *own.select),
+            ignore=(*self.ignore, *own.ignore),
+            severity={**self.severity, **own.severity},
+            params={rule: {**self.params.get(rule, {}), **own.params.get(rule, {})} for rule in rules},
+        )
+
+
 class ClusterScope(Value):
     """Which files and renders make up one cluster, and what holds for it.
 
     `include` and `exclude` are patterns as in a .gitignore, relative to `root`: `clusters/a` is that folder and all below.
+    `renders_all`: every kustomization root and chart among its files is rendered too. `rules` add to the common ones.
     """
 
     name: str
     include: tuple[str, ...] = ("**",)
     exclude: tuple[str, ...] = ()
     render: tuple[Render, ...] = ()
+    renders_all: bool = False
     policy: Policy = Policy()
+    rules: RuleChoice = RuleChoice()
     root: str = "."
 
     def holds(self, path: str) -> bool:
         """Whether the file at `path` (relative to the working directory) belongs to the cluster."""
         if self.include == ("**",) and not self.exclude:
             return True
-        below = os.path.relpath(path, self.root).replace(os.sep, "/")
+        below = self._below(path)
         included = self.include == ("**",) or (not below.startswith("../") and _any(self.include, below))
         return included and not _any(self.exclude, below)
+
+    def includes(self, pattern: str, path: str) -> bool:
+        """Whether one pattern of `include` matches the file at `path`."""
+        return _any((pattern,), self._below(path))
+
+    def renders_below(self, path: str) -> bool:
+        """Whether the file at `path` lies in a directory that is rendered, so that it is not read as it is."""
+        below = self._below(path)
+        return any(below.startswith(f"{os.path.normpath(r.path)}/") for r in self.render)
+
+    def _below(self, path: str) -> str:
+        return os.path.relpath(path, self.root).replace(os.sep, "/")
 
 
 @cache
@@ -77,23 +114,32 @@ def _any(lines: tuple[str, ...], path: str) -> bool:
 class Settings(Value):
     """`path` is the file they came from, None without one; patterns and paths are relative to `root`.
 
-    `scopes` are the clusters; without any in the file all inputs are one cluster named "default".
-    `select`, `ignore` and the keys of `severity` and `params` name rules by id, name or prefix.
+    `scopes` are the clusters; without any in the file all inputs are one cluster named "default". `narrowed`: only some
+    clusters of the file are judged.
     """
 
     path: str | None = None
     root: str = "."
     policy: Policy = Policy()
     scopes: tuple[ClusterScope, ...] = (ClusterScope("default"),)
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    severity: dict[str, str] = {}
-    params: Params = {}
+    narrowed: bool = False
+    rules: RuleChoice = RuleChoice()
     instance_types: dict[str, Machine] = {}
     limits: Limits = DEFAULT_LIMITS
     render_seconds: int = 60
     baseline: str | None = None
     crds: tuple[str, ...] = ()
+
+    def choices(self) -> Iterator[tuple[Route, RuleChoice]]:
+        """Each choice of rules that the file makes, and where it stands there."""
+        yield ("rules",), self.rules
+        for scope in self.scopes:
+            yield ("clusters", scope.name, "rules"), scope.rules
+
+    @property
+    def renders(self) -> bool:
+        """Whether some cluster needs a renderer."""
+        return any(scope.render or scope.renders_all for scope in self.scopes)
 
 
 def load_settings(first: str = ".", explicit: str | None = None) -> Settings:

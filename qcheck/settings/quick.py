@@ -11,11 +11,9 @@ from qcheck.cluster.policy import Policy, Reserve, Shape
 from qcheck.cluster.quantity import QuantityError
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.documents.limits import Limits
-from qcheck.settings import ClusterScope, Render, Settings, readers
+from qcheck.settings import ClusterScope, Render, RuleChoice, Settings, readers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from qcheck.settings.readers import Fields, Reader, Table
 
 
@@ -37,7 +35,7 @@ def _settings(found: Fields, path: str, root: str) -> Settings:
     limits = _sub(found, "limits")
     return replace(
         Settings(path=path, root=root, policy=policy, scopes=_scopes(found, policy, root)),
-        **_sub(found, "rules"),
+        rules=replace(RuleChoice(), **_sub(found, "rules")),
         **_only(found, "baseline", "crds"),
         **_only(limits, "render_seconds"),
         limits=_limits(limits),
@@ -54,7 +52,7 @@ def _scopes(found: Fields, policy: Policy, root: str) -> tuple[ClusterScope, ...
     exclude, renders, clusters = readers.strings(found.get("exclude", ())), _renders(found), _sub(found, "clusters")
     if clusters and renders:
         raise readers.Unusual
-    everything = ClusterScope("default", ("**",), (*exclude, *folders(renders)), renders, policy, root)
+    everything = ClusterScope(name="default", exclude=exclude, render=renders, policy=policy, root=root)
     return tuple(_scope(name, part, policy, exclude, root) for name, part in clusters.items()) or (everything,)
 
 
@@ -68,7 +66,7 @@ def _scope(name: str, part: object, policy: Policy, exclude: tuple[str, ...], ro
     if not include and not renders:
         raise readers.Unusual
     mine = replace(policy, **_only(found, "kueue", "complete"))
-    return ClusterScope(name, include, (*exclude, *apart), renders, mine, root)
+    return ClusterScope(name=name, include=include, exclude=(*exclude, *apart), render=renders, policy=mine, root=root)
 
 
 def _renders(found: Fields) -> tuple[Render, ...]:
@@ -83,11 +81,6 @@ def _render(part: object) -> Render:
         raise readers.Unusual
     path = found.pop(tool)
     return replace(Render(tool, readers.text(path) or "."), **found)
-
-
-def folders(renders: Iterable[Render]) -> tuple[str, ...]:
-    """Patterns of what is rendered, and so not read as it is, where one cluster is all there is."""
-    return tuple(f"/{render.path}/" for render in renders)
 
 
 def _machine(name: str, part: object, path: str) -> Machine:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 
+from qcheck.cluster.place import Place
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.load import load
-from qcheck.documents.text import NotText, decode
+from qcheck.documents.text import NotText, Spot, Text, decode
 from qcheck.settings import Settings, SettingsError
 from qcheck.settings.quick import quick
 
@@ -38,6 +39,17 @@ def read_settings(path: str) -> Settings:
 def line_of(path: str, route: Route) -> str:
     """`file:line` of what stands at a route of the settings file `path`. Raises `SettingsError`."""
     return _plain_data(path, _text(path, path))[1](route)
+
+
+def place_of(path: str, route: Route) -> Place:
+    """The key or item at a route of the settings file `path`, as a place for findings. Raises `SettingsError`."""
+    text = _text(path, path)
+    if not path.endswith(".toml"):
+        place = Place(load(text, path).documents[0], route)
+        return place if isinstance(route[-1], int) else place.key()
+    line = _toml_line(text, route)
+    start = sum(len(each) for each in text.splitlines(keepends=True)[: line - 1])
+    return Place(Spot(Text(path, text), start, start + len(text.splitlines()[line - 1])))
 
 
 def _by_schema(data: object, locate: Locate, shown: str, root: str) -> Settings:
@@ -131,7 +143,7 @@ def _written(location: Route, data: object) -> Route:
         try:
             data = data[step]  # type: ignore[index]
         except (LookupError, TypeError):
-            break
+            continue
         route = (*route, step)
     return route
 
@@ -183,6 +195,7 @@ def _known_keys(route: Route) -> list[str]:
             if isinstance(step, int)
             else part.get("properties", {}).get(step, part.get("additionalProperties"))
         )
+        part = next((p for p in part.get("anyOf", ()) if "items" in p), part)
         if "$ref" in part:
             part = definitions[part["$ref"].rsplit("/", 1)[-1]]
     return sorted(part.get("properties", {}))

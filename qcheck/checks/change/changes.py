@@ -138,7 +138,7 @@ def removed_while_referenced(change: ClusterChange) -> Iterator[Finding]:
             continue
         users = _users(change.after, gone)
         if users:
-            yield _still_named(gone, users).likely(not change.after.is_complete)
+            yield _still_named(gone, users).likely(not change.after.has_all(gone.id.kind))
 
 
 def _users(after: Cluster, gone: Object) -> list[tuple[str, Place]]:

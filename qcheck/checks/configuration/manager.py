@@ -83,7 +83,7 @@ def device_class_uncovered(cluster: Cluster) -> Iterator[Finding]:
                 f"device classes {', '.join(mapping.classes)} count as {mapping.name}, which no ClusterQueue covers: "
                 f"a workload that claims one is never admitted (covered are {', '.join(covered) or 'none'})"
             )
-            yield finding(mapping.place.at("name"), message).likely(not cluster.is_complete)
+            yield finding(mapping.place.at("name"), message).likely(not cluster.has_all("ClusterQueue"))
 
 
 @rule("QC705")

@@ -108,6 +108,12 @@ def _nothing_to_compare(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
+@rule("QC014")
+def settings_match_nothing(cluster: Cluster) -> Iterator[Finding]:
+    """Keys of the settings that name nothing which was read."""
+    return of_problems(cluster, "settings-match-nothing")
+
+
 @rule("QC011")
 def duplicate_object(cluster: Cluster) -> Iterator[Finding]:
     """The same object twice in one cluster."""

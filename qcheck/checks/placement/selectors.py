@@ -7,6 +7,7 @@ from qcheck.checks.capacity.sums import names, plural
 from qcheck.checks.registry import rule
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.resources import is_compute
+from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.supply.landing import ALL, NONE, select
@@ -50,7 +51,7 @@ def flavor_matches_no_nodes(cluster: Cluster) -> Iterator[Finding]:
         yield (
             found.about(flavor.id)
             .near(largest.nominal_place, "quota that nothing can run on")
-            .likely(unclear or not cluster.is_complete)
+            .likely(unclear or not cluster.has_all(NODES))
             .with_data(flavor=flavor.name, nearest=near[0].name if near else None)
         )
 
@@ -231,7 +232,7 @@ def selector_points_nowhere(cluster: Cluster) -> Iterator[Finding]:
                         + (f" (pod set {pod_set.name})" if len(workload.pod_sets) > 1 else ""),
                     )
                     .about(workload.id)
-                    .likely(not cluster.is_complete)
+                    .likely(not cluster.has_all(NODES))
                 )
 
 

@@ -32,6 +32,7 @@ def priority_class_missing(cluster: Cluster) -> Iterator[Finding]:
     for name, uses in by_name(labels).items():
         if name not in cluster.workload_priority_class:
             found = missing(
+                cluster,
                 "WorkloadPriorityClass",
                 uses,
                 cluster.workload_priority_class,
@@ -45,7 +46,7 @@ def priority_class_missing(cluster: Cluster) -> Iterator[Finding]:
     for name, uses in by_name(_pod_classes(cluster)).items():
         if name not in cluster.priority_class and name not in ALWAYS_THERE:
             consequence = f"the API server refuses the pods of {users(uses)}"
-            found = missing("PriorityClass", uses, cluster.priority_class, consequence)
+            found = missing(cluster, "PriorityClass", uses, cluster.priority_class, consequence)
             if name in cluster.workload_priority_class:
                 found = found.near(
                     cluster.workload_priority_class[name].name_place, "a WorkloadPriorityClass is none for pods"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.answers.verdict import verdicts_of
 from qcheck.checks.capacity.sums import names
 from qcheck.checks.registry import rule
+from qcheck.cluster.unread import QUOTA_KINDS
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 
@@ -42,7 +43,11 @@ def _blocked(cluster: Cluster, queue: ClusterQueue, verdicts: list[Verdict]) -> 
         f"{queue.name} is StrictFIFO and {workloads} can never be admitted: once at the head, "
         "everything behind waits for ever"
     )
-    found = finding(queue.place.at("spec", "queueingStrategy"), message).about(queue.id).likely(not cluster.is_complete)
+    found = (
+        finding(queue.place.at("spec", "queueingStrategy"), message)
+        .about(queue.id)
+        .likely(not cluster.has_all(*QUOTA_KINDS))
+    )
     for verdict in verdicts[:3]:
         reason = verdict.decision.reasons[0]
         found = found.near(reason.place, reason.message)

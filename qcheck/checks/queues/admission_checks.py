@@ -28,7 +28,7 @@ def admission_check_missing(cluster: Cluster) -> Iterator[Finding]:
     for name, each in uses.items():
         if name not in cluster.admission_check:
             by = names(sorted({u.by.name for u in each}))
-            yield missing("AdmissionCheck", each, cluster.admission_check, f"{by} stays inactive")
+            yield missing(cluster, "AdmissionCheck", each, cluster.admission_check, f"{by} stays inactive")
     for check in cluster.admission_checks:
         yield from _parameters(cluster, check)
     for config in cluster.multikueue_configs:
@@ -51,7 +51,7 @@ def _parameters(cluster: Cluster, check: AdmissionCheck) -> Iterator[Finding]:
         yield finding(place, message).about(check.id)
     elif check.parameters_name not in {c.name for c in known}:
         use = Use(check.parameters_name or "", place.at("name"), check.id)
-        yield missing(kind, [use], (c.name for c in known), consequence)
+        yield missing(cluster, kind, [use], (c.name for c in known), consequence)
 
 
 def _clusters(cluster: Cluster, config: MultiKueueConfig) -> Iterator[Finding]:

@@ -28,7 +28,7 @@ def flavor_missing(cluster: Cluster) -> Iterator[Finding]:
         if name not in cluster.flavor:
             by = sorted({u.by.name for u in each if u.by.kind == "ClusterQueue"})
             consequence = f"{names(by)} {'stays' if len(by) == 1 else 'stay'} inactive" if by else "its quota is dead"
-            yield missing("ResourceFlavor", each, cluster.flavor, consequence)
+            yield missing(cluster, "ResourceFlavor", each, cluster.flavor, consequence)
 
 
 @rule("QC402")
@@ -39,7 +39,7 @@ def cluster_queue_missing(cluster: Cluster) -> Iterator[Finding]:
     ]
     for name, each in by_name(uses).items():
         if name not in cluster.queue:
-            yield missing("ClusterQueue", each, cluster.queue, f"it is named by {users(each)}")
+            yield missing(cluster, "ClusterQueue", each, cluster.queue, f"it is named by {users(each)}")
     for local in cluster.local_queues:
         if not local.cluster_queue:
             message = f"LocalQueue {local.name} names no ClusterQueue, so it takes no workload"
@@ -59,7 +59,7 @@ def local_queue_missing(cluster: Cluster) -> Iterator[Finding]:
         known = [q.name for q in cluster.local_queues if q.namespace == namespace]
         uses = [Use(queue, w.queue_place, w.id) for w in workloads]
         consequence = f"namespace {namespace} has no such queue for {users(uses)}"
-        yield missing("LocalQueue", uses, known, consequence).with_data(namespace=namespace)
+        yield missing(cluster, "LocalQueue", uses, known, consequence).with_data(namespace=namespace)
 
 
 def _may_lie_there(cluster: Cluster, workload: Workload, queue: str) -> bool:

@@ -23,14 +23,18 @@ HERE = "here"
 @rule("QC413")
 def unused_object(cluster: Cluster, workloads: str) -> Iterator[Finding]:
     """What nothing names. It is judged where objects of the kind that would name it are in the repository at all."""
-    if cluster.queues and not any(p.code == OLD_API for p in cluster.problems):
+    if (
+        cluster.queues
+        and cluster.has_all("ClusterQueue", "Cohort")
+        and not any(p.code == OLD_API for p in cluster.problems)
+    ):
         yield from _unused(cluster.flavors, {f.name for h in (*cluster.queues, *cluster.cohorts) for f in h.flavors()})
         yield from _unused(cluster.admission_checks, {c.name for q in cluster.queues for c in q.checks})
-    if cluster.flavors:
+    if cluster.flavors and cluster.has_all("ResourceFlavor"):
         yield from _unused(cluster.topologies, {f.topology for f in cluster.flavors})
-    if cluster.admission_checks:
+    if cluster.admission_checks and cluster.has_all("AdmissionCheck"):
         yield from _unused_parameters(cluster)
-    if cluster.local_queues and not cluster.generates("LocalQueue"):
+    if cluster.local_queues and cluster.has_all("LocalQueue") and not cluster.generates("LocalQueue"):
         yield from _unused(cluster.queues, cluster.local_queues_of)
     if workloads == HERE:
         yield from _unused_by_workloads(cluster)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qcheck.checks.capacity.sums import names, plural
 from qcheck.checks.registry import rule
+from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.flavor_domains import ABSENT, HOSTNAME, UNKNOWN, label_state
@@ -35,7 +36,7 @@ def _no_topology(cluster: Cluster, name: str) -> Finding:
     naming = [f for f in cluster.flavors if f.topology == name]
     places = [f.place.at("spec", "topologyName") for f in naming]
     message = f"no Topology is named {name}; flavor {names(f.name for f in naming)} cannot be used without it"
-    found = finding(places[0], message).about(naming[0].id)
+    found = finding(places[0], message).about(naming[0].id).likely(not cluster.has_all("Topology"))
     for place in places[1:]:
         found = found.near(place, "named here too")
     near = get_close_matches(name, list(cluster.topology), 1, 0.6)
@@ -65,7 +66,7 @@ def topology_level_not_on_nodes(cluster: Cluster) -> Iterator[Finding]:
             reported.add(key)
             some = len(lacking) < len(groups) or any(_has_some(g, level) for g in lacking)
             found = _not_on_nodes(flavor, topology, level, lacking, some or any(s == UNKNOWN for _, s in states))
-            elsewhere = not cluster.is_complete and any(not g.nodes for g in lacking)
+            elsewhere = not cluster.has_all(NODES) and any(not g.nodes for g in lacking)
             yield found.likely(elsewhere or any(not g.is_known for g in lacking))
 
 

@@ -49,7 +49,7 @@ def _counted(cluster: Cluster, group: Workload, name: str) -> Iterator[Finding]:
     members, total = group.members, declared_total(group)
     if total is None or any(m.id.is_generated for m in members) or group.annotations.get(FAST_ADMISSION) == "true":
         return
-    if len(members) == total or (len(members) < total and not cluster.is_complete):
+    if len(members) == total or (len(members) < total and not cluster.has_all("Pod")):
         return
     message = f"the pod group {name} states {plural(total, 'pod')}, and there are {len(members)}"
     waits = "Kueue waits for the others" if len(members) < total else "Kueue deletes the excess pods"

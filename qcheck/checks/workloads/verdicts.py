@@ -8,6 +8,7 @@ from qcheck.checks.problems import of_problems
 from qcheck.checks.registry import rule
 from qcheck.cluster.reasons import EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR, TOPOLOGY_FAILED
 from qcheck.cluster.resources import is_compute
+from qcheck.cluster.unread import QUOTA_KINDS
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.admission import decide
@@ -67,7 +68,7 @@ def _refusal(cluster: Cluster, verdict: Verdict) -> Finding:
     return (
         _advised(found, change)
         .about(verdict.workload.id)
-        .likely(not cluster.is_complete)
+        .likely(not cluster.has_all(*QUOTA_KINDS))
         .with_data(
             reason=decision.code, queue=decision.cluster_queue, causes=sorted({r.cause for r in decision.reasons})
         )
@@ -150,7 +151,9 @@ def resource_not_covered(cluster: Cluster) -> Iterator[Finding]:
                 found = finding(reason.place, f"{verdict.workload.id} is never admitted: {reason.message}")
                 for place in reason.near:
                     found = found.near(place, f"{decision.cluster_queue} covers")
-                found = _advised(found, reason.change).about(verdict.workload.id).likely(not cluster.is_complete)
+                found = (
+                    _advised(found, reason.change).about(verdict.workload.id).likely(not cluster.has_all(*QUOTA_KINDS))
+                )
                 yield found.with_data(resource=reason.resource, queue=decision.cluster_queue)
 
 

@@ -56,7 +56,7 @@ def _missing_flavors(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactive
         if flavor.name not in cluster.flavor:
             message = f"{queue.name} names the flavor {flavor.name}, which does not exist"
             change = f"create the ResourceFlavor {flavor.name}, or remove it from {queue.name}"
-            yield Inactive("FlavorNotFound", message, flavor.name_place, cluster.is_complete, change)
+            yield Inactive("FlavorNotFound", message, flavor.name_place, cluster.has_all("ResourceFlavor"), change)
 
 
 def _missing_topologies(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactive]:
@@ -67,14 +67,14 @@ def _missing_topologies(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inact
         if flavor is not None and flavor.topology and flavor.topology not in cluster.topology:
             message = f"flavor {flavor.name} names the topology {flavor.topology}, which does not exist"
             place = flavor.place.at("spec", "topologyName")
-            yield Inactive("TopologyNotFound", message, place, cluster.is_complete)
+            yield Inactive("TopologyNotFound", message, place, cluster.has_all("Topology"))
 
 
 def _check(cluster: Cluster, use: CheckUse) -> Iterator[Inactive]:
     check = cluster.admission_check.get(use.name)
     if check is None:
         message = f"the admission check {use.name} does not exist"
-        yield Inactive("AdmissionCheckNotFound", message, use.place, cluster.is_complete)
+        yield Inactive("AdmissionCheckNotFound", message, use.place, cluster.has_all("AdmissionCheck"))
     elif check.is_provisioning or check.is_multikueue:
         wanted = "ProvisioningRequestConfig" if check.is_provisioning else "MultiKueueConfig"
         yield from _parameters(cluster, check, wanted)
@@ -93,13 +93,14 @@ def _parameters(cluster: Cluster, check: AdmissionCheck, wanted: str) -> Iterato
     config = next((c for c in known if c.name == check.parameters_name), None)
     if config is None:
         message = f"the {wanted} {check.parameters_name} of admission check {check.name} does not exist"
-        yield Inactive("AdmissionCheckInactive", message, place.at("name"), cluster.is_complete)
+        yield Inactive("AdmissionCheckInactive", message, place.at("name"), cluster.has_all(wanted))
     elif check.is_multikueue:
         names = {c.name for c in cluster.multikueue_clusters}
         clusters = next(c.clusters for c in cluster.multikueue_configs if c.name == config.name)
         if names.isdisjoint(clusters):
             message = f"none of the clusters of the MultiKueueConfig {config.name} exists"
-            yield Inactive("AdmissionCheckInactive", message, config.place.at("spec", "clusters"), cluster.is_complete)
+            certain = cluster.has_all("MultiKueueCluster")
+            yield Inactive("AdmissionCheckInactive", message, config.place.at("spec", "clusters"), certain)
 
 
 def _conflicts(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactive]:

@@ -143,7 +143,7 @@ def differs(cluster: Cluster) -> bool:
     values = [c.value for c in cluster.workload_priority_classes]
     values += [c.value for c in cluster.priority_classes]
     values += [c.rank.value for c in contention_of(cluster).contenders]
-    return not cluster.is_complete or any(v != base for v in values)
+    return not cluster.has_all("WorkloadPriorityClass", "PriorityClass") or any(v != base for v in values)
 
 
 def _effects(cluster: Cluster, queue: ClusterQueue, fair: bool, differ: bool) -> Iterator[str]:

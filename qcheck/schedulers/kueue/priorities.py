@@ -64,8 +64,8 @@ def unnamed_rank(cluster: Cluster, place: Place) -> Rank:
     """The priority of pods that name no class: the global default's, or 0."""
     default = global_default(cluster)
     if default is None:
-        return Rank(0, NOTHING, None, place, cluster.is_complete)
-    return Rank(default.value, GLOBAL_DEFAULT, default.name, place, cluster.is_complete, default.preempts)
+        return Rank(0, NOTHING, None, place, cluster.has_all("PriorityClass"))
+    return Rank(default.value, GLOBAL_DEFAULT, default.name, place, cluster.has_all("PriorityClass"), default.preempts)
 
 
 def kueue_rank(cluster: Cluster, workload: Workload) -> Rank | None:

@@ -152,7 +152,9 @@ def _obstacles(cluster: Cluster, workload: Workload, name: str) -> Iterator[tupl
         message = f"the LocalQueue {name} does not exist in namespace {workload.namespace}"
         change = f"create it, or name one of: {_others(cluster, workload.namespace)}"
         certain = (
-            cluster.is_complete and not cluster.generates("LocalQueue") and not _elsewhere(cluster, workload, name)
+            cluster.has_all("LocalQueue")
+            and not cluster.generates("LocalQueue")
+            and not _elsewhere(cluster, workload, name)
         )
         yield certain, Reason(MISCONFIGURED, "local-queue-missing", message, place, change=change)
         return
@@ -160,7 +162,7 @@ def _obstacles(cluster: Cluster, workload: Workload, name: str) -> Iterator[tupl
     if queue is None:
         message = f"the ClusterQueue {local.cluster_queue} of LocalQueue {name} does not exist"
         near = (local.place.at("spec", "clusterQueue"),)
-        certain = cluster.is_complete or not local.cluster_queue
+        certain = cluster.has_all("ClusterQueue") or not local.cluster_queue
         yield certain, Reason(MISCONFIGURED, "cluster-queue-missing", message, place, near)
         return
     for each in inactive(cluster, queue):
@@ -206,7 +208,10 @@ def _priority(cluster: Cluster, workload: Workload) -> Iterator[tuple[bool, Reas
         if wanted not in cluster.workload_priority_class:
             message = f"the WorkloadPriorityClass {wanted} does not exist, so no Workload is created"
             place = workload.priority_class_place
-            yield cluster.is_complete, Reason(MISCONFIGURED, "priority-class-missing", message, place)
+            yield (
+                cluster.has_all("WorkloadPriorityClass"),
+                Reason(MISCONFIGURED, "priority-class-missing", message, place),
+            )
         return
     named = [(p.template.priority_class, p.template.place.at("priorityClassName")) for p in workload.pod_sets]
     if workload.job_pod_priority_class is not None:
@@ -215,7 +220,7 @@ def _priority(cluster: Cluster, workload: Workload) -> Iterator[tuple[bool, Reas
     for name, place in named:
         if name is not None and name not in cluster.priority_class and name not in _ALWAYS_THERE:
             message = f"the PriorityClass {name} does not exist, so no Workload is created"
-            yield cluster.is_complete, Reason(MISCONFIGURED, "priority-class-missing", message, place)
+            yield cluster.has_all("PriorityClass"), Reason(MISCONFIGURED, "priority-class-missing", message, place)
             return
 
 

@@ -7,6 +7,7 @@ flavor is tried. Source: Kueue 0.19 `pkg/scheduler/flavorassigner/tas_flavorassi
 from __future__ import annotations
 
 from qcheck.cluster.reasons import NO_MATCHING_FLAVOR, TOPOLOGY_FAILED, Reason
+from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.packing.kube_scheduler import schedule
 from qcheck.schedulers.kueue.admission import Decision, decide
@@ -121,7 +122,7 @@ def _level(cluster: Cluster, decision: Decision, together: list[Assigned]) -> It
         near = tuple(m.group.count_place for m in supply_of(cluster).matches(flavor))
         change = f"run at most {found.most} pods in one domain" if found.most else ""
         reason = Reason(TOPOLOGY_FAILED, "domain", message, asked.place, near, change, flavor)
-        yield Failure(reason, flavor, found.certain and cluster.is_complete)
+        yield Failure(reason, flavor, found.certain and cluster.has_all(NODES))
 
 
 def _has_levels(topology: Topology, asked: TopologyRequest) -> bool:

@@ -1,0 +1,26 @@
+"""Inputs that could not be read, and the kinds of things that they may define."""
+
+from __future__ import annotations
+
+from qcheck.cluster.place import Place
+from qcheck.cluster.value import Value
+
+NODES = "Node"
+"""The kind that stands for nodes and node pools, whatever defines them."""
+QUOTA_KINDS = ("ClusterQueue", "Cohort", "ResourceFlavor")
+"""Kinds of which one more may let a queue admit what it cannot admit otherwise."""
+
+
+class Unread(Value):
+    """Something that was not read. `kinds`: the kinds of objects that it may define; None where it may be any.
+
+    `place` is where it is named, None for a whole file.
+    """
+
+    path: str
+    kinds: frozenset[str] | None = None
+    place: Place | None = None
+
+    def may_define(self, kind: str) -> bool:
+        """Whether an object of the kind may be in it."""
+        return self.kinds is None or kind in self.kinds
