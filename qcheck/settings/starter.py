@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 from qcheck.cluster.policy import Release
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.documents.write import Entry, comment, to_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,21 +18,18 @@ DUPLICATE = "duplicate-object"
 
 def starter(cluster: Cluster) -> str:
     """The text of the file. `cluster` is everything that was found, as if it were one cluster."""
-    return "\n".join(_lines(cluster)) + "\n"
+    entries = [*_basics(cluster), *_clusters(cluster), *_capacity(cluster.pools)]
+    return to_yaml(entries) + comment(_examples(cluster))
 
 
-def _lines(cluster: Cluster) -> Iterator[str]:
-    yield "# Settings of qcheck. docs/settings.md explains them, `qcheck schema config` prints their JSON Schema."
-    yield f"# Written by `qcheck init` from what it found ({_found(cluster)})."
-    yield "version: 1"
-    yield f'kueue: "{Release()}"     # the release that the clusters run'
-    yield "complete: true    # false: objects may also be defined outside of this repository"
-    yield from _clusters(cluster)
-    yield from _capacity(cluster)
-    yield from _queues(cluster.queues)
-    yield ""
-    yield "# Findings that are known and shall not fail the gate; `qcheck baseline write` makes the file."
-    yield "# baseline: qcheck-baseline.json"
+def _basics(cluster: Cluster) -> Iterator[Entry]:
+    above = (
+        "Settings of qcheck. docs/settings.md explains them, `qcheck schema config` prints their JSON Schema.",
+        f"Written by `qcheck init` from what it found ({_found(cluster)}).",
+    )
+    yield Entry("version", 1, above=above)
+    yield Entry("kueue", str(Release()), beside="the release that the clusters run")
+    yield Entry("complete", True, beside="false: objects may also be defined outside of this repository")
 
 
 def _found(cluster: Cluster) -> str:
@@ -47,16 +43,16 @@ def _found(cluster: Cluster) -> str:
     return ", ".join(f"{what}: {count}" for what, count in counts.items())
 
 
-def _clusters(cluster: Cluster) -> Iterator[str]:
+def _clusters(cluster: Cluster) -> Iterator[Entry]:
     folders = cluster_folders(cluster)
     if folders:
-        yield ""
-        yield "# The same objects stand in several folders, so these are taken for clusters. Check the names and paths,"
-        yield "# and add to each what it shares with others, such as node pools: a file may belong to several clusters."
-        yield "clusters:"
-        for folder in folders:
-            yield f"  {json.dumps(folder.rsplit('/', 1)[-1])}:"
-            yield f"    include: [{json.dumps(folder + '/**')}]"
+        above = (
+            "",
+            "The same objects stand in several folders, so these are taken for clusters. Check the names and paths,",
+            "and add to each what it shares with others, such as node pools: a file may belong to several clusters.",
+        )
+        included = {folder.rsplit("/", 1)[-1]: {"include": [f"{folder}/**"]} for folder in folders}
+        yield Entry("clusters", included, above=above)
 
 
 def cluster_folders(cluster: Cluster) -> list[str]:
@@ -79,19 +75,24 @@ def _parting(one: str, other: str) -> set[str]:
     return set()
 
 
-def _capacity(cluster: Cluster) -> Iterator[str]:
-    autoscaled = [pool for pool in cluster.pools if pool.is_autoscaled]
+def _capacity(pools: Sequence[NodePool]) -> Iterator[Entry]:
+    autoscaled = [pool for pool in pools if pool.is_autoscaled]
     if autoscaled:
-        yield ""
-        yield "capacity:"
-        yield f"  autoscaled: max   # or min, or desired: what these count as: {', '.join(map(_range, autoscaled))}"
+        above = ("", f"autoscaled: max, or min, or desired: what these count as: {', '.join(map(_range, autoscaled))}")
+        yield Entry("capacity", {"autoscaled": "max"}, above=above)
+
+
+def _examples(cluster: Cluster) -> Iterator[str]:
+    """Lines to put in: what is not known, what looks like a pattern, and where known findings go."""
     unknown = [pool for pool in cluster.pools if pool.why_unknown]
     if unknown:
-        yield ""
-        yield "# Not known, so nothing can be said about quota on them:"
-        yield from (f"#   {pool.name}: {pool.why_unknown}" for pool in unknown)
-        yield "# instanceTypes:"
-        yield '#   the.type: {allocatable: {cpu: "96", memory: 900Gi, nvidia.com/gpu: 8}}'
+        yield from ("", "Not known, so nothing can be said about quota on them:")
+        yield from (f"  {pool.name}: {pool.why_unknown}" for pool in unknown)
+        allocatable = {"cpu": "96", "memory": "900Gi", "nvidia.com/gpu": 8}
+        yield from to_yaml([Entry("instanceTypes", {"the.type": {"allocatable": allocatable}})]).splitlines()
+    yield from _queues(cluster.queues)
+    yield from ("", "Findings that are known and shall not fail the gate; `qcheck baseline write` makes the file.")
+    yield from to_yaml([Entry("baseline", "qcheck-baseline.json")]).splitlines()
 
 
 def _range(pool: NodePool) -> str:
@@ -103,6 +104,8 @@ def _queues(queues: Sequence[ClusterQueue]) -> Iterator[str]:
     reserved = [q.name for q in queues if any(c.nominal and c.borrowing_limit == 0 for c in q.quotas())]
     shared = [q.name for q in queues if q.parent and not any(c.nominal for c in q.quotas())]
     if reserved and shared:
-        yield ""
-        yield "# It looks like the reserved/shared pattern. With these lines its rules are held (QC412 and others):"
-        yield f"# queues: {{reserved: {json.dumps(reserved)}, shared: {json.dumps(shared)}}}"
+        yield from (
+            "",
+            "It looks like the reserved/shared pattern. With these lines its rules are held (QC412 and others):",
+        )
+        yield from to_yaml([Entry("queues", {"reserved": reserved, "shared": shared})]).splitlines()
