@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence, Set
 
     from qcheck.answers.changes import ClusterChange
+    from qcheck.answers.simulate import Simulated
     from qcheck.answers.verdict import Judged
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.problems import Problem
@@ -107,6 +108,30 @@ def admit(
     if not wanted:
         unjudged.append(f"no workload was found in {', '.join(workloads)}")
     return Judged(tuple(verdicts), tuple(unjudged))
+
+
+def simulate(
+    scenario: str, paths: Sequence[str], settings: Settings | None = None, watch: Watch = unwatched
+) -> Simulated:
+    """What Kueue's scheduler does with the workloads in the file `scenario`, in the cluster that `paths` describe.
+
+    Raises `ScenarioError` for a scenario that cannot be read or names what the cluster does not have.
+    """
+    from qcheck.answers.scenario import ScenarioError
+    from qcheck.answers.simulate import simulate as run
+    from qcheck.pipeline.scenario import read_scenario
+
+    settings = settings or Settings()
+    written = read_scenario(scenario)
+    asked = set(written.manifests)
+    present = [p for p in written.manifests if os.path.exists(p)]
+    gathered = gather((*present, *paths), settings, watch, asked)
+    if len(gathered.clusters) != 1:
+        names = ", ".join(c.name for c in gathered.clusters)
+        raise ScenarioError([f"{scenario}: the paths hold several clusters ({names}); name one with --cluster"])
+    cluster = gathered.clusters[0]
+    found = [w for w in cluster.workloads if w.place.origin.path in asked]
+    return run(cluster, written.scenario(found), lambda number, _: watch("simulate", number, 0))
 
 
 def gather(

@@ -121,6 +121,7 @@ class Fungibility(Value):
     when_can_borrow: str
     when_can_preempt: str
     place: Place
+    preference: str = "BorrowingOverPreemption"
 
 
 class CheckUse(Value):

@@ -36,6 +36,7 @@ class Configuration(Value):
     namespace: str = "kueue-system"
     waits_for_pods_ready: bool = True
     fair_sharing: bool = False
+    preemption_strategies: tuple[str, ...] = ()
     admission_fair_sharing: bool = False
     ignore_undeclared: bool = False
     exclude_prefixes: tuple[str, ...] = ()

@@ -87,6 +87,7 @@ def decode(at: Cursor, release: Release) -> Configuration:
         namespace=at["namespace"].text() or "kueue-system",
         waits_for_pods_ready=_waits_for_pods_ready(at, version, release),
         fair_sharing=bool(fair["enable"].boolean()) if version == "v1beta1" else fair.exists,
+        preemption_strategies=text_list(fair["preemptionStrategies"]),
         admission_fair_sharing=at["admissionFairSharing"].exists,
         ignore_undeclared=resources["quotaCheckStrategy"].text() == "IgnoreUndeclared",
         exclude_prefixes=text_list(resources["excludeResourcePrefixes"]),

@@ -115,6 +115,7 @@ def _fungibility(at: Cursor) -> queues.Fungibility:
         _LEGACY_FUNGIBILITY.get(borrow, borrow),
         _LEGACY_FUNGIBILITY.get(preempt, preempt),
         place(at),
+        at["preference"].text() or "BorrowingOverPreemption",
     )
 
 

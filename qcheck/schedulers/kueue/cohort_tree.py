@@ -188,12 +188,15 @@ class QuotaTree:
         left = held - self.local(node, cell)
         for cohort in ancestors:
             if left <= self.subtree(self.cohorts[cohort], cell):
-                return self._height(cohort)
+                return self.height(cohort)
             left -= self.local(self.cohorts[cohort], cell)
-        return self._height(ancestors[-1])
+        return self.height(ancestors[-1])
 
-    def _height(self, cohort: str) -> int:
-        below = [self._height(c) for c in self.cohorts[cohort].cohorts if c not in self._cyclic]
+    def height(self, cohort: str) -> int:
+        """The levels below a cohort: 0 without any child, 1 with queues only, else one more than its highest cohort."""
+        if not self.cohorts[cohort].queues and not self.cohorts[cohort].cohorts:
+            return 0
+        below = [self.height(c) for c in self.cohorts[cohort].cohorts if c not in self._cyclic]
         return 1 + max(below, default=0)
 
     def borrowable(self, queue: str, cell: FlavorResource) -> int:

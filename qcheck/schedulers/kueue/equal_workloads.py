@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
-from qcheck.schedulers.kueue.flavor_assignment import TRY_NEXT
+from qcheck.schedulers.kueue.fungibility import TRY_NEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,6 +15,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.workloads import PodSet
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 from qcheck.schedulers.kueue.flavor_eligibility import miss
+from qcheck.schedulers.kueue.fungibility import Grade, Mode
 from qcheck.schedulers.kueue.gates import QUOTA_CHECK, is_on
 from qcheck.supply.pod_requests import PODS, Bounds, charged, completed
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import ClusterQueue, FlavorQuotas, ResourceFlavor, ResourceGroup
 
-TRY_NEXT = "TryNextFlavor"
 _ZERO_SKIPPED_SINCE = 15
 """Before, a request of 0 of a resource that the queue does not cover kept a workload out (Kueue #8079)."""
 
@@ -95,6 +95,11 @@ class _Attempt(Value):
     reasons: tuple[Reason, ...]
 
     @property
+    def grade(self) -> Grade:
+        """How it gets into the flavor on an idle cluster, where nothing has to be preempted."""
+        return Grade(Mode.FIT, self.level)
+
+    @property
     def code(self) -> str:
         """Of what is wrong with one flavor Kueue names the mismatch before the quota."""
         codes = [r.code for r in self.reasons]
@@ -131,13 +136,11 @@ class Assigner:
         self._queue = queue
         self._used: Used = dict(held or {})
         self._skipped = skipped
-        manager = cluster.configuration
-        self._ignores = manager is not None and manager.ignore_undeclared and is_on(cluster, QUOTA_CHECK)
 
     def assign(self, wanted: tuple[Demand, ...]) -> Assignment:
         """Flavors for all pod sets, in order; it stops at the first (group of) pod sets that gets none."""
         assigned: list[Assigned] = []
-        for together in _grouped(wanted):
+        for together in grouped(wanted):
             flavors, reasons, code = self._flavors_of(together)
             if code is not None:
                 return Assignment(tuple(assigned), reasons, code)
@@ -158,7 +161,7 @@ class Assigner:
         flavors: dict[str, str] = {}
         for resource in sorted(total):
             group = next((g for g in self._queue.groups if resource in g.covered), None)
-            if resource in flavors or (group is None and self._skips(total[resource])):
+            if resource in flavors or (group is None and lets_through(self._cluster, total[resource])):
                 continue
             if group is None:
                 return {}, (self._uncovered(together, resource),), NO_MATCHING_FLAVOR
@@ -168,10 +171,6 @@ class Assigner:
                 return {}, reasons, least_severe([a.code for a in attempts]) if attempts else NO_MATCHING_FLAVOR
             flavors.update({r: best for r in total if r in group.covered})
         return flavors, (), None
-
-    def _skips(self, amount: int) -> bool:
-        """Whether a resource that the queue does not cover is let through."""
-        return self._ignores or (amount == 0 and self._cluster.policy.kueue.at_least(_ZERO_SKIPPED_SINCE))
 
     def _uncovered(self, together: list[Demand], resource: str) -> Reason:
         asking = next(d for d in together if resource in d.amounts)
@@ -192,15 +191,16 @@ class Assigner:
     ) -> tuple[str | None, list[_Attempt]]:
         """The flavor that Kueue takes: the first that fits, or with TryNextFlavor the one that borrows least."""
         attempts: list[_Attempt] = []
+        fungibility = self._queue.fungibility
         best: _Attempt | None = None
         for quotas in group.flavors:
             attempt = self._try(group, quotas, together, total)
             attempts.append(attempt)
             if attempt.reasons:
                 continue
-            if attempt.level == 0 or self._queue.fungibility.when_can_borrow != TRY_NEXT:
+            if attempt.grade.stops_search(fungibility):
                 return attempt.flavor, attempts
-            if best is None or attempt.level < best.level:
+            if best is None or attempt.grade.rank(fungibility) > best.grade.rank(fungibility):
                 best = attempt
         return (best.flavor if best else None), attempts
 
@@ -269,12 +269,19 @@ class Assigner:
         return quota.nominal_place, quota.place.at("borrowingLimit")
 
 
+def lets_through(cluster: Cluster, amount: int) -> bool:
+    """Whether an amount of a resource that the queue does not cover is no obstacle."""
+    manager = cluster.configuration
+    ignores = manager is not None and manager.ignore_undeclared and is_on(cluster, QUOTA_CHECK)
+    return ignores or (amount == 0 and cluster.policy.kueue.at_least(_ZERO_SKIPPED_SINCE))
+
+
 def place_of(pod_set: PodSet, resource: str) -> Place:
     """Where a pod set asks for a resource; for `pods` where its count is written."""
     return pod_set.count_place if resource == PODS else pod_set.template.place_of(resource)
 
 
-def _grouped(wanted: tuple[Demand, ...]) -> list[list[Demand]]:
+def grouped(wanted: tuple[Demand, ...]) -> list[list[Demand]]:
     """Pod sets of one podset group together, in the order of their first member."""
     groups: dict[str, list[Demand]] = {}
     for index, demand in enumerate(wanted):

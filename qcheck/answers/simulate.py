@@ -1,0 +1,147 @@
+"""What Kueue's scheduler does with the workloads of a scenario, cycle by cycle."""
+
+from __future__ import annotations
+
+from qcheck.answers.scenario import ScenarioError, fault
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.schedulers.kueue.admission import copies_of
+from qcheck.schedulers.kueue.cohort_tree import cohort_tree
+from qcheck.schedulers.kueue.inactive_queues import inactive
+from qcheck.schedulers.kueue.priorities import kueue_rank
+from qcheck.schedulers.kueue.routing import destination
+from qcheck.schedulers.kueue.simulation.jobs import Jobs, UnknownCell
+from qcheck.schedulers.kueue.simulation.ledger import Ledger
+from qcheck.schedulers.kueue.simulation.rules import Rules, rules_of
+from qcheck.schedulers.kueue.simulation.run import Simulation
+
+if TYPE_CHECKING:
+    from qcheck.answers.scenario import Actor, Scenario
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import ClusterQueue
+    from qcheck.schedulers.kueue.simulation.run import Report
+    from qcheck.schedulers.kueue.simulation.timeline import Timeline
+    from qcheck.schedulers.kueue.simulation.workload import Holder, Job
+
+
+class Barred(Value):
+    """A workload that the scheduler never sees, and why."""
+
+    workload: str
+    queue: str
+    code: str
+    message: str
+
+
+class Simulated(Value):
+    """The answer: the run on one cluster, and the workloads that take no part in it."""
+
+    cluster: Cluster
+    scenario: Scenario
+    rules: Rules
+    timeline: Timeline
+    barred: tuple[Barred, ...]
+
+
+def simulate(cluster: Cluster, scenario: Scenario, report: Report | None = None) -> Simulated:
+    """Runs a scenario. Raises `ScenarioError` for a workload that names what the cluster does not have."""
+    rules = rules_of(cluster, scenario.is_fair)
+    ledger = Ledger(cohort_tree(cluster))
+    cast = _Cast(cluster, ledger)
+    for actor in scenario.actors:
+        cast.add(actor)
+    if cast.faults:
+        raise ScenarioError(cast.faults)
+    queues = {name: cluster.queue[name] for name in ledger.queues}
+    simulation = Simulation(queues, rules, ledger, scenario.start, scenario.eviction_delay)
+    simulation.hold(cast.holders)
+    simulation.submit(cast.jobs)
+    return Simulated(
+        cluster=cluster,
+        scenario=scenario,
+        rules=rules,
+        timeline=simulation.run(report),
+        barred=tuple(cast.barred),
+    )
+
+
+class _Cast:
+    """The workloads of a scenario in their parts: who holds quota, who waits, who is barred; and what is wrong."""
+
+    def __init__(self, cluster: Cluster, ledger: Ledger) -> None:
+        self._cluster = cluster
+        self._ledger = ledger
+        self._jobs = Jobs(cluster, ledger)
+        self._queues: dict[str, list[Barred]] = {}
+        self.holders: list[Holder] = []
+        self.jobs: list[Job] = []
+        self.barred: list[Barred] = []
+        self.faults: list[str] = []
+
+    def add(self, actor: Actor) -> None:
+        """Adds a workload, or as many as its object makes."""
+        queue, priority = self._queue(actor), self._priority(actor)
+        if queue is None or priority is None:
+            return
+        if queue.name not in self._ledger.queues:
+            self._bar(actor, queue, "Suspended", f"the cohorts above {queue.name} form a cycle")
+            return
+        stopped = next(iter(inactive(self._cluster, queue)), None)
+        if stopped is not None and actor.admitted is None:
+            self._bar(actor, queue, "Suspended", f"{queue.name} is inactive ({stopped.reason}): {stopped.message}")
+            return
+        copies = copies_of(actor.workload)
+        for number in range(copies):
+            name = actor.name if copies == 1 else f"{actor.name}-{number}"
+            self._add(name, actor, queue, priority)
+
+    def _add(self, name: str, actor: Actor, queue: ClusterQueue, priority: int) -> None:
+        job = self._jobs.job(name, actor.workload, queue, priority, actor.created, actor.runs_for)
+        if actor.admitted is None:
+            self.jobs.append(job)
+            return
+        try:
+            flavors, since = actor.admitted.flavors, actor.admitted.at
+            self.holders.append(self._jobs.holder(job, actor.workload, queue, flavors, since))
+        except UnknownCell as error:
+            self.faults.append(fault(actor.admitted.place, f"{name}: {error}"))
+
+    def _bar(self, actor: Actor, queue: ClusterQueue, code: str, message: str) -> None:
+        self.barred.append(Barred(actor.name, queue.name, code, message))
+
+    def _queue(self, actor: Actor) -> ClusterQueue | None:
+        """The cluster queue of a workload; None with a fault if there is none."""
+        if actor.cluster_queue is not None:
+            return self._named(actor, "clusterQueue", actor.cluster_queue)
+        if actor.local_queue is None:
+            goal = destination(self._cluster, actor.workload)
+            if goal.queue is None:
+                why = next((r.message for r in (*goal.blocked, *goal.doubts)), "it names no queue")
+                self.faults.append(fault(actor.place, f"{actor.name} reaches no cluster queue: {why}"))
+            return goal.queue
+        local = self._cluster.local_queue.get(actor.local_queue)
+        if local is None:
+            named = "/".join(actor.local_queue)
+            self.faults.append(fault(actor.place.at("queue"), f"{actor.name}: there is no LocalQueue {named}"))
+            return None
+        return self._named(actor, "queue", local.cluster_queue or "")
+
+    def _named(self, actor: Actor, key: str, name: str) -> ClusterQueue | None:
+        queue = self._cluster.queue.get(name)
+        if queue is None:
+            known = ", ".join(sorted(self._cluster.queue)) or "none"
+            message = f"{actor.name}: there is no ClusterQueue {name}; there are: {known}"
+            self.faults.append(fault(actor.place.at(key), message))
+        return queue
+
+    def _priority(self, actor: Actor) -> int | None:
+        if actor.priority is not None:
+            return actor.priority
+        if actor.priority_class is None:
+            rank = kueue_rank(self._cluster, actor.workload)
+            return rank.value if rank else 0
+        for known in (self._cluster.workload_priority_class, self._cluster.priority_class):
+            if actor.priority_class in known:
+                return known[actor.priority_class].value
+        message = f"{actor.name}: there is no WorkloadPriorityClass {actor.priority_class}"
+        self.faults.append(fault(actor.place.at("priorityClass"), message))
+        return None

@@ -1,0 +1,280 @@
+"""Reads a scenario file: validated by pydantic, every error with its line."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from qcheck.answers.scenario import Actor, Admitted, Scenario, ScenarioError
+from qcheck.cluster.labels import NodeSelection
+from qcheck.cluster.objects import ObjectId
+from qcheck.cluster.place import Place
+from qcheck.cluster.pods import Container, PodTemplate
+from qcheck.cluster.quantity import Quantity, QuantityError, parse_quantity
+from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.cluster.workloads import PodSet, Workload
+from qcheck.documents.load import load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from qcheck.documents.document import Document
+
+_DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
+_UNITS = (86_400, 3_600, 60, 1)
+LARGEST = 50_000_000
+
+
+def _seconds(value: object) -> object:
+    """`1h30m` or a number of seconds, as seconds."""
+    if not isinstance(value, str):
+        return value
+    match = _DURATION.fullmatch(value)
+    if match is None or not value:
+        raise ValueError("write a duration such as 90s, 25m or 1h30m")
+    return sum(int(n or 0) * unit for n, unit in zip(match.groups(), _UNITS, strict=True))
+
+
+def _quantity(value: object) -> object:
+    if isinstance(value, Quantity):
+        return value
+    try:
+        quantity = parse_quantity(value)
+    except QuantityError as error:
+        raise ValueError(str(error)) from None
+    if quantity.nanos < 0:
+        raise ValueError("a request cannot be negative")
+    return quantity
+
+
+Seconds = Annotated[int, BeforeValidator(_seconds, json_schema_input_type=int | str), Field(ge=0)]
+Amount = Annotated[object, BeforeValidator(_quantity, json_schema_input_type=int | float | str)]
+Flavors = dict[str, dict[str, str]]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", populate_by_name=True, title=None)
+
+
+class PodSetPart(_Part):
+    """Equal pods: how many, and what each requests."""
+
+    name: str = "main"
+    count: int = Field(1, ge=0)
+    requests: dict[str, Amount] = Field(default_factory=dict)
+
+
+class AdmittedPart(_Part):
+    """Quota that the workload holds from the start, by pod set and resource."""
+
+    at: int
+    flavors: Flavors
+
+
+class RepeatPart(_Part):
+    """Equal workloads, each created `every` so many seconds after the one before."""
+
+    count: int = Field(ge=1, le=100_000)
+    every: Seconds
+
+
+class WorkloadPart(_Part):
+    """A workload: pod sets written here, or a manifest with one workload."""
+
+    name: str = Field(min_length=1)
+    cluster_queue: str | None = Field(None, alias="clusterQueue")
+    queue: str | None = Field(None, pattern=r"^[^/]+/[^/]+$", description="NAMESPACE/LOCALQUEUE")
+    priority_class: str | None = Field(None, alias="priorityClass")
+    priority: int | None = None
+    created: int | None = Field(None, description="Seconds; the scenario's start if it is left out.")
+    pod_sets: list[PodSetPart] | None = Field(None, alias="podSets", min_length=1)
+    manifest: str | None = Field(None, description="A file relative to the scenario; replaces podSets.")
+    admitted: AdmittedPart | None = None
+    duration: Seconds | None = None
+    repeat: RepeatPart | None = None
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> WorkloadPart:
+        if (self.pod_sets is None) == (self.manifest is None):
+            raise ValueError("give either podSets or manifest")
+        if self.cluster_queue is not None and self.queue is not None:
+            raise ValueError("give either clusterQueue or queue")
+        if self.pod_sets is not None and self.cluster_queue is None and self.queue is None:
+            raise ValueError("clusterQueue or queue is missing")
+        if self.priority is not None and self.priority_class is not None:
+            raise ValueError("give either priority or priorityClass")
+        return self
+
+
+class ScenarioPart(_Part):
+    """Workloads for `qcheck simulate`, in seconds from an arbitrary zero."""
+
+    version: Literal[1]
+    mode: Literal["classical", "fairSharing"] | None = None
+    start: int = 0
+    eviction_delay: Seconds = Field(0, alias="evictionDelay")
+    workloads: list[WorkloadPart]
+
+
+class ScenarioFile:
+    """A scenario as it is written, before its manifests are read."""
+
+    def __init__(self, document: Document, part: ScenarioPart) -> None:
+        self._document = document
+        self._part = part
+        self._folder = os.path.dirname(document.path)
+
+    @property
+    def manifests(self) -> tuple[str, ...]:
+        """The files that its workloads come from, relative to the working directory."""
+        named = (os.path.normpath(os.path.join(self._folder, w.manifest)) for w in self._part.workloads if w.manifest)
+        return tuple(dict.fromkeys(named))
+
+    def scenario(self, found: Iterable[Workload]) -> Scenario:
+        """The scenario, with the workloads that were found in its manifests. Raises `ScenarioError`."""
+        of_file: dict[str, list[Workload]] = {}
+        for each in found:
+            of_file.setdefault(os.path.normpath(each.place.origin.path), []).append(each)
+        faults: list[str] = []
+        actors: list[Actor] = []
+        for index, part in enumerate(self._part.workloads):
+            place = Place(self._document, ("workloads", index))
+            workload: Workload | None = (
+                _inline(part, place) if part.manifest is None else self._of(part, place, of_file, faults)
+            )
+            if workload is not None:
+                actors += _repeated(part, _actor(part, place, workload, self._part.start))
+        faults += _doubled(actors)
+        if faults:
+            raise ScenarioError(faults)
+        return Scenario(
+            place=Place(self._document),
+            is_fair=None if self._part.mode is None else self._part.mode == "fairSharing",
+            start=self._part.start,
+            eviction_delay=self._part.eviction_delay,
+            actors=tuple(actors),
+        )
+
+    def _of(
+        self, part: WorkloadPart, place: Place, of_file: Mapping[str, list[Workload]], faults: list[str]
+    ) -> Workload | None:
+        if part.manifest is None:
+            return _inline(part, place)
+        path = os.path.normpath(os.path.join(self._folder, part.manifest))
+        found = of_file.get(path, [])
+        if len(found) == 1 and found[0].not_read is None:
+            return found[0]
+        if not found:
+            why = "has no workload" if os.path.exists(path) else "does not exist"
+        elif len(found) > 1:
+            why = f"has {len(found)} workloads; give each a file of its own"
+        else:
+            why = f"cannot be used: {found[0].not_read}"
+        faults.append(_at(self._document, (*place.route, "manifest"), f"{part.name}: {path} {why}"))
+        return None
+
+
+def read_scenario(path: str) -> ScenarioFile:
+    """The scenario in a file. Raises `ScenarioError`."""
+    try:
+        with open(path, "rb") as stream:
+            raw = stream.read(LARGEST + 1)
+    except OSError as error:
+        raise ScenarioError([f"{path}: {error.strerror or error}"]) from None
+    if len(raw) > LARGEST:
+        raise ScenarioError([f"{path}:1: larger than {LARGEST:,} bytes"])
+    loaded = load(raw, path)
+    if loaded.faults:
+        raise ScenarioError([f"{f.spot.path}:{f.spot.span()[0]}: {f.message}" for f in loaded.faults])
+    if len(loaded.documents) != 1:
+        raise ScenarioError([f"{path}:1: a scenario is one YAML document; this file has {len(loaded.documents)}"])
+    document = loaded.documents[0]
+    try:
+        return ScenarioFile(document, ScenarioPart.model_validate(document.data))
+    except ValidationError as error:
+        faults = [_at(document, e["loc"], _worded(e["loc"], e["msg"])) for e in error.errors()]
+        raise ScenarioError(list(dict.fromkeys(faults))) from None
+
+
+def _at(document: Document, route: tuple[str | int, ...], message: str) -> str:
+    return f"{document.path}:{document.span(route, on_key=True)[0]}: {message}"
+
+
+def _worded(route: tuple[str | int, ...], message: str) -> str:
+    named = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in route).lstrip(".")
+    said = message.removeprefix("Value error, ")
+    return f"{named}: {said[:1].lower()}{said[1:]}" if named else said
+
+
+def _actor(part: WorkloadPart, place: Place, workload: Workload, start: int) -> Actor:
+    given = part.admitted
+    return Actor(
+        name=part.name,
+        place=place,
+        workload=workload,
+        cluster_queue=part.cluster_queue,
+        local_queue=None if part.queue is None else (part.queue.split("/")[0], part.queue.split("/")[1]),
+        priority=part.priority,
+        priority_class=part.priority_class,
+        created=start if part.created is None else part.created,
+        admitted=Admitted(given.at, given.flavors, place.at("admitted")) if given else None,
+        runs_for=part.duration,
+    )
+
+
+def _repeated(part: WorkloadPart, actor: Actor) -> list[Actor]:
+    if part.repeat is None:
+        return [actor]
+    digits, every = len(str(part.repeat.count)), part.repeat.every
+    return [
+        replace(actor, name=f"{actor.name}-{number:0{digits}}", created=actor.created + (number - 1) * every)
+        for number in range(1, part.repeat.count + 1)
+    ]
+
+
+def _inline(part: WorkloadPart, place: Place) -> Workload:
+    """The pod sets of an entry as a workload of their own."""
+    namespace = part.queue.split("/")[0] if part.queue else None
+    return Workload(
+        id=ObjectId("kueue.x-k8s.io", "v1beta2", "Workload", part.name, namespace),
+        place=place,
+        labels={},
+        annotations={},
+        framework=None,
+        queue=None,
+        queue_place=place,
+        priority_class=None,
+        priority_class_place=place,
+        pod_sets=tuple(_pod_set(p, place.at("podSets", i)) for i, p in enumerate(part.pod_sets or ())),
+    )
+
+
+def _pod_set(part: PodSetPart, place: Place) -> PodSet:
+    requests = {r: q for r, q in part.requests.items() if isinstance(q, Quantity)}
+    template = PodTemplate(
+        place=place,
+        labels={},
+        annotations={},
+        metadata_place=place,
+        selection=NodeSelection({}, ()),
+        tolerations=(),
+        containers=(Container(name=part.name, place=place, requests=requests, limits={}),),
+    )
+    return PodSet(part.name, template, part.count, place.at("count"))
+
+
+def _doubled(actors: list[Actor]) -> list[str]:
+    first: dict[str, Actor] = {}
+    faults = []
+    for actor in actors:
+        known = first.setdefault(actor.name, actor)
+        if known is not actor:
+            line = known.place.origin.span(known.place.route)[0]
+            at, *_ = actor.place.origin.span(actor.place.route)
+            faults.append(
+                f"{actor.place.origin.path}:{at}: a second workload {actor.name} (the first is in line {line})"
+            )
+    return faults

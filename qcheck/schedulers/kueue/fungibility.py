@@ -1,0 +1,55 @@
+"""Which of a queue's flavors is taken: how two are compared, and when the search stops.
+
+Source: Kueue 0.20 `pkg/scheduler/flavorassigner/flavorassigner.go` (isPreferred, shouldTryNextFlavor).
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from qcheck.cluster.kueue import Fungibility
+
+    Rank = tuple[int, int, int]
+
+TRY_NEXT = "TryNextFlavor"
+PREEMPTION_FIRST = "PreemptionOverBorrowing"
+
+
+class Mode(IntEnum):
+    """How a request gets into a cell, worst first. RECLAIM preempts only in other queues, PREEMPT also in the own one."""
+
+    NO_FIT = 0
+    NO_CANDIDATES = 1
+    PREEMPT = 2
+    RECLAIM = 3
+    FIT = 4
+
+
+class Grade(Value):
+    """How a request gets into a flavor. `level`: 0 within the queue's own quota, else how high up it borrows."""
+
+    mode: Mode
+    level: int
+
+    def rank(self, fungibility: Fungibility) -> Rank:
+        """Orders grades by what the queue prefers; the higher one is better."""
+        if self.mode <= Mode.NO_CANDIDATES:
+            return (int(self.mode), 0, -self.level)
+        if fungibility.preference == PREEMPTION_FIRST:
+            return (2, -self.level, int(self.mode))
+        return (2, int(self.mode), -self.level)
+
+    def stops_search(self, fungibility: Fungibility) -> bool:
+        """Whether a flavor of this grade is taken without a look at those after it."""
+        if self.mode <= Mode.NO_CANDIDATES:
+            return False
+        if self.mode is not Mode.FIT and fungibility.when_can_preempt == TRY_NEXT:
+            return False
+        return self.level == 0 or fungibility.when_can_borrow != TRY_NEXT
+
+
+IMPOSSIBLE = Grade(Mode.NO_FIT, 0)
+BEST = Grade(Mode.FIT, 0)

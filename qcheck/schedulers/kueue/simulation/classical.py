@@ -1,0 +1,149 @@
+"""Classical preemption: whom a workload preempts without fair sharing.
+
+Source: Kueue 0.20 `pkg/scheduler/preemption/preemption.go`, `classical/candidate_generator.go`,
+`classical/hierarchical_preemption.go`.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.kueue import NEVER
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.schedulers.kueue.simulation.ledger import charge, discharge
+from qcheck.schedulers.kueue.simulation.victims import Victim, spared
+from qcheck.schedulers.kueue.simulation.words import Cause
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.kueue import FlavorResource
+    from qcheck.schedulers.kueue.simulation.ledger import Node
+    from qcheck.schedulers.kueue.simulation.victims import Attempt
+    from qcheck.schedulers.kueue.simulation.workload import Holder
+
+
+class Candidate(Value):
+    """A workload that may go. `meeting` is the cohort where its side meets the preemptor's; None in the own queue.
+
+    `not_borrowing`: it may only go while the preemptor stays within its own quota.
+    """
+
+    holder: Holder
+    node: Node
+    meeting: Node | None
+    cause: Cause
+    not_borrowing: bool = False
+
+
+def victims(attempt: Attempt) -> list[Victim]:
+    """Who has to go so that the attempt's request fits, or nobody if it cannot be made to fit."""
+    own, hierarchy, rivals = _own(attempt), *_others(attempt)
+    ordered = [c for group in (hierarchy, rivals, own) for c in group if c.holder.evicted_by is not None]
+    ordered += [c for group in (hierarchy, rivals, own) for c in group if c.holder.evicted_by is None]
+    if not ordered:
+        return []
+    for is_borrowing in _attempts(attempt, bool(hierarchy), bool(rivals)):
+        found = _search(attempt, ordered, is_borrowing)
+        if found:
+            return found
+    return []
+
+
+def _attempts(attempt: Attempt, has_hierarchy: bool, has_rivals: bool) -> tuple[bool, ...]:
+    """Whether the request may borrow, in the order in which it is tried."""
+    is_set = attempt.queue.preemption.borrow != NEVER
+    is_full = any(cell.usage >= cell.nominal for cell in attempt.in_need)
+    if not (has_hierarchy or has_rivals) or (not is_set and is_full):
+        return (True,)
+    return (False, True) if not is_set and not has_hierarchy else (True, False)
+
+
+def _own(attempt: Attempt) -> list[Candidate]:
+    found = attempt.sorted(attempt.candidates(attempt.node, attempt.keys))
+    return [Candidate(holder=h, node=attempt.node, meeting=None, cause=Cause.IN_QUEUE) for h in found]
+
+
+def _others(attempt: Attempt) -> tuple[list[Candidate], list[Candidate]]:
+    """Candidates of other queues: those that the preemptor's own quota takes back, and those it competes with.
+
+    At each cohort on the way up, the first kind are those of whom the part of the tree it came from is entitled to take:
+    the request fits into the quota there.
+    """
+    hierarchy: list[Candidate] = []
+    rivals: list[Candidate] = []
+    if attempt.queue.preemption.reclaim == NEVER:
+        return hierarchy, rivals
+    below, rest = attempt.node, dict(attempt.wanted)
+    cells = {cell: cell for cell in rest}
+    is_entitled = False
+    for cohort in (None, *attempt.node.path[1:]):
+        if cohort is not None:
+            found = list(_under(cohort, below, attempt, attempt.keys))
+            made = _entitled if is_entitled else _rival
+            (hierarchy if is_entitled else rivals).extend(made(attempt, h, n, cohort) for h, n in found)
+            cells = {first: cell.parent for first, cell in cells.items() if cell.parent is not None}
+            below = cohort
+        is_entitled = is_entitled or all(c.usage + rest[first] <= c.subtree for first, c in cells.items())
+        for first, cell in cells.items():
+            rest[first] = max(0, rest[first] - cell.local_free)
+    order = {id(h): i for i, h in enumerate(attempt.sorted(c.holder for c in (*hierarchy, *rivals)))}
+    hierarchy.sort(key=lambda c: order[id(c.holder)])
+    rivals.sort(key=lambda c: order[id(c.holder)])
+    return hierarchy, rivals
+
+
+def _under(
+    cohort: Node, seen: Node, attempt: Attempt, keys: tuple[FlavorResource, ...]
+) -> Iterator[tuple[Holder, Node]]:
+    """Candidates below a cohort, leaving out what was seen and whatever is within its own quota in the cells in need."""
+    for child in cohort.cohorts:
+        if child is not seen and not child.is_within_nominal(keys):
+            yield from _under(child, seen, attempt, keys)
+    for queue in cohort.queues:
+        if queue is not attempt.node and not queue.is_within_nominal(keys):
+            yield from ((h, queue) for h in attempt.candidates(queue, keys))
+
+
+def _entitled(attempt: Attempt, holder: Holder, node: Node, meeting: Node) -> Candidate:
+    del attempt
+    return Candidate(holder=holder, node=node, meeting=meeting, cause=Cause.RECLAMATION)
+
+
+def _rival(attempt: Attempt, holder: Holder, node: Node, meeting: Node) -> Candidate:
+    """A candidate that may only be taken while borrowing if borrowWithinCohort allows it."""
+    policy = attempt.queue.preemption
+    threshold, priority = policy.borrow_threshold, holder.job.priority
+    is_spared = (
+        policy.borrow == NEVER or priority >= attempt.job.priority or (threshold is not None and priority > threshold)
+    )
+    cause = Cause.RECLAMATION if is_spared else Cause.WHILE_BORROWING
+    return Candidate(holder=holder, node=node, meeting=meeting, cause=cause, not_borrowing=is_spared)
+
+
+def _search(attempt: Attempt, ordered: list[Candidate], is_borrowing: bool) -> list[Victim]:
+    """Removes candidates until the request fits, then puts back whoever may stay. The ledger is as before at the end."""
+    removed: list[Victim] = []
+    for candidate in ordered:
+        if candidate.meeting is not None and not _may_go(attempt, candidate, candidate.meeting, is_borrowing):
+            continue
+        discharge(candidate.holder.usage)
+        removed.append(Victim(candidate.holder, candidate.cause))
+        if attempt.fits(is_borrowing):
+            kept = spared(attempt, removed, is_borrowing)
+            for victim in kept:
+                charge(victim.holder.usage)
+            return kept
+    for victim in removed:
+        charge(victim.holder.usage)
+    return []
+
+
+def _may_go(attempt: Attempt, candidate: Candidate, meeting: Node, is_borrowing: bool) -> bool:
+    """Whether a candidate of another queue still counts: what was removed before may leave its side within its quota."""
+    if is_borrowing and candidate.not_borrowing:
+        return False
+    for node in candidate.node.path:
+        if node is meeting:
+            return True
+        if node.is_within_nominal(attempt.keys):
+            return False
+    return True

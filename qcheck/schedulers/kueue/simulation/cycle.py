@@ -1,0 +1,146 @@
+"""One cycle: every head is nominated against the same state, then they are processed one after the other.
+
+Source: Kueue 0.20 `pkg/scheduler/scheduler.go` (schedule, nominate, processEntry, updateAssignmentIfNeeded).
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.schedulers.kueue.fungibility import Mode
+from qcheck.schedulers.kueue.simulation import classical, fair
+from qcheck.schedulers.kueue.simulation.entry import Entry
+from qcheck.schedulers.kueue.simulation.flavors import Assigner
+from qcheck.schedulers.kueue.simulation.ledger import charge, discharge
+from qcheck.schedulers.kueue.simulation.order import classical_order, fair_order
+from qcheck.schedulers.kueue.simulation.victims import ANY, Attempt
+from qcheck.schedulers.kueue.simulation.words import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from qcheck.cluster.kueue import ClusterQueue
+    from qcheck.schedulers.kueue.simulation.flavors import Assignment, Spot
+    from qcheck.schedulers.kueue.simulation.ledger import Cell, Ledger, Node
+    from qcheck.schedulers.kueue.simulation.rules import Rules
+    from qcheck.schedulers.kueue.simulation.victims import Holders, Victim
+    from qcheck.schedulers.kueue.simulation.workload import Holder, Job, Usage
+
+
+class Cycle:
+    """The scheduler during one cycle. The ledger is restored when it ends."""
+
+    def __init__(self, rules: Rules, queues: Mapping[str, ClusterQueue], ledger: Ledger, holders: Holders) -> None:
+        self._rules = rules
+        self._queues = queues
+        self._ledger = ledger
+        self._holders = holders
+        self._gone: dict[str, Holder] = {}
+
+    def run(self, heads: list[tuple[Job, Mapping[Spot, int]]]) -> list[Entry]:
+        """Processes the heads, each with how far the search for its flavors came; entries in the order of processing."""
+        before = self._ledger.usage()
+        entries = [self._nominated(job, progress) for job, progress in heads]
+        processed = []
+        for entry in self._in_order(entries):
+            entry.outcome = self._process(entry)
+            processed.append(entry)
+        self._ledger.restore(before)
+        return processed
+
+    def _in_order(self, entries: list[Entry]) -> Iterator[Entry]:
+        if self._rules.is_fair:
+            return fair_order(entries, self._rules.prefers_non_borrowing)
+        return classical_order(entries)
+
+    def _nominated(self, job: Job, progress: Mapping[Spot, int]) -> Entry:
+        node = self._ledger.queues[job.queue]
+        assignment = self._assigned(job, node, progress)
+        return Entry(job, node, assignment, self._targets(job, node, assignment))
+
+    def _assigned(
+        self, job: Job, node: Node, progress: Mapping[Spot, int], only: Mapping[Spot, str] | None = None
+    ) -> Assignment:
+        def find(wanted: Mapping[Cell, int], in_need: frozenset[Cell]) -> list[Holder]:
+            return [v.holder for v in self._victims(job, node, wanted, in_need)]
+
+        return Assigner(job, self._queues[job.queue], self._rules.is_fair, find).assign(progress, only)
+
+    def _targets(self, job: Job, node: Node, assignment: Assignment) -> list[Victim]:
+        if assignment.mode is not Mode.PREEMPT:
+            return []
+        return self._victims(job, node, assignment.usage, assignment.in_need)
+
+    def _victims(self, job: Job, node: Node, wanted: Mapping[Cell, int], in_need: frozenset[Cell]) -> list[Victim]:
+        attempt = Attempt(
+            job=job,
+            queue=self._queues[job.queue],
+            node=node,
+            wanted=wanted,
+            in_need=in_need,
+            holders=self._holders,
+        )
+        if self._rules.is_fair:
+            return fair.victims(attempt, self._rules.strategies, self._rules.takes_own_quota)
+        return classical.victims(attempt)
+
+    def _process(self, entry: Entry) -> Outcome:
+        was_fit = entry.assignment.mode is Mode.FIT
+        if self._rules.recomputes_overlaps and self._overlaps(entry):
+            self._renew(entry)
+        mode = entry.assignment.mode
+        if mode is Mode.NO_FIT:
+            return Outcome.NO_FIT
+        if mode is Mode.PREEMPT and not entry.targets:
+            self._hold_room(entry)
+            return Outcome.NO_CANDIDATES
+        if mode is Mode.FIT and not was_fit:
+            charge(entry.assignment.usage)
+            return Outcome.DEFERRED_FIT
+        if self._overlaps(entry):
+            return Outcome.OVERLAP
+        if not self._fits(entry):
+            return Outcome.NO_LONGER_FITS
+        charge(entry.assignment.usage)
+        self._gone.update((v.holder.job.name, v.holder) for v in entry.targets)
+        return Outcome.ADMITTED if mode is Mode.FIT else Outcome.PENDING_PREEMPTION
+
+    def _overlaps(self, entry: Entry) -> bool:
+        return any(v.holder.job.name in self._gone for v in entry.targets)
+
+    def _renew(self, entry: Entry) -> None:
+        """Assigns an entry anew as if all victims of this cycle were gone, over the flavors that it was nominated for."""
+        gone, holders = list(self._gone.values()), self._holders
+        for holder in gone:
+            discharge(holder.usage)
+        self._holders = {q: {n: h for n, h in of.items() if n not in self._gone} for q, of in holders.items()}
+        only = {spot: got.flavor for spot, got in entry.assignment.got.items()}
+        entry.assignment = self._assigned(entry.job, entry.node, {}, only)
+        entry.targets = self._targets(entry.job, entry.node, entry.assignment)
+        self._holders = holders
+        for holder in gone:
+            charge(holder.usage)
+
+    def _fits(self, entry: Entry) -> bool:
+        """Whether an entry fits once its own victims and those of the entries before it are gone."""
+        leaving = {**self._gone, **{v.holder.job.name: v.holder for v in entry.targets}}
+        for holder in leaving.values():
+            discharge(holder.usage)
+        fits = all(cell.takes(amount) for cell, amount in entry.assignment.usage.items())
+        for holder in leaving.values():
+            charge(holder.usage)
+        return fits
+
+    def _hold_room(self, entry: Entry) -> None:
+        """Keeps room from the entries behind one that can neither fit nor preempt, unless its queue may reclaim it."""
+        if self._queues[entry.job.queue].preemption.reclaim != ANY:
+            charge(_room(entry.assignment.usage, entry.assignment.level > 0))
+
+
+def _room(usage: Usage, borrows: bool) -> Usage:
+    """The part of a request that is held: what the queue may have without or with borrowing."""
+    if not borrows:
+        return {cell: max(0, min(amount, cell.nominal - cell.usage)) for cell, amount in usage.items()}
+    return {
+        cell: amount if cell.borrowing_limit is None else min(amount, cell.nominal + cell.borrowing_limit - cell.usage)
+        for cell, amount in usage.items()
+    }

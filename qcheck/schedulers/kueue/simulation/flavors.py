@@ -1,0 +1,195 @@
+"""Flavors for a workload while others hold quota: Kueue's flavor assigner with usage, preemption and a memory.
+
+Source: Kueue 0.20 `pkg/scheduler/flavorassigner/flavorassigner.go`, `pkg/scheduler/preemption/preemption_oracle.go`.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.kueue import NEVER
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.schedulers.kueue.fungibility import BEST, IMPOSSIBLE, Grade, Mode
+from qcheck.schedulers.kueue.simulation.words import WaitReason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from qcheck.cluster.kueue import ClusterQueue
+    from qcheck.schedulers.kueue.simulation.ledger import Cell
+    from qcheck.schedulers.kueue.simulation.workload import Choice, Holder, Job, Placement, Usage
+
+    Spot = tuple[int, int]
+    """A placement and a choice in it, by index."""
+    Victims = Callable[[Mapping[Cell, int], frozenset[Cell]], list[Holder]]
+    """Finds who has to go for an amount in each of some cells, of which the second argument names those in need."""
+
+_SEVERITY = (WaitReason.WAITING_FOR_QUOTA, WaitReason.EXCEEDS_MAX_QUOTA, WaitReason.NO_MATCHING_FLAVOR)
+"""From what is soonest overcome on: of several flavors the mildest counts, of several resource groups the worst."""
+LAST = -1
+"""The progress of a search that saw the last flavor."""
+
+
+class Got(Value):
+    """The flavor that one resource group of a placement gets, with the grade of each cell and of them all.
+
+    `seen` is the index of the last flavor looked at, or LAST. `misfit`: why flavors were passed over, if one was.
+    """
+
+    flavor: str
+    cells: tuple[Cell, ...]
+    amounts: tuple[int, ...]
+    grades: tuple[Grade, ...]
+    grade: Grade
+    seen: int
+    misfit: WaitReason | None
+
+
+class Assignment(Value, cached=True):
+    """The flavors of a job. `got` by placement and choice; `reason` is given where a placement finds none."""
+
+    got: dict[Spot, Got]
+    usage: Usage
+    reason: WaitReason | None
+
+    @property
+    def mode(self) -> Mode:
+        """FIT, PREEMPT or NO_FIT, whatever the kind of preemption."""
+        if self.reason is not None:
+            return Mode.NO_FIT
+        return Mode.FIT if all(g.grade.mode is Mode.FIT for g in self.got.values()) else Mode.PREEMPT
+
+    @property
+    def level(self) -> int:
+        """The highest level at which any cell borrows."""
+        return max((grade.level for g in self.got.values() for grade in g.grades), default=0)
+
+    @property
+    def in_need(self) -> frozenset[Cell]:
+        """The cells in which something has to be preempted."""
+        pairs = ((c, grade) for g in self.got.values() for c, grade in zip(g.cells, g.grades, strict=True))
+        return frozenset(cell for cell, grade in pairs if grade.mode is not Mode.FIT)
+
+    @property
+    def progress(self) -> dict[Spot, int]:
+        """How far each search came."""
+        return {spot: g.seen for spot, g in self.got.items()}
+
+
+class Assigner:
+    """Assigns flavors to one job of a queue on the present state of the ledger."""
+
+    def __init__(self, job: Job, queue: ClusterQueue, is_fair: bool, find_victims: Victims) -> None:
+        self._job = job
+        self._queue = queue
+        self._find_victims = find_victims
+        policy = queue.preemption
+        self._preempts_to_borrow = policy.borrow != NEVER or (is_fair and policy.reclaim != NEVER)
+
+    def assign(self, progress: Mapping[Spot, int], only: Mapping[Spot, str] | None = None) -> Assignment:
+        """Flavors for every placement, in order. `progress` is how far an earlier search came; with `only` each choice
+        is confined to the flavor that it names."""
+        got: dict[Spot, Got] = {}
+        usage: Usage = {}
+        for index, placement in enumerate(self._job.placements):
+            mine, reason = self._place(index, placement, progress, only, usage)
+            if reason is not None:
+                return Assignment(got, usage, reason)
+            for spot, each in mine.items():
+                got[spot] = each
+                for cell, amount in zip(each.cells, each.amounts, strict=True):
+                    usage[cell] = usage.get(cell, 0) + amount
+        return Assignment(got, usage, None)
+
+    def _place(
+        self,
+        index: int,
+        placement: Placement,
+        progress: Mapping[Spot, int],
+        only: Mapping[Spot, str] | None,
+        assumed: Usage,
+    ) -> tuple[dict[Spot, Got], WaitReason | None]:
+        if placement.is_misfit:
+            return {}, WaitReason.NO_MATCHING_FLAVOR
+        mine: dict[Spot, Got] = {}
+        for number, choice in enumerate(placement.choices):
+            spot = (index, number)
+            start = progress.get(spot, LAST) + 1
+            found = self._choose(choice, start, only.get(spot) if only is not None else None, assumed)
+            if isinstance(found, WaitReason):
+                missed = [g.misfit for g in mine.values() if g.misfit is not None and g.grade.mode is not Mode.FIT]
+                return {}, max((found, *missed), key=_SEVERITY.index)
+            mine[spot] = found
+        return mine, None
+
+    def _choose(self, choice: Choice, start: int, only: str | None, assumed: Usage) -> Got | WaitReason:
+        """The flavor of one resource group: the first that stops the search, else the best of those tried."""
+        fungibility, seen = self._queue.fungibility, LAST
+        best: tuple[str, tuple[Cell, ...], tuple[Grade, ...], Grade] | None = None
+        reasons = []
+        for seen in range(start, len(choice.options)):
+            option = choice.options[seen]
+            if option.cells is None or (only is not None and option.flavor != only):
+                reasons.append(WaitReason.NO_MATCHING_FLAVOR)
+                continue
+            wanted = [n + assumed.get(cell, 0) for cell, n in zip(option.cells, choice.amounts, strict=True)]
+            grades = self._grades(option.cells, wanted)
+            worst = min((BEST, *grades), key=lambda g: g.rank(fungibility))
+            if worst.mode is Mode.NO_FIT:
+                reasons.append(_misfit(option.cells, wanted))
+                continue
+            attempt = (option.flavor, option.cells, tuple(grades), worst)
+            if worst.stops_search(fungibility):
+                best = attempt
+                break
+            if best is None or worst.rank(fungibility) > best[3].rank(fungibility):
+                best = attempt
+        misfit = min(reasons, key=_SEVERITY.index, default=None)
+        if best is None:
+            return misfit or WaitReason.NO_MATCHING_FLAVOR
+        flavor, cells, tried, grade = best
+        return Got(
+            flavor=flavor,
+            cells=cells,
+            amounts=choice.amounts,
+            grades=tried,
+            grade=grade,
+            seen=LAST if seen == len(choice.options) - 1 else seen,
+            misfit=misfit,
+        )
+
+    def _grades(self, cells: tuple[Cell, ...], wanted: list[int]) -> list[Grade]:
+        grades = []
+        for cell, amount in zip(cells, wanted, strict=True):
+            grades.append(self._grade(cell, amount))
+            if grades[-1].mode is Mode.NO_FIT:
+                break
+        return grades
+
+    def _grade(self, cell: Cell, amount: int) -> Grade:
+        if amount > cell.potential:
+            return IMPOSSIBLE
+        level, is_higher_up = cell.level(amount)
+        if cell.takes(amount):
+            return Grade(Mode.FIT, level)
+        if amount > cell.nominal and not is_higher_up and not self._preempts_to_borrow:
+            return IMPOSSIBLE
+        victims = self._find_victims({cell: amount}, frozenset((cell,)))
+        if not victims:
+            return Grade(Mode.NO_CANDIDATES, level)
+        is_own = any(v.job.queue == self._job.queue for v in victims)
+        return Grade(Mode.PREEMPT if is_own else Mode.RECLAIM, _level_without(victims, cell, amount))
+
+
+def _level_without(victims: list[Holder], cell: Cell, amount: int) -> int:
+    for victim in victims:
+        for held, n in victim.usage.items():
+            held.remove(n)
+    level, _ = cell.level(amount)
+    for victim in victims:
+        for held, n in victim.usage.items():
+            held.add(n)
+    return level
+
+
+def _misfit(cells: tuple[Cell, ...], wanted: list[int]) -> WaitReason:
+    exceeds = any(n > cell.potential for cell, n in zip(cells, wanted, strict=True))
+    return WaitReason.EXCEEDS_MAX_QUOTA if exceeds else WaitReason.WAITING_FOR_QUOTA

@@ -1,0 +1,130 @@
+"""Workloads as jobs of the simulation: what they are charged, and which flavors of their queue match their pods.
+
+The requests, the grouping of pod sets and the matching of flavors are those of `flavor_assignment`.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.schedulers.kueue.admission import COMPLETED_AS_PODS, unit
+from qcheck.schedulers.kueue.flavor_assignment import Terms, demands, grouped, lets_through
+from qcheck.schedulers.kueue.flavor_eligibility import miss
+from qcheck.schedulers.kueue.simulation.workload import Choice, Holder, Job, Option, Placement, Share
+from qcheck.supply.pod_requests import bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import ClusterQueue, FlavorQuotas, ResourceGroup
+    from qcheck.cluster.workloads import Workload
+    from qcheck.schedulers.kueue.flavor_assignment import Demand
+    from qcheck.schedulers.kueue.simulation.ledger import Ledger, Node
+    from qcheck.schedulers.kueue.simulation.workload import Flavors, Usage
+
+
+class UnknownCell(ValueError):
+    """A workload is said to hold what its queue has no quota for; the message says what."""
+
+
+class Jobs:
+    """Makes jobs for the queues of one ledger. Workloads that ask the same share what is worked out for them."""
+
+    def __init__(self, cluster: Cluster, ledger: Ledger) -> None:
+        self._cluster = cluster
+        self._ledger = ledger
+        self._known: dict[Hashable, tuple[Placement, ...]] = {}
+
+    def job(
+        self, name: str, workload: Workload, queue: ClusterQueue, priority: int, since: int, runs_for: int | None
+    ) -> Job:
+        """A workload in a queue. Its `since` is the time of its creation."""
+        return Job(
+            name=name,
+            queue=queue.name,
+            priority=priority,
+            since=since,
+            placements=self._placements(workload, queue),
+            shape=(priority, workload.ask),
+            runs_for=runs_for,
+        )
+
+    def holder(self, job: Job, workload: Workload, queue: ClusterQueue, flavors: Flavors, since: int) -> Holder:
+        """A workload that holds quota already: `flavors` by pod set and resource. Raises `UnknownCell`."""
+        cells = self._ledger.queues[queue.name].cells
+        covered = {r for g in queue.groups for r in g.covered}
+        usage: Usage = {}
+        for demand in self._demands(workload, queue):
+            given = flavors.get(demand.pod_set.name, {})
+            for resource, amount in demand.amounts.items():
+                if resource not in covered:
+                    continue
+                if resource not in given:
+                    raise UnknownCell(
+                        f"pod set {demand.pod_set.name} asks for {resource}, and no flavor is given for it"
+                    )
+                key = (given[resource], resource)
+                if key not in cells:
+                    raise UnknownCell(f"{queue.name} has no quota for {resource} in flavor {given[resource]}")
+                usage[cells[key]] = usage.get(cells[key], 0) + amount
+        return Holder(job, usage, flavors, since)
+
+    def _demands(self, workload: Workload, queue: ClusterQueue) -> tuple[Demand, ...]:
+        pod_sets = unit(workload)
+        terms = Terms(bounds(self._cluster, workload.namespace), workload.framework in COMPLETED_AS_PODS)
+        return demands(self._cluster, queue, pod_sets, tuple(p.count for p in pod_sets), terms)
+
+    def _placements(self, workload: Workload, queue: ClusterQueue) -> tuple[Placement, ...]:
+        key = (queue.name, workload.namespace, workload.ask)
+        if key not in self._known:
+            node = self._ledger.queues[queue.name]
+            together = grouped(self._demands(workload, queue))
+            self._known[key] = tuple(self._placement(queue, node, each) for each in together)
+        return self._known[key]
+
+    def _placement(self, queue: ClusterQueue, node: Node, together: list[Demand]) -> Placement:
+        total: dict[str, int] = {}
+        for demand in together:
+            for resource, amount in demand.amounts.items():
+                total[resource] = total.get(resource, 0) + amount
+        shares = tuple(Share(d.pod_set.name, frozenset(d.amounts)) for d in together)
+        covered = {r for g in queue.groups for r in g.covered}
+        if any(r not in covered and not lets_through(self._cluster, n) for r, n in total.items()):
+            return Placement(shares, (), is_misfit=True)
+        asked = [g for g in queue.groups if not total.keys().isdisjoint(g.covered)]
+        groups = sorted(asked, key=lambda g: min(_turn(r) for r in total if r in g.covered))
+        return Placement(shares, tuple(self._choice(queue, g, node, together, total) for g in groups))
+
+    def _choice(
+        self, queue: ClusterQueue, group: ResourceGroup, node: Node, together: list[Demand], total: Mapping[str, int]
+    ) -> Choice:
+        resources = tuple(sorted(r for r in total if r in group.covered))
+        options = tuple(self._option(queue, group, f, node, together, resources) for f in group.flavors)
+        return Choice(resources, tuple(total[r] for r in resources), options)
+
+    def _option(
+        self,
+        queue: ClusterQueue,
+        group: ResourceGroup,
+        quotas: FlavorQuotas,
+        node: Node,
+        together: list[Demand],
+        resources: tuple[str, ...],
+    ) -> Option:
+        flavor = self._cluster.flavor.get(quotas.name)
+        cells = tuple(node.cells[quotas.name, r] for r in resources if (quotas.name, r) in node.cells)
+        matches = flavor is not None and not any(
+            miss(self._cluster, queue, group, flavor, d.pod_set, set(d.asked)) for d in together
+        )
+        return Option(quotas.name, cells if matches and len(cells) == len(resources) else None)
+
+
+def _turn(resource: str) -> int:
+    """The order in which Kueue walks resources: by a hash of their names (FNV-1a, 64 bits).
+
+    It decides which reason is given for a workload that does not fit, nothing else.
+    """
+    value = 0xCBF29CE484222325
+    for byte in resource.encode():
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return value

@@ -1,0 +1,256 @@
+"""A whole run: arrivals, cycles, ends and evictions second by second, until nothing moves any more.
+
+This holds the only state that changes from cycle to cycle. What happens at a second (arrival, end, eviction) happens
+before the cycle of that second. Source of the order: Kueue 0.20 `pkg/scheduler`, `pkg/cache/queue`.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from enum import IntEnum
+
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.schedulers.kueue.simulation.cycle import Cycle
+from qcheck.schedulers.kueue.simulation.flavors import LAST
+from qcheck.schedulers.kueue.simulation.ledger import charge, discharge
+from qcheck.schedulers.kueue.simulation.timeline import Recorder, Waiter
+from qcheck.schedulers.kueue.simulation.waiting import Waiting
+from qcheck.schedulers.kueue.simulation.words import Outcome, Site, WaitReason
+from qcheck.schedulers.kueue.simulation.workload import Holder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from qcheck.cluster.kueue import ClusterQueue
+    from qcheck.schedulers.kueue.simulation.entry import Entry
+    from qcheck.schedulers.kueue.simulation.flavors import Spot
+    from qcheck.schedulers.kueue.simulation.ledger import Ledger, Node
+    from qcheck.schedulers.kueue.simulation.rules import Rules
+    from qcheck.schedulers.kueue.simulation.timeline import Timeline
+    from qcheck.schedulers.kueue.simulation.workload import Job
+
+    Report = Callable[[int, int], None]
+    """Called after every cycle with its number and second."""
+
+_STILL = 4
+"""Equal cycles after which nothing will move, if no list of flavors is longer."""
+_LOOP_CYCLES, _LOOP_PREEMPTIONS = 60, 4
+"""A run goes in circles if, so many cycles after the last arrival or end, a workload was preempted so often since."""
+_WAITS_FOR = {
+    Outcome.PENDING_PREEMPTION: WaitReason.WAITING_FOR_PREEMPTED,
+    Outcome.DEFERRED_FIT: WaitReason.WAITING_FOR_PREEMPTED,
+}
+
+
+class _Kind(IntEnum):
+    ARRIVAL = 0
+    END = 1
+    EVICTION = 2
+
+
+class _Searched(Value):
+    """How far the search for a workload's flavors came, in which cycle, at which generation of its queue."""
+
+    progress: Mapping[Spot, int]
+    cycle: int
+    generation: int
+
+
+class Simulation:
+    """The scheduler with its queues, carried from second to second.
+
+    `eviction_delay`: seconds for which a preempted workload holds its quota.
+    """
+
+    def __init__(
+        self, queues: Mapping[str, ClusterQueue], rules: Rules, ledger: Ledger, start: int, eviction_delay: int = 0
+    ) -> None:
+        self._queues = queues
+        self._rules = rules
+        self._ledger = ledger
+        self._delay = eviction_delay
+        self._now = start
+        self._waiting = {name: Waiting(queues[name], rules) for name in ledger.queues}
+        self._holders: dict[str, dict[str, Holder]] = {name: {} for name in ledger.queues}
+        self._generation = dict.fromkeys(ledger.queues, 0)
+        self._searched: dict[str, _Searched] = {}
+        self._events: list[tuple[int, _Kind, int, Job | Holder]] = []
+        self._cycle = 0
+        self._still = 0
+        self._since_event = 0
+        self._planned = 0
+        self._preemptions: Counter[str] = Counter()
+        self._recorder = Recorder(start)
+        longest = max((len(g.flavors) for q in queues.values() for g in q.groups), default=0)
+        self._rest = max(_STILL, longest + 1)
+
+    def hold(self, holders: Iterable[Holder]) -> None:
+        """Takes workloads that hold quota from the start."""
+        for holder in holders:
+            self._take(holder)
+
+    def submit(self, jobs: Iterable[Job]) -> None:
+        """Takes workloads that wait; one that is created later arrives at that second."""
+        for job in jobs:
+            if job.since > self._now:
+                self._plan(job.since, _Kind.ARRIVAL, job)
+            else:
+                self._arrive(job)
+
+    def run(self, report: Report | None = None) -> Timeline:
+        """Runs until nothing moves any more; may be called once."""
+        while self._advance():
+            self._cycle += 1
+            self._since_event += 1
+            changed = self._apply(self._processed())
+            self._still = 0 if changed else self._still + 1
+            if report is not None:
+                report(self._cycle, self._now)
+        waiting = [Waiter(job, site, w.reason(job)) for w in self._waiting.values() for job, site in w]
+        holders = [h for of in self._holders.values() for h in of.values()]
+        return self._recorder.timeline(holders, waiting)
+
+    def _advance(self) -> bool:
+        """Goes to the second of the next cycle; False if there is none."""
+        if self._loops() or self._still >= self._rest:
+            ahead = [at for at, kind, *_ in self._events if kind is not _Kind.EVICTION or not self._loops()]
+            self._recorder.stops(self._still, self._now, is_loop=self._loops())
+            if not ahead:
+                return False
+            skipped = max(0, min(ahead) - self._now - 1)
+            self._cycle += skipped
+            self._now += skipped
+            self._still = 0
+        self._now += 1
+        self._happen()
+        while not any(w.has_heads for w in self._waiting.values()):
+            if not self._events:
+                return False
+            self._now = max(self._now, self._events[0][0])
+            self._happen()
+        return True
+
+    def _loops(self) -> bool:
+        return self._since_event >= _LOOP_CYCLES and max(self._preemptions.values(), default=0) >= _LOOP_PREEMPTIONS
+
+    def _plan(self, at: int, kind: _Kind, what: Job | Holder) -> None:
+        heapq.heappush(self._events, (at, kind, self._planned, what))
+        self._planned += 1
+
+    def _happen(self) -> None:
+        """What happens up to this second, before its cycle."""
+        while self._events and self._events[0][0] <= self._now:
+            _, kind, _, what = heapq.heappop(self._events)
+            if isinstance(what, Holder):
+                if kind is _Kind.EVICTION:
+                    self._release([what])
+                elif what.evicted_by is None:
+                    self._end(what)
+            else:
+                self._arrive(what)
+
+    def _arrive(self, job: Job) -> None:
+        self._waiting[job.queue].push(job)
+        self._since_event = 0
+        self._preemptions.clear()
+
+    def _take(self, holder: Holder) -> None:
+        """A workload comes to hold quota."""
+        queue = holder.job.queue
+        self._holders[queue][holder.job.name] = holder
+        charge(holder.usage)
+        self._generation[queue] += 1
+        if holder.job.runs_for is not None:
+            self._plan(holder.since + holder.job.runs_for, _Kind.END, holder)
+
+    def _leave(self, holder: Holder) -> None:
+        """A workload's quota becomes free."""
+        queue = holder.job.queue
+        del self._holders[queue][holder.job.name]
+        discharge(holder.usage)
+        self._generation[queue] += 1
+        self._recorder.leaves(holder, self._now)
+
+    def _end(self, holder: Holder) -> None:
+        self._leave(holder)
+        self._wake(self._ledger.queues[holder.job.queue])
+        self._since_event = 0
+        self._preemptions.clear()
+
+    def _release(self, holders: list[Holder]) -> None:
+        """Evicted workloads are back in their heaps, and everything inadmissible of their trees with them."""
+        for holder in holders:
+            self._leave(holder)
+            self._waiting[holder.job.queue].take_back(holder.job)
+        for root in dict.fromkeys(self._ledger.queues[h.job.queue].root for h in holders):
+            self._wake(root)
+
+    def _wake(self, node: Node) -> None:
+        for queue in node.root.queues_below():
+            self._waiting[queue.name].wake()
+
+    def _processed(self) -> list[Entry]:
+        """Runs a cycle over the heads of all queues."""
+        heads = [job for w in self._waiting.values() if (job := w.pop()) is not None]
+        cycle = Cycle(self._rules, self._queues, self._ledger, self._holders)
+        entries = cycle.run([(job, self._progress(job)) for job in heads])
+        for entry in entries:
+            self._remember(entry)
+        return entries
+
+    def _progress(self, job: Job) -> Mapping[Spot, int]:
+        """How far the search for flavors came, unless the queue changed since and the search is not the last cycle's."""
+        known = self._searched.get(job.name)
+        if known is None:
+            return {}
+        is_old = known.cycle < self._cycle - 1 and known.generation < self._generation[job.queue]
+        return {} if is_old else known.progress
+
+    def _remember(self, entry: Entry) -> None:
+        if any(seen != LAST for seen in entry.progress.values()):
+            found = _Searched(entry.progress, self._cycle, self._generation[entry.job.queue])
+            self._searched[entry.job.name] = found
+        else:
+            self._searched.pop(entry.job.name, None)
+
+    def _apply(self, entries: list[Entry]) -> bool:
+        """Admits, preempts and requeues as the cycle came out; False if everything is as before."""
+        changed = False
+        evicted: list[Holder] = []
+        for entry in entries:
+            if entry.outcome is Outcome.ADMITTED:
+                self._admit(entry)
+            elif entry.outcome is Outcome.PENDING_PREEMPTION:
+                evicted += self._evict(entry)
+            changed |= entry.outcome is Outcome.ADMITTED or self._requeue(entry) is Site.INADMISSIBLE
+        self._recorder.cycle(self._cycle, self._now, entries, evicted)
+        if self._delay:
+            for holder in evicted:
+                self._plan(self._now + self._delay, _Kind.EVICTION, holder)
+        else:
+            self._release(evicted)
+        return changed or bool(evicted)
+
+    def _admit(self, entry: Entry) -> None:
+        self._waiting[entry.job.queue].forget(entry.job.name)
+        self._searched.pop(entry.job.name, None)
+        self._take(Holder(entry.job, entry.assignment.usage, entry.flavors, self._now))
+
+    def _evict(self, entry: Entry) -> list[Holder]:
+        """Starts the eviction of an entry's victims, as far as it is not under way."""
+        new = [v for v in entry.targets if v.holder.evicted_by is None]
+        for victim in new:
+            victim.holder.evicted_by = entry.job.name, victim.cause
+            self._generation[victim.holder.job.queue] += 1
+            self._preemptions[victim.holder.job.name] += 1
+        return [v.holder for v in new]
+
+    def _requeue(self, entry: Entry) -> Site:
+        has_flavors_left = any(seen != LAST for seen in entry.progress.values())
+        reason = self._reason(entry) if self._rules.names_reasons else WaitReason.PENDING
+        return self._waiting[entry.job.queue].requeue(entry.job, entry.outcome, has_flavors_left, reason)
+
+    def _reason(self, entry: Entry) -> WaitReason:
+        default = _WAITS_FOR.get(entry.outcome, WaitReason.WAITING_FOR_QUOTA)
+        return (entry.assignment.reason or default) if entry.outcome is Outcome.NO_FIT else default

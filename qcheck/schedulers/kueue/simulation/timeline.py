@@ -1,0 +1,140 @@
+"""What a simulation shows: cycle by cycle, and in the end."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.schedulers.kueue.simulation.words import Cause, Outcome, Site, WaitReason
+
+if TYPE_CHECKING:
+    from qcheck.schedulers.kueue.simulation.entry import Entry
+    from qcheck.schedulers.kueue.simulation.workload import Flavors, Holder, Job
+
+
+class End(StrEnum):
+    """How a run ends: nothing moves any more, or the same workloads preempt each other over and over."""
+
+    QUIET = "quiet"
+    CYCLING = "cycling"
+
+
+class Admission(Value):
+    workload: str
+    flavors: Flavors
+
+
+class Preemption(Value):
+    workload: str
+    by: str
+    cause: Cause
+
+
+class CycleRecord(Value):
+    """One cycle: its number from 1, its second, the heads in the order of processing, and what changed."""
+
+    number: int
+    at: int
+    heads: tuple[tuple[str, Outcome], ...]
+    admitted: tuple[Admission, ...]
+    preempted: tuple[Preemption, ...]
+
+    @property
+    def moves(self) -> bool:
+        return bool(self.admitted or self.preempted)
+
+
+class Waiter(Value):
+    """A workload that waits at the end; `reason` is None for one that was never tried."""
+
+    job: Job
+    site: Site
+    reason: WaitReason | None
+
+
+class Span(Value):
+    """A time in which a workload holds quota, in seconds; `end` is None where it still does when the run ends.
+
+    `preempted_by` names who ended it, if anybody did.
+    """
+
+    job: Job
+    flavors: Flavors
+    start: int
+    end: int | None
+    preempted_by: str | None = None
+
+
+class Timeline(Value):
+    """A whole run, from second `start` to `end`, after which nothing changes.
+
+    `loops`: seconds at which the run was going in circles and was taken on to the next arrival or end. `waiting`: who
+    waits at the end. `spans`: who held quota when, in the order of their ends.
+    """
+
+    outcome: End
+    start: int
+    end: int
+    cycles: tuple[CycleRecord, ...]
+    spans: tuple[Span, ...]
+    waiting: tuple[Waiter, ...]
+    loops: tuple[int, ...]
+
+    @property
+    def running(self) -> tuple[Span, ...]:
+        """Who holds quota at the end, by name."""
+        return tuple(sorted((s for s in self.spans if s.end is None), key=lambda s: s.job.name))
+
+
+class Recorder:
+    """Writes a run down while it goes on."""
+
+    def __init__(self, start: int) -> None:
+        self._start = self._last = start
+        self._cycles: list[CycleRecord] = []
+        self._spans: list[Span] = []
+        self._loops: list[int] = []
+        self._ends_in_loop = False
+
+    def cycle(self, number: int, at: int, entries: list[Entry], evicted: list[Holder]) -> None:
+        """A cycle, with the workloads whose eviction it started."""
+        admitted = [Admission(e.job.name, e.flavors) for e in entries if e.outcome is Outcome.ADMITTED]
+        preempted = [Preemption(h.job.name, *h.evicted_by) for h in evicted if h.evicted_by is not None]
+        record = CycleRecord(
+            number=number,
+            at=at,
+            heads=tuple((e.job.name, e.outcome) for e in entries),
+            admitted=tuple(sorted(admitted, key=lambda a: a.workload)),
+            preempted=tuple(sorted(preempted, key=lambda p: p.workload)),
+        )
+        self._cycles.append(record)
+        self._ends_in_loop = False
+        if record.moves:
+            self._last = at
+
+    def leaves(self, holder: Holder, at: int) -> None:
+        """A workload that gives its quota back."""
+        by = holder.evicted_by[0] if holder.evicted_by else None
+        self._spans.append(Span(job=holder.job, flavors=holder.flavors, start=holder.since, end=at, preempted_by=by))
+        self._last = max(self._last, at)
+
+    def stops(self, still: int, at: int, is_loop: bool) -> None:
+        """The run stands still, for the last `still` cycles, or goes in circles."""
+        if still:
+            del self._cycles[-still:]
+        if is_loop:
+            self._loops.append(at)
+            self._ends_in_loop = True
+
+    def timeline(self, holders: list[Holder], waiting: list[Waiter]) -> Timeline:
+        """All of it, with those that hold quota or wait at the end."""
+        open_spans = (Span(job=h.job, flavors=h.flavors, start=h.since, end=None) for h in holders)
+        return Timeline(
+            outcome=End.CYCLING if self._ends_in_loop else End.QUIET,
+            start=self._start,
+            end=self._last,
+            cycles=tuple(self._cycles),
+            spans=(*self._spans, *open_spans),
+            waiting=tuple(sorted(waiting, key=lambda w: w.job.name)),
+            loops=tuple(self._loops),
+        )

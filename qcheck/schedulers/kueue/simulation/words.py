@@ -1,0 +1,47 @@
+"""The scheduler's own words: outcomes of a cycle, reasons of a preemption and of waiting.
+
+Source: Kueue 0.20, `pkg/scheduler/flavorassigner`, `pkg/scheduler/scheduler.go`, `apis/kueue/v1beta2/workload_types.go`.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    """What one cycle does with a head."""
+
+    ADMITTED = "Admitted"
+    PENDING_PREEMPTION = "PendingPreemption"
+    DEFERRED_FIT = "DeferredFit"
+    NO_CANDIDATES = "PreemptionNoCandidates"
+    NO_FIT = "NoFit"
+    NO_LONGER_FITS = "SkippedNoLongerFits"
+    OVERLAP = "SkippedOverlap"
+
+
+class Cause(StrEnum):
+    """Why a workload is preempted: the reason of its Preempted condition."""
+
+    IN_QUEUE = "InClusterQueue"
+    RECLAMATION = "InCohortReclamation"
+    WHILE_BORROWING = "InCohortReclaimWhileBorrowing"
+    FAIR_SHARING = "InCohortFairSharing"
+
+
+class WaitReason(StrEnum):
+    """Why a workload waits: the reason of its QuotaReserved condition. PENDING is the only one before 0.20."""
+
+    PENDING = "Pending"
+    WAITING_FOR_QUOTA = "WaitingForQuota"
+    EXCEEDS_MAX_QUOTA = "ExceedsMaxQuota"
+    NO_MATCHING_FLAVOR = "NoMatchingFlavor"
+    WAITING_FOR_PREEMPTED = "WaitingForPreemptedWorkloads"
+    PENDING_EVALUATION = "PendingEvaluation"
+
+
+class Site(StrEnum):
+    """Where a queue keeps a waiting workload: HEAP offers it again, INADMISSIBLE waits for quota to become free."""
+
+    HEAP = "heap"
+    INADMISSIBLE = "inadmissible"

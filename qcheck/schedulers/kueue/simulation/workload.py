@@ -1,0 +1,85 @@
+"""A workload as the scheduler sees it: what it asks of its queue's flavors, its rank, and what it holds once admitted."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from qcheck.schedulers.kueue.simulation.ledger import Cell
+    from qcheck.schedulers.kueue.simulation.words import Cause
+
+    Usage = dict[Cell, int]
+    """What is taken of the cells of one queue, in base units."""
+    Order = tuple[int, int, str]
+    Flavors = dict[str, dict[str, str]]
+    """Pod set to resource to flavor."""
+
+
+class Option(Value):
+    """A flavor that a queue offers for some resources; `cells` are None where the pods do not match the flavor."""
+
+    flavor: str
+    cells: tuple[Cell, ...] | None
+
+
+class Choice(Value):
+    """The flavors of one resource group, in the queue's order, and what is asked of the chosen one.
+
+    `resources` and `amounts` go together with the cells of each option.
+    """
+
+    resources: tuple[str, ...]
+    amounts: tuple[int, ...]
+    options: tuple[Option, ...]
+
+
+class Share(Value):
+    """What one pod set gets of a placement: the resources that it asks for itself."""
+
+    pod_set: str
+    resources: frozenset[str]
+
+
+class Placement(Value):
+    """Pod sets that get their flavors together. `is_misfit`: the queue does not cover something they ask for."""
+
+    shares: tuple[Share, ...]
+    choices: tuple[Choice, ...]
+    is_misfit: bool = False
+
+
+class Job(Value, cached=True):
+    """A workload in a queue. `since` is its queue-order time; its name breaks the last ties, as the UID does in Kueue.
+
+    Jobs with equal `shape` ask the same with the same priority. `runs_for`: seconds from admission to its end.
+    """
+
+    name: str
+    queue: str
+    priority: int
+    since: int
+    placements: tuple[Placement, ...]
+    shape: Hashable
+    runs_for: int | None = None
+
+    @cached_property
+    def order(self) -> Order:
+        """The place among others of its queue: higher priority first, then the earlier one."""
+        return (-self.priority, self.since, self.name)
+
+
+class Holder:
+    """An admitted workload: what it holds since when. `evicted_by`: the preemptor and the cause, once it must leave."""
+
+    __slots__ = ("evicted_by", "flavors", "job", "since", "usage")
+
+    def __init__(self, job: Job, usage: Usage, flavors: Flavors, since: int) -> None:
+        self.job = job
+        self.usage = usage
+        self.flavors = flavors
+        self.since = since
+        self.evicted_by: tuple[str, Cause] | None = None
