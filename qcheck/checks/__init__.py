@@ -8,7 +8,7 @@ from __future__ import annotations
 MODULES: dict[str, tuple[str, ...]] = {
     "input": ("problems",),
     "capacity": ("quota", "pools", "consumers", "headroom", "multikueue"),
-    "placement": ("selectors", "taints", "empty_pools", "flavor_pairs"),
+    "placement": ("selectors", "shared_nodes", "taints", "empty_pools", "flavor_pairs"),
     "priority": ("classes", "reclaim", "layers", "autoscaling", "strict_fifo"),
     "queues": (
         "references",

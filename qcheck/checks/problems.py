@@ -9,12 +9,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.place import Place
     from qcheck.cluster.problems import Problem
 
 
 def of_problems(cluster: Cluster, *codes: str) -> Iterator[Finding]:
     """The problems with one of some codes, in the order in which they were met."""
     return (finding_of(p) for p in cluster.problems if p.code in codes)
+
+
+def is_refused(cluster: Cluster, place: Place) -> bool:
+    """Whether the API server refuses what is written at a place, so that nothing can be said of its meaning."""
+    return any(
+        p.code == "api-rejected" and p.place.origin is place.origin and p.place.route[: len(place.route)] == place.route
+        for p in cluster.problems
+    )
 
 
 def finding_of(problem: Problem) -> Finding:

@@ -69,11 +69,14 @@ class VolcanoPolicy(Value):
 
 
 class Policy(Value):
-    """`autoscaled`: what an autoscaled pool counts as (max, min, desired). `complete`: a missing object is missing."""
+    """`autoscaled`: what an autoscaled pool counts as (max, min, desired); None, which is max, where settings do not say.
+
+    `complete`: a missing object is missing.
+    """
 
     kueue: Release = Release()
     complete: bool = True
-    autoscaled: str = "max"
+    autoscaled: str | None = None
     reserves: tuple[Reserve, ...] = ()
     virtual_resources: tuple[str, ...] = ()
     shapes: tuple[Shape, ...] = ()

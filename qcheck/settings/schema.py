@@ -113,7 +113,7 @@ class CapacityPart(Part):
 
     def value(self) -> Policy:
         return Policy(
-            autoscaled=self.autoscaled,
+            autoscaled=self.autoscaled if "autoscaled" in self.model_fields_set else None,
             reserves=tuple(r.value() for r in self.reserves),
             virtual_resources=tuple(self.virtual_resources),
         )
@@ -294,7 +294,7 @@ class ClusterPart(Part):
             base,
             kueue=base.kueue if self.kueue is None else release(self.kueue),
             complete=base.complete if self.complete is None else self.complete,
-            autoscaled=own.autoscaled if "autoscaled" in self.capacity.model_fields_set else base.autoscaled,
+            autoscaled=own.autoscaled or base.autoscaled,
             reserves=(*base.reserves, *own.reserves),
             virtual_resources=(*base.virtual_resources, *own.virtual_resources),
             shapes=(*base.shapes, *(s.value() for s in self.shapes)),

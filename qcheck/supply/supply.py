@@ -287,6 +287,18 @@ class Supply:
         self._set_aside(resource, capacity)
         return wanted, reach, capacity
 
+    def kept_back(self, resource: str, groups: Container[str]) -> tuple[int, tuple[str, ...]]:
+        """Return how much of some groups' ceiling total reserves hold, and the reasons that the settings give."""
+        from qcheck.cluster.policy import matches_any
+
+        capacity = {g.name: g.ceiling_supply(resource) for g in self.groups}
+        left = dict(capacity)
+        self._set_aside(resource, left)
+        amount = sum((held or 0) - (left[name] or 0) for name, held in capacity.items() if name in groups)
+        named = [r for r in self._cluster.policy.reserves if r.total.get(resource, 0) and r.reason]
+        touching = [r.reason for r in named if any(matches_any(n, r.pools) for n in capacity if n in groups)]
+        return amount, tuple(dict.fromkeys(touching))
+
     def _set_aside(self, resource: str, capacity: dict[str, int | None]) -> None:
         """Takes total reserves out of the pools they name, from the first that still has some."""
         from qcheck.cluster.policy import matches_any

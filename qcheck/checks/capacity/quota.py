@@ -61,11 +61,15 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     groups = _groups(cluster, over)
     holder = owners(cluster)
     largest = max(quotas, key=lambda q: q.nominal)
-    without = _supply_without_daemon_sets(resource, groups)
+    kept, reasons = supply_of(cluster).kept_back(resource, over.groups)
+    without = _supply_without_daemon_sets(resource, groups, kept) if _takers(resource, groups) else None
     message = (
         f"{_flavors(over)} {_promise(over)} {promised(resource, quotas, holder)} {resource}, "
         f"but the nodes can supply {show_amount(resource, over.supply)}: {supplied(resource, groups, at_best=True)}"
     )
+    if kept:
+        why = f" ({names(reasons)})" if reasons else ""
+        message += f", minus {show_amount(resource, kept)} reserved{why} = {show_amount(resource, over.supply)}"
     if without is not None and over.supply < over.wanted <= without:
         message += "; it would fit without the DaemonSets"
     found = finding(
@@ -84,8 +88,8 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
             flavors=list(over.flavors),
             reserved=over.wanted,
             supply=over.supply,
-            withoutDaemonSets=without,
             excess=over.wanted - over.supply,
+            **({} if without is None else {"withoutDaemonSets": without}),
         )
     )
 
@@ -106,15 +110,15 @@ def _groups(cluster: Cluster, over: Overdraft) -> list[NodeGroup]:
     return [g for g in supply_of(cluster).groups if g.name in over.groups]
 
 
-def _supply_without_daemon_sets(resource: str, groups: list[NodeGroup]) -> int | None:
-    """None where some group has no ceiling."""
+def _supply_without_daemon_sets(resource: str, groups: list[NodeGroup], kept: int) -> int | None:
+    """Return the supply after `kept` in reserves; None where some group has no ceiling."""
     total = 0
     for group in groups:
         if group.ceiling is None:
             return None
         whole = max((c.machine.allocatable.get(resource, 0) - c.reserved(resource) for c in group.classes), default=0)
         total += group.ceiling * whole
-    return total
+    return max(0, total - kept)
 
 
 def _near_supply(found: Finding, resource: str, groups: list[NodeGroup]) -> Finding:
@@ -152,16 +156,28 @@ def _is_provisioned(cluster: Cluster, queue: str) -> bool:
 def quota_needs_autoscaling(cluster: Cluster) -> Iterator[Finding]:
     """Quota that only nodes which are not there yet can cover.
 
-    Accelerators come first: the cpu and memory of the machines that they wait for are no news.
+    Accelerators come first: the cpu and memory of the machines that they wait for are no news. Settings that say what an
+    autoscaled pool counts as, and ProvisioningRequest checks, show that the owner knows.
     """
+    if cluster.policy.autoscaled is not None:
+        return
     waiting: set[str] = set()
     for resource in sorted(compared_resources(cluster), key=lambda r: not is_accelerator(r)):
         never = {f for o in supply_of(cluster).overdrafts(resource, at_best=True) for f in o.flavors}
         for over in supply_of(cluster).overdrafts(resource, at_best=False):
             known = not is_accelerator(resource) and waiting.issuperset(over.flavors)
-            if not known and not never & set(over.flavors) and _is_proven(cluster, resource, over):
+            if known or never & set(over.flavors) or not _waits_unprovisioned(cluster, resource, over):
+                continue
+            if _is_proven(cluster, resource, over):
                 waiting.update(over.flavors if is_accelerator(resource) else ())
                 yield _needs_more(cluster, resource, over)
+
+
+def _waits_unprovisioned(cluster: Cluster, resource: str, over: Overdraft) -> bool:
+    """Whether quota of queues that ask for no capacity beforehand exceeds what is there."""
+    holder = owners(cluster)
+    quotas = _quotas(cluster, resource, over)
+    return sum(q.nominal for q in quotas if not _is_provisioned(cluster, holder[id(q)])) > over.supply
 
 
 def _needs_more(cluster: Cluster, resource: str, over: Overdraft) -> Finding:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from qcheck.answers.verdict import verdicts_of
 from qcheck.checks.capacity.sums import names, plural
 from qcheck.checks.registry import rule
-from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
-from qcheck.supply.landing import ALL, NONE, select
+from qcheck.supply.landing import ALL, NONE, label_match, select
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.kueue import Quota, ResourceFlavor
     from qcheck.cluster.labels import NodeSelection
     from qcheck.cluster.place import Place
-    from qcheck.supply.supply import NodeClass, NodeGroup
+    from qcheck.supply.supply import Match, NodeClass, NodeGroup, Varying
 
 
 def used_flavors(cluster: Cluster) -> list[tuple[ResourceFlavor, list[Quota]]]:
@@ -108,56 +107,6 @@ def _label_place(group: NodeGroup, key: str) -> Place:
     return group.place
 
 
-@rule("QC205")
-def flavors_share_nodes(cluster: Cluster) -> Iterator[Finding]:
-    """Flavors with quota of one resource on the same nodes, unless QC101 already shows that they promise too much.
-
-    Each set of flavors once, by the accelerator that they share if there is one.
-    """
-    resources = {r for _, r in supply_of(cluster).demands if r != "pods" and not supply_of(cluster).is_virtual(r)}
-    told: set[tuple[str, ...]] = set()
-    for resource in sorted(resources, key=lambda r: (not is_compute(r), r)):
-        for over in supply_of(cluster).overdrafts(resource, at_best=True):
-            told.add(over.flavors)
-        for group, flavors in _shared(cluster, resource):
-            if not any(set(flavors) <= set(t) for t in told):
-                told.add(flavors)
-                yield _sharing(cluster, resource, group, flavors)
-
-
-def _shared(cluster: Cluster, resource: str) -> Iterator[tuple[NodeGroup, tuple[str, ...]]]:
-    """The flavors with quota of a resource that select all nodes of a group which has it, where they are several."""
-    wanted = sorted(
-        f for (f, r), quotas in supply_of(cluster).demands.items() if r == resource and any(q.nominal for q in quotas)
-    )
-    for group in supply_of(cluster).groups:
-        if group.advertises(resource):
-            flavors = tuple(f for f in wanted if _selects_all(cluster, f, group))
-            if len(flavors) > 1:
-                yield group, flavors
-
-
-def _selects_all(cluster: Cluster, flavor: str, group: NodeGroup) -> bool:
-    return any(m.group is group and m.how_many == ALL for m in supply_of(cluster).matches(flavor))
-
-
-def _sharing(cluster: Cluster, resource: str, group: NodeGroup, flavors: tuple[str, ...]) -> Finding:
-    first, *others = [cluster.flavor[f] for f in flavors]
-    sums = [
-        f"{f} {show_amount(resource, sum(q.nominal for q in supply_of(cluster).demands[f, resource]))}" for f in flavors
-    ]
-    have = show_amount(resource, group.static_supply(resource))
-    found = finding(
-        others[0].place.at("spec", "nodeLabels").key(),
-        f"the flavors {names(flavors)} select the same nodes ({group.name}, {have} {resource}) "
-        f"and each has quota for them: {names(sums)}",
-    ).about(others[0].id)
-    found = found.near(first.place.at("spec", "nodeLabels").key(), f"{first.name} selects them too")
-    for other in others[1:]:
-        found = found.near(other.place.at("spec", "nodeLabels").key(), f"{other.name} too")
-    return found.near(group.place, group.name).with_data(flavors=[*flavors], resource=resource)
-
-
 @rule("QC206")
 def nodes_without_flavor(cluster: Cluster) -> Iterator[Finding]:
     """Accelerator nodes that no flavor selects."""
@@ -186,7 +135,8 @@ def flavor_mixes_machines(cluster: Cluster) -> Iterator[Finding]:
     """Flavors with accelerator quota over different machines."""
     for flavor, quotas in used_flavors(cluster):
         devices = sorted({q.resource for q in quotas if is_compute(q.resource)})
-        groups = [m.group for m in supply_of(cluster).matches(flavor.name) if m.group.is_known]
+        matches = supply_of(cluster).matches(flavor.name)
+        groups = [m.group for m in matches if m.group.is_known and _is_surely_selected(flavor, m)]
         kinds: dict[str, NodeGroup] = {}
         for group in groups:
             for node_class in group.classes:
@@ -200,6 +150,20 @@ def flavor_mixes_machines(cluster: Cluster) -> Iterator[Finding]:
             for kind, group in kinds.items():
                 found = found.near(group.place, f"{group.name}: {kind}")
             yield found.with_data(flavor=flavor.name, kinds=list(kinds))
+
+
+def _is_surely_selected(flavor: ResourceFlavor, match: Match) -> bool:
+    """Whether the flavor's labels are known to be on some node.
+
+    A label that only running nodes show may be what tells the machines apart.
+    """
+    wanted = flavor.node_labels
+    return match.how_many == ALL or any(label_match(wanted, c.labels, _listed(c.varying)) for c in match.group.classes)
+
+
+def _listed(varying: Varying) -> Varying:
+    """Return the labels whose values are listed."""
+    return {key: values for key, values in varying.items() if values}
 
 
 def _kind(node_class: NodeClass, devices: list[str]) -> str:

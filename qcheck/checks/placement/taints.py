@@ -102,6 +102,13 @@ def _tolerate(workload: Workload, taint: Taint) -> bool:
     return all(not untolerated((taint,), p.template.tolerations) for p in workload.pod_sets)
 
 
+def keeps_off(cluster: Cluster, flavor: ResourceFlavor, group: NodeGroup) -> bool:
+    """Whether a hard taint keeps a flavor's pods off a group: neither it nor one of its known workloads tolerates it."""
+    taints = [t for t in _standing(group, flavor) if t not in flavor.node_taints]
+    quotas = next((q for f, q in used_flavors(cluster) if f is flavor), [])
+    return any(not any(_tolerate(w, taint) for w in _workloads_of(cluster, quotas)) for taint in taints)
+
+
 def has_open_taints(group: NodeGroup) -> bool:
     """Whether its nodes may have taints that could not be told."""
     return group.pool is not None and group.pool.taints_unknown

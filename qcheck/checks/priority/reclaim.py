@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from qcheck.checks.problems import is_refused
+from qcheck.checks.queues.unused import holds_quota_for_others
 from qcheck.checks.registry import rule
 from qcheck.cluster.kueue import NEVER
 from qcheck.cluster.quantity import show_amount
@@ -35,11 +37,11 @@ def owner_cannot_reclaim(cluster: Cluster) -> Iterator[Finding]:
     for owner in cluster.queues:
         loan = None if loans_of(cluster).is_shared(owner) else loans_of(cluster).main(owner)
         limit = _reclaim_limit(cluster, owner)
-        if loan is not None and limit is not None:
+        if loan is not None and limit is not None and not _has_nothing_to_reclaim_for(cluster, owner):
             others = [found.borrower.name for found in loans_of(cluster).of(owner, loan.quota)]
             yield (
                 finding(
-                    owner.preemption.place.at("reclaimWithinCohort"),
+                    _reclaim_place(owner),
                     f"{owner.name} lends up to {lent(loan)} and {limit}",
                 )
                 .about(owner.id)
@@ -47,6 +49,15 @@ def owner_cannot_reclaim(cluster: Cluster) -> Iterator[Finding]:
                 .near(loan.borrowed.place, f"{loan.borrower.name} may borrow it")
                 .with_data(queue=owner.name, resource=loan.quota.resource, borrowers=[*others])
             )
+
+
+def _has_nothing_to_reclaim_for(cluster: Cluster, owner: ClusterQueue) -> bool:
+    """Whether nobody can submit to the owner, or its policy is one that the API server refuses."""
+    return holds_quota_for_others(cluster, owner) or is_refused(cluster, _reclaim_place(owner))
+
+
+def _reclaim_place(owner: ClusterQueue) -> Place:
+    return owner.preemption.place.at("reclaimWithinCohort")
 
 
 def _reclaim_limit(cluster: Cluster, owner: ClusterQueue) -> str | None:
@@ -66,11 +77,12 @@ def lent(loan: Loan) -> str:
 
 @rule("QC309")
 def borrow_threshold_ineffective(cluster: Cluster) -> Iterator[Finding]:
-    """Thresholds of borrowWithinCohort that let everything or nothing through."""
+    """Thresholds of borrowWithinCohort that let everything or nothing through, and policies that nothing reads."""
     for queue in cluster.queues:
         policy = queue.preemption
         threshold = policy.borrow_threshold
         if threshold is None:
+            yield from _borrow_policy_without_effect(cluster, queue)
             continue
         reason, near = _why_ineffective(cluster, policy, threshold)
         if reason:
@@ -81,6 +93,18 @@ def borrow_threshold_ineffective(cluster: Cluster) -> Iterator[Finding]:
             for place, caption in near:
                 found = found.near(place, caption)
             yield found.with_data(queue=queue.name, threshold=threshold)
+
+
+def _borrow_policy_without_effect(cluster: Cluster, queue: ClusterQueue) -> Iterator[Finding]:
+    """Yield a finding for borrowWithinCohort without a threshold under fair sharing."""
+    manager = cluster.configuration
+    policy = queue.preemption
+    if policy.borrow == NEVER or manager is None or not manager.fair_sharing:
+        return
+    place = policy.place.at("borrowWithinCohort")
+    message = f"borrowWithinCohort of {queue.name} has no effect: fair sharing does not look at it"
+    found = finding(place.key(), message).about(queue.id)
+    yield found.near(manager.place.at("fairSharing").key(), "fair sharing is on").with_data(queue=queue.name)
 
 
 def _why_ineffective(

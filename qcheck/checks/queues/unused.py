@@ -5,11 +5,13 @@ from __future__ import annotations
 from qcheck.checks.registry import rule
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.kueue.loans import loans_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import ClusterQueue
     from qcheck.cluster.objects import Object
 
 DEFAULT = "default"
@@ -35,7 +37,8 @@ def unused_object(cluster: Cluster, workloads: str) -> Iterator[Finding]:
     if cluster.admission_checks and cluster.has_all("AdmissionCheck"):
         yield from _unused_parameters(cluster)
     if cluster.local_queues and cluster.has_all("LocalQueue") and not cluster.generates("LocalQueue"):
-        yield from _unused(cluster.queues, cluster.local_queues_of)
+        holders = {q.name for q in cluster.queues if holds_quota_for_others(cluster, q)}
+        yield from _unused(cluster.queues, {*cluster.local_queues_of, *holders})
     if workloads == HERE:
         yield from _unused_by_workloads(cluster)
 
@@ -43,6 +46,13 @@ def unused_object(cluster: Cluster, workloads: str) -> Iterator[Finding]:
 def _unused(objects: Iterable[Object], named: Iterable[str | None]) -> Iterator[Finding]:
     used = set(named)
     return (_says(o) for o in objects if o.name not in used)
+
+
+def holds_quota_for_others(cluster: Cluster, queue: ClusterQueue) -> bool:
+    """Whether nobody can submit to a queue, and others of its cohort may use what it owns."""
+    are_known = cluster.local_queues and cluster.has_all("LocalQueue") and not cluster.generates("LocalQueue")
+    has_users = not are_known or queue.name in cluster.local_queues_of
+    return not has_users and loans_of(cluster).main(queue) is not None
 
 
 def _unused_parameters(cluster: Cluster) -> Iterator[Finding]:

@@ -7,6 +7,8 @@ from qcheck.checks.registry import rule
 from qcheck.cluster.resources import is_whole_device
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.kueue.cohort_tree import cohort_tree
+from qcheck.schedulers.kueue.loans import loans_of
 from qcheck.supply.evictable_daemon_sets import asking as asking_for
 from qcheck.supply.evictable_daemon_sets import evictable
 from qcheck.supply.supply import supply_of
@@ -40,8 +42,24 @@ def quota_not_node_multiple(cluster: Cluster) -> Iterator[Finding]:
         (whole, free), group = next(iter(sizes.items()))
         units = _shape_sizes(cluster, flavor, resource) or [u for u in (whole, free) if u > 1]
         for quota in quotas:
-            if quota.nominal and units and all(quota.nominal % u for u in units):
+            has_rest = quota.nominal and units and all(quota.nominal % u for u in units)
+            if has_rest and not any(_is_completed(cluster, quota, u) for u in units):
                 yield _rest(quota, group, units[0])
+
+
+def _is_completed(cluster: Cluster, quota: Quota, unit: int) -> bool:
+    """Whether the rest can be part of a whole unit: the owner may borrow what it lacks, or lend it to one that may.
+
+    A cohort's own quota adds to that of the queues below it.
+    """
+    owner = next((q for q in cluster.queues if any(c is quota for c in q.quotas())), None)
+    if owner is None:
+        return any(q.parent and (cell := q.quota(*quota.key)) and cell.nominal for q in cluster.queues)
+    tree, rest = cohort_tree(cluster), quota.nominal % unit
+    if tree.borrowable(owner.name, quota.key) >= unit - rest:
+        return True
+    loans = loans_of(cluster).of(owner, quota)
+    return any(loan.amount >= rest and (loan.borrowed.nominal + rest) % unit == 0 for loan in loans)
 
 
 def _rest(quota: Quota, group: NodeGroup, unit: int) -> Finding:
