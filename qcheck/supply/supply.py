@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.workloads import DaemonSet
 
 Varying = dict[str, tuple[str, ...]]
+Reaching = dict[str, dict[str, int | None]]
 
 
 class Taking(Value):
@@ -263,15 +264,15 @@ class Supply:
     def draws(self, resource: str) -> tuple[dict[tuple[str, str], int], dict[str, int | None]]:
         """How much each flavor draws from each group when as much quota as possible is met at the ceiling, and what each
         group holds after total reserves (None: no ceiling)."""
-        wanted, reach, capacity = self._demand_and_supply(resource, True, self.is_known)
+        wanted, reach, capacity = self.demand_at_best(resource)
         return assign(wanted, reach, capacity), capacity
 
     def _demand_and_supply(
         self, resource: str, at_best: bool, judged: Callable[[str, str], bool]
-    ) -> tuple[dict[str, int], dict[str, dict[str, int | None]], dict[str, int | None]]:
+    ) -> tuple[dict[str, int], Reaching, dict[str, int | None]]:
         """Quota by flavor, what a flavor reaches of each group, and what each group holds after total reserves."""
         wanted: dict[str, int] = {}
-        reach: dict[str, dict[str, int | None]] = {}
+        reach: Reaching = {}
         for (flavor, name), quotas in self.demands.items():
             matches = self.matches(flavor)
             if name != resource or not matches or not judged(flavor, resource):
@@ -286,6 +287,17 @@ class Supply:
         capacity = {g.name: g.ceiling_supply(resource) if at_best else g.static_supply(resource) for g in self.groups}
         self._set_aside(resource, capacity)
         return wanted, reach, capacity
+
+    def demand_at_best(self, resource: str) -> tuple[dict[str, int], Reaching, dict[str, int | None]]:
+        """Return quota by flavor, what each flavor reaches of each group, and what a group can ever hold after reserves."""
+        return self._demand_and_supply(resource, True, self.is_known)
+
+    def kept_of(self, resource: str, group: NodeGroup) -> int | None:
+        """Return how much of a group reserves hold, per node and in total; None where there is no ceiling."""
+        each = max((c.reserved(resource) for c in group.classes), default=0)
+        if each and group.ceiling is None:
+            return None
+        return each * (group.ceiling or 0) + self.kept_back(resource, (group.name,))[0]
 
     def kept_back(self, resource: str, groups: Container[str]) -> tuple[int, tuple[str, ...]]:
         """Return how much of some groups' ceiling total reserves hold, and the reasons that the settings give."""

@@ -6,9 +6,10 @@ from qcheck.answers.verdict import verdicts_of
 from qcheck.checks.capacity.sums import names, owner_of
 from qcheck.checks.registry import rule
 from qcheck.cluster.resources import is_compute
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
 from qcheck.supply.hosts import hosts
+from qcheck.supply.max_flow import assign
 from qcheck.supply.pod_requests import bounds, scheduled
 from qcheck.supply.supply import supply_of
 
@@ -19,23 +20,40 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import Quota
     from qcheck.cluster.workloads import PodSet, Workload
-    from qcheck.supply.supply import NodeGroup
+    from qcheck.supply.supply import NodeGroup, Reaching
+
+
+class Consumer(Value):
+    """A pod set that asks for devices without a queue: how much of one resource, and the groups that may host it."""
+
+    workload: Workload
+    pod_set: PodSet
+    resource: str
+    each: int
+    count: int
+    groups: tuple[NodeGroup, ...]
+
+    @property
+    def total(self) -> int:
+        return self.count * self.each
 
 
 @rule("QC105")
 def consumer_outside_kueue(cluster: Cluster) -> Iterator[Finding]:
-    """Pods that ask for accelerators without a queue, on nodes whose accelerators are promised as quota."""
-    for verdict in verdicts_of(cluster):
-        if _is_outside(verdict):
-            for pod_set in verdict.workload.pod_sets:
-                yield from _taking(cluster, verdict.workload, pod_set)
+    """Pods that ask for accelerators without a queue, where quota and these pods together exceed what the nodes have."""
+    outside = [v.workload for v in verdicts_of(cluster) if _is_outside(v)]
+    consumers = [c for w in outside for p in w.pod_sets for c in _consumers(cluster, w, p)]
+    for consumer in consumers:
+        quota = _promised(cluster, consumer)
+        if quota is not None and not _fits(cluster, consumer, [c for c in consumers if c is not consumer]):
+            yield _finding(cluster, consumer, quota)
 
 
 def _is_outside(verdict: Verdict) -> bool:
     return not verdict.decision.is_managed and verdict.decision.reasons[0].cause == "unmanaged"
 
 
-def _taking(cluster: Cluster, workload: Workload, pod_set: PodSet) -> Iterator[Finding]:
+def _consumers(cluster: Cluster, workload: Workload, pod_set: PodSet) -> Iterator[Consumer]:
     request = scheduled(cluster, pod_set.template, bounds(cluster, workload.namespace))
     devices = sorted(r for r in request if is_compute(r))
     if not devices or not pod_set.count:
@@ -43,38 +61,66 @@ def _taking(cluster: Cluster, workload: Workload, pod_set: PodSet) -> Iterator[F
     landing = [h.group for h in hosts(cluster, pod_set.template, request) if h.possible and h.group.is_known]
     large = [g for g in landing if all(g.highest(r) >= request[r] for r in devices)]
     for resource in devices:
-        quota = _promised(cluster, large, resource)
-        if quota is not None:
-            yield _finding(cluster, workload, pod_set, request[resource], quota, large)
+        yield Consumer(
+            workload=workload,
+            pod_set=pod_set,
+            resource=resource,
+            each=request[resource],
+            count=pod_set.count * workload.groups,
+            groups=tuple(g for g in large if g.advertises(resource)),
+        )
 
 
-def _promised(cluster: Cluster, landing: list[NodeGroup], resource: str) -> Quota | None:
-    """The largest quota for a resource on some of these nodes."""
-    groups = {g.name for g in landing if g.advertises(resource)}
+def _fits(cluster: Cluster, consumer: Consumer, others: list[Consumer]) -> bool:
+    """Whether its pods find devices beside all quota and the other consumers; reserves are there for pods like these."""
+    supply, resource = supply_of(cluster), consumer.resource
+    alike = [c for c in others if c.resource == resource]
+    asking = {f"consumer {number}": c for number, c in enumerate((*alike, consumer))}
+    wanted, reach, capacity = supply.demand_at_best(resource)
+    kept = {f"kept of {g.name}": supply.kept_of(resource, g) for g in supply.groups}
+    own: Reaching = {
+        name: dict.fromkeys(n for g in c.groups for n in (g.name, f"kept of {g.name}")) for name, c in asking.items()
+    }
+    room = capacity | kept
+    totals = wanted | {name: c.total for name, c in asking.items()}
+    last = f"consumer {len(alike)}"
+    met = sum(assign(totals, reach | own, room).values())
+    without = sum(assign({n: t for n, t in totals.items() if n != last}, reach | own, room).values())
+    return met - without >= consumer.total
+
+
+def _promised(cluster: Cluster, consumer: Consumer) -> Quota | None:
+    """The largest quota for the resource on some of the nodes that may host a consumer."""
+    groups = {g.name for g in consumer.groups}
     cells = [
         q
         for (flavor, name), quotas in supply_of(cluster).demands.items()
-        if name == resource and any(m.group.name in groups for m in supply_of(cluster).matches(flavor))
+        if name == consumer.resource and any(m.group.name in groups for m in supply_of(cluster).matches(flavor))
         for q in quotas
         if q.nominal
     ]
     return max(cells, key=lambda q: q.nominal, default=None)
 
 
-def _finding(
-    cluster: Cluster, workload: Workload, pod_set: PodSet, each: int, quota: Quota, landing: list[NodeGroup]
-) -> Finding:
-    count = pod_set.count * workload.groups
-    total = f"{count} x {each} = {count * each}" if count > 1 else str(each)
-    groups = names(sorted({g.name for g in landing if g.advertises(quota.resource)}))
+def _finding(cluster: Cluster, consumer: Consumer, quota: Quota) -> Finding:
+    workload, count, each = consumer.workload, consumer.count, consumer.each
+    total = f"{count} x {each} = {consumer.total}" if count > 1 else str(each)
+    groups = names(sorted({g.name for g in consumer.groups}))
     periodic = " each time" if workload.id.kind == "CronJob" else ""
     message = (
         f"{workload.id} takes {total} {quota.resource}{periodic} on {groups} without a queue, "
         f"which {owner_of(cluster, quota)}'s quota does not know"
     )
     return (
-        finding(pod_set.template.place_of(quota.resource), message)
+        finding(consumer.pod_set.template.place_of(quota.resource), message)
         .about(workload.id)
         .near(quota.nominal_place, f"{owner_of(cluster, quota)} is promised {quota.nominal} on flavor {quota.flavor}")
-        .with_data(resource=quota.resource, perPod=each, pods=count, total=count * each, flavor=quota.flavor)
+        .with_data(
+            resource=quota.resource,
+            perPod=each,
+            pods=count,
+            total=consumer.total,
+            excess=consumer.total,
+            flavor=quota.flavor,
+        )
     )

@@ -70,8 +70,10 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     if kept:
         why = f" ({names(reasons)})" if reasons else ""
         message += f", minus {show_amount(resource, kept)} reserved{why} = {show_amount(resource, over.supply)}"
+    advice = f"Lower nominalQuota to {show_amount(resource, over.supply)} {resource} in all, or add nodes."
     if without is not None and over.supply < over.wanted <= without:
         message += "; it would fit without the DaemonSets"
+        advice = f"{advice[:-1]}, or keep the DaemonSets off these nodes."
     found = finding(
         largest.nominal_place, message, f"{show_amount(resource, largest.nominal)} for {holder[id(largest)]}"
     )
@@ -81,7 +83,8 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     found = _near_supply(found, resource, groups)
     provisioned = any(_is_provisioned(cluster, holder[id(q)]) for q in quotas)
     return (
-        found.likely(any(supply_of(cluster).is_estimated(f, resource) for f in over.flavors))
+        found.fixed_by(advice)
+        .likely(any(supply_of(cluster).is_estimated(f, resource) for f in over.flavors))
         .at_most("warning" if provisioned else "error")
         .with_data(
             resource=resource,
