@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from qcheck.documents.load import Loaded
     from qcheck.findings.catalogue import Rule
     from qcheck.findings.result import Result
+    from qcheck.pipeline.live import Live
     from qcheck.pipeline.read import Watch
     from qcheck.pipeline.render import Renders
     from qcheck.settings import ClusterScope, RuleChoice
@@ -48,13 +49,15 @@ class Gathered(Value):
     inputs: Inputs
 
 
-def audit(paths: Sequence[str], settings: Settings | None = None, watch: Watch = unwatched) -> Result:
-    """Checks everything under `paths` and returns the settled result. Never raises for what the inputs hold.
+def audit(
+    paths: Sequence[str], settings: Settings | None = None, watch: Watch = unwatched, live: Live | None = None
+) -> Result:
+    """Checks everything under `paths`, and a live cluster; returns the settled result. Never raises for what they hold.
 
     Raises `BaselineError` where settings name a baseline that cannot be read.
     """
     settings = settings or Settings()
-    return checked(gather(paths, settings, watch), settings, watch)
+    return checked(gather(paths, settings, watch, live=live), settings, watch)
 
 
 def checked(gathered: Gathered, settings: Settings, watch: Watch = unwatched, before: Gathered | None = None) -> Result:
@@ -88,15 +91,19 @@ def changes(before: Gathered, after: Gathered) -> dict[str, ClusterChange]:
 
 
 def admit(
-    workloads: Sequence[str], paths: Sequence[str], settings: Settings | None = None, watch: Watch = unwatched
+    workloads: Sequence[str],
+    paths: Sequence[str],
+    settings: Settings | None = None,
+    watch: Watch = unwatched,
+    live: Live | None = None,
 ) -> Judged:
-    """The verdict on every workload in the files `workloads`, in the clusters that `paths` describe."""
+    """The verdict on every workload in the files `workloads`, in the clusters that `paths` and `live` describe."""
     from qcheck.answers.smallest_change import remedy
     from qcheck.answers.verdict import Judged, judge
 
     settings = settings or Settings()
     asked = {f.path for f in files.discover(workloads).files}
-    gathered = gather((*workloads, *paths), settings, watch, asked)
+    gathered = gather((*workloads, *paths), settings, watch, asked, live=live)
     wanted = [(c, w) for c in gathered.clusters for w in c.workloads if w.place.origin.path in asked]
     verdicts = []
     for done, (cluster, workload) in enumerate(wanted):
@@ -140,25 +147,30 @@ def gather(
     watch: Watch = unwatched,
     first: Set[str] = frozenset(),
     within: str = ".",
+    live: Live | None = None,
 ) -> Gathered:
     """Everything up to the model: for those who ask it questions of their own. `paths` may be files found already.
 
     Files in `first` come before the others, so that their objects count where one is defined twice; those that belong to
     no cluster belong to each, as does standard input. Renderers run in the directory `within`, where it holds another state
-    of the files.
+    of the files. A `live` cluster is every cluster of the settings; where files define an object too, the files count.
     """
     if settings.crds and not isinstance(paths, files.Found):
         brought = [os.path.normpath(os.path.join(settings.root, p)) for p in settings.crds]
         paths, first = (*paths, *brought), {*first, *(f.path for f in files.discover(brought).files)}
-    loaded, not_read = read(paths, settings.limits, watch)
+    found = paths if isinstance(paths, files.Found) else files.discover(paths)
+    also = live.found() if live else files.Found((), [])
+    both = files.Found((*found.files, *also.files), [*found.not_read, *also.not_read])
+    loaded, not_read = read(both, settings.limits, watch)
     loaded.sort(key=lambda f: f.text.path not in first)
-    homeless = {p for p in (*first, files.STDIN_NAME) if not any(scope.holds(p) for scope in settings.scopes)}
+    belong_to_all = (*first, files.STDIN_NAME, *(f.path for f in also.files))
+    homeless = {p for p in belong_to_all if not any(scope.holds(p) for scope in settings.scopes)}
     held = [f for f in loaded if f.text.path in homeless or any(scope.holds(f.text.path) for scope in settings.scopes)]
     is_left_out, loaded = bool(loaded) and not held, held
     renders = [_rendered(scope, settings, watch, within) for scope in settings.scopes]
     watch("model", 0, 0)
     clusters = as_fleet(
-        model(scope, loaded, settings.instance_types, homeless, made)
+        model(scope, loaded, settings.instance_types, homeless, made, live.unread() if live else ())
         for scope, made in zip(settings.scopes, renders, strict=True)
     )
     astray = _astray(paths, settings, clusters, [f.text.path for f in loaded])

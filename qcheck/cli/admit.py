@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from qcheck import api
-from qcheck.cli.arguments import Clusters, ConfigFile, Format, Verbose
-from qcheck.cli.given import paths_for, settings_for
+from qcheck.cli.arguments import Clusters, ConfigFile, Format, Live, Verbose
+from qcheck.cli.given import paths_for, running, settings_for
 from qcheck.cli.options import CLUSTER, CONFIG, FORMAT
 from qcheck.cli.output import parse_outputs, write
 from qcheck.cli.terminal import Watch
@@ -40,6 +40,7 @@ def admit(
     into: In = None,
     config: ConfigFile = None,
     cluster: Clusters = None,
+    live: Live = None,
     format: Format = None,
     verbose: Verbose = False,
 ) -> None:
@@ -49,10 +50,10 @@ def admit(
     """
     outputs = parse_outputs(format or (), tuple(FORMATS))
     paths = into or []
-    settings = settings_for(paths or workloads, config, cluster or ())
+    settings = settings_for(paths or workloads, config, cluster or (), live)
     watch = Watch(verbose, quiet=False)
     watch.note(f"settings: {settings.path or 'none found'}")
-    judged = api.admit(workloads, paths_for(paths, settings), settings, watch)
+    judged = api.admit(workloads, paths_for(paths, settings, live), settings, watch, running(live, watch))
     watch.close()
     for output in outputs:
         write(output, FORMATS[output.format](judged))

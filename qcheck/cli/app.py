@@ -10,15 +10,15 @@ from typing import Annotated, Any, Literal
 import typer
 
 from qcheck import __version__
-from qcheck.cli import admit, baseline, capacity, diff, explain, init, rules, schema
+from qcheck.cli import admit, baseline, capacity, diff, explain, init, rules, schema, snapshot
 from qcheck.cli.arguments import Paths
 from qcheck.cli.check import check
-from qcheck.cli.options import CHECK_OPTIONS, FLAG, MANY, CheckOptions, Option
+from qcheck.cli.options import CHECK_OPTIONS, FLAG, LIVE, MANY, CheckOptions, Option
 
 HELP = """Will what Kueue admits actually run?
 
 Kueue admits by quota; kube-scheduler places by nodes. qcheck reads both sides from your repository and says, with both
-lines of both files, where they disagree. It contacts no cluster and runs nothing that it reads.
+lines of both files, where they disagree. It contacts a cluster only with --live, and runs nothing that it reads.
 """
 
 CHECK_HELP = """The gate: say what is wrong, and fail when it is an error.
@@ -48,11 +48,18 @@ app = typer.Typer(
 
 def main(words: Sequence[str]) -> int:
     """Runs the app; its exit code."""
+    words = optional_value(admit.spread_in(words) if words[:1] == ["admit"] else words)
     try:
-        app(args=admit.spread_in(words) if words[:1] == ["admit"] else list(words), prog_name="qcheck")
+        app(args=words, prog_name="qcheck")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     return 0
+
+
+def optional_value(words: Sequence[str]) -> list[str]:
+    """`--live` as `--live=`: its value only ever follows `=`, so that it does not take the path after it."""
+    end = words.index("--") if "--" in words else len(words)
+    return [f"{word}=" if word in LIVE.names else word for word in words[:end]] + list(words[end:])
 
 
 def examples(*lines: str) -> str:
@@ -113,6 +120,7 @@ app.command(
         "qcheck check clusters/prod --format sarif=qcheck.sarif --format text",
         "kustomize build clusters/prod | qcheck check - nodes.yaml",
         "qcheck check --select QC1,QC2 --fail-on warning",
+        "qcheck check --live=prod-a                    [dim]a running cluster, through kubectl[/dim]",
     ),
 )(from_table(check, CHECK_OPTIONS))
 app.command(
@@ -132,6 +140,12 @@ app.command(
 app.command(
     "diff", epilog=examples("qcheck diff main", "qcheck diff v1.2 v1.3 --format markdown", "qcheck diff old/ new/")
 )(diff.diff)
+app.command(
+    "snapshot",
+    epilog=examples(
+        "qcheck snapshot --live > cluster.yaml", "qcheck snapshot --live=prod-a --redact --output prod-a.yaml"
+    ),
+)(snapshot.snapshot)
 app.command("rules", epilog=examples("qcheck rules", "qcheck rules --select QC3 --format json"))(rules.rules)
 app.command("explain", epilog=examples("qcheck explain QC101", "qcheck explain owner-cannot-reclaim"))(explain.explain)
 app.command("schema", epilog=examples("qcheck schema config > qcheck.schema.json"))(schema.schema)

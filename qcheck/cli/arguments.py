@@ -14,6 +14,8 @@ Paths = Annotated[
 ]
 ConfigFile = Annotated[str | None, typer.Option("--config", metavar="FILE", help=options.CONFIG.help)]
 Clusters = Annotated[list[str] | None, typer.Option("--cluster", metavar="NAME", help=options.CLUSTER.help)]
+Live = Annotated[str | None, typer.Option("--live", metavar=options.LIVE.metavar, help=options.LIVE.help)]
+"""`cli/app.py` gives it the value "" where none follows."""
 Color = Annotated[Literal["auto", "always", "never"], typer.Option("--color", help=options.COLOR.help)]
 Format = Annotated[list[str] | None, typer.Option("--format", "-f", metavar="FMT[=FILE]", help=options.FORMAT.help)]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help=options.VERBOSE.help)]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from qcheck.api import gather
-from qcheck.cli.arguments import Clusters, ConfigFile, Format, Paths, Verbose
-from qcheck.cli.given import paths_for, settings_for, stop_if_unjudged
+from qcheck.cli.arguments import Clusters, ConfigFile, Format, Live, Paths, Verbose
+from qcheck.cli.given import paths_for, running, settings_for, stop_if_unjudged
 from qcheck.cli.output import parse_outputs, write
 from qcheck.cli.terminal import Watch
 from qcheck.reports import capacity as report
@@ -16,6 +16,7 @@ def capacity(
     paths: Paths = None,
     config: ConfigFile = None,
     cluster: Clusters = None,
+    live: Live = None,
     format: Format = None,
     verbose: Verbose = False,
 ) -> None:
@@ -24,10 +25,10 @@ def capacity(
     Amounts of nodes are what DaemonSets and reserves leave; headroom is that minus the quota.
     """
     outputs = parse_outputs(format or (), tuple(FORMATS))
-    settings = settings_for(paths or (), config, cluster or ())
+    settings = settings_for(paths or (), config, cluster or (), live)
     watch = Watch(verbose, quiet=False)
     watch.note(f"settings: {settings.path or 'none found'}")
-    gathered = gather(paths_for(paths or (), settings), settings, watch)
+    gathered = gather(paths_for(paths or (), settings, live), settings, watch, live=running(live, watch))
     watch("report", 0, 0)
     for output in outputs:
         write(output, FORMATS[output.format](gathered.clusters))

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 def check(options: CheckOptions) -> int:
     """Audits the paths, writes the reports, and returns the exit code."""
+    if options.live is not None and (options.since is not None or options.fix or options.diff):
+        raise UsageError("--live reads a running cluster: it goes neither with --since nor with --fix or --diff")
     outputs = parse_outputs(options.format, FORMATS)
     settings = _settings(options)
     watch = Watch(options.verbose, options.quiet)
@@ -28,7 +30,7 @@ def check(options: CheckOptions) -> int:
         return _show_fixes(options, settings, watch)
     if options.fix:
         _fix(options, settings, watch)
-    result = _judged(audited(options.paths, settings, watch, options.since), options)
+    result = _judged(audited(options.paths, settings, watch, options.since, options.live), options)
     watch("report", 0, 0)
     for output in outputs:
         write(output, _rendered(result, output, options))
@@ -76,7 +78,7 @@ def _rendered(result: Result, output: Output, options: CheckOptions) -> str:
 
 def _settings(options: CheckOptions) -> Settings:
     """The settings, with what the flags say instead."""
-    settings = settings_for(options.paths, options.config, options.cluster)
+    settings = settings_for(options.paths, options.config, options.cluster, options.live)
     select, ignore = words(options.select), words(options.ignore)
     check_rules(select, "--select")
     check_rules(ignore, "--ignore")

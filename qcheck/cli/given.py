@@ -7,29 +7,37 @@ from qcheck.cli.ending import end_tidily
 from qcheck.cli.output import UsageError
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.result import BaselineError
-from qcheck.settings import Settings, load_settings
+from qcheck.settings import load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from qcheck.cluster.place import Route
     from qcheck.findings.result import Inputs, Result
+    from qcheck.pipeline.live import Live
     from qcheck.pipeline.read import Watch
-    from qcheck.settings import RuleChoice
+    from qcheck.settings import ClusterScope, RuleChoice, Settings
 
 
-def settings_for(paths: Sequence[str], config: str | None, clusters: Sequence[str] = ()) -> Settings:
-    """The settings that count for `paths`, narrowed to the named clusters. Raises `SettingsError` and `UsageError`."""
+def settings_for(
+    paths: Sequence[str], config: str | None, clusters: Sequence[str] = (), live: str | None = None
+) -> Settings:
+    """The settings that count for `paths`, narrowed to the named clusters, or to the one that is read from a running
+    cluster. Raises `SettingsError` and `UsageError`."""
     settings = load_settings(next((path for path in paths if path != "-"), "."), config)
     check_settings(settings)
+    if clusters:
+        settings = replace(settings, scopes=tuple(_named(settings, name) for name in clusters), narrowed=True)
+    if live is not None:
+        scope = _running(settings, live)
+        rendered = scope if paths else replace(scope, render=(), renders_all=False)
+        settings = replace(settings, scopes=(rendered,), narrowed=settings.narrowed or len(settings.scopes) > 1)
     if settings.renders:
         end_tidily()
-    if not clusters:
-        return settings
-    return replace(settings, scopes=tuple(_named(settings, name) for name in clusters), narrowed=True)
+    return settings
 
 
-def _named(settings: Settings, name: str) -> object:
+def _named(settings: Settings, name: str) -> ClusterScope:
     for scope in settings.scopes:
         if scope.name == name:
             return scope
@@ -37,12 +45,38 @@ def _named(settings: Settings, name: str) -> object:
     raise UsageError(f"{settings.path or 'the settings'} has no cluster {name!r}", f"Clusters: {known}.")
 
 
-def paths_for(paths: Sequence[str], settings: Settings) -> tuple[str, ...]:
-    """The given paths, else where the settings' clusters are, which is the current directory without settings."""
-    return tuple(paths) or (settings.root,)
+def _running(settings: Settings, context: str) -> ClusterScope:
+    """The cluster of the settings that a context stands for: the only one, else the one of that name."""
+    first, *more = settings.scopes
+    if not more:
+        return replace(first, name=context or first.name) if settings.path is None else first
+    if any(scope.name == context for scope in settings.scopes):
+        return _named(settings, context)
+    known = ", ".join(scope.name for scope in settings.scopes)
+    where = settings.path or "the settings"
+    raise UsageError(f"{where}: which of its clusters is the live one?", f"Give --cluster NAME, one of {known}.")
 
 
-def audited(paths: Sequence[str], settings: Settings, watch: Watch, since: str | None = None) -> Result:
+def paths_for(paths: Sequence[str], settings: Settings, live: str | None = None) -> tuple[str, ...]:
+    """The given paths, else where the settings' clusters are, which is the current directory without settings.
+
+    None where a running cluster is read alone.
+    """
+    return tuple(paths) or (() if live is not None else (settings.root,))
+
+
+def running(live: str | None, watch: Watch) -> Live | None:
+    """What `--live` reads: the cluster of a context; None where it was not given."""
+    if live is None:
+        return None
+    from qcheck.pipeline.live import read_live
+
+    return read_live(live, watch)
+
+
+def audited(
+    paths: Sequence[str], settings: Settings, watch: Watch, since: str | None = None, live: str | None = None
+) -> Result:
     """The result of a run over the given paths; of what is new since a revision, if one is given.
 
     Raises `UsageError` for a baseline that cannot be used, and for a revision that git does not know.
@@ -50,7 +84,7 @@ def audited(paths: Sequence[str], settings: Settings, watch: Watch, since: str |
     try:
         if since is not None:
             return _since(since, paths, settings, watch)
-        return audit(paths_for(paths, settings), settings, watch)
+        return audit(paths_for(paths, settings, live), settings, watch, running(live, watch))
     except BaselineError as error:
         raise UsageError(str(error)) from None
 

@@ -10,11 +10,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 COLORS = ("auto", "always", "never")
-FLAG, ONE, MANY = "flag", "one", "many"
+FLAG, ONE, MANY, MAYBE = "flag", "one", "many", "maybe"
 
 
 class Option(Value):
-    """One option. `kind` is FLAG (no value), ONE (the last value counts) or MANY (each value counts)."""
+    """One option. `kind` is FLAG (no value), ONE (the last value counts), MANY (each value counts) or MAYBE (a value only
+    after `=`, "" without one)."""
 
     names: tuple[str, ...]
     kind: str
@@ -45,6 +46,7 @@ class CheckOptions(Value):
     ignore: tuple[str, ...] = ()
     baseline: str | None = None
     since: str | None = None
+    live: str | None = None
     strict: bool = False
     exit_zero: bool = False
     fix: bool = False
@@ -60,6 +62,7 @@ CLUSTER = Option(("--cluster",), MANY, "Only this cluster of the settings; may b
 FORMAT = Option(
     ("--format", "-f"), MANY, "A report, to standard output or FILE; may be repeated.", "FMT[=FILE]", panel=OUTPUT
 )
+LIVE = Option(("--live",), MAYBE, "Read a running cluster too, through kubectl; without PATHS it alone.", "[=CONTEXT]")
 COLOR = Option(("--color",), ONE, "Colours: on terminals only, always or never.", "", COLORS, "auto", OUTPUT)
 QUIET = Option(("--quiet", "-q"), FLAG, "No closing summary, no progress; what was not judged stays.", panel=OUTPUT)
 VERBOSE = Option(("--verbose", "-v"), FLAG, "Settings file and time per stage, on standard error.", panel=OUTPUT)
@@ -67,6 +70,7 @@ VERBOSE = Option(("--verbose", "-v"), FLAG, "Settings file and time per stage, o
 CHECK_OPTIONS = (
     CONFIG,
     CLUSTER,
+    LIVE,
     FORMAT,
     COLOR,
     QUIET,
@@ -106,6 +110,8 @@ def parse_plainly(words: Sequence[str]) -> CheckOptions | None:
             return None
         elif option.kind == FLAG:
             flags[option.field] = True
+        elif option.kind == MAYBE:
+            values[option.field] = [value]
         else:
             given = value if equals else next(rest, None)
             if given is None or (option.choices and given not in option.choices):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.nodes import NodePool
     from qcheck.cluster.objects import Object
     from qcheck.cluster.policy import Policy
+    from qcheck.cluster.running import State
     from qcheck.cluster.unread import Unread
     from qcheck.cluster.volcano import VolcanoScheduler
 
@@ -75,6 +76,8 @@ def assemble(
     unread: Iterable[Unread] = (),
     mig_layouts: Iterable[MigLayout] = (),
     volcano_scheduler: VolcanoScheduler | None = None,
+    live: bool = False,
+    state: State | None = None,
 ) -> Cluster:
     """One cluster. Of objects that stand twice the first one counts, and a `duplicate-object` problem names both."""
     sorted_objects: dict[str, list[Object]] = {
@@ -97,6 +100,8 @@ def assemble(
         unread=tuple(unread),
         mig_layouts=tuple(mig_layouts),
         volcano_scheduler=volcano_scheduler,
+        live=live,
+        state=state,
         **{field: tuple(members) for field, members in sorted_objects.items()},  # type: ignore[arg-type]
     )
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.place import Place, Route
     from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.problems import Problem
+    from qcheck.cluster.running import State
     from qcheck.cluster.unread import Unread
     from qcheck.cluster.volcano import HyperNode, JobFlow, VolcanoPodGroup, VolcanoQueue, VolcanoScheduler
     from qcheck.cluster.workloads import DaemonSet, LimitRange, ResourceQuota, RuntimeClass, TrainingRuntime, Workload
@@ -43,7 +44,8 @@ class Cluster(Value, cached=True):
     """Everything known of one cluster. Tuples are in the order of the files; lookups go by name.
 
     `unread` names the inputs that might define more objects but could not be read. `fleet` are the other clusters of the
-    settings, for a MultiKueue manager to find its workers among.
+    settings, for a MultiKueue manager to find its workers among. `live`: its nodes were read from the running cluster, so
+    that pools only add what may still come. `state` is what goes on in it, where the inputs come from an API server.
     """
 
     name: str = "default"
@@ -85,6 +87,8 @@ class Cluster(Value, cached=True):
     problems: tuple[Problem, ...] = ()
     unread: tuple[Unread, ...] = ()
     fleet: tuple[Cluster, ...] = ()
+    live: bool = False
+    state: State | None = None
 
     @property
     def is_complete(self) -> bool:

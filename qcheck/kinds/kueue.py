@@ -48,14 +48,14 @@ def resource_flavor(root: Cursor) -> Object:
 
 def cluster_queue(root: Cursor) -> Object:
     spec = root["spec"]
-    parent = spec["cohortName" if _is_current(root) else "cohort"]
+    parent = spec["cohortName" if is_current(root) else "cohort"]
     return queues.ClusterQueue(
         *_holder(root, parent),
         strategy=spec["queueingStrategy"].text() or "BestEffortFIFO",
         namespace_selector=label_selector(spec["namespaceSelector"]),
         preemption=_preemption(spec["preemption"]),
         fungibility=_fungibility(spec["flavorFungibility"]),
-        checks=_checks(spec, _is_current(root)),
+        checks=_checks(spec, is_current(root)),
         stop_policy=spec["stopPolicy"].text() or "None",
         admission_mode=spec["admissionScope"]["admissionMode"].text(),
     )
@@ -67,7 +67,7 @@ def _holder(root: Cursor, parent: Cursor) -> Holder:
     return (object_id(root), place(root), *metadata(root), parent.text() or None, place(parent), groups, weight)
 
 
-def _is_current(root: Cursor) -> bool:
+def is_current(root: Cursor) -> bool:
     return (root["apiVersion"].text() or "") != f"{GROUP}/v1beta1"
 
 
@@ -186,7 +186,7 @@ def multikueue_config(root: Cursor) -> Object:
 
 def multikueue_cluster(root: Cursor) -> Object:
     spec = root["spec"]
-    config = spec["clusterSource"]["kubeConfig"] if _is_current(root) else spec["kubeConfig"]
+    config = spec["clusterSource"]["kubeConfig"] if is_current(root) else spec["kubeConfig"]
     location = config["location"].text()
     return queues.MultiKueueCluster(object_id(root), place(root), *metadata(root), location=location)
 
@@ -200,7 +200,7 @@ def workload(root: Cursor) -> Object:
     """A Workload that somebody wrote by hand (prebuilt); controllers make the others."""
     spec = root["spec"]
     labels, annotations = metadata(root)
-    priority_class = spec["priorityClassRef"]["name"] if _is_current(root) else spec["priorityClassName"]
+    priority_class = spec["priorityClassRef"]["name"] if is_current(root) else spec["priorityClassName"]
     return Workload(
         object_id(root),
         place(root),
@@ -211,11 +211,11 @@ def workload(root: Cursor) -> Object:
         queue_place=place(spec["queueName"]),
         priority_class=priority_class.text() or labels.get(PRIORITY_CLASS),
         priority_class_place=place(priority_class),
-        pod_sets=tuple(_pod_set(p) for p in spec["podSets"].items()),
+        pod_sets=tuple(pod_set(p) for p in spec["podSets"].items()),
     )
 
 
-def _pod_set(at: Cursor) -> PodSet:
+def pod_set(at: Cursor) -> PodSet:
     template = pod_template(at["template"])
     count = at["count"].count()
     return PodSet(

@@ -20,9 +20,12 @@ from qcheck.kinds.decode import (
     mentions_volcano_scheduler,
     roots,
 )
+from qcheck.kinds.read import object_id
 from qcheck.kinds.refusals.target import Target
+from qcheck.kinds.running import split
 from qcheck.kinds.schema.catalogue import KAI, VOLCANO
 from qcheck.pipeline.unread import unread_files
+from qcheck.sources.files import is_live
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Set
@@ -50,8 +53,12 @@ def model(
     own_types: Mapping[str, Machine],
     also: Set[str] = frozenset(),
     renders: Renders | None = None,
+    unread: Iterable[Unread] = (),
 ) -> Cluster:
-    """Decode and assemble the files that belong to one cluster, those named in `also`, and what was rendered for it."""
+    """Decode and assemble the files that belong to one cluster, those named in `also`, and what was rendered for it.
+
+    `unread` are inputs that could not be read at all.
+    """
     mine = [
         *(
             f
@@ -60,7 +67,7 @@ def model(
         ),
         *(renders.loaded if renders else ()),
     ]
-    manifests = [r for f in mine for d in f.documents for r in roots(d)]
+    manifests, live = _of_files_first([r for f in mine for d in f.documents for r in roots(d)])
     hcl = [f.text for f in mine if f.text.path.endswith(nodepools.HCL)]
     pools, nodes, pool_problems = nodepools.read(manifests, own_types, hcl)
     release = (scope.policy.kueue.major, scope.policy.kueue.minor)
@@ -70,9 +77,10 @@ def model(
         **dict.fromkeys(KAI, scope.policy.kai.release),
         **dict.fromkeys(VOLCANO, scope.policy.volcano.release),
     }
-    refused = _refused(manifests, Target(release, gates, others))
+    refused = _refused(_written(manifests) if live else manifests, Target(release, gates, others))
     scheduler, misread = _volcano_scheduler(scope, mine)
-    objects = [o for r in manifests if not nodepools.describes_nodes(r) and (o := decode(r)) is not None]
+    own, state = split(manifests)
+    objects = [o for r in own if not nodepools.describes_nodes(r) and (o := decode(r)) is not None]
     problems = [_problem(fault) for f in mine for fault in f.faults]
     return assemble(
         scope.name,
@@ -84,10 +92,33 @@ def model(
         unread=[
             *unread_files(mine, pool_problems),
             *(Unread(n.path) for n in (renders.failed if renders else ())),
+            *unread,
         ],
         mig_layouts=_mig_layouts(mine),
         volcano_scheduler=scheduler,
+        live=live,
+        state=state,
     )
+
+
+def _written(manifests: list[Cursor]) -> list[Cursor]:
+    """Those that a file holds: what a cluster holds its API server has accepted."""
+    written = {path for path in {r.document.path for r in manifests} if not is_live(path)}
+    return [r for r in manifests if r.document.path in written]
+
+
+def _of_files_first(manifests: list[Cursor]) -> tuple[list[Cursor], bool]:
+    """The objects without those of a live cluster that files define too, and whether there is a live cluster."""
+    live = {path for path in {r.document.path for r in manifests} if is_live(path)}
+    if not live:
+        return manifests, False
+    defined = {_identity(r) for r in manifests if r.document.path not in live}
+    return [r for r in manifests if r.document.path not in live or _identity(r) not in defined], True
+
+
+def _identity(root: Cursor) -> tuple[str, str, str | None, str]:
+    found = object_id(root)
+    return found.group, found.kind, found.namespace, found.name
 
 
 def _refused(manifests: list[Cursor], target: Target) -> Callable[[], list[Problem]]:

@@ -45,6 +45,8 @@ SKIPPED = frozenset(
 )
 """Directories of tools, never of manifests."""
 STDIN, STDIN_NAME = "-", "<stdin>"
+LIVE = "live"
+"""How a running cluster is called among the inputs: `live`, and `live:KIND` for the objects of a kind."""
 
 
 class File:
@@ -123,6 +125,11 @@ def discover(paths: Iterable[str]) -> Found:
             search.not_read.append(NotRead(shown(path), "there is no such file or directory"))
     files = sorted(search.files.values(), key=lambda file: file.path)
     return Found(files, sorted(search.not_read, key=lambda left: left.path))
+
+
+def is_live(path: str) -> bool:
+    """Whether an input is a running cluster's and no file."""
+    return path.partition(":")[0] == LIVE and not os.path.exists(path)
 
 
 def shown(path: str) -> str:

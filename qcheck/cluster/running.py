@@ -1,0 +1,108 @@
+"""What a cluster does at the moment: pods, the workloads in Kueue's queues, and what its controllers say about them."""
+
+from __future__ import annotations
+
+from qcheck.cluster.objects import Object
+from qcheck.cluster.pods import PodTemplate, Quantities
+from qcheck.cluster.quantity import Quantity
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from qcheck.cluster.workloads import PodSet
+
+    Key = tuple[str, str, str]
+    """Kind, namespace and name."""
+    Usage = dict[tuple[str, str], Quantity]
+    """Amounts by flavor and resource."""
+
+
+class Condition(Value):
+    """One entry of `status.conditions`."""
+
+    holds: bool
+    reason: str
+    message: str
+
+
+class RunningPod(Object):
+    """A pod that has not ended. `owner` is the object that created it; `blocked` is what kube-scheduler wrote into its
+    condition PodScheduled, None where it is placed or was not tried."""
+
+    template: PodTemplate
+    owner: Key | None
+    phase: str
+    scheduler: str
+    blocked: str | None
+
+    @property
+    def node(self) -> str | None:
+        return self.template.node_name
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.namespace, self.name
+
+
+class Assignment(Value):
+    """What Kueue gave to one pod set: a flavor for each resource, and how much of it."""
+
+    pod_set: str
+    count: int
+    flavors: dict[str, str]
+    usage: Quantities
+
+
+class QueuedWorkload(Object):
+    """A Workload object of Kueue. `cluster_queue` and `assignments` are set once it has quota."""
+
+    owner: Key | None
+    queue: str | None
+    cluster_queue: str | None
+    assignments: tuple[Assignment, ...]
+    conditions: dict[str, Condition]
+    priority: int
+    created: str
+    pod_sets: tuple[PodSet, ...]
+
+    def holds(self, condition: str) -> bool:
+        found = self.conditions.get(condition)
+        return found is not None and found.holds
+
+    @property
+    def usage(self) -> Usage:
+        """What it holds of each flavor and resource."""
+        held: Usage = {}
+        for each in self.assignments:
+            for resource, flavor in each.flavors.items():
+                if resource in each.usage:
+                    held[flavor, resource] = held.get((flavor, resource), 0) + each.usage[resource]
+        return held
+
+
+class QueueStatus(Value):
+    """What a ClusterQueue's status says: quota in use and reserved, workloads that wait, and whether it is active."""
+
+    usage: Usage
+    reserved: Usage
+    pending: int
+    admitted: int
+    active: Condition | None
+
+
+class State(Value):
+    """A cluster's state. `made` leads from an object that a controller made to its owner; `events` are what kube-scheduler
+    last said about a pod, by namespace and name."""
+
+    pods: tuple[RunningPod, ...]
+    workloads: tuple[QueuedWorkload, ...]
+    queues: dict[str, QueueStatus]
+    made: dict[Key, Key]
+    events: dict[tuple[str, str], str]
+
+    def origin(self, key: Key | None) -> Key | None:
+        """The object that a person created, from which a chain of owners leads to this one."""
+        met: set[Key] = set()
+        while key in self.made and key not in met:
+            met.add(key)
+            key = self.made[key]
+        return key

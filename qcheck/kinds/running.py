@@ -1,0 +1,141 @@
+"""The state of a cluster, from objects that an API server returned: their `status` and their owners."""
+
+from __future__ import annotations
+
+from qcheck.cluster.running import Assignment, Condition, QueuedWorkload, QueueStatus, RunningPod, State
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.kinds.kueue import GROUP, pod_set
+from qcheck.kinds.pods import pod_template
+from qcheck.kinds.read import metadata, object_id, place, quantities, quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qcheck.cluster.running import Key, Usage
+    from qcheck.documents.cursor import Cursor
+
+ENDED = ("Succeeded", "Failed")
+DEFAULT_SCHEDULER = "default-scheduler"
+
+
+def split(manifests: Sequence[Cursor]) -> tuple[list[Cursor], State | None]:
+    """The objects that somebody configured, and the state that the rest describes; None where nothing is of a cluster.
+
+    An object whose controller is among the objects is part of the state: its owner is what counts. So are pods that ended.
+    """
+    if not any(r["status"].exists or r["metadata"]["ownerReferences"].exists for r in manifests):
+        return list(manifests), None
+    known = {_key(r) for r in manifests}
+    made = {_key(r): key for r in manifests if (key := owner_of(r)) in known and key is not None}
+    own = [r for r in manifests if not (_key(r) in made or _is_over(r) or _is_event(r))]
+    return own, State(
+        pods=tuple(_pod(r) for r in manifests if _is(r, "", "Pod") and r["status"]["phase"].exists and not _is_over(r)),
+        workloads=tuple(_workload(r) for r in manifests if _is(r, GROUP, "Workload") and r["status"].exists),
+        queues={r["metadata"].text_at("name"): _queue(r["status"]) for r in manifests if _is(r, GROUP, "ClusterQueue")},
+        made=made,
+        events=_events(manifests),
+    )
+
+
+def owner_of(root: Cursor) -> Key | None:
+    """The object whose controller made this one."""
+    namespace = object_id(root).namespace or ""
+    for each in root["metadata"]["ownerReferences"].items():
+        if each["controller"].boolean():
+            return each.text_at("kind"), namespace, each.text_at("name")
+    return None
+
+
+def _key(root: Cursor) -> Key:
+    identity = object_id(root)
+    return identity.kind, identity.namespace or "", identity.name
+
+
+def _is(root: Cursor, group: str, kind: str) -> bool:
+    return root.text_at("kind") == kind and root.text_at("apiVersion").rpartition("/")[0] == group
+
+
+def _is_over(root: Cursor) -> bool:
+    return _is(root, "", "Pod") and root["status"].text_at("phase") in ENDED
+
+
+def _is_event(root: Cursor) -> bool:
+    return root.text_at("kind") == "Event"
+
+
+def _conditions(at: Cursor) -> dict[str, Condition]:
+    return {
+        c.text_at("type"): Condition(c.text_at("status") == "True", c.text_at("reason"), c.text_at("message"))
+        for c in at.items()
+    }
+
+
+def _pod(root: Cursor) -> RunningPod:
+    scheduled = _conditions(root["status"]["conditions"]).get("PodScheduled")
+    return RunningPod(
+        object_id(root),
+        place(root),
+        *metadata(root),
+        template=pod_template(root),
+        owner=owner_of(root),
+        phase=root["status"].text_at("phase"),
+        scheduler=root["spec"].text_at("schedulerName") or DEFAULT_SCHEDULER,
+        blocked=scheduled.message if scheduled and not scheduled.holds else None,
+    )
+
+
+def _workload(root: Cursor) -> QueuedWorkload:
+    spec, admission = root["spec"], root["status"]["admission"]
+    return QueuedWorkload(
+        object_id(root),
+        place(root),
+        *metadata(root),
+        owner=owner_of(root),
+        queue=spec.text_at("queueName") or None,
+        cluster_queue=admission.text_at("clusterQueue") or None,
+        assignments=tuple(_assignment(a) for a in admission["podSetAssignments"].items()),
+        conditions=_conditions(root["status"]["conditions"]),
+        priority=spec["priority"].integer() or 0,
+        created=root["metadata"].text_at("creationTimestamp"),
+        pod_sets=tuple(pod_set(p) for p in spec["podSets"].items()),
+    )
+
+
+def _assignment(at: Cursor) -> Assignment:
+    return Assignment(
+        pod_set=at.text_at("name"),
+        count=at["count"].count() or 0,
+        flavors=at["flavors"].strings(),
+        usage=quantities(at["resourceUsage"]),
+    )
+
+
+def _queue(status: Cursor) -> QueueStatus:
+    return QueueStatus(
+        usage=_usage(status["flavorsUsage"]),
+        reserved=_usage(status["flavorsReservation"]),
+        pending=status["pendingWorkloads"].count() or 0,
+        admitted=status["admittedWorkloads"].count() or 0,
+        active=_conditions(status["conditions"]).get("Active"),
+    )
+
+
+def _usage(at: Cursor) -> Usage:
+    return {
+        (flavor.text_at("name"), resource.text_at("name")): total
+        for flavor in at.items()
+        for resource in flavor["resources"].items()
+        if (total := quantity(resource["total"])) is not None
+    }
+
+
+def _events(manifests: Iterable[Cursor]) -> dict[tuple[str, str], str]:
+    """The last message about each pod."""
+    last: dict[tuple[str, str], tuple[str, str]] = {}
+    for root in manifests:
+        about = root["involvedObject"]
+        if _is_event(root) and about.text_at("kind") == "Pod":
+            pod = (about.text_at("namespace"), about.text_at("name"))
+            told = (root.text_at("lastTimestamp") or root.text_at("eventTime"), root.text_at("message"))
+            last[pod] = max(last.get(pod, told), told)
+    return {pod: message for pod, (_, message) in last.items()}

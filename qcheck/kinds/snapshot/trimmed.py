@@ -1,0 +1,122 @@
+"""What is kept of an object that an API server returns: what the model looks at, and nothing that may be a secret.
+
+Environment variables, arguments, commands, volumes and managed fields are dropped wherever they are.
+"""
+
+from __future__ import annotations
+
+import re
+
+from qcheck.cluster.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    Object = dict[str, object]
+
+METADATA = ("name", "namespace", "labels", "annotations")
+DATED = ("Pod", "Workload", "Event")
+"""Kinds of which the age counts: who was first in a queue."""
+ANNOTATION = re.compile(
+    r"(^|\.)(kueue\.x-k8s\.io|qcheck\.dev|kai\.scheduler|run\.ai|volcano\.sh|scheduling\.k8s\.io|ray\.io"
+    r"|cluster-autoscaler\.kubernetes\.io|cluster\.x-k8s\.io|openshift\.io)/"
+)
+"""Annotations that a scheduler or an autoscaler acts on."""
+DROPPED = frozenset(
+    {
+        "env", "envFrom", "command", "args", "arguments", "volumes", "volumeMounts", "volumeDevices",
+        "volumeClaimTemplates", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle", "securityContext",
+        "imagePullSecrets", "serviceAccount", "serviceAccountName", "managedFields", "hadoopConf", "runtimeEnvYAML",
+        "hostAliases", "dnsConfig", "terminationMessagePath", "terminationMessagePolicy", "imagePullPolicy", "userData",
+        "providerID", "podCIDR", "podCIDRs", "revisionHistoryLimit", "secretRef", "finalizers",
+    }
+)  # fmt: skip
+"""Fields that say nothing about where a pod may run, by name, at any depth."""
+CONDITION = ("type", "status", "reason", "message")
+STATUS: dict[str, tuple[str, ...]] = {
+    "Node": ("allocatable", "capacity", "conditions"),
+    "Pod": ("phase", "conditions", "nominatedNodeName"),
+    "Workload": ("admission", "conditions"),
+    "ClusterQueue": (
+        "conditions", "flavorsReservation", "flavorsUsage", "pendingWorkloads", "admittedWorkloads", "reservingWorkloads",
+    ),
+    "LocalQueue": ("conditions",),
+    "AdmissionCheck": ("conditions",),
+    "MultiKueueCluster": ("conditions",),
+    "Queue": ("allocated", "allocatedNonPreemptible", "requested", "state"),
+}  # fmt: skip
+CONDITIONS = {"Node": ("Ready",), "Pod": ("PodScheduled",)}
+"""The conditions that are kept, where not all are."""
+EVENT = ("involvedObject", "reason", "message", "lastTimestamp", "eventTime", "type")
+
+
+def trimmed(item: Object, kind: str) -> Object:
+    """An object of a kind as a snapshot has it. The kind of a list's item may be left out by the server."""
+    metadata = _mapping(item.get("metadata"))
+    kept: Object = {
+        "apiVersion": item.get("apiVersion"),
+        "kind": item.get("kind") or kind,
+        "metadata": _metadata(metadata),
+    }
+    if kind in DATED and metadata.get("creationTimestamp"):
+        kept["metadata"] = {**_metadata(metadata), "creationTimestamp": metadata["creationTimestamp"]}
+    if kind == "Event":
+        return {**kept, **_event(item)}
+    for field, value in item.items():
+        if field == "status":
+            found = _status(_mapping(value), kind)
+            kept |= {"status": found} if found else {}
+        elif field not in ("apiVersion", "kind", "metadata", "description") and not (
+            kind == "Namespace" and field == "spec"
+        ):
+            kept[field] = _inside(value)
+    return kept
+
+
+def _mapping(value: object) -> Object:
+    return value if isinstance(value, dict) else {}
+
+
+def _metadata(metadata: Object) -> Object:
+    kept = {field: metadata[field] for field in METADATA if metadata.get(field)}
+    if "annotations" in kept:
+        kept["annotations"] = {k: v for k, v in _mapping(kept["annotations"]).items() if ANNOTATION.search(k)}
+        if not kept["annotations"]:
+            del kept["annotations"]
+    owners = metadata.get("ownerReferences")
+    controllers = [o for o in owners if isinstance(o, dict) and o.get("controller")] if isinstance(owners, list) else []
+    if controllers:
+        kept["ownerReferences"] = [
+            {field: o[field] for field in ("apiVersion", "kind", "name", "controller") if field in o}
+            for o in controllers
+        ]
+    return kept
+
+
+def _inside(value: object) -> object:
+    if isinstance(value, dict):
+        return {
+            k: _metadata(_mapping(v)) if k == "metadata" else _inside(v) for k, v in value.items() if k not in DROPPED
+        }
+    return [_inside(v) for v in value] if isinstance(value, list) else value
+
+
+def _status(status: Object, kind: str) -> Object:
+    kept = {field: status[field] for field in STATUS.get(kind, ()) if field in status}
+    conditions = kept.get("conditions")
+    if isinstance(conditions, list):
+        wanted = CONDITIONS.get(kind)
+        met = [c for c in conditions if isinstance(c, dict) and (wanted is None or c.get("type") in wanted)]
+        kept["conditions"] = [_condition(c, kind) for c in met]
+    return kept
+
+
+def _condition(condition: Object, kind: str) -> Object:
+    """A node's heartbeat is left out; when a workload got its quota counts."""
+    fields = ("type", "status") if kind == "Node" else CONDITION
+    dated = ("lastTransitionTime",) if kind == "Workload" else ()
+    return {field: condition[field] for field in (*fields, *dated) if condition.get(field)}
+
+
+def _event(item: Object) -> Object:
+    kept = {field: item[field] for field in EVENT if item.get(field)}
+    about = _mapping(item.get("involvedObject"))
+    return {**kept, "involvedObject": {f: about[f] for f in ("kind", "namespace", "name") if f in about}}

@@ -1,0 +1,249 @@
+"""What a cluster holds, as the user's own kubectl lists it.
+
+Only two command lines are ever run, without a shell: `kubectl api-resources`, which says what is installed, and
+`kubectl get` for the kinds of the tables below. Secrets are not among them, and ConfigMaps are asked for by name.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+from qcheck.cluster.value import Value
+from qcheck.sources.files import LIVE, NotRead
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    Object = dict[str, object]
+    Watch = Callable[[str, int, int], None]
+
+AT_ONCE = 4
+"""How many lists are asked for at a time."""
+SECONDS = 120
+"""The time that one answer may take."""
+PAGE = 500
+LONGEST_COMPLAINT = 300
+_NOISE = re.compile(r"^[EWI]\d{4} \d\d:\d\d:\d\d")
+"""Log lines of kubectl's libraries; what it tells its user comes after them."""
+
+
+class Asked(Value):
+    """One kind to list, and a selector of fields where not all its objects are wanted."""
+
+    group: str
+    kind: str
+    fields: str = ""
+
+
+def _kinds(group: str, *kinds: str) -> tuple[Asked, ...]:
+    return tuple(Asked(group, kind) for kind in kinds)
+
+
+CONFIGURATION: tuple[Asked, ...] = (
+    *_kinds("", "Namespace", "Node", "LimitRange", "ResourceQuota"),
+    *_kinds("scheduling.k8s.io", "PriorityClass"),
+    *_kinds("node.k8s.io", "RuntimeClass"),
+    *_kinds("apps", "DaemonSet"),
+    *_kinds(
+        "kueue.x-k8s.io",
+        "ClusterQueue",
+        "LocalQueue",
+        "ResourceFlavor",
+        "Cohort",
+        "Topology",
+        "AdmissionCheck",
+        "ProvisioningRequestConfig",
+        "WorkloadPriorityClass",
+        "MultiKueueCluster",
+        "MultiKueueConfig",
+    ),
+    *_kinds("scheduling.run.ai", "Queue"),
+    *_kinds("kai.scheduler", "SchedulingShard"),
+    *_kinds("scheduling.volcano.sh", "Queue"),
+    *_kinds("topology.volcano.sh", "HyperNode"),
+    *_kinds("trainer.kubeflow.org", "TrainingRuntime", "ClusterTrainingRuntime"),
+    *_kinds("kyverno.io", "Policy", "ClusterPolicy"),
+    *_kinds("nvidia.com", "ClusterPolicy"),
+    *_kinds("karpenter.sh", "NodePool"),
+    *_kinds("karpenter.k8s.aws", "EC2NodeClass"),
+    *_kinds("eks.amazonaws.com", "NodeClass"),
+    *_kinds("karpenter.azure.com", "AKSNodeClass"),
+    *_kinds("karpenter.k8s.gcp", "GCENodeClass"),
+    *_kinds("machine.openshift.io", "MachineSet"),
+    *_kinds("autoscaling.openshift.io", "MachineAutoscaler"),
+    *_kinds("compute.coreweave.com", "NodePool"),
+    *_kinds("cloud.google.com", "ComputeClass"),
+)
+"""What people configure. Pools that describe the machines of other clusters (Cluster API, Crossplane) are left out."""
+WORK: tuple[Asked, ...] = (
+    *_kinds("", "Pod"),
+    Asked("", "Event", "reason=FailedScheduling"),
+    *_kinds("apps", "Deployment", "StatefulSet", "ReplicaSet"),
+    *_kinds("batch", "Job", "CronJob"),
+    *_kinds("kueue.x-k8s.io", "Workload"),
+    *_kinds("jobset.x-k8s.io", "JobSet"),
+    *_kinds("ray.io", "RayCluster", "RayJob", "RayService"),
+    *_kinds(
+        "kubeflow.org",
+        "PyTorchJob",
+        "TFJob",
+        "XGBoostJob",
+        "PaddleJob",
+        "JAXJob",
+        "MPIJob",
+    ),
+    *_kinds("trainer.kubeflow.org", "TrainJob"),
+    *_kinds("workload.codeflare.dev", "AppWrapper"),
+    *_kinds("leaderworkerset.x-k8s.io", "LeaderWorkerSet"),
+    *_kinds("sparkoperator.k8s.io", "SparkApplication"),
+    *_kinds("scheduling.run.ai", "PodGroup"),
+    *_kinds("scheduling.volcano.sh", "PodGroup"),
+    *_kinds("batch.volcano.sh", "Job"),
+)
+"""What runs, or waits to run."""
+EVERYTHING = (*CONFIGURATION, *WORK)
+CONFIG_MAPS = (("kueue-system", "kueue-manager-config"), ("volcano-system", "volcano-scheduler-configmap"))
+"""Namespace and name of the schedulers' settings where they are installed as their documentation says."""
+MANAGER = "kueue-manager-config"
+CONFIG_MAP = "ConfigMap"
+
+
+class Listed(Value):
+    """The objects of a cluster by kind, and the kinds that could not be listed."""
+
+    objects: dict[str, list[Object]]
+    failed: tuple[NotRead, ...] = ()
+
+
+class Refused(Exception):
+    """kubectl did not answer; the message is its own."""
+
+
+def list_cluster(context: str, wanted: Sequence[Asked], watch: Watch) -> Listed:
+    """Every object of the kinds `wanted` that are installed in the cluster that a context names ("" for the current one)."""
+    watch("ask", 0, 0)
+    kubectl = shutil.which("kubectl")
+    if kubectl is None:
+        return Listed({}, (NotRead(LIVE, "kubectl is not installed: --live needs it on the PATH"),))
+    call = _Kubectl(kubectl, context)
+    try:
+        installed, incomplete = call.installed()
+    except Refused as refusal:
+        return Listed({}, (NotRead(LIVE, str(refusal)),))
+    here = [a for a in wanted if (a.group, a.kind) in installed]
+    failed = [
+        NotRead(f"{LIVE}:{a.kind}", incomplete[a.group]) for a in wanted if a.group in incomplete and a not in here
+    ]
+    objects: dict[str, list[Object]] = {}
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        answers = pool.map(lambda a: call.tried(a, installed[a.group, a.kind]), here)
+        for done, (asked, answer) in enumerate(zip(here, answers, strict=True)):
+            watch("ask", done, len(here))
+            if isinstance(answer, NotRead):
+                failed.append(answer)
+            else:
+                objects.setdefault(asked.kind, []).extend(answer)
+    maps, refused = call.config_maps(sorted(_managers(objects) | set(CONFIG_MAPS)))
+    return Listed({**objects, CONFIG_MAP: maps}, (*failed, *refused))
+
+
+def _managers(objects: dict[str, list[Object]]) -> set[tuple[str, str]]:
+    """Where the manager of Kueue runs, if not in the usual namespace: its Deployment says so."""
+    return {
+        (str(metadata.get("namespace")), MANAGER)
+        for each in objects.get("Deployment", ())
+        if isinstance(metadata := each.get("metadata"), dict)
+        and isinstance(labels := metadata.get("labels") or {}, dict)
+        and labels.get("app.kubernetes.io/name") == "kueue"
+    }
+
+
+class _Kubectl:
+    """The command, with the arguments that every call has."""
+
+    def __init__(self, path: str, context: str) -> None:
+        self.path = path
+        self.common = [f"--request-timeout={SECONDS}s", *([f"--context={context}"] if context else [])]
+
+    def installed(self) -> tuple[dict[tuple[str, str], str], dict[str, str]]:
+        """The resource name of each group and kind that can be listed, and why some groups did not answer.
+
+        Raises `Refused`.
+        """
+        done = self._run(["api-resources", "--verbs=list", "--no-headers"])
+        rows = [row for line in done.stdout.splitlines() if len(row := line.split()) >= 4]
+        if done.returncode and not rows:
+            raise Refused(_complaint(done.stderr))
+        found = {}
+        for name, *_, version, _, kind in rows:
+            group = version.rpartition("/")[0]
+            found[group, kind] = f"{name}.{group}" if group else name
+        why = _complaint(done.stderr) if done.returncode else ""
+        return found, {a.group: why for a in EVERYTHING if a.group and f"{a.group}/" in why}
+
+    def tried(self, asked: Asked, resource: str) -> list[Object] | NotRead:
+        """Every object of one kind, in all namespaces."""
+        selector = [f"--field-selector={asked.fields}"] if asked.fields else []
+        try:
+            found = self._get([resource, "--all-namespaces", f"--chunk-size={PAGE}", *selector])
+        except Refused as refusal:
+            return NotRead(f"{LIVE}:{asked.kind}", str(refusal))
+        return list(_items(found))
+
+    def config_maps(self, named: Iterable[tuple[str, str]]) -> tuple[list[Object], list[NotRead]]:
+        """The ConfigMaps of some namespaces and names, as far as they are there."""
+        found: list[Object] = []
+        refused: list[NotRead] = []
+        for namespace, name in named:
+            try:
+                answer = self._get(["configmaps", name, f"--namespace={namespace}", "--ignore-not-found"])
+            except Refused as refusal:
+                refused.append(NotRead(f"{LIVE}:{CONFIG_MAP}", str(refusal)))
+            else:
+                found += _items(answer)
+        return found, refused
+
+    def _get(self, words: list[str]) -> object:
+        done = self._run(["get", *words, "--output=json"])
+        if done.returncode:
+            raise Refused(_complaint(done.stderr))
+        if not done.stdout.strip():
+            return None
+        try:
+            return json.loads(done.stdout)
+        except ValueError as error:
+            raise Refused(f"kubectl get {words[0]} wrote something that is not JSON: {error}") from None
+
+    def _run(self, words: list[str]) -> subprocess.CompletedProcess[str]:
+        try:
+            return subprocess.run(
+                [self.path, *words, *self.common],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                timeout=2 * SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise Refused(f"kubectl {words[0]} took longer than {2 * SECONDS} s") from None
+        except OSError as error:
+            raise Refused(f"kubectl cannot be started: {error.strerror or error}") from None
+
+
+def _items(answer: object) -> Iterator[Object]:
+    if isinstance(answer, dict) and isinstance(answer.get("items"), list):
+        yield from (item for item in answer["items"] if isinstance(item, dict))
+    elif isinstance(answer, dict):
+        yield answer
+
+
+def _complaint(text: str) -> str:
+    """What kubectl tells its user, on one line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not _NOISE.match(line)]
+    return " ".join(lines)[:LONGEST_COMPLAINT] or "kubectl failed without a message"

@@ -1,0 +1,178 @@
+"""A running cluster as an input: what is asked of it, what is kept, and what a check makes of it."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ruamel.yaml import YAML
+from standin_kubectl import install
+
+from qcheck.cli.front import run
+from qcheck.documents.writing import to_yaml
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+METADATA = {"uid": "1", "resourceVersion": "7", "managedFields": [{"manager": "kubectl"}]}
+
+
+def thing(api_version: str, kind: str, name: str, namespace: str | None = None, **more: Any) -> dict[str, Any]:
+    metadata = {"name": name, **METADATA, **({"namespace": namespace} if namespace else {})}
+    return {"apiVersion": api_version, "kind": kind, "metadata": {**metadata, **more.pop("metadata", {})}, **more}
+
+
+def queue(nominal: str = "24", name: str = "team") -> dict[str, Any]:
+    cell = {"name": "nvidia.com/gpu", "nominalQuota": nominal}
+    groups = [{"coveredResources": ["nvidia.com/gpu"], "flavors": [{"name": "h100", "resources": [cell]}]}]
+    return thing(
+        "kueue.x-k8s.io/v1beta2", "ClusterQueue", name, spec={"namespaceSelector": {}, "resourceGroups": groups}
+    )
+
+
+def node(name: str, gpus: str = "8") -> dict[str, Any]:
+    figures = {"cpu": "190", "memory": "1900Gi", "pods": "110", "nvidia.com/gpu": gpus}
+    labels = {"gpu": "h100", "kubernetes.io/hostname": name}
+    status = {"allocatable": figures, "capacity": figures, "conditions": [{"type": "Ready", "status": "True"}]}
+    return thing("v1", "Node", name, metadata={"labels": labels}, spec={"providerID": f"metal://{name}"}, status=status)
+
+
+def cluster() -> list[dict[str, Any]]:
+    container = {"name": "c", "image": "x", "env": [{"name": "TOKEN", "value": "hunter2"}]}
+    container["resources"] = {"limits": {"nvidia.com/gpu": "1"}}  # type: ignore[assignment]
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "train", "controller": True}
+    pod = {"containers": [container]}
+    return [
+        thing("kueue.x-k8s.io/v1beta2", "ResourceFlavor", "h100", spec={"nodeLabels": {"gpu": "h100"}}),
+        queue(),
+        thing("kueue.x-k8s.io/v1beta2", "LocalQueue", "lq", "ml", spec={"clusterQueue": "team"}),
+        thing("v1", "Namespace", "ml"),
+        node("node-0"),
+        node("node-1"),
+        thing(
+            "batch/v1", "Job", "train", "ml", metadata={"labels": {"kueue.x-k8s.io/queue-name": "lq"}},
+            spec={"template": {"spec": {**pod, "restartPolicy": "Never"}}},
+        ),
+        thing("v1", "Pod", "train-a", "ml", metadata={"ownerReferences": [owner]}, spec=pod, status={"phase": "Running"}),
+        thing("v1", "Pod", "train-b", "ml", metadata={"ownerReferences": [owner]}, spec=pod, status={"phase": "Failed"}),
+        thing("v1", "ConfigMap", "secrets-of-others", "ml", data={"password": "hunter2"}),
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    (tmp_path / "repo").mkdir()
+    monkeypatch.chdir(tmp_path / "repo")
+    return tmp_path
+
+
+def calls(here: Path) -> list[str]:
+    return (here / "bin" / "calls.txt").read_text().splitlines()
+
+
+def findings(capsysbinary: pytest.CaptureFixture[bytes]) -> list[tuple[str, str, str]]:
+    report = json.loads(capsysbinary.readouterr().out)
+    return sorted((f["rule"], f["severity"], f["message"]) for f in report["findings"])
+
+
+def test_a_cluster_alone_is_judged(here: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    install(here / "bin", cluster())
+    assert run(["check", "--live", "--format", "json"]) == 1
+    [found] = json.loads(capsysbinary.readouterr().out)["findings"]
+    assert (found["rule"], found["primary"]["file"]) == ("QC101", "live:ClusterQueue")
+    assert found["primary"]["line"] > 1
+
+
+def test_only_reads_are_asked_for(here: Path) -> None:
+    install(here / "bin", cluster())
+    run(["check", "--live=prod", "--quiet"])
+    assert {c.split()[0] for c in calls(here)} == {"api-resources", "get"}
+    assert all(c.endswith("--context=prod") for c in calls(here))
+    assert not any("secret" in c.lower() for c in calls(here))
+    assert all("--namespace=" in c and c.split()[2][0] != "-" for c in calls(here) if c.startswith("get configmaps"))
+
+
+def test_files_count_where_both_define_an_object(here: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    install(here / "bin", cluster())
+    Path("queue.json").write_text(json.dumps(queue("16")))
+    assert run(["check", ".", "--live", "--format", "json"]) == 0
+    assert findings(capsysbinary) == []
+
+
+def test_what_may_not_be_listed_is_named(here: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    install(here / "bin", cluster(), forbidden=["Node"])
+    assert run(["check", "--live", "--format", "json"]) == 2
+    told = capsysbinary.readouterr()
+    assert "live:Node" in [n["path"] for n in json.loads(told.out)["inputs"]["notRead"]]
+    assert b"live:Node" in told.err
+    assert b"is forbidden" in told.err
+
+
+def test_kubectl_speaks_for_itself(here: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    install(here / "bin", [], broken="E1129 23:00:00.1 memcache.go:1] tried\nThe connection to the server was refused")
+    assert run(["check", "--live", "--format", "json"]) == 2
+    told = capsysbinary.readouterr().err
+    assert b"The connection to the server was refused" in told
+    assert b"memcache" not in told
+
+
+def test_without_kubectl_nothing_is_judged(here: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    (here / "bin").mkdir()
+    assert run(["capacity", "--live"]) == 2
+    assert b"kubectl is not installed" in capsysbinary.readouterr().err
+
+
+def test_a_snapshot_repeats_the_check_offline(here: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    install(here / "bin", cluster())
+    run(["check", "--live", "--format", "json"])
+    live = findings(capsysbinary)
+    for redact in ((), ("--redact",)):
+        assert run(["snapshot", "--live", "--output", "snapshot.yaml", *redact]) == 0
+        run(["check", "snapshot.yaml", "--format", "json"])
+        offline = findings(capsysbinary)
+        assert [f[:2] for f in offline] == [f[:2] for f in live]
+        assert redact or offline == live
+
+
+def test_a_snapshot_has_no_secrets_and_no_noise(here: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    install(here / "bin", cluster())
+    assert run(["snapshot", "--live"]) == 0
+    text = capsysbinary.readouterr().out.decode()
+    for word in ("hunter2", "secrets-of-others", "managedFields", "resourceVersion", "metal://", "train-b"):
+        assert word not in text
+    assert "train-a" in text
+
+
+def test_a_redacted_snapshot_has_none_of_the_names(here: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    install(here / "bin", cluster())
+    assert run(["snapshot", "--live", "--redact"]) == 0
+    text = capsysbinary.readouterr().out.decode()
+    for word in ("team", "h100", "node-0", "node-1", "lq", "train", " ml"):
+        assert word not in text
+
+
+def test_a_snapshot_needs_a_cluster(here: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert run(["snapshot"]) == 2
+    assert b"--live" in capsysbinary.readouterr().err
+
+
+def test_the_order_of_answers_does_not_matter(here: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    texts = []
+    for objects in (cluster(), copy.deepcopy(cluster())[::-1]):
+        install(here / "bin", objects)
+        assert run(["snapshot", "--live"]) == 0
+        texts.append(capsysbinary.readouterr().out)
+    assert texts[0] == texts[1]
+
+
+@given(st.lists(JSON, min_size=1, max_size=3))
+def test_what_is_written_is_read_by_the_library(objects: list[Any]) -> None:
+    assert list(YAML(typ="safe", pure=True).load_all(to_yaml(objects))) == objects
