@@ -180,7 +180,11 @@ def gather(
     not_read += [n for made in renders if made for n in made.failed]
     objects = sum(len(c.all_objects()) + len(c.pools) for c in clusters)
     unjudged = [f"{n.path}: {n.why}" for n in not_read if n.failed]
-    if not objects and all(p.code == "template-not-rendered" for c in clusters for p in c.problems):
+    if (
+        not objects
+        and not also.not_read
+        and all(p.code == "template-not-rendered" for c in clusters for p in c.problems)
+    ):
         unjudged.append(NOTHING_HELD if is_left_out else NOTHING_FOUND)
     unjudged += [f"{p.place.line}: {p.message}" for some in astray.values() for p in some if p.certain]
     inputs = Inputs(

@@ -68,7 +68,7 @@ def cluster() -> list[dict[str, Any]]:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     (tmp_path / "repo").mkdir()
     monkeypatch.chdir(tmp_path / "repo")
     return tmp_path
@@ -86,7 +86,8 @@ def findings(capsysbinary: pytest.CaptureFixture[bytes]) -> list[tuple[str, str,
 def test_a_cluster_alone_is_judged(here: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     install(here / "bin", cluster())
     assert run(["check", "--live", "--format", "json"]) == 1
-    [found] = json.loads(capsysbinary.readouterr().out)["findings"]
+    report = json.loads(capsysbinary.readouterr().out)
+    [found] = [f for f in report["findings"] if f["severity"] == "error"]
     assert (found["rule"], found["primary"]["file"]) == ("QC101", "live:ClusterQueue")
     assert found["primary"]["line"] > 1
 
@@ -104,7 +105,7 @@ def test_files_count_where_both_define_an_object(here: Path, capsysbinary: pytes
     install(here / "bin", cluster())
     Path("queue.json").write_text(json.dumps(queue("16")))
     assert run(["check", ".", "--live", "--format", "json"]) == 0
-    assert findings(capsysbinary) == []
+    assert "QC101" not in [rule for rule, *_ in findings(capsysbinary)]
 
 
 def test_what_may_not_be_listed_is_named(here: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.objects import Object
-from qcheck.cluster.pods import PodTemplate, Quantities
-from qcheck.cluster.quantity import Quantity
+from qcheck.cluster.pods import Amounts, PodTemplate
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
@@ -12,8 +11,8 @@ if TYPE_CHECKING:
 
     Key = tuple[str, str, str]
     """Kind, namespace and name."""
-    Usage = dict[tuple[str, str], Quantity]
-    """Amounts by flavor and resource."""
+    Usage = dict[tuple[str, str], int]
+    """Amounts by flavor and resource, in base units."""
 
 
 class Condition(Value):
@@ -49,7 +48,7 @@ class Assignment(Value):
     pod_set: str
     count: int
     flavors: dict[str, str]
-    usage: Quantities
+    usage: Amounts
 
 
 class QueuedWorkload(Object):

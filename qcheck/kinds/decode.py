@@ -40,6 +40,8 @@ Each has the module that reads it, imported when met, and its kinds."""
 
 
 DEFINITIONS = "apiextensions.k8s.io"
+EVENT = ("", "Event")
+"""What kube-scheduler said about pods; part of a cluster's state."""
 
 
 def decoder(group: str, kind: str) -> Callable[[Cursor], Object] | None:
@@ -56,7 +58,7 @@ def decoder(group: str, kind: str) -> Callable[[Cursor], Object] | None:
 def recognises(api_version: str, kind: str) -> bool:
     """Whether documents of this apiVersion and kind are looked into; others need not even be parsed."""
     group = api_version.rpartition("/")[0]
-    return group in (kueue.GROUP, DEFINITIONS) or decoder(group, kind) is not None
+    return group in (kueue.GROUP, DEFINITIONS) or (group, kind) == EVENT or decoder(group, kind) is not None
 
 
 def mentions_configuration(text: str) -> bool:

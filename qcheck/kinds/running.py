@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.quantity import amount
 from qcheck.cluster.running import Assignment, Condition, QueuedWorkload, QueueStatus, RunningPod, State
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.kueue import GROUP, pod_set
@@ -106,7 +107,7 @@ def _assignment(at: Cursor) -> Assignment:
         pod_set=at.text_at("name"),
         count=at["count"].count() or 0,
         flavors=at["flavors"].strings(),
-        usage=quantities(at["resourceUsage"]),
+        usage={r: amount(r, q) for r, q in quantities(at["resourceUsage"]).items()},
     )
 
 
@@ -122,10 +123,10 @@ def _queue(status: Cursor) -> QueueStatus:
 
 def _usage(at: Cursor) -> Usage:
     return {
-        (flavor.text_at("name"), resource.text_at("name")): total
+        (flavor.text_at("name"), name): amount(name, total)
         for flavor in at.items()
         for resource in flavor["resources"].items()
-        if (total := quantity(resource["total"])) is not None
+        if (name := resource.text_at("name")) and (total := quantity(resource["total"])) is not None
     }
 
 

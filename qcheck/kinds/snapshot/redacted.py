@@ -44,6 +44,11 @@ def redacted(objects: dict[str, list[Object]]) -> dict[str, list[Object]]:
     return {kind: [names.entries(each) for each in found] for kind, found in objects.items()}
 
 
+def _words(kind: str) -> str:
+    """`ClusterQueue` as `cluster-queue`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind).lower()
+
+
 def _mapping(value: object) -> Object:
     return value if isinstance(value, dict) else {}
 
@@ -58,7 +63,7 @@ class _Names:
             (name, what)
             for kind, found in objects.items()
             for each in found
-            for field, what in (("namespace", "namespace"), ("name", kind.lower()))
+            for field, what in (("namespace", "namespace"), ("name", _words(kind)))
             if isinstance(name := _mapping(each.get("metadata")).get(field), str)
         ]
         self.taken = {name for name, _ in own}
