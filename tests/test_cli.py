@@ -17,8 +17,8 @@ from qcheck import __version__
 from qcheck.cli import check as check_module
 from qcheck.cli import front
 from qcheck.cli.admit import spread_in
-from qcheck.cli.app import from_table
-from qcheck.cli.options import CHECK_OPTIONS, FLAG, MANY, CheckOptions, parse_plainly
+from qcheck.cli.app import from_table, optional_value
+from qcheck.cli.options import CHECK_OPTIONS, FLAG, MAYBE, MANY, CheckOptions, parse_plainly
 from qcheck.cli.output import Output, UsageError, parse_outputs, write
 from qcheck.cli.terminal import wants_color
 
@@ -73,7 +73,7 @@ def through_typer(words: list[str]) -> CheckOptions | None:
     app = typer.Typer(pretty_exceptions_enable=False, add_completion=False)
     app.command()(from_table(take, CHECK_OPTIONS))
     with pytest.raises(SystemExit):
-        app(args=words)
+        app(args=optional_value(words))
     return seen[0] if seen else None
 
 
@@ -81,6 +81,8 @@ def sample(name: str) -> list[list[str]]:
     option = next(o for o in CHECK_OPTIONS if name in o.names)
     if option.kind == FLAG:
         return [[name]]
+    if option.kind == MAYBE:
+        return [[name], [f"{name}=value"], [name, f"{name}=value"]]
     value = option.choices[0] if option.choices else "some=value"
     joined = [[f"{name}={value}"]] if name.startswith("--") else []
     return [[name, value], *joined, [name, value, name, value]]
