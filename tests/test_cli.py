@@ -18,7 +18,7 @@ from qcheck.cli import check as check_module
 from qcheck.cli import front
 from qcheck.cli.admit import spread_in
 from qcheck.cli.app import from_table, optional_value
-from qcheck.cli.options import CHECK_OPTIONS, FLAG, MAYBE, MANY, CheckOptions, parse_plainly
+from qcheck.cli.options import CHECK_OPTIONS, FLAG, MANY, MAYBE, CheckOptions, parse_plainly
 from qcheck.cli.output import Output, UsageError, parse_outputs, write
 from qcheck.cli.terminal import wants_color
 
