@@ -1,7 +1,7 @@
-"""A real API server for tests: etcd and kube-apiserver as ordinary processes on ports of their own, with kubectl to reach them.
+"""A real API server for tests: etcd and kube-apiserver as ordinary processes on ports of their own, and kubectl.
 
-They are looked for on the PATH and in the folder that the variable QCHECK_KUBERNETES names. Without them the tests that need
-them are skipped.
+They are looked for on the PATH and in the folder that the variable QCHECK_KUBERNETES names. Tests that need them are
+skipped without them.
 """
 
 from __future__ import annotations
