@@ -17,21 +17,43 @@ QUEUE_NAME = "kueue.x-k8s.io/queue-name"
 PRIORITY_CLASS = "kueue.x-k8s.io/priority-class"
 
 
+class TopologySlice(Value):
+    """Every `size` pods share a domain of `level`."""
+
+    level: str
+    size: int
+
+
 class TopologyRequest(Value):
-    """The `podset-*-topology` annotations of a pod template."""
+    """The `podset-*-topology` annotations of a pod template. `unconstrained` None: it says nothing of that.
+
+    `slices` are nested, the largest first; `slice_level` and `slice_size` are what one of the two annotations says alone.
+    """
 
     place: Place
     required: str | None = None
     preferred: str | None = None
-    unconstrained: bool = False
+    unconstrained: bool | None = None
     slice_level: str | None = None
     slice_size: int | None = None
+    slices: tuple[TopologySlice, ...] = ()
     group: str | None = None
+
+    @property
+    def is_explicit(self) -> bool:
+        """Whether Kueue takes it for a request at all: some other annotations alone are none."""
+        return bool(self.required or self.preferred or self.unconstrained is not None or self.slices)
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Every level that it names."""
+        return tuple(level for level in (self.required, self.preferred, *(s.level for s in self.slices)) if level)
 
     @property
     def ask(self) -> Hashable:
         """What it asks for, comparable."""
-        return self.required, self.preferred, self.unconstrained, self.slice_level, self.slice_size, self.group
+        slices = tuple((s.level, s.size) for s in self.slices)
+        return self.required, self.preferred, self.unconstrained, slices, self.group
 
 
 class PodSet(Value):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 from qcheck.cluster.pods import Container, PodTemplate
 from qcheck.cluster.quantity import whole
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.cluster.workloads import TopologyRequest
+from qcheck.cluster.workloads import TopologyRequest, TopologySlice
 from qcheck.kinds.read import metadata, node_selection, place, quantities, tolerations
 
 if TYPE_CHECKING:
@@ -75,12 +77,28 @@ def topology_request(template: PodTemplate) -> TopologyRequest | None:
     asked = {k.removeprefix(_PREFIX): v for k, v in template.annotations.items() if k.startswith(_PREFIX)}
     if not asked:
         return None
+    level, size = asked.get("slice-required-topology"), whole(asked.get("slice-size", ""))
+    one = (TopologySlice(level, size),) if level and size else ()
     return TopologyRequest(
         place=template.metadata_place.at("annotations"),
         required=asked.get("required-topology"),
         preferred=asked.get("preferred-topology"),
-        unconstrained=asked.get("unconstrained-topology", "").lower() in ("true", "1", "t"),
-        slice_level=asked.get("slice-required-topology"),
-        slice_size=whole(asked.get("slice-size", "")),
-        group=asked.get("group-name"),
+        unconstrained=_truth(asked.get("unconstrained-topology")),
+        slice_level=level,
+        slice_size=size,
+        slices=_layers(asked.get("slice-required-topology-constraints")) or one,
+        group=asked.get("group-name") if {"required-topology", "preferred-topology"} & asked.keys() else None,
     )
+
+
+def _truth(text: str | None) -> bool | None:
+    return None if text is None else text in ("1", "t", "T", "true", "TRUE", "True")
+
+
+def _layers(text: str | None) -> tuple[TopologySlice, ...]:
+    """Nested slices, written as JSON; none where that is not what it should be, which is reported elsewhere."""
+    try:
+        layers = json.loads(text or "[]")
+        return tuple(TopologySlice(str(layer["topology"]), int(layer["size"])) for layer in layers)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return ()
