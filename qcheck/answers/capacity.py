@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.supply.landing import ALL
+from qcheck.supply.eligibility import ALL
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:

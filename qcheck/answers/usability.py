@@ -20,7 +20,7 @@ from qcheck.packing.fragmentation import (
 from qcheck.packing.pod_shape import KEPT_APART
 from qcheck.packing.question import Nodes, Pods
 from qcheck.schedulers.kueue.shapes import declared_shapes
-from qcheck.supply.landing import ALL
+from qcheck.supply.eligibility import ALL
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:

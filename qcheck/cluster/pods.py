@@ -53,6 +53,40 @@ class Injected(Value):
     is_floor: bool = False
 
 
+class HostPort(Value):
+    """A port of the node that a container takes: pods that take the same one cannot share a node. No `ip`: on all."""
+
+    protocol: str
+    port: int
+    ip: str = ""
+
+    def clashes(self, other: HostPort) -> bool:
+        same = (self.protocol, self.port) == (other.protocol, other.port)
+        return same and (not self.ip or not other.ip or self.ip == other.ip)
+
+    def __str__(self) -> str:
+        return f"{self.protocol} {self.ip}{':' if self.ip else ''}{self.port}"
+
+
+class Spread(Value):
+    """A topologySpreadConstraint with DoNotSchedule. `counts_own`: its selector matches the pods' own labels.
+
+    `is_plain`: nodes and pods are counted as they are by default, so that nothing else decides.
+    """
+
+    key: str
+    max_skew: int
+    minimum_domains: int | None
+    counts_own: bool
+    is_plain: bool
+    place: Place
+
+    @property
+    def ask(self) -> Hashable:
+        """What it asks for, comparable."""
+        return self.key, self.max_skew, self.minimum_domains, self.counts_own, self.is_plain
+
+
 class PodTemplate(Value, cached=True):
     """The parts of a pod (template) that admission, scheduling and eviction look at. `place` is the pod's `spec`."""
 
@@ -82,6 +116,8 @@ class PodTemplate(Value, cached=True):
     has_pod_affinity: bool = False
     injected: tuple[Injected, ...] = ()
     scheduler_name: str | None = None
+    host_ports: tuple[HostPort, ...] = ()
+    spreads: tuple[Spread, ...] = ()
 
     @cached_property
     def ask(self) -> Hashable:
@@ -99,6 +135,8 @@ class PodTemplate(Value, cached=True):
             (self.scheduler_name, self.has_pod_resources, self.runtime_class, self.node_name, self.host_network),
             (self.priority_class, self.priority, self.preemption_policy, self.termination_grace_seconds),
             (self.scheduling_gates, self.claim_templates, self.claims, self.one_per_node, self.has_pod_affinity),
+            tuple(str(p) for p in self.host_ports),
+            tuple(s.ask for s in self.spreads),
         )
 
     def requests(self) -> Quantities:

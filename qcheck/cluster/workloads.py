@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from qcheck.cluster.labels import NodeSelection, Toleration
+from qcheck.cluster.labels import Labels, NodeSelection, Toleration
 from qcheck.cluster.objects import Object
 from qcheck.cluster.place import Place
 from qcheck.cluster.pods import PodTemplate, Quantities
@@ -161,4 +161,8 @@ class ResourceQuota(Object):
 
 
 class RuntimeClass(Object):
+    """What its pods get when they are created: overhead, and the labels and tolerations of its `scheduling`."""
+
     overhead: Quantities
+    node_selector: Labels = {}
+    tolerations: tuple[Toleration, ...] = ()

@@ -13,7 +13,7 @@ from qcheck.cluster.quantity import whole
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.workloads import PRIORITY_CLASS, QUEUE_NAME, PodSet, Workload
 from qcheck.kinds.pods import pod_template, topology_request
-from qcheck.kinds.read import metadata, object_id, place, quantities
+from qcheck.kinds.read import metadata, object_id, place, quantities, tolerations
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,8 +88,15 @@ def resource_quota(root: Cursor) -> Object:
 
 
 def runtime_class(root: Cursor) -> Object:
-    overhead = quantities(root["overhead"]["podFixed"])
-    return workloads.RuntimeClass(object_id(root), place(root), *metadata(root), overhead=overhead)
+    scheduling = root["scheduling"]
+    return workloads.RuntimeClass(
+        object_id(root),
+        place(root),
+        *metadata(root),
+        overhead=quantities(root["overhead"]["podFixed"]),
+        node_selector=scheduling["nodeSelector"].strings(),
+        tolerations=tolerations(scheduling["tolerations"]),
+    )
 
 
 def daemon_set(root: Cursor) -> Object:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from qcheck.cluster import kueue as queues
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.cluster.workloads import PRIORITY_CLASS, PodSet, Workload
-from qcheck.kinds.pods import pod_template, topology_request
+from qcheck.cluster.workloads import PRIORITY_CLASS, PodSet, TopologyRequest, TopologySlice, Workload
+from qcheck.kinds.pods import pod_template
 from qcheck.kinds.read import (
     label_selector,
     metadata,
@@ -216,6 +216,7 @@ def workload(root: Cursor) -> Object:
 
 
 def pod_set(at: Cursor) -> PodSet:
+    """A pod set of a Workload, whose topology request is a field: annotations of its template have no effect."""
     template = pod_template(at["template"])
     count = at["count"].count()
     return PodSet(
@@ -224,7 +225,27 @@ def pod_set(at: Cursor) -> PodSet:
         count=1 if count is None else count,
         count_place=place(at["count"]),
         minimum=at["minCount"].count(),
-        topology=topology_request(template),
+        topology=_topology_request(at["topologyRequest"]),
+    )
+
+
+def _topology_request(at: Cursor) -> TopologyRequest | None:
+    if not isinstance(at.data, dict):
+        return None
+    level, size = at.text_at("podSetSliceRequiredTopology") or None, at["podSetSliceSize"].count()
+    layers = tuple(
+        TopologySlice(each.text_at("topology"), each["size"].count() or 0)
+        for each in at["podsetSliceRequiredTopologyConstraints"].items()
+    )
+    return TopologyRequest(
+        place=place(at),
+        required=at.text_at("required") or None,
+        preferred=at.text_at("preferred") or None,
+        unconstrained=at["unconstrained"].boolean(),
+        slice_level=level,
+        slice_size=size,
+        slices=layers or ((TopologySlice(level, size),) if level and size else ()),
+        group=at.text_at("podSetGroupName") or None,
     )
 
 

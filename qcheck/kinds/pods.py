@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 
-from qcheck.cluster.pods import Container, PodTemplate
+from qcheck.cluster.pods import Container, HostPort, PodTemplate, Spread
 from qcheck.cluster.quantity import whole
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.workloads import TopologyRequest, TopologySlice
-from qcheck.kinds.read import metadata, node_selection, place, quantities, tolerations
+from qcheck.kinds.read import label_selector, metadata, node_selection, place, quantities, tolerations
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from qcheck.documents.cursor import Cursor
 
 _PREFIX = "kueue.x-k8s.io/podset-"
@@ -48,6 +50,41 @@ def pod_template(template: Cursor) -> PodTemplate:
         claims=_claims(spec, "resourceClaimName"),
         one_per_node=_one_per_node(affinity),
         has_pod_affinity=any(affinity[side][_REQUIRED].items() for side in ("podAffinity", "podAntiAffinity")),
+        host_ports=tuple(_host_ports(spec)),
+        spreads=tuple(_spread(c, labels) for c in spec["topologySpreadConstraints"].items() if _is_hard(c)),
+    )
+
+
+def _host_ports(spec: Cursor) -> Iterator[HostPort]:
+    """Ports of the node; on the host's network a container's port is one even if that is not written."""
+    on_host = spec["hostNetwork"].boolean() or False
+    sidecars = [c for c in spec["initContainers"].items() if c.text_at("restartPolicy") == "Always"]
+    for each in (*spec["containers"].items(), *sidecars):
+        for at in each["ports"].items():
+            port = at["hostPort"].count() or (at["containerPort"].count() if on_host else None)
+            ip = at.text_at("hostIP")
+            if port:
+                yield HostPort(at.text_at("protocol") or "TCP", port, "" if ip in _ANY_ADDRESS else ip)
+
+
+_ANY_ADDRESS = ("", "0.0.0.0", "::")
+
+
+def _is_hard(constraint: Cursor) -> bool:
+    return constraint.text_at("whenUnsatisfiable") == "DoNotSchedule"
+
+
+def _spread(at: Cursor, labels: dict[str, str]) -> Spread:
+    selector = label_selector(at["labelSelector"])
+    honoured = (at.text_at("nodeAffinityPolicy") or "Honor") == "Honor"
+    ignored = (at.text_at("nodeTaintsPolicy") or "Ignore") == "Ignore"
+    return Spread(
+        key=at.text_at("topologyKey"),
+        max_skew=at["maxSkew"].count() or 1,
+        minimum_domains=at["minDomains"].count(),
+        counts_own=selector is not None and selector.matches(labels),
+        is_plain=honoured and ignored and not at["matchLabelKeys"].items(),
+        place=place(at),
     )
 
 

@@ -10,7 +10,7 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.packing.domains import Domain
 from qcheck.packing.flavor_question import nodes_of
-from qcheck.supply.landing import is_discovered
+from qcheck.supply.discovered_labels import is_discovered
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from qcheck.packing.answer import DoesNotFit
 from qcheck.packing.pod_shape import KEPT_APART
 from qcheck.packing.question import Nodes, Pods, Question
 from qcheck.packing.solved import solved
-from qcheck.supply.supply import added_tolerations, supply_of
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -133,7 +133,7 @@ def _homes(cluster: Cluster, wish: Wish, groups: tuple[NodeGroup, ...]) -> froze
     homes = frozenset(
         i
         for i, g in enumerate(groups)
-        if any((f, g.name) in selected and wish.shape.may_use(g, added_tolerations(cluster, f)) for f in wish.flavors)
+        if any((f, g.name) in selected and wish.shape.may_use(cluster, g, f) for f in wish.flavors)
     )
     return None if len(homes) == len(groups) else homes
 

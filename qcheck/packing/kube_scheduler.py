@@ -1,6 +1,7 @@
 """kube-scheduler's decision for the pods of a workload, on the nodes of an otherwise idle cluster.
 
-Source: the filters NodeAffinity, TaintToleration and NodeResourcesFit; pods of a gang are packed together, exactly.
+Source: its filters NodeName, NodeAffinity, TaintToleration, NodePorts, PodTopologySpread and NodeResourcesFit; pods of a gang
+are packed together, exactly.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.packing.answer import DoesNotFit, Fits
 from qcheck.packing.solved import solved
+from qcheck.packing.spread import placed_evenly, spreading
 from qcheck.packing.workload_question import Shape, question
-from qcheck.supply.hosts import hosts
+from qcheck.supply.eligibility import hosts, runtime_class
 from qcheck.supply.pod_requests import bounds, scheduled
 from qcheck.supply.supply import supply_of
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.workloads import PodSet
     from qcheck.packing.answer import Placement
+    from qcheck.packing.question import Question
     from qcheck.supply.supply import NodeGroup
 
 
@@ -57,14 +60,34 @@ def schedule(cluster: Cluster, namespace: str, wanted: Iterable[Wanted]) -> Sche
         place = next((w.template.place for w in pods), None)
         message = "no node pool and no Node was read, so nothing is known of where the pods could run"
         return Schedule(None, reasons=(Reason("NodesUnknown", "no-nodes", message, place),) if place else ())
+    refused = tuple(r for each in pods for r in _never_created(cluster, each))
+    if refused:
+        return Schedule(False if cluster.has_all(NODES) else None, reasons=refused)
     limits = bounds(cluster, namespace)
     shapes = []
     for each in pods:
         request = scheduled(cluster, each.template, limits)
-        found = hosts(cluster, each.template, request)
+        found = hosts(cluster, supply_of(cluster).groups, each.template, request)
         shapes.append(Shape(each.pod_set.name, each.template, request, each.count, found))
     unknown = tuple(_not_judged(pods))
     return _decide(cluster, pods, tuple(shapes), unknown)
+
+
+def _never_created(cluster: Cluster, pods: Wanted) -> Iterator[Reason]:
+    """A RuntimeClass whose node selector contradicts the pods': its admission plugin refuses them."""
+    runtime = runtime_class(cluster, pods.template)
+    for key, value in runtime.node_selector.items() if runtime else ():
+        own = pods.template.selection.selector.get(key, value)
+        if runtime is not None and own != value:
+            name, place = pods.pod_set.name, pods.template.place.at("runtimeClassName")
+            message = (
+                f"the pods of pod set {name} select {key}={own}, their RuntimeClass {runtime.name} {key}={value}: "
+                f"they cannot be created"
+            )
+            near = (runtime.place.at("scheduling", "nodeSelector", key),)
+            yield Reason(
+                UNSCHEDULABLE, "runtime-class", message, place, near, f"use another RuntimeClass for {key}={own}"
+            )
 
 
 def _decide(cluster: Cluster, pods: list[Wanted], shapes: tuple[Shape, ...], unknown: tuple[Reason, ...]) -> Schedule:
@@ -75,13 +98,42 @@ def _decide(cluster: Cluster, pods: list[Wanted], shapes: tuple[Shape, ...], unk
 
         reason = obstacle(cluster, [p.pod_set for p in pods], shapes, at_best, best.certificate)
         return Schedule(False if cluster.has_all(NODES) else None, reasons=(reason,))
+    even = spreading(at_best, shapes)
+    if even is not None and even.most < shapes[0].count:
+        return Schedule(False if cluster.has_all(NODES) else None, reasons=(_uneven(pods[0], even.most),))
+    unknown = (*unknown, *(_spread_unknown(pods) if even is None else ()))
     if unknown:
         return Schedule(None, reasons=unknown)
     sure = question(cluster, shapes, at_best=False)
-    answer = solved(cluster, sure)
+    answer = _spread_out(sure, shapes) if even is not None else solved(cluster, sure)
     if isinstance(answer, Fits):
         return Schedule(True, tuple(_named(cluster, shapes, answer.witness)))
     return Schedule(None, reasons=(_doubt(pods, shapes),))
+
+
+def _spread_out(sure: Question, shapes: tuple[Shape, ...]) -> Fits | None:
+    """The only pod set, placed as its spread constraint wants it; None where it may not fit."""
+    even = spreading(sure, shapes)
+    return Fits(placed_evenly(sure, even)) if even is not None and even.most >= shapes[0].count else None
+
+
+def _uneven(pods: Wanted, most: int) -> Reason:
+    spread = pods.template.spreads[0]
+    message = (
+        f"pod set {pods.pod_set.name} spreads over the domains of {spread.key} with a maxSkew of {spread.max_skew}: "
+        f"then {most} of its {pods.count} pods fit"
+    )
+    change = f"run at most {most} pods" if most else "raise maxSkew"
+    return Reason(UNSCHEDULABLE, "spread", message, spread.place, (pods.pod_set.count_place,), change)
+
+
+def _spread_unknown(pods: list[Wanted]) -> Iterator[Reason]:
+    for each in pods:
+        open_spreads = [s for s in each.template.spreads if s.counts_own or not s.is_plain]
+        if open_spreads:
+            key = open_spreads[0].key
+            message = f"pod set {each.pod_set.name} spreads over domains of {key}, which more than its own pods decides"
+            yield Reason(UNSCHEDULABLE, "spread", message, open_spreads[0].place)
 
 
 def _not_judged(pods: list[Wanted]) -> Iterator[Reason]:
@@ -123,9 +175,14 @@ def _uncertainty(groups: list[NodeGroup], shape: Shape) -> str:
 
 def _named(cluster: Cluster, shapes: tuple[Shape, ...], witness: tuple[Placement, ...]) -> Iterator[Placed]:
     """The witness in names; nodes of a dump are named one by one."""
-    unused = [[n.name for n in g.nodes if n.ready and not n.unschedulable] for g in supply_of(cluster).groups]
+    unused = [_ready(g) for g in supply_of(cluster).groups]
     for put in witness:
         pods = {s.name: n for s, n in zip(shapes, put.filling, strict=True) if n}
         if pods:
             names, unused[put.node] = unused[put.node][: put.times], unused[put.node][put.times :]
             yield Placed(supply_of(cluster).groups[put.node].name, put.times, pods, tuple(names))
+
+
+def _ready(group: NodeGroup) -> list[str]:
+    """The names of nodes that are there, cordoned ones last."""
+    return [n.name for n in sorted(group.nodes, key=lambda n: n.unschedulable) if n.ready]

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.labels import untolerated
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.supply.landing import NONE, select
+from qcheck.supply.eligibility import demand_of, eligible
 from qcheck.supply.pod_requests import bounds, scheduled
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.labels import Toleration
     from qcheck.cluster.place import Place
     from qcheck.cluster.pods import Amounts, PodTemplate
     from qcheck.cluster.workloads import PodSet, Workload
-    from qcheck.supply.supply import NodeClass, NodeGroup
+    from qcheck.supply.supply import NodeGroup
 
 KEPT_APART = "pods of one kind per node"
 """A made-up resource: every node has one of it, pods with anti-affinity on the hostname ask for one."""
@@ -53,17 +51,12 @@ class PodShape(Value):
         devices = sorted((r for r, n in self.request.items() if n and is_compute(r)), key=lambda r: -self.request[r])
         return devices[0] if devices else None
 
-    def may_use(self, group: NodeGroup, added: tuple[Toleration, ...] = ()) -> bool:
-        """Return whether some node of a group lets these pods in; `added` are the tolerations that admission adds."""
+    def may_use(self, cluster: Cluster, group: NodeGroup, flavor: str) -> bool:
+        """Return whether some node of a group lets these pods in, with what a flavor adds to them."""
         if self.template is None or not group.classes:
             return True
-        return any(self._enters(node_class, added) for node_class in group.classes)
-
-    def _enters(self, node_class: NodeClass, added: tuple[Toleration, ...]) -> bool:
-        assert self.template is not None
-        if untolerated(node_class.taints, (*self.template.tolerations, *added)):
-            return False
-        return select(self.template.selection, node_class.labels, node_class.varying) != NONE
+        demand = demand_of(cluster, self.template, self.request, cluster.flavor.get(flavor))
+        return any(eligible(demand, c).possible for c in group.classes)
 
 
 def pod_request(cluster: Cluster, workload: Workload, pod_set: PodSet) -> Amounts:

@@ -6,6 +6,7 @@ from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.reasons import UNSCHEDULABLE, Reason
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.packing.words import explain
+from qcheck.supply.eligibility import demand_of, runtime_class
 from qcheck.supply.pod_requests import PODS
 from qcheck.supply.supply import supply_of
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from qcheck.packing.answer import Certificate
     from qcheck.packing.question import Question
     from qcheck.packing.workload_question import Shape
-    from qcheck.supply.hosts import Host
+    from qcheck.supply.eligibility import Host
 
 _PARTS = 10**6
 
@@ -42,9 +43,14 @@ def _labels(cluster: Cluster, pod_set: PodSet, shape: Shape) -> Reason | None:
         message = f"no node matches what pod set {pod_set.name} requires of its node"
         where = place.at("affinity", "nodeAffinity") if shape.template.selection.terms else place.at("nodeSelector")
         return Reason(UNSCHEDULABLE, "selector", message, where, near)
-    key, value = culprit, shape.template.selection.selector[culprit]
+    key, value = culprit, demand_of(cluster, shape.template).selection.selector[culprit]
     if key in pod_set.template.selection.selector:
         return _own_label(cluster, pod_set, shape, key, near)
+    runtime = runtime_class(cluster, pod_set.template)
+    if runtime is not None and key in runtime.node_selector:
+        message = f"RuntimeClass {runtime.name} of pod set {pod_set.name} selects {key}={value}: {_seen(cluster, key)}"
+        near = (runtime.place.at("scheduling", "nodeSelector", key), *near)
+        return Reason(UNSCHEDULABLE, "runtime-class", message, place.at("runtimeClassName"), near)
     message = f"the flavor of pod set {pod_set.name} selects {key}={value}: {_seen(cluster, key)}"
     flavor = next((f for f in cluster.flavors if f.node_labels.get(key) == value), None)
     where = flavor.place.at("spec", "nodeLabels", key) if flavor else place
@@ -85,7 +91,7 @@ def _culprit(cluster: Cluster, shape: Shape) -> str | None:
     classes = [c for g in supply_of(cluster).groups for c in g.classes]
     missing = {
         key: sum(c.labels.get(key) != value and key not in c.varying for c in classes)
-        for key, value in shape.template.selection.selector.items()
+        for key, value in demand_of(cluster, shape.template).selection.selector.items()
     }
     key = max(missing, key=lambda k: missing[k], default=None)
     return key if key is not None and missing[key] else None

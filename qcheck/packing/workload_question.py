@@ -11,7 +11,7 @@ from qcheck.cluster.pods import Amounts
 from qcheck.cluster.policy import matches_any
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.packing.question import Nodes, Pods, Question
-from qcheck.supply.hosts import Host
+from qcheck.supply.eligibility import Host
 from qcheck.supply.pod_requests import PODS
 from qcheck.supply.supply import supply_of
 
@@ -37,14 +37,13 @@ class Shape(Value):
 def question(cluster: Cluster, shapes: tuple[Shape, ...], at_best: bool) -> Question:
     """The packing question for all shapes together. Nodes are in the order of the cluster's groups."""
     priority = _priority(cluster, shapes)
-    wanted = sum(s.count for s in shapes)
     asked = sorted({r for s in shapes for r in s.request})
-    slots = {_slot(s): 1 for s in shapes if s.template.one_per_node}
+    slots = {name: 1 for s in shapes for name in _slots(s, shapes)}
     nodes = tuple(
-        Nodes(g.name, _free(cluster, g, asked, priority, at_best) | slots, _count(cluster, g, wanted, asked, at_best))
+        Nodes(g.name, _free(cluster, g, asked, priority, at_best) | slots, _count(cluster, g, shapes, asked, at_best))
         for g in supply_of(cluster).groups
     )
-    return Question(nodes, tuple(_pods(s, at_best) for s in shapes))
+    return Question(nodes, tuple(_pods(cluster, s, shapes, priority, at_best) for s in shapes))
 
 
 def _priority(cluster: Cluster, shapes: tuple[Shape, ...]) -> int | None:
@@ -53,15 +52,43 @@ def _priority(cluster: Cluster, shapes: tuple[Shape, ...]) -> int | None:
     return None if None in known else max((p for p in known if p is not None), default=None)
 
 
-def _slot(shape: Shape) -> str:
-    """A made-up resource of which every node has one, for pods that keep apart."""
-    return f"one {shape.name} per node"
+def _slots(shape: Shape, shapes: tuple[Shape, ...]) -> list[str]:
+    """Made-up resources of which every node has one, for pods that keep apart and for ports of the node.
+
+    Pods that take a port on all addresses take it on each that others name.
+    """
+    apart = [f"one {shape.name} per node"] if shape.template.one_per_node else []
+    all_ports = [p for s in shapes for p in s.template.host_ports]
+    taken = {
+        str(p) for own in shape.template.host_ports for p in all_ports if p == own or (not own.ip and p.clashes(own))
+    }
+    return apart + [f"host port {port}" for port in sorted(taken)]
 
 
-def _pods(shape: Shape, at_best: bool) -> Pods:
-    on = frozenset(i for i, h in enumerate(shape.hosts) if (h.possible if at_best else h.sure))
-    slot = {_slot(shape): 1} if shape.template.one_per_node else {}
-    return Pods(shape.name, shape.request | slot, shape.count, on)
+def _pods(cluster: Cluster, shape: Shape, shapes: tuple[Shape, ...], priority: int | None, at_best: bool) -> Pods:
+    on = frozenset(
+        i
+        for i, h in enumerate(shape.hosts)
+        if (h.possible if at_best else h.sure) and not _ports_taken(cluster, shape, h.group, priority, at_best)
+    )
+    return Pods(shape.name, shape.request | dict.fromkeys(_slots(shape, shapes), 1), shape.count, on)
+
+
+def _ports_taken(cluster: Cluster, shape: Shape, group: NodeGroup, priority: int | None, at_best: bool) -> bool:
+    """Whether DaemonSets hold a port that the pods take: for a proof those that stay, on all of the group's machines."""
+    if not shape.template.host_ports or not group.classes:
+        return False
+    taken = [
+        any(
+            port.clashes(own)
+            for t in c.takings
+            if not at_best or (t.certain and _stays(cluster, t, priority))
+            for port in t.daemon_set.template.host_ports
+            for own in shape.template.host_ports
+        )
+        for c in group.classes
+    ]
+    return all(taken) if at_best else any(taken)
 
 
 def _free(cluster: Cluster, group: NodeGroup, asked: list[str], priority: int | None, at_best: bool) -> Amounts:
@@ -93,9 +120,12 @@ def _for_sure(node: NodeClass, resource: str) -> int:
     return node.free.get(resource, 0)
 
 
-def _count(cluster: Cluster, group: NodeGroup, wanted: int, asked: list[str], at_best: bool) -> int:
+def _count(cluster: Cluster, group: NodeGroup, shapes: tuple[Shape, ...], asked: list[str], at_best: bool) -> int:
     """How many nodes there are to use: those of a dump that are ready, those that a pool can come to."""
-    count = group.ceiling if at_best or group.pool is not None else group.static
+    count, wanted = group.ceiling, sum(s.count for s in shapes)
+    if not at_best and group.pool is None:
+        cordons = not all(h.enters_cordoned for s in shapes for h in s.hosts)
+        count = sum(n.ready and not (n.unschedulable and cordons) for n in group.nodes)
     if group.pool is not None and group.pool.count_unknown:
         count = None if at_best else 0
     most = wanted if count is None else count

@@ -10,12 +10,12 @@ from qcheck.cluster.nodes import DECLARED, Machine, NodePool
 from qcheck.cluster.policy import matches_any
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.supply.device_sharing import seen_physical
-from qcheck.supply.landing import is_discovered
+from qcheck.supply.discovered_labels import is_discovered
 from qcheck.supply.supply import NodeClass, NodeGroup, takings
 
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.labels import Labels, Taint
+    from qcheck.cluster.labels import Labels
     from qcheck.cluster.nodes import Node
     from qcheck.cluster.policy import Policy, Reserve
     from qcheck.supply.supply import Varying
@@ -83,16 +83,25 @@ def _owners(cluster: Cluster) -> dict[str, NodePool]:
 
 
 def _dumped(cluster: Cluster, owners: dict[str, NodePool]) -> list[NodeGroup]:
-    keys = _telling_keys(cluster)
+    keys, named = _telling_keys(cluster), _named_nodes(cluster)
     alike: dict[tuple[object, ...], list[Node]] = {}
     for node in cluster.nodes:
         told = tuple(node.node_labels.get(k) for k in keys)
         group = next((node.node_labels[k] for k in GROUP_LABELS if k in node.node_labels), None)
         shape = tuple(sorted(node.allocatable.items()))
         owner = owners[node.name].name if node.name in owners else group
-        alike.setdefault((owner, told, node.taints, shape), []).append(node)
+        name = node.name if node.name in named else None
+        alike.setdefault((owner, told, node.taints, shape, name), []).append(node)
     groups = [_group_of_nodes(cluster, owner, nodes) for (owner, *_), nodes in alike.items()]
     return _distinct(groups)
+
+
+def _named_nodes(cluster: Cluster) -> set[str]:
+    """Nodes for which some pods ask by name."""
+    templates = [d.template for d in cluster.daemon_sets]
+    templates += [p.template for w in cluster.workloads for p in w.pod_sets]
+    fields = [f for t in templates for term in t.selection.terms or () for f in term.fields]
+    return {t.node_name for t in templates if t.node_name} | {name for f in fields for name in f.values}
 
 
 def _telling_keys(cluster: Cluster) -> list[str]:
@@ -100,11 +109,14 @@ def _telling_keys(cluster: Cluster) -> list[str]:
     keys: set[str] = set(MACHINE_LABELS)
     for flavor in cluster.flavors:
         keys |= flavor.node_labels.keys()
+    for runtime_class in cluster.runtime_classes:
+        keys |= runtime_class.node_selector.keys()
     for daemon_set in cluster.daemon_sets:
         keys |= daemon_set.template.selection.keys
     for workload in cluster.workloads:
         for pod_set in workload.pod_sets:
             keys |= pod_set.template.selection.keys
+            keys |= {s.key for s in pod_set.template.spreads if s.key != "kubernetes.io/hostname"}
     return sorted(keys)
 
 
@@ -122,7 +134,8 @@ def _group_of_nodes(cluster: Cluster, owner: object, nodes: list[Node]) -> NodeG
     )
     name = owner if isinstance(owner, str) else _name_nodes(nodes)
     usable = sum(n.ready and not n.unschedulable for n in nodes)
-    node_class = _node_class(cluster, name, machine, labels, varying, first.taints)
+    bare = NodeClass(machine, labels, varying, first.taints, names=tuple(n.name for n in nodes))
+    node_class = _node_class(cluster, name, bare)
     place = first.name_place
     return NodeGroup(name, place, place, usable, len(nodes), (node_class,), None, tuple(nodes))
 
@@ -175,7 +188,7 @@ def _pool_class(cluster: Cluster, pool: NodePool, machine: Machine) -> NodeClass
     """A machine of a pool. Labels that only a running node shows, or that could not be told, may have any value."""
     labels = {**pool.labels, **machine.labels}
     unseen = {k: () for k in _telling_keys(cluster) if (pool.labels_unknown or is_discovered(k)) and k not in labels}
-    return _node_class(cluster, pool.name, machine, labels, {**unseen, **pool.varying}, pool.taints)
+    return _node_class(cluster, pool.name, NodeClass(machine, labels, {**unseen, **pool.varying}, pool.taints))
 
 
 def counted_ceiling(pool: NodePool, policy: Policy) -> int | None:
@@ -209,8 +222,7 @@ def _limits_left(pool: NodePool, present: list[Node]) -> dict[str, int]:
     return {r: max(0, limit - sum(n.capacity.get(r, 0) for n in present)) for r, limit in pool.limits.items()}
 
 
-def _node_class(
-    cluster: Cluster, name: str, machine: Machine, labels: Labels, varying: Varying, taints: tuple[Taint, ...]
-) -> NodeClass:
+def _node_class(cluster: Cluster, name: str, bare: NodeClass) -> NodeClass:
+    """A class with what DaemonSets and the reserves of a pool of that name take."""
     reserves: tuple[Reserve, ...] = tuple(r for r in cluster.policy.reserves if matches_any(name, r.pools))
-    return NodeClass(machine, labels, varying, taints, takings(cluster, labels, varying, taints), reserves)
+    return replace(bare, takings=takings(cluster, bare), reserves=reserves)

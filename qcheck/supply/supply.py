@@ -12,15 +12,16 @@ from qcheck.cluster.nodes import DECLARED, ESTIMATED, Machine
 from qcheck.cluster.resources import BASIC, looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import view
-from qcheck.supply.landing import ALL, NONE, daemon_lands, label_match
+from qcheck.supply.eligibility import ALL, NONE, daemon_lands, label_match
 from qcheck.supply.max_flow import Overdraft, assign, overdrafts
+from qcheck.supply.pod_requests import bounds, scheduled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import Quota, ResourceFlavor
-    from qcheck.cluster.labels import Labels, Taint, Toleration
+    from qcheck.cluster.labels import Labels, Taint
     from qcheck.cluster.nodes import Node, NodePool
     from qcheck.cluster.objects import ObjectId
     from qcheck.cluster.place import Place
@@ -44,15 +45,16 @@ class NodeClass(Value, cached=True):
     """Nodes that nothing relevant tells apart.
 
     `free` is what a node offers to workloads: allocatable minus DaemonSets minus reserves, in base units, never below 0.
-    `free_at_best` leaves out DaemonSets that perhaps do not land.
+    `free_at_best` leaves out DaemonSets that perhaps do not land. `names` are those of dumped nodes.
     """
 
     machine: Machine
     labels: Labels
     varying: Varying
     taints: tuple[Taint, ...]
-    takings: tuple[Taking, ...]
-    reserves: tuple[Reserve, ...]
+    takings: tuple[Taking, ...] = ()
+    reserves: tuple[Reserve, ...] = ()
+    names: tuple[str, ...] = ()
 
     @cached_property
     def free(self) -> Amounts:
@@ -323,22 +325,18 @@ class Supply:
                     left -= min(left, held)
 
 
-def added_tolerations(cluster: Cluster, flavor: str) -> tuple[Toleration, ...]:
-    """Return the tolerations that pods get with a flavor."""
-    return cluster.flavor[flavor].tolerations if flavor in cluster.flavor else ()
-
-
 @view
 def supply_of(cluster: Cluster) -> Supply:
     """The node side of a cluster."""
     return Supply(cluster)
 
 
-def takings(cluster: Cluster, labels: Labels, varying: Varying, taints: tuple[Taint, ...]) -> tuple[Taking, ...]:
+def takings(cluster: Cluster, nodes: NodeClass) -> tuple[Taking, ...]:
     """Which DaemonSets land on nodes of a class and what each takes: its pod's requests and one pod slot."""
     found = []
     for daemon_set in cluster.daemon_sets:
-        lands = daemon_lands(daemon_set.template, labels, varying, taints)
+        lands = daemon_lands(cluster, daemon_set.template, nodes)
         if lands != NONE:
-            found.append(Taking(daemon_set, {**daemon_set.template.amounts(), "pods": 1}, lands == ALL))
+            asked = scheduled(cluster, daemon_set.template, bounds(cluster, daemon_set.namespace))
+            found.append(Taking(daemon_set, asked, lands == ALL))
     return tuple(found)

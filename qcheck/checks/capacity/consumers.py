@@ -8,7 +8,7 @@ from qcheck.checks.registry import rule
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
-from qcheck.supply.hosts import hosts
+from qcheck.supply.eligibility import hosts
 from qcheck.supply.max_flow import assign
 from qcheck.supply.pod_requests import bounds, scheduled
 from qcheck.supply.supply import supply_of
@@ -58,7 +58,11 @@ def _consumers(cluster: Cluster, workload: Workload, pod_set: PodSet) -> Iterato
     devices = sorted(r for r in request if is_compute(r))
     if not devices or not pod_set.count:
         return
-    landing = [h.group for h in hosts(cluster, pod_set.template, request) if h.possible and h.group.is_known]
+    landing = [
+        h.group
+        for h in hosts(cluster, supply_of(cluster).groups, pod_set.template, request)
+        if h.possible and h.group.is_known
+    ]
     large = [g for g in landing if all(g.highest(r) >= request[r] for r in devices)]
     for resource in devices:
         yield Consumer(

@@ -9,7 +9,7 @@ from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.resources import is_accelerator, is_compute, is_fabric
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
-from qcheck.supply.landing import ALL
+from qcheck.supply.eligibility import ALL
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:

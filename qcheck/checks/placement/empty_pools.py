@@ -9,7 +9,8 @@ from qcheck.checks.registry import rule
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
-from qcheck.supply.landing import is_discovered, lasting
+from qcheck.supply.discovered_labels import is_discovered
+from qcheck.supply.eligibility import lasting
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:

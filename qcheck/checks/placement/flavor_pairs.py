@@ -10,7 +10,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 from qcheck.schedulers.kueue.competitors import contention_of
-from qcheck.supply.landing import NONE, label_match
+from qcheck.supply.eligibility import NONE, label_match
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
-from qcheck.supply.landing import ALL, NONE, label_match, select
+from qcheck.supply.eligibility import ALL, NONE, demand_of, label_match, select
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import Quota, ResourceFlavor
-    from qcheck.cluster.labels import NodeSelection
     from qcheck.cluster.place import Place
+    from qcheck.cluster.pods import PodTemplate
     from qcheck.supply.supply import Match, NodeClass, NodeGroup, Varying
 
 
@@ -188,7 +188,7 @@ def selector_points_nowhere(cluster: Cluster) -> Iterator[Finding]:
         for pod_set in workload.pod_sets:
             template = pod_set.template
             counts = workload.queue or any(is_compute(r) and n for r, n in template.amounts().items())
-            if counts and template.selection.keys and not is_reachable(cluster, template.selection):
+            if counts and template.selection.keys and not is_reachable(cluster, template):
                 yield (
                     finding(
                         _selection_place(template.place),
@@ -200,9 +200,11 @@ def selector_points_nowhere(cluster: Cluster) -> Iterator[Finding]:
                 )
 
 
-def is_reachable(cluster: Cluster, selection: NodeSelection) -> bool:
-    """Whether some node may match a selection."""
-    return any(select(selection, c.labels, c.varying) != NONE for g in supply_of(cluster).groups for c in g.classes)
+def is_reachable(cluster: Cluster, template: PodTemplate) -> bool:
+    """Whether some node may match what pods select."""
+    wanted = demand_of(cluster, template).selection
+    classes = (c for g in supply_of(cluster).groups for c in g.classes)
+    return any(select(wanted, c.labels, c.varying, c.names) != NONE for c in classes)
 
 
 def _selection_place(spec: Place) -> Place:
@@ -220,8 +222,7 @@ def daemonset_selects_nothing(cluster: Cluster) -> Iterator[Finding]:
     if any(not g.is_known for g in supply_of(cluster).groups):
         return
     for daemon_set in cluster.daemon_sets:
-        selection = daemon_set.template.selection
-        if selection.keys and not is_reachable(cluster, selection):
+        if daemon_set.template.selection.keys and not is_reachable(cluster, daemon_set.template):
             place = daemon_set.template.place
             yield finding(
                 _selection_place(place), f"no node matches the {_selection_words(place)} of DaemonSet {daemon_set.name}"

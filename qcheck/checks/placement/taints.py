@@ -9,7 +9,7 @@ from qcheck.cluster.labels import Taint, untolerated
 from qcheck.cluster.resources import looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
-from qcheck.supply.landing import devices_are_tolerated, lasting
+from qcheck.supply.eligibility import demand_of, devices_are_tolerated, lasting
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def flavor_taint_untolerated(cluster: Cluster) -> Iterator[Finding]:
             continue
         taint, group = blocking
         workloads = _workloads_of(cluster, quotas)
-        if any(_tolerate(w, taint) for w in workloads):
+        if any(_tolerate(cluster, w, taint) for w in workloads):
             continue
         by_plugin = looks_like_accelerator(taint.key)
         found = finding(
@@ -52,7 +52,9 @@ def is_repelled(cluster: Cluster, flavor: str) -> bool:
     """Whether QC202 says of a flavor that its nodes repel all of its pods."""
     quotas = next((q for f, q in used_flavors(cluster) if f.name == flavor), None)
     blocking = _blocking_taint(cluster, cluster.flavor[flavor]) if quotas is not None else None
-    return blocking is not None and not any(_tolerate(w, blocking[0]) for w in _workloads_of(cluster, quotas or []))
+    return blocking is not None and not any(
+        _tolerate(cluster, w, blocking[0]) for w in _workloads_of(cluster, quotas or [])
+    )
 
 
 def _toleration_fix(taint: Taint, by_plugin: bool) -> str:
@@ -98,15 +100,16 @@ def _workloads_of(cluster: Cluster, quotas: list[Quota]) -> list[Workload]:
     ]
 
 
-def _tolerate(workload: Workload, taint: Taint) -> bool:
-    return all(not untolerated((taint,), p.template.tolerations) for p in workload.pod_sets)
+def _tolerate(cluster: Cluster, workload: Workload, taint: Taint) -> bool:
+    demands = (demand_of(cluster, p.template) for p in workload.pod_sets)
+    return all(not untolerated((taint,), d.tolerations) for d in demands)
 
 
 def keeps_off(cluster: Cluster, flavor: ResourceFlavor, group: NodeGroup) -> bool:
     """Whether a hard taint keeps a flavor's pods off a group: neither it nor one of its known workloads tolerates it."""
     taints = [t for t in _standing(group, flavor) if t not in flavor.node_taints]
     quotas = next((q for f, q in used_flavors(cluster) if f is flavor), [])
-    return any(not any(_tolerate(w, taint) for w in _workloads_of(cluster, quotas)) for taint in taints)
+    return any(not any(_tolerate(cluster, w, taint) for w in _workloads_of(cluster, quotas)) for taint in taints)
 
 
 def has_open_taints(group: NodeGroup) -> bool:

@@ -12,7 +12,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.flavor_question import LENIENT, PLAIN, nodes_of
 from qcheck.schedulers.kueue.shapes import workload_shapes
-from qcheck.supply.supply import added_tolerations, supply_of
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +74,7 @@ def co_resource_strands_accelerators(cluster: Cluster) -> Iterator[Finding]:
 
 def _idle(cluster: Cluster, group: NodeGroup, flavor: str, shape: PodShape, resource: str) -> Idle | None:
     """What a co-resource leaves idle on a group's nodes, beyond what an estimate may be wrong by."""
-    if not shape.may_use(group, added_tolerations(cluster, flavor)):
+    if not shape.may_use(cluster, group, flavor):
         return None
     lenient = nodes_of(group, sorted(shape.request), LENIENT, 1)
     by_device = lenient.free[resource] // shape.request[resource]
@@ -181,7 +181,7 @@ def _fought(cluster: Cluster, duel: Duel, resource: str, groups: tuple[NodeGroup
 
     large, small = duel.large.request, duel.small.request
     asked = sorted({*large, *small})
-    exposed = {g.name for g in groups if duel.small.may_use(g, added_tolerations(cluster, duel.flavor))}
+    exposed = {g.name for g in groups if duel.small.may_use(cluster, g, duel.flavor)}
     nodes = {g.name: nodes_of(g, asked, LENIENT, duel.wanted) for g in groups}
     safe = placeable([n for name, n in nodes.items() if name not in exposed], large)
     open_ = [n for name, n in nodes.items() if name in exposed]

@@ -96,7 +96,7 @@ def _is_said_of_nodes(cluster: Cluster, verdict: Verdict, reason: Reason) -> boo
     if reason.cause == "selector":
         from qcheck.checks.placement.selectors import is_reachable
 
-        return any(not is_reachable(cluster, p.template.selection) for p in verdict.workload.pod_sets)
+        return any(not is_reachable(cluster, p.template) for p in verdict.workload.pod_sets)
     if reason.cause == "taint":
         from qcheck.checks.placement.taints import is_repelled
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from functools import cached_property
 from itertools import islice
 
-from qcheck.cluster.labels import NodeSelection, untolerated
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import view
@@ -17,7 +16,7 @@ from qcheck.schedulers.kueue.flavor_eligibility import miss
 from qcheck.schedulers.kueue.loans import loans_of
 from qcheck.schedulers.kueue.priorities import Rank, kueue_rank, pod_ranks
 from qcheck.schedulers.kueue.routing import destination
-from qcheck.supply.landing import ALL, daemon_lands, lasting, select
+from qcheck.supply.eligibility import ALL, daemon_lands, demand_of, eligible
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -220,7 +219,7 @@ def landing_groups(cluster: Cluster, workload: Workload, queue: ClusterQueue) ->
         for p in _decisive(workload)
         for f in _flavors(cluster, p, queue)
         for m in supply_of(cluster).matches(f.name)
-        if m.how_many == ALL and _may_stand(p, f, m.group)
+        if m.how_many == ALL and _may_stand(cluster, p, f, m.group)
     ]
 
 
@@ -243,14 +242,10 @@ def _flavors(cluster: Cluster, pod_set: PodSet, queue: ClusterQueue) -> Iterator
                 yield flavor
 
 
-def _may_stand(pod_set: PodSet, flavor: ResourceFlavor, group: NodeGroup) -> bool:
-    template = pod_set.template
-    selection = NodeSelection({**template.selection.selector, **flavor.node_labels}, template.selection.terms)
-    tolerations = (*template.tolerations, *flavor.tolerations)
-    return any(
-        select(selection, c.labels, c.varying) == ALL and not untolerated(lasting(c.taints), tolerations)
-        for c in group.classes
-    )
+def _may_stand(cluster: Cluster, pod_set: PodSet, flavor: ResourceFlavor, group: NodeGroup) -> bool:
+    demand = demand_of(cluster, pod_set.template, flavor=flavor)
+    found = [eligible(demand, c) for c in group.classes]
+    return any(e.selected == ALL and e.possible for e in found)
 
 
 def daemon_grounds(cluster: Cluster, daemon_set: DaemonSet) -> frozenset[str]:
@@ -260,7 +255,7 @@ def daemon_grounds(cluster: Cluster, daemon_set: DaemonSet) -> frozenset[str]:
         for g in supply_of(cluster).groups
         for c in g.classes
         if any(is_compute(r) and n for r, n in c.machine.allocatable.items())
-        and daemon_lands(daemon_set.template, c.labels, c.varying, c.taints) == ALL
+        and daemon_lands(cluster, daemon_set.template, c) == ALL
     )
 
 

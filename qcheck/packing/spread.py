@@ -1,0 +1,104 @@
+"""Topology spread constraints with DoNotSchedule: decided for one pod set with one such constraint, else not at all.
+
+kube-scheduler keeps every domain within `maxSkew` of the emptiest one. Equal pods that count themselves can then fill each
+domain up to what the smallest one holds plus `maxSkew`, in whatever order they come; so their number decides.
+
+Source: the plugin PodTopologySpread of kube-scheduler 1.36 with default policies: nodes that the pods select count as
+domains, tainted and full ones too; nodes without the key take no pods.
+"""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.packing.answer import Placement
+
+if TYPE_CHECKING:
+    from qcheck.cluster.pods import Spread
+    from qcheck.packing.question import Question
+    from qcheck.packing.workload_question import Shape
+    from qcheck.supply.eligibility import Host
+
+HOSTNAME = "kubernetes.io/hostname"
+
+
+class SpreadDomain(Value):
+    """A domain: groups of nodes (by index) with how many of each lie in it, and how many pods may come there."""
+
+    parts: tuple[tuple[int, int], ...]
+    pods: int
+
+
+class Spreading(Value):
+    """The domains, and how many pods may come to all of them."""
+
+    domains: tuple[SpreadDomain, ...]
+
+    @property
+    def most(self) -> int:
+        return sum(d.pods for d in self.domains)
+
+
+def spreading(posed: Question, shapes: tuple[Shape, ...]) -> Spreading | None:
+    """What the constraint of the only pod set allows on the nodes of a packing question; None where that is not told."""
+    if len(shapes) != 1 or len(shapes[0].template.spreads) != 1:
+        return None
+    shape, spread = shapes[0], shapes[0].template.spreads[0]
+    if not spread.is_plain or not spread.counts_own:
+        return None
+    parts: dict[str, list[tuple[int, int]]] = {}
+    for index, host in enumerate(shape.hosts):
+        domains = _domains(host, spread, posed.nodes[index].count) if host.labels_match else {}
+        if domains is None:
+            return None
+        for name, nodes in domains.items():
+            parts.setdefault(name, []).append((index, nodes))
+    room = {name: sum(n * posed.rooms[i].limits[0] for i, n in of) for name, of in parts.items()}
+    emptiest = 0 if len(room) < (spread.minimum_domains or 1) else min(room.values(), default=0)
+    limit = emptiest + spread.max_skew
+    return Spreading(tuple(SpreadDomain(tuple(of), min(room[name], limit)) for name, of in parts.items()))
+
+
+def _domains(host: Host, spread: Spread, count: int) -> dict[str, int] | None:
+    """The domains of a group's nodes with how many of `count` usable ones lie in each.
+
+    None of them without the label; None where it is not known. Cordoned nodes are domains too, without room.
+    """
+    group = host.group
+    present = max(count, len(group.nodes))
+    if not present:
+        return {}
+    if not group.classes:
+        return None
+    if spread.key == HOSTNAME:
+        return {f"{group.name}/{n}": int(n < count) for n in range(present)}
+    if any(spread.key in c.varying for c in group.classes):
+        return None
+    values = {c.labels.get(spread.key) for c in group.classes}
+    if len(values) > 1:
+        return None
+    value = values.pop()
+    return {} if value is None else {value: count}
+
+
+def placed_evenly(posed: Question, found: Spreading) -> tuple[Placement, ...]:
+    """A placement of all pods that keeps to the constraint: one more into the emptiest domain, again and again."""
+    counts = [0] * len(found.domains)
+    emptiest = [(0, at) for at, domain in enumerate(found.domains) if domain.pods]
+    heapify(emptiest)
+    for _ in range(posed.wanted[0]):
+        pods, at = heappop(emptiest)
+        counts[at] = pods + 1
+        if pods + 1 < found.domains[at].pods:
+            heappush(emptiest, (pods + 1, at))
+    placements: list[Placement] = []
+    for pods, domain in zip(counts, found.domains, strict=True):
+        left = pods
+        for index, nodes in domain.parts:
+            most = posed.rooms[index].limits[0]
+            for _ in range(nodes):
+                if left and most:
+                    placements.append(Placement(index, (min(left, most),), 1))
+                    left -= min(left, most)
+    return tuple(placements)

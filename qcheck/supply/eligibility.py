@@ -1,0 +1,264 @@
+"""May these pods use this node? The one answer: labels, affinity, taints, RuntimeClass, node name, cordons.
+
+Answers are three-valued, because some labels differ from node to node in ways a repository does not tell. What is not
+possible is a proof; what is sure holds for each node and is the ground for a witness. Taints that come and go with a node's
+health do not count; a cordon only says that a node is not there now.
+
+Source: the filters NodeName, NodeUnschedulable, NodeAffinity and TaintToleration of kube-scheduler 1.36, the DaemonSet
+controller's predicate, the RuntimeClass and ExtendedResourceToleration admission plugins.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.labels import Labels, NodeSelection, NodeSelectorTerm, Requirement, Taint, Toleration, untolerated
+from qcheck.cluster.resources import looks_like_accelerator
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import ResourceFlavor
+    from qcheck.cluster.pods import PodTemplate
+    from qcheck.cluster.workloads import RuntimeClass
+    from qcheck.supply.supply import NodeClass, NodeGroup, Varying
+
+NONE, SOME, ALL = 0, 1, 2
+"""How many nodes of a class match: none, some or perhaps some, all."""
+
+_VARIETY = 256
+
+_CORDON = Taint("node.kubernetes.io/unschedulable")
+
+DAEMON_TOLERATIONS = (
+    Toleration("node.kubernetes.io/not-ready", "Exists", "", "NoExecute"),
+    Toleration("node.kubernetes.io/unreachable", "Exists", "", "NoExecute"),
+    Toleration("node.kubernetes.io/disk-pressure", "Exists", "", "NoSchedule"),
+    Toleration("node.kubernetes.io/memory-pressure", "Exists", "", "NoSchedule"),
+    Toleration("node.kubernetes.io/pid-pressure", "Exists", "", "NoSchedule"),
+    Toleration(_CORDON.key, "Exists", "", "NoSchedule"),
+)
+"""What the DaemonSet controller adds to its pods; network-unavailable as well for those on the host network."""
+
+_HOST_NETWORK = Toleration("node.kubernetes.io/network-unavailable", "Exists", "", "NoSchedule")
+
+PASSING_TAINTS = (
+    "node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "node.cilium.io/", "karpenter.sh/",
+    "ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler",
+)  # fmt: skip
+"""Prefixes of taints that come and go with a node's health; no flavor needs to tolerate them."""
+
+GKE_NODE = "cloud.google.com/gke-nodepool"
+"""A label of every GKE node."""
+
+
+class NodeDemand(Value):
+    """What pods demand of a node beside room. `devices` are the extended resources that they request."""
+
+    selection: NodeSelection
+    tolerations: tuple[Toleration, ...] = ()
+    node_name: str | None = None
+    devices: frozenset[str] = frozenset()
+
+
+class Eligibility(Value):
+    """How many nodes of a class are `selected`, and whether the pods may use them.
+
+    `repels` is a taint that keeps them off, or that only an admission plugin would make them tolerate.
+    """
+
+    selected: int
+    repels: Taint | None
+    possible: bool
+    sure: bool
+
+
+class Host(Value):
+    """A group of nodes as pods see it: what holds for some of its machines is possible, what holds for all is sure."""
+
+    group: NodeGroup
+    labels_match: bool
+    repels: Taint | None
+    possible: bool
+    sure: bool
+    enters_cordoned: bool = False
+
+
+def demand_of(
+    cluster: Cluster, template: PodTemplate, asked: Iterable[str] = (), flavor: ResourceFlavor | None = None
+) -> NodeDemand:
+    """What the pods of a template demand once the API server has created them, with what a flavor gives them."""
+    added = runtime_class(cluster, template)
+    selector = {**template.selection.selector, **(flavor.node_labels if flavor else {})}
+    tolerations = (*template.tolerations, *(flavor.tolerations if flavor else ()))
+    return NodeDemand(
+        NodeSelection({**(added.node_selector if added else {}), **selector}, _terms(template)),
+        (*tolerations, *(added.tolerations if added else ())),
+        template.node_name,
+        frozenset(r for r in asked if looks_like_accelerator(r)),
+    )
+
+
+def _terms(template: PodTemplate) -> tuple[NodeSelectorTerm, ...] | None:
+    """The required affinity, together with the labels without which a node takes no pod that spreads over them."""
+    terms = template.selection.terms
+    spread = tuple(Requirement(s.key, "Exists") for s in template.spreads)
+    if not spread:
+        return terms
+    whole = [t for t in terms or (NodeSelectorTerm(),) if terms is None or t.expressions or t.fields]
+    return tuple(NodeSelectorTerm((*t.expressions, *spread), t.fields) for t in whole)
+
+
+def runtime_class(cluster: Cluster, template: PodTemplate) -> RuntimeClass | None:
+    """The RuntimeClass of a template's pods, if it is known."""
+    if template.runtime_class is None:
+        return None
+    return next((c for c in cluster.runtime_classes if c.name == template.runtime_class), None)
+
+
+def hosts(
+    cluster: Cluster, groups: Iterable[NodeGroup], template: PodTemplate, asked: Iterable[str]
+) -> tuple[Host, ...]:
+    """Node groups, judged for the pods of a template that ask for some resources."""
+    demand = demand_of(cluster, template, asked)
+    return tuple(_host(g, demand) for g in groups)
+
+
+def _host(group: NodeGroup, demand: NodeDemand) -> Host:
+    found = [eligible(demand, c) for c in group.classes] or [_loosely(demand, group)]
+    return Host(
+        group,
+        labels_match=any(e.selected != NONE for e in found),
+        repels=next((e.repels for e in found if e.repels is not None), None),
+        possible=any(e.possible for e in found),
+        sure=all(e.sure for e in found),
+        enters_cordoned=enters_cordoned(demand),
+    )
+
+
+def eligible(demand: NodeDemand, nodes: NodeClass) -> Eligibility:
+    """Whether pods may use the nodes of a class."""
+    selected = min(
+        select(demand.selection, nodes.labels, nodes.varying, nodes.names), _named(demand.node_name, nodes.names)
+    )
+    return _through(demand, selected, nodes.taints, nodes.labels)
+
+
+def enters_cordoned(demand: NodeDemand) -> bool:
+    """Whether the pods may use a node that is cordoned now."""
+    return demand.node_name is not None or not untolerated((_CORDON,), demand.tolerations)
+
+
+def _loosely(demand: NodeDemand, group: NodeGroup) -> Eligibility:
+    """For a pool whose machines are not known: labels that the provider would add may have any value."""
+    labels, varying = (group.pool.labels, group.pool.varying) if group.pool else ({}, {})
+    open_keys: Varying = {k: () for k in demand.selection.keys if k not in labels}
+    selected = min(select(demand.selection, labels, {**open_keys, **varying}), _named(demand.node_name, ()))
+    return _through(demand, selected, group.pool.taints if group.pool else (), labels)
+
+
+def _through(demand: NodeDemand, selected: int, taints: tuple[Taint, ...], labels: Labels) -> Eligibility:
+    """Past the taints of nodes that are selected. A pod with a node name meets only those that evict."""
+    lasting_taints = lasting(taints)
+    if demand.node_name is not None:
+        lasting_taints = tuple(t for t in lasting_taints if t.effect == "NoExecute")
+    left = untolerated(lasting_taints, demand.tolerations)
+    firm = [t for t in left if t.key not in demand.devices]
+    if devices_are_tolerated(labels):
+        left = tuple(firm)
+    compared = any(t.operator in COMPARISONS for t in demand.tolerations) and untolerated(
+        lasting_taints, tuple(t for t in demand.tolerations if t.operator not in COMPARISONS)
+    )
+    return Eligibility(
+        selected,
+        next(iter([*firm, *left, *(compared or ())]), None),
+        possible=selected != NONE and not firm,
+        sure=selected == ALL and not left and not compared,
+    )
+
+
+COMPARISONS = ("Lt", "Gt")
+"""Operators that Kueue honours, and kube-scheduler only with the feature gate TaintTolerationComparisonOperators."""
+
+
+def _named(wanted: str | None, names: tuple[str, ...]) -> int:
+    """How many of some nodes have the name that pods ask for; names of a pool's nodes are not known."""
+    if wanted is None or names == (wanted,):
+        return ALL
+    return SOME if not names or wanted in names else NONE
+
+
+def devices_are_tolerated(labels: Mapping[str, str]) -> bool:
+    """Whether pods that request a device surely tolerate the taint named like it.
+
+    That is the ExtendedResourceToleration admission plugin's doing: off by default, on at GKE.
+    """
+    return GKE_NODE in labels
+
+
+def lasting(taints: tuple[Taint, ...]) -> tuple[Taint, ...]:
+    """Taints that are part of a node's purpose, not of its health."""
+    return tuple(t for t in taints if not t.key.startswith(PASSING_TAINTS))
+
+
+def daemon_lands(cluster: Cluster, template: PodTemplate, nodes: NodeClass) -> int:
+    """On how many nodes of a class a DaemonSet has a pod: the controller must create it, and the node be selected.
+
+    The controller looks at the template's own tolerations, and at no resources.
+    """
+    tolerations = (*template.tolerations, *DAEMON_TOLERATIONS, *((_HOST_NETWORK,) if template.host_network else ()))
+    if untolerated(lasting(nodes.taints), tolerations):
+        return NONE
+    demand = demand_of(cluster, template)
+    return min(
+        select(demand.selection, nodes.labels, nodes.varying, nodes.names), _named(demand.node_name, nodes.names)
+    )
+
+
+def select(
+    selection: NodeSelection, labels: Labels, varying: Mapping[str, tuple[str, ...]], names: tuple[str, ...] = ()
+) -> int:
+    """How many nodes with these labels a selection matches: `NONE`, `SOME` or `ALL`.
+
+    `varying` are labels that all nodes carry with differing values; an empty tuple means that the values are unknown.
+    `names` are those of the nodes, where they are known; terms may ask for them.
+    """
+    keys = sorted(selection.keys & varying.keys() - labels.keys())
+    has_fields = any(t.fields for t in selection.terms or ())
+    if any(not varying[k] for k in keys) or (has_fields and not names):
+        return SOME if _may_match(selection, labels, varying) else NONE
+    answers = {
+        selection.matches(case, name)
+        for case in _cases(labels, varying, keys)
+        for name in (names if has_fields else (None,))
+    }
+    if answers == {True}:
+        return ALL
+    return SOME if True in answers else NONE
+
+
+def _cases(labels: Labels, varying: Mapping[str, tuple[str, ...]], keys: list[str]) -> list[Labels]:
+    """Every combination of the varying values that matter, up to a bound beyond which they are not told apart."""
+    cases = [labels]
+    for key in keys:
+        cases = [{**c, key: value} for c in cases for value in varying[key]][:_VARIETY]
+    return cases
+
+
+def _may_match(selection: NodeSelection, labels: Labels, varying: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether some value of the varying labels could satisfy the selection (an upper bound)."""
+
+    def could(key: str, holds: bool) -> bool:
+        return holds or (key in varying and key not in labels)
+
+    if not all(could(k, labels.get(k) == v) for k, v in selection.selector.items()):
+        return False
+    return selection.terms is None or any(
+        (t.expressions or t.fields) and all(could(e.key, e.matches(labels)) for e in t.expressions)
+        for t in selection.terms
+    )
+
+
+def label_match(wanted: Labels, labels: Labels, varying: Mapping[str, tuple[str, ...]]) -> int:
+    """`select` for plain labels, as a ResourceFlavor's nodeLabels are."""
+    return select(NodeSelection(wanted), labels, varying)
