@@ -15,6 +15,8 @@ from qcheck.schedulers.kueue.simulation.rules import Rules, rules_of
 from qcheck.schedulers.kueue.simulation.run import Simulation
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from qcheck.answers.scenario import Actor, Scenario
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import ClusterQueue
@@ -33,13 +35,37 @@ class Barred(Value):
 
 
 class Simulated(Value):
-    """The answer: the run on one cluster, and the workloads that take no part in it."""
+    """The answer: the run on one cluster, its workloads, and those that take no part in it."""
 
     cluster: Cluster
     scenario: Scenario
     rules: Rules
     timeline: Timeline
+    jobs: tuple[Job, ...]
     barred: tuple[Barred, ...]
+
+    @property
+    def not_simulated(self) -> tuple[str, ...]:
+        """What would happen on the cluster and is left out here."""
+        return tuple(_left_out(self))
+
+
+def _left_out(run: Simulated) -> Iterator[str]:
+    yield "pods start and end in no time: admission counts, not when a container runs"
+    if any(pool.minimum != pool.maximum for pool in run.cluster.pools):
+        yield "the time that an autoscaler takes to add nodes"
+    used = {run.cluster.queue[job.queue].name: run.cluster.queue[job.queue] for job in run.jobs}
+    flavors = {f.name for q in used.values() for f in q.flavors()}
+    if any(run.cluster.flavor[f].topology for f in flavors if f in run.cluster.flavor):
+        yield "placement in the topology: a workload that fits the quota counts as placed"
+    if any(q.checks for q in used.values()):
+        yield "admission checks: they count as passed at once"
+    if run.cluster.configuration is not None and run.cluster.configuration.admission_fair_sharing:
+        yield "admission fair sharing: usage of the past does not change the order of a queue"
+    if any(p.minimum is not None for a in run.scenario.actors for p in a.workload.pod_sets):
+        yield "partial admission: every workload is admitted with all of its pods"
+    if any(s.preempted_by for s in run.timeline.spans):
+        yield "checkpoints: a preempted workload runs for its whole duration again"
 
 
 def simulate(cluster: Cluster, scenario: Scenario, report: Report | None = None) -> Simulated:
@@ -60,6 +86,7 @@ def simulate(cluster: Cluster, scenario: Scenario, report: Report | None = None)
         scenario=scenario,
         rules=rules,
         timeline=simulation.run(report),
+        jobs=(*(h.job for h in cast.holders), *cast.jobs),
         barred=tuple(cast.barred),
     )
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from qcheck import __version__
-from qcheck.cli import admit, baseline, capacity, diff, explain, init, rules, schema, snapshot
+from qcheck.cli import admit, baseline, capacity, diff, explain, init, rules, schema, simulate, snapshot
 from qcheck.cli.arguments import Paths
 from qcheck.cli.check import check
 from qcheck.cli.options import CHECK_OPTIONS, FLAG, LIVE, MANY, CheckOptions, Option
@@ -48,7 +48,7 @@ app = typer.Typer(
 
 def main(words: Sequence[str]) -> int:
     """Runs the app; its exit code."""
-    words = optional_value(admit.spread_in(words) if words[:1] == ["admit"] else words)
+    words = optional_value(admit.spread_in(words) if words[:1] in (["admit"], ["simulate"]) else words)
     try:
         app(args=words, prog_name="qcheck")
     except SystemExit as end:
@@ -137,6 +137,10 @@ app.command(
         "qcheck admit job.yaml", "qcheck admit job.yaml other.yaml --in clusters/prod nodes.yaml --format json"
     ),
 )(admit.admit)
+app.command(
+    "simulate",
+    epilog=examples("qcheck simulate scenario.yaml", "qcheck simulate scenario.yaml --in clusters/prod --format json"),
+)(simulate.simulate)
 app.command(
     "diff", epilog=examples("qcheck diff main", "qcheck diff v1.2 v1.3 --format markdown", "qcheck diff old/ new/")
 )(diff.diff)

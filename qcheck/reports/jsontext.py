@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    Json = str | int | bool | None | Sequence["Json"] | Mapping[str, "Json"]
+    Json = str | int | float | bool | None | Sequence["Json"] | Mapping[str, "Json"]
 
 _RAW = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]")
 """Characters that JSON allows unescaped although terminals and editors act on them."""

@@ -1,29 +1,62 @@
-"""A simulated run as text, JSON and HTML."""
+"""A simulated run as text and JSON."""
 
 from __future__ import annotations
 
+from qcheck.answers.lanes import lanes
+from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.reports.jsontext import dump
+from qcheck.reports.wording import plain, plural
+from qcheck.schedulers.kueue.simulation.timeline import End
+from qcheck.schedulers.kueue.simulation.words import Outcome, Site
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from fractions import Fraction
+
+    from qcheck.answers.lanes import Lane
     from qcheck.answers.simulate import Simulated
+    from qcheck.reports.jsontext import Json
     from qcheck.schedulers.kueue.simulation.timeline import CycleRecord
 
-Data = dict[str, object]
+    Data = dict[str, Json]
+
+MOST_LINES = 200
+"""Cycles that the text shows; JSON has all of them."""
+MOST_PENDING = 40
+
+
+def render_json(run: Simulated) -> str:
+    return dump(as_data(run))
 
 
 def as_data(run: Simulated) -> Data:
     """The answer as plain data."""
     timeline = run.timeline
+    pending = [(w.job.name, w.site, w.reason.value if w.reason else None) for w in timeline.waiting]
+    pending += [(b.workload, Site.INADMISSIBLE, b.code) for b in run.barred]
     return {
         "schema": 1,
         "end": timeline.outcome.value,
         "cycles": [_cycle(c) for c in timeline.cycles],
         "admitted": [{"workload": s.job.name, "flavors": s.flavors} for s in timeline.running],
-        "pending": [
-            {"workload": w.job.name, "place": w.site.value, "reason": w.reason.value if w.reason else None}
-            for w in timeline.waiting
+        "pending": [{"workload": n, "place": site.value, "reason": why} for n, site, why in sorted(pending)],
+        "queues": [
+            {
+                "queue": lane.queue,
+                "deviceHours": number(lane.device_hours),
+                "waited": lane.waited,
+                "preempted": lane.preempted,
+            }
+            for lane in lanes(run)
         ],
+        "notSimulated": list(run.not_simulated),
     }
+
+
+def number(value: Fraction) -> Json:
+    """A whole number as one, another rounded to thousandths."""
+    return value.numerator if value.denominator == 1 else float(round(value, 3))
 
 
 def _cycle(record: CycleRecord) -> Data:
@@ -34,3 +67,84 @@ def _cycle(record: CycleRecord) -> Data:
         "admitted": [{"workload": a.workload, "flavors": a.flavors} for a in record.admitted],
         "preempted": [{"workload": p.workload, "by": p.by, "reason": p.cause.value} for p in record.preempted],
     }
+
+
+def render_text(run: Simulated) -> str:
+    """The timeline, the end, and a table of the queues."""
+    timeline = run.timeline
+    mode = "fair sharing" if run.rules.is_fair else "classical preemption"
+    lines = [f"Kueue {run.cluster.policy.kueue}, {mode}, {plural(len(run.jobs), 'workload')}", ""]
+    moving = [c for c in timeline.cycles if c.moves]
+    for record in moving[:MOST_LINES]:
+        lines += _cycle_lines(record, timeline.start)
+    if len(moving) > MOST_LINES:
+        lines.append(f"... {plural(len(moving) - MOST_LINES, 'more cycle')}: --format json has all of them")
+    if not moving:
+        lines.append("nothing is admitted and nothing is preempted")
+    lines += ["", *_end(run), "", *_table(lanes(run))]
+    lines += ["", *(f"not simulated: {what}" for what in run.not_simulated)]
+    return "\n".join(map(plain, lines)).rstrip() + "\n"
+
+
+def _cycle_lines(record: CycleRecord, start: int) -> Iterator[str]:
+    head = f"{clock(record.at - start):>10}  cycle {record.number:<5}"
+    for preemption in record.preempted:
+        yield f"{head} {preemption.by} preempts {preemption.workload} ({preemption.cause.value})"
+        head = " " * len(head)
+    for admission in record.admitted:
+        flavors = ", ".join(sorted({f for of in admission.flavors.values() for f in of.values()}))
+        yield f"{head} {admission.workload} is admitted{f' on {flavors}' if flavors else ''}"
+        head = " " * len(head)
+    passed = [name for name, o in record.heads if o in (Outcome.NO_LONGER_FITS, Outcome.OVERLAP)]
+    if passed:
+        yield f"{head} {', '.join(passed)}: lost to an earlier workload of this cycle"
+
+
+def clock(seconds: int) -> str:
+    """`+0:25:02` after the start."""
+    sign, left = ("-", -seconds) if seconds < 0 else ("+", seconds)
+    days, rest = divmod(left, 86_400)
+    shown = f"{rest // 3600}:{rest % 3600 // 60:02d}:{rest % 60:02d}"
+    return f"{sign}{days}d {shown}" if days else f"{sign}{shown}"
+
+
+def _end(run: Simulated) -> Iterator[str]:
+    timeline = run.timeline
+    at = clock(timeline.end - timeline.start)
+    waiting = [*((w.job.name, w.job.queue, _why(w.site, w.reason)) for w in timeline.waiting)]
+    waiting += [(b.workload, b.queue, b.message) for b in run.barred]
+    if timeline.outcome is End.CYCLING:
+        yield f"{at}  does not come to rest: the same workloads are admitted and preempted over and over"
+    else:
+        yield f"{at}  nothing moves any more"
+    yield f"{plural(len(timeline.running), 'workload')} hold quota, {len(waiting):,} wait"
+    for name, queue, why in sorted(waiting)[:MOST_PENDING]:
+        yield f"  {name} in {queue}: {why}"
+    if len(waiting) > MOST_PENDING:
+        yield f"  and {len(waiting) - MOST_PENDING:,} more"
+
+
+def _why(site: Site, reason: object) -> str:
+    return f"{site.value}, {'not tried yet' if reason is None else reason}"
+
+
+def _table(found: Sequence[Lane]) -> Iterator[str]:
+    rows = [("queue", "device-hours", "waited", "longest wait", "preempted")]
+    rows += [
+        (
+            lane.queue,
+            f"{float(lane.device_hours):,.1f}",
+            clock(lane.waited)[1:],
+            clock(lane.longest_wait)[1:],
+            str(lane.preempted),
+        )
+        for lane in found
+    ]
+    widths = [max(len(r[i]) for r in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        yield "  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True)))
+
+
+def amount(lane: Lane, units: int) -> str:
+    """An amount of a lane's resource with its unit."""
+    return f"{show_amount(lane.resource, units)} {lane.resource}"

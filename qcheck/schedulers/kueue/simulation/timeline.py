@@ -8,6 +8,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.kueue.simulation.words import Cause, Outcome, Site, WaitReason
 
 if TYPE_CHECKING:
+    from qcheck.cluster.kueue import FlavorResource
     from qcheck.schedulers.kueue.simulation.entry import Entry
     from qcheck.schedulers.kueue.simulation.workload import Flavors, Holder, Job
 
@@ -55,11 +56,12 @@ class Waiter(Value):
 class Span(Value):
     """A time in which a workload holds quota, in seconds; `end` is None where it still does when the run ends.
 
-    `preempted_by` names who ended it, if anybody did.
+    `held` in base units by cell. `preempted_by` names who ended it, if anybody did.
     """
 
     job: Job
     flavors: Flavors
+    held: dict[FlavorResource, int]
     start: int
     end: int | None
     preempted_by: str | None = None
@@ -115,7 +117,7 @@ class Recorder:
     def leaves(self, holder: Holder, at: int) -> None:
         """A workload that gives its quota back."""
         by = holder.evicted_by[0] if holder.evicted_by else None
-        self._spans.append(Span(job=holder.job, flavors=holder.flavors, start=holder.since, end=at, preempted_by=by))
+        self._spans.append(_span(holder, at, by))
         self._last = max(self._last, at)
 
     def stops(self, still: int, at: int, is_loop: bool) -> None:
@@ -128,7 +130,7 @@ class Recorder:
 
     def timeline(self, holders: list[Holder], waiting: list[Waiter]) -> Timeline:
         """All of it, with those that hold quota or wait at the end."""
-        open_spans = (Span(job=h.job, flavors=h.flavors, start=h.since, end=None) for h in holders)
+        open_spans = (_span(h, None, None) for h in holders)
         return Timeline(
             outcome=End.CYCLING if self._ends_in_loop else End.QUIET,
             start=self._start,
@@ -138,3 +140,14 @@ class Recorder:
             waiting=tuple(sorted(waiting, key=lambda w: w.job.name)),
             loops=tuple(self._loops),
         )
+
+
+def _span(holder: Holder, end: int | None, by: str | None) -> Span:
+    return Span(
+        job=holder.job,
+        flavors=holder.flavors,
+        held={cell.key: amount for cell, amount in holder.usage.items()},
+        start=holder.since,
+        end=end,
+        preempted_by=by,
+    )

@@ -66,6 +66,16 @@ class Job(Value, cached=True):
     shape: Hashable
     runs_for: int | None = None
 
+    @property
+    def asks(self) -> dict[str, int]:
+        """What it asks for in total, by resource, in base units; nothing where its queue does not cover it."""
+        total: dict[str, int] = {}
+        for placement in self.placements:
+            for choice in placement.choices:
+                for resource, amount in zip(choice.resources, choice.amounts, strict=True):
+                    total[resource] = total.get(resource, 0) + amount
+        return total
+
     @cached_property
     def order(self) -> Order:
         """The place among others of its queue: higher priority first, then the earlier one."""
