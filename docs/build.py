@@ -1,4 +1,5 @@
-"""Builds what is generated: `rules/index.json`, the pages of the rules, and the output of commands shown in documents.
+"""Builds what is generated: `rules/index.json`, the keys of the settings, the pages of the rules, and the output of
+commands shown in documents.
 
 `make docs` runs it; a test holds everything current.
 
@@ -30,6 +31,8 @@ from qcheck.findings.rulebook import RuleText, read_rulebook  # noqa: E402
 from qcheck.pipeline.diff import compare, sides  # noqa: E402
 from qcheck.reports import render  # noqa: E402
 from qcheck.settings import Settings, load_settings  # noqa: E402
+from qcheck.settings.keys import described  # noqa: E402
+from qcheck.settings.quick import KEYS  # noqa: E402
 
 CASES = ROOT / "fixtures" / "rules"
 CONSOLE = re.compile(r"^```console\n\$ qcheck (?P<command>.*)\n(?:.*\n)*?```$", re.MULTILINE)
@@ -59,8 +62,9 @@ where it rests on an estimate.
 
 
 def main() -> None:
-    # The index first: what the pages show is found by the rules that it lists.
+    # These first: what the pages show is found by the rules that the index lists, and by settings.
     write(ROOT / "rules" / "index.json", index(list(read_rulebook().values())))
+    write(Path(KEYS), described())
     for path, text in generated().items():
         write(path, text)
     for path in stale():
@@ -82,7 +86,7 @@ def generated() -> dict[Path, str]:
     files = {ROOT / "rules" / "index.json": index(rules), ROOT / "docs" / "rules.md": overview(rules)}
     files |= {path: CONSOLE.sub(rerun, path.read_text(encoding="utf-8")) for path in written()}
     files |= {ROOT / "docs" / "rules" / f"{rule.id}.md": page(rule) for rule in rules}
-    return files | example_reports()
+    return files | {Path(KEYS): described()} | example_reports()
 
 
 def example_reports() -> dict[Path, str]:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pathspec import GitIgnoreSpec
 
-from qcheck.settings.patterns import is_pattern, specification
 from qcheck.sources.ignored import piece
+from qcheck.sources.patterns import is_pattern, specification
 
 PIECES = ["a", "b", "*", "**", "/", "?", "[ab]", "/**/", "**/", "*a*", ".", "\\*", "ab"]
 PATTERNS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=9).map("".join)

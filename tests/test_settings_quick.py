@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,11 @@ from pydantic import ValidationError
 from qcheck.cluster.value import replace
 from qcheck.documents.limits import Limits
 from qcheck.documents.load import load
-from qcheck.settings import Settings
-from qcheck.settings.quick import quick
+from qcheck.settings import Settings, checks
+from qcheck.settings import quick as quick_way
+from qcheck.settings.keys import described
 from qcheck.settings.schema import SettingsPart
+from qcheck.settings.values import settings_of
 
 FIXTURES = sorted((Path(__file__).parent.parent / "fixtures").rglob("qcheck.yaml"))
 USUAL = """
@@ -73,16 +76,21 @@ def plain(text: str) -> object:
     return documents[0].data if documents else None
 
 
+def quick(data: object) -> Settings | None:
+    part = quick_way.quick(data)
+    return part and settings_of(part, "qcheck.yaml", ".")
+
+
 def by_schema(data: object) -> Settings | None:
     try:
-        return SettingsPart.model_validate({} if data is None else data).value("qcheck.yaml", ".")
+        return settings_of(SettingsPart.model_validate({} if data is None else data), "qcheck.yaml", ".")
     except ValidationError:
         return None
 
 
 def same(data: object) -> Settings | None:
     """What the quick way says, once it is known that the schema says the same."""
-    found, expected = quick(data, "qcheck.yaml", "."), by_schema(data)
+    found, expected = quick(data), by_schema(data)
     if found is not None:
         assert expected is not None
         assert found == replace(expected, limits=found.limits)
@@ -106,12 +114,12 @@ def test_fixtures(path: Path) -> None:
     "data", [{"clusters": {1: {"include": ["a"]}}}, {"rules": {"severity": {1: "note"}}}, {"version": 1.0}]
 )
 def test_it_leaves_other_types_to_the_schema(data: object) -> None:
-    assert quick(data, "qcheck.yaml", ".") is None
+    assert quick(data) is None
 
 
 @pytest.mark.parametrize("text", UNUSUAL)
 def test_it_leaves_mistakes_to_the_schema(text: str) -> None:
-    assert quick(plain(text), "qcheck.yaml", ".") is None
+    assert quick(plain(text)) is None
 
 
 TOP = [
@@ -140,3 +148,12 @@ def test_it_says_what_the_schema_says(data: dict[str, Any]) -> None:
 @given(st.sampled_from(sorted(plain(USUAL))), VALUES)  # type: ignore[call-overload]
 def test_it_says_the_same_of_one_part_changed(key: str, value: object) -> None:
     same({**plain(USUAL), key: value})  # type: ignore[dict-item]
+
+
+def test_the_keys_are_those_of_the_models() -> None:
+    assert Path(quick_way.KEYS).read_text(encoding="utf-8") == described(), "run make docs"
+
+
+def test_cross_checks_have_a_name_that_the_quick_way_knows() -> None:
+    for part in json.loads(described()).values():
+        assert all(callable(getattr(checks, name)) for name in part["checks"])

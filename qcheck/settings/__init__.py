@@ -102,7 +102,7 @@ class ClusterScope(Value):
 
 @cache
 def _patterns(lines: tuple[str, ...]) -> GitIgnoreSpec:
-    from qcheck.settings.patterns import specification
+    from qcheck.sources.patterns import specification
 
     return specification(lines)
 

@@ -11,12 +11,15 @@ from qcheck.documents.load import load
 from qcheck.documents.text import NotText, Spot, Text, decode
 from qcheck.settings import Settings, SettingsError
 from qcheck.settings.quick import quick
+from qcheck.settings.values import settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
     from pydantic_core import ErrorDetails
+
+    from qcheck.settings.schema import SettingsPart
 
     Route = tuple[str | int, ...]
     Locate = Callable[[Route], str]
@@ -31,9 +34,10 @@ TOML_LINE = re.compile(r"at line (\d+)")
 def read_settings(path: str) -> Settings:
     """The settings in the file `path`. Raises `SettingsError`."""
     shown = os.path.relpath(path).replace(os.sep, "/")
-    data, locate = _plain_data(shown, _text(path, shown))
+    written, locate = _plain_data(shown, _text(path, shown))
+    data = {} if written is None else written
     root = os.path.dirname(shown) or "."
-    return quick(data, shown, root) or _by_schema(data, locate, shown, root)
+    return settings_of(quick(data) or _by_schema(data, locate), shown, root)
 
 
 def line_of(path: str, route: Route) -> str:
@@ -52,17 +56,16 @@ def place_of(path: str, route: Route) -> Place:
     return Place(Spot(Text(path, text), start, start + len(text.splitlines()[line - 1])))
 
 
-def _by_schema(data: object, locate: Locate, shown: str, root: str) -> Settings:
-    """The long way, which knows every key and says what is wrong."""
+def _by_schema(data: object, locate: Locate) -> SettingsPart:
+    """The long way, which says what is wrong."""
     from pydantic import ValidationError
 
     from qcheck.settings.schema import SettingsPart
 
     try:
-        part = SettingsPart.model_validate({} if data is None else data)
+        return SettingsPart.model_validate(data)
     except ValidationError as error:
         raise SettingsError(_explained(error.errors(), data, locate), HINT) from None
-    return part.value(shown, root)
 
 
 def _text(path: str, shown: str) -> str:

@@ -31,7 +31,7 @@ class Patterns:
 
     @cached_property
     def _specification(self) -> GitIgnoreSpec:
-        from qcheck.settings.patterns import specification
+        from qcheck.sources.patterns import specification
 
         return specification(self.lines)
 

@@ -1,0 +1,53 @@
+"""What a value of the settings must be beyond its type; `schema.py` names these functions, the quick way calls them too.
+
+Each returns the value that it is given, or raises `ValueError` with what to write instead.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.quantity import parse_quantity
+from qcheck.sources.patterns import is_pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from qcheck.settings.schema import ClusterPart, RenderPart, SettingsPart
+
+AUTO = "auto"
+
+
+def below_root(path: str) -> str:
+    parts = path.replace("\\", "/").split("/")
+    if path.startswith(("/", "~")) or ":" in parts[0] or ".." in parts:
+        raise ValueError(f"{path!r} leaves the folder of the settings file; put the file further up instead")
+    return path
+
+
+def a_pattern(pattern: str) -> str:
+    if not is_pattern(pattern):
+        raise ValueError(f"{pattern!r} is no pattern as in a .gitignore")
+    return pattern
+
+
+def a_quantity(value: str | int) -> str | int:
+    parse_quantity(value)
+    return value
+
+
+def one_tool(part: RenderPart) -> RenderPart:
+    if (part.kustomize is None) == (part.helm is None):
+        raise ValueError("name either kustomize or helm")
+    if part.kustomize is not None and (part.values or part.release or part.namespace):
+        raise ValueError("values, release and namespace belong to helm")
+    return part
+
+
+def has_inputs(part: ClusterPart) -> ClusterPart:
+    if not part.include and (not part.render or part.render == AUTO):
+        raise ValueError("a cluster needs include or render")
+    return part
+
+
+def clusters_or_renders(part: SettingsPart) -> SettingsPart:
+    if part.clusters and part.render and part.render != AUTO:
+        raise ValueError("with clusters, each render belongs to one of them")
+    return part
