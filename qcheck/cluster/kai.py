@@ -12,6 +12,8 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from qcheck.cluster.cluster import Cluster
+
 UNLIMITED = Fraction(-1)
 """The quota or limit that means "no bound"."""
 MEGABYTE = 1_000_000
@@ -185,3 +187,22 @@ class KaiConfig(Object):
     scheduler_name: str | None = None
     queue_label: str | None = None
     node_pool_label: str | None = None
+
+
+class KaiNames(Value):
+    """What KAI goes by in a cluster: the name that pods give as their scheduler, and the keys of its labels."""
+
+    scheduler: str = SCHEDULER_NAME
+    queue_label: str = QUEUE_LABEL
+    node_pool_label: str = NODE_POOL_LABEL
+
+
+def names_of(cluster: Cluster) -> KaiNames:
+    """Return KAI's names: those of the settings, else of the operator's configuration, else the usual ones."""
+    said, found = cluster.policy.kai, next(iter(cluster.kai_configs), None)
+    usual = KaiNames()
+    return KaiNames(
+        scheduler=said.scheduler_name or (found and found.scheduler_name) or usual.scheduler,
+        queue_label=said.queue_label or (found and found.queue_label) or usual.queue_label,
+        node_pool_label=said.node_pool_label or (found and found.node_pool_label) or usual.node_pool_label,
+    )

@@ -111,6 +111,10 @@ def _telling_keys(cluster: Cluster) -> list[str]:
         keys |= flavor.node_labels.keys()
     for runtime_class in cluster.runtime_classes:
         keys |= runtime_class.node_selector.keys()
+    if cluster.kai_queues or cluster.kai_shards:
+        from qcheck.cluster.kai import names_of
+
+        keys.add(names_of(cluster).node_pool_label)
     for daemon_set in cluster.daemon_sets:
         keys |= daemon_set.template.selection.keys
     for workload in cluster.workloads:

@@ -1,0 +1,71 @@
+"""How many pods of a workload KAI starts together, kind by kind.
+
+Source: KAI 0.17 `pkg/podgrouper/podgrouper/plugins`.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.place import follow
+from qcheck.cluster.quantity import integer
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from qcheck.cluster.place import Place
+    from qcheck.cluster.workloads import Workload
+
+MIN_MEMBER = "kai.scheduler/batch-min-member"
+TOGETHER = ("kubeflow.org", "ray.io", "leaderworkerset.x-k8s.io", "jobset.x-k8s.io")
+"""API groups whose pods all start together unless the object asks for fewer."""
+
+
+class Gang(Value):
+    """How many pods of each pod set start together, and where that is written."""
+
+    counts: tuple[int, ...]
+    place: Place
+
+    @property
+    def size(self) -> int:
+        """How many pods start together."""
+        return sum(self.counts)
+
+
+def first_pods(workload: Workload, of_group: int | None = None) -> Gang:
+    """Return the pods that start together; `of_group` is the minimum of a pod group that is written by hand.
+
+    Where the minimum is below the number of pods, those of the last pod sets are left out.
+    """
+    pods = [p.count for p in workload.pod_sets]
+    least, place = _minimum(workload, sum(pods)) if of_group is None else (of_group, workload.name_place)
+    counts = []
+    for count in pods:
+        counts.append(min(count, least))
+        least -= counts[-1]
+    return Gang(tuple(counts), place)
+
+
+def _minimum(workload: Workload, pods: int) -> tuple[int, Place]:
+    """How many pods must start together."""
+    if workload.id.group == "batch" and workload.id.kind == "Job":
+        least = integer(workload.annotations.get(MIN_MEMBER))
+        place = workload.place.at("metadata", "annotations", MIN_MEMBER)
+        return (1, workload.name_place) if least is None else (max(0, min(least, pods)), place)
+    if workload.id.group not in TOGETHER:
+        return min(1, pods), workload.name_place
+    if workload.id.group == "kubeflow.org":
+        place = workload.place.at("spec", "runPolicy", "schedulingPolicy", "minAvailable")
+        written = follow(place.origin.data, place.route)
+        if isinstance(written, int):
+            return min(written, pods), place
+    if workload.id.kind == "JobSet" and _starts_in_steps(workload):
+        return min(workload.pod_sets[0].count, pods), workload.name_place
+    return sum(
+        p.count if p.minimum is None else min(p.minimum, p.count) for p in workload.pod_sets
+    ), workload.name_place
+
+
+def _starts_in_steps(jobset: Workload) -> bool:
+    """Whether fewer than all replicated jobs may start first."""
+    place = jobset.place.at("spec", "startupPolicy", "startupPolicyOrder")
+    is_ordered = follow(place.origin.data, place.route) == "InOrder"
+    return bool(jobset.pod_sets) and (is_ordered or MIN_MEMBER in jobset.annotations)

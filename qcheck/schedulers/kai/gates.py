@@ -1,0 +1,62 @@
+"""The gates that KAI puts before a job: the limit of each queue on the path, and the quota for what is never evicted.
+
+Source: KAI 0.17 `pkg/scheduler/plugins/proportion/capacity_policy`.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from fractions import Fraction
+
+from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, Terms
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from qcheck.schedulers.kai.jobs import KaiJob
+    from qcheck.schedulers.kai.shards import Shard
+
+    Amounts = Mapping[Dimension, Fraction]
+
+
+class Bound(Enum):
+    """What a queue holds a job to."""
+
+    LIMIT = "limit"
+    QUOTA = "quota"
+
+
+class Barrier(Value):
+    """A bound that a request exceeds: on an otherwise idle cluster the job never starts."""
+
+    queue: KaiQueue
+    terms: Terms
+    bound: Bound
+    requested: Fraction
+
+    @property
+    def dimension(self) -> Dimension:
+        return self.terms.dimension
+
+    @property
+    def amount(self) -> Fraction:
+        """The bound in base units."""
+        return self.terms.limit if self.bound is Bound.LIMIT else self.terms.quota
+
+
+def barriers(job: KaiJob, shard: Shard) -> Iterator[Barrier]:
+    """Return what stops a job for good: limits, and quotas if it is surely not preemptible."""
+    path = shard.path(job.queue.name)
+    yield from over(path, job.first, Bound.LIMIT)
+    if job.is_preemptible is False:
+        yield from over(path, job.first, Bound.QUOTA)
+
+
+def over(path: Iterable[KaiQueue], request: Amounts, bound: Bound) -> Iterator[Barrier]:
+    """Return each bound on a path that a request exceeds; what is not requested is not compared."""
+    for queue in path:
+        for terms in queue.terms.values():
+            barrier = Barrier(queue, terms, bound, request[terms.dimension])
+            if barrier.requested > 0 and barrier.amount != UNLIMITED and barrier.amount < barrier.requested:
+                yield barrier

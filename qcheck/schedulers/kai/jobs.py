@@ -1,0 +1,214 @@
+"""Workloads as KAI's pod grouper sees them: queue, priority, and how many pods start together.
+
+Source: KAI 0.17 `pkg/podgrouper`.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+
+from qcheck.cluster.cluster import SYSTEM_PRIORITIES
+from qcheck.cluster.kai import Dimension, KaiNames, KaiPodGroup, names_of
+from qcheck.cluster.place import follow
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.views import view
+from qcheck.schedulers.kai.gangs import Gang, first_pods
+from qcheck.schedulers.kai.requests import Request, request_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.place import Place
+    from qcheck.cluster.workloads import Workload
+
+DEFAULT_QUEUE = "default-queue"
+PROJECT_LABEL = "project"
+PRIORITY_LABEL = "priorityClassName"
+RAY_PRIORITY_LABEL = "ray.io/priority-class-name"
+PREEMPTIBILITY_LABEL = "kai.scheduler/preemptibility"
+POD_GROUP_ANNOTATION = "pod-group-name"
+NON_PREEMPTIBLE_FROM = 100
+"""Jobs of this priority or more stay within quota and are never evicted for others."""
+CHART_CLASSES = {"train": 50, "build-preemptible": 75, "build": 100, "inference": 125}
+"""The priority classes that KAI's chart creates."""
+CLASS_OF_KIND = {"Deployment": "inference", "Service": "inference", "SpotRequest": "inference", "Notebook": "build"}
+"""The class of a kind whose objects name none; every other kind has `train`."""
+
+
+class Named(Value):
+    """A name, and where it is written; `place` is None where it is a default."""
+
+    name: str
+    place: Place | None = None
+
+
+class KaiJob(Value, cached=True):
+    """A workload of KAI, or one that names a queue of KAI and another scheduler (`is_scheduled` is then False).
+
+    `unknown_class` is the class that a label names and that does not exist; KAI passes over it. `priority` is None where
+    the value of its class is not known.
+    """
+
+    workload: Workload
+    is_scheduled: bool
+    queue: Named
+    partition: str
+    priority_class: Named
+    unknown_class: Named | None
+    priority: int | None
+    preemptibility: str
+    pod_group: KaiPodGroup | None
+
+    @property
+    def is_preemptible(self) -> bool | None:
+        """Whether others may evict it, and whether it may hold more than its queue's quota; None if not known."""
+        if self.preemptibility in ("preemptible", "non-preemptible"):
+            return self.preemptibility == "preemptible"
+        return None if self.priority is None else self.priority < NON_PREEMPTIBLE_FROM
+
+    @cached_property
+    def gang(self) -> Gang:
+        """The pods that start together."""
+        least = None if self.pod_group is None else self.pod_group.min_member
+        return first_pods(self.workload, least)
+
+    @cached_property
+    def first(self) -> dict[Dimension, Fraction]:
+        """What the pods that start together request at the least, in base units."""
+        return self._sum(self.gang.counts)
+
+    @cached_property
+    def whole(self) -> dict[Dimension, Fraction]:
+        """What all pods request, in base units."""
+        return self._sum(tuple(p.count * self.workload.groups for p in self.workload.pod_sets))
+
+    def _sum(self, counts: tuple[int, ...]) -> dict[Dimension, Fraction]:
+        total = dict.fromkeys(Dimension, Fraction(0))
+        for count, request in zip(counts, self.requests, strict=True):
+            for dimension in Dimension:
+                total[dimension] += count * request.amounts[dimension]
+        return total
+
+    @cached_property
+    def requests(self) -> tuple[Request, ...]:
+        """What a pod of each pod set requests."""
+        return tuple(request_of(p.template) for p in self.workload.pod_sets)
+
+    def place_of(self, dimension: Dimension) -> Place:
+        """Where the first pod set that asks for a resource asks for it."""
+        for request in self.requests:
+            if request.amounts[dimension]:
+                return request.places[dimension]
+        return self.workload.name_place
+
+
+@view
+def jobs_of(cluster: Cluster) -> tuple[KaiJob, ...]:
+    """Workloads that KAI schedules or that name one of its queues, in the order of the workloads."""
+    names = names_of(cluster)
+    groups = {(g.id.namespace or "default", g.name): g for g in cluster.kai_pod_groups}
+    found = (_job(cluster, names, workload, groups) for workload in cluster.workloads)
+    return tuple(job for job in found if job is not None)
+
+
+def _job(
+    cluster: Cluster, names: KaiNames, workload: Workload, groups: dict[tuple[str, str], KaiPodGroup]
+) -> KaiJob | None:
+    is_scheduled = any(p.template.scheduler_name == names.scheduler for p in workload.pod_sets)
+    labels = list(_labels(workload))
+    queue = _found(labels, names.queue_label)
+    if not is_scheduled and queue is None:
+        return None
+    group = _pod_group(workload, groups)
+    named = _named_class(workload, labels, group)
+    known = named if named is None or _value(cluster, named.name) is not None else None
+    priority_class = known or Named(CLASS_OF_KIND.get(workload.id.kind, "train"))
+    pool = _found(labels, names.node_pool_label)
+    preemptibility = _found(labels, PREEMPTIBILITY_LABEL)
+    return KaiJob(
+        workload=workload,
+        is_scheduled=is_scheduled,
+        queue=_queue_of_group(group) or queue or _project_queue(labels, pool) or Named(DEFAULT_QUEUE),
+        partition=pool.name if pool else "",
+        priority_class=priority_class,
+        unknown_class=named if known is None else None,
+        priority=_value(cluster, priority_class.name),
+        preemptibility=(group.preemptibility if group else "") or (preemptibility.name if preemptibility else ""),
+        pod_group=group,
+    )
+
+
+def _pod_group(workload: Workload, groups: dict[tuple[str, str], KaiPodGroup]) -> KaiPodGroup | None:
+    """The pod group written by hand that the pods name."""
+    for pod_set in workload.pod_sets:
+        found = groups.get((workload.namespace, pod_set.template.annotations.get(POD_GROUP_ANNOTATION, "")))
+        if found is not None:
+            return found
+    return None
+
+
+def _queue_of_group(group: KaiPodGroup | None) -> Named | None:
+    return Named(group.queue, group.place.at("spec", "queue")) if group and group.queue else None
+
+
+def owner_metadata(workload: Workload) -> Place:
+    """The metadata that counts as the top owner's: for a CronJob that of the Jobs it creates."""
+    if workload.id.kind == "CronJob":
+        return workload.place.at("spec", "jobTemplate", "metadata")
+    return workload.place.at("metadata")
+
+
+def _labels(workload: Workload) -> Iterator[tuple[dict[str, str], Place]]:
+    """Labels in the order in which KAI asks them: of the top owner, then of the pods."""
+    yield labels_at(owner_metadata(workload), "labels", workload.labels, workload.id.kind == "CronJob")
+    for pod_set in workload.pod_sets:
+        template = pod_set.template
+        yield template.labels, template.metadata_place.at("labels")
+
+
+def labels_at(metadata: Place, field: str, decoded: dict[str, str], is_elsewhere: bool) -> tuple[dict[str, str], Place]:
+    """Labels or annotations with their place; `is_elsewhere`: they are not those of the object itself."""
+    place = metadata.at(field)
+    if not is_elsewhere:
+        return decoded, place
+    written = follow(place.origin.data, place.route)
+    return (written if isinstance(written, dict) else {}), place
+
+
+def _found(labels: list[tuple[dict[str, str], Place]], key: str) -> Named | None:
+    """The first value of a label, with its place."""
+    return next((Named(str(known[key]), place.at(key)) for known, place in labels if known.get(key)), None)
+
+
+def _project_queue(labels: list[tuple[dict[str, str], Place]], pool: Named | None) -> Named | None:
+    project = _found(labels, PROJECT_LABEL)
+    if project is None:
+        return None
+    return Named(f"{project.name}-{pool.name}" if pool else project.name, project.place)
+
+
+def _named_class(
+    workload: Workload, labels: list[tuple[dict[str, str], Place]], group: KaiPodGroup | None
+) -> Named | None:
+    """The priority class that somebody wrote: in the pod group, a label, or the pods."""
+    if group is not None and group.priority_class:
+        return Named(group.priority_class, group.place.at("spec", "priorityClassName"))
+    if workload.id.group == "ray.io" and RAY_PRIORITY_LABEL in workload.labels:
+        place = workload.place.at("metadata", "labels", RAY_PRIORITY_LABEL)
+        return Named(workload.labels[RAY_PRIORITY_LABEL], place)
+    labelled = _found(labels, PRIORITY_LABEL)
+    if labelled is not None:
+        return labelled
+    for pod_set in workload.pod_sets:
+        if pod_set.template.priority_class:
+            return Named(pod_set.template.priority_class, pod_set.template.place.at("priorityClassName"))
+    return None
+
+
+def _value(cluster: Cluster, name: str) -> int | None:
+    known = cluster.priority_class.get(name)
+    if known is not None:
+        return known.value
+    return SYSTEM_PRIORITIES.get(name, CHART_CLASSES.get(name))

@@ -1,0 +1,66 @@
+"""What one pod requests of the resources that KAI divides: whole GPUs, fractions, MIG slices, cpu and memory.
+
+GPU memory (`gpu-memory`, in MiB) is worth a fraction that depends on the node, so it counts as 0 here: the least.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from qcheck.cluster.kai import Dimension
+from qcheck.cluster.quantity import QuantityError, parse_quantity
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from qcheck.cluster.place import Place
+    from qcheck.cluster.pods import PodTemplate
+
+GPU_FRACTION = "gpu-fraction"
+GPU_MEMORY = "gpu-memory"
+NUM_DEVICES = "gpu-fraction-num-devices"
+MIG = re.compile(r"nvidia\.com/mig-(\d+)g\.")
+"""A MIG slice counts as its number of compute slices."""
+
+
+class Request(Value):
+    """Amounts per pod in base units, and where each is written."""
+
+    amounts: dict[Dimension, Fraction]
+    places: dict[Dimension, Place]
+
+
+def request_of(template: PodTemplate) -> Request:
+    """What a pod of a template requests."""
+    amounts = dict.fromkeys(Dimension, Fraction(0))
+    places = dict.fromkeys(Dimension, template.place)
+    for resource, amount in template.amounts().items():
+        dimension, worth = _counted(resource)
+        if dimension is not None and amount:
+            amounts[dimension] += worth * amount
+            places[dimension] = template.place_of(resource)
+    fraction = _fraction(template)
+    if fraction:
+        amounts[Dimension.GPU] += fraction
+        places[Dimension.GPU] = template.metadata_place.at("annotations", GPU_FRACTION)
+    return Request(amounts, places)
+
+
+def _counted(resource: str) -> tuple[Dimension | None, int]:
+    """The dimension that a resource counts in, and what one of it is worth."""
+    if resource in ("cpu", "memory"):
+        return Dimension(resource), 1
+    if resource == "nvidia.com/gpu":
+        return Dimension.GPU, 1
+    mig = MIG.match(resource)
+    return (Dimension.GPU, int(mig[1])) if mig else (None, 0)
+
+
+def _fraction(template: PodTemplate) -> Fraction:
+    """The part of GPUs that annotations ask for; 0 without them, or where they are no numbers."""
+    try:
+        part = parse_quantity(template.annotations.get(GPU_FRACTION, "0"))
+    except QuantityError:
+        return Fraction(0)
+    devices = template.annotations.get(NUM_DEVICES, "1")
+    return Fraction(part.nanos, 10**9) * (int(devices) if devices.isdigit() else 1)
