@@ -52,6 +52,7 @@ FAMILIES = {
     "workloads": "Will this one run?",
     "configuration": "Does the controller's configuration allow it?",
     "change": "What does a change do? (`qcheck diff`)",
+    "schedulers": "Do the queues of KAI and Volcano mean what they say?",
 }
 INTRODUCTION = """\
 # Rules

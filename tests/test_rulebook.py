@@ -17,7 +17,7 @@ from qcheck.findings.rulebook import read_rulebook
 
 WITHOUT_FUNCTION = {"QC000", "QC012", "QC013"}
 """Made by the runner and while settling: a crash, a suppression's or the baseline's problem."""
-FAMILY_OF_PREFIX = dict(zip("012345678", build.FAMILIES, strict=True))
+FAMILY_OF_PREFIX = dict(zip("0123456789", build.FAMILIES, strict=True))
 BOOK = read_rulebook()
 
 

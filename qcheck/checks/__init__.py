@@ -24,5 +24,15 @@ MODULES: dict[str, tuple[str, ...]] = {
     "change": ("changes",),
     "workloads": ("verdicts", "queue_labels", "pod_groups"),
     "configuration": ("manager",),
+    "schedulers": (
+        "kai_limits",
+        "kai_sums",
+        "kai_hierarchy",
+        "kai_workloads",
+        "kai_sharing",
+        "kai_topology",
+        "kai_settings",
+        "kai_starvation",
+    ),
 }
 """The modules of `qcheck.checks.<family>` that hold the rules of each family."""

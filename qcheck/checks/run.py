@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.checks.registry import check_of
+from qcheck.cluster.policy import KAI_QUEUE_LABEL, KAI_SCHEDULER
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.findings.finding import Finding
 from qcheck.findings.result import Skipped
@@ -12,7 +13,9 @@ if TYPE_CHECKING:
 
     from qcheck.answers.changes import ClusterChange
     from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kai import KaiConfig
     from qcheck.cluster.place import Place
+    from qcheck.cluster.policy import KaiPolicy
     from qcheck.findings.catalogue import Params, Rule
 
 CRASHED = "QC000"
@@ -20,7 +23,7 @@ CHANGE = "change"
 
 FACTS: dict[str, tuple[Callable[[Cluster], bool], str]] = {
     "node pools": (
-        lambda c: c.has_nodes or not (c.queues or c.workloads or c.daemon_sets),
+        lambda c: c.has_nodes or not (c.queues or c.workloads or c.daemon_sets or c.kai_queues),
         "no node pool or Node was read",
     ),
     "complete repository": (
@@ -37,6 +40,27 @@ FACTS: dict[str, tuple[Callable[[Cluster], bool], str]] = {
     ),
 }
 """What a rule may need, whether a cluster has it, and what to say if not."""
+
+
+def _has_kai(cluster: Cluster) -> bool:
+    """Whether there are objects of KAI, or pods that are for it or carry the label of one of its queues."""
+    if cluster.kai_queues or cluster.kai_shards or cluster.kai_pod_groups or cluster.kai_topologies:
+        return True
+    named: tuple[KaiPolicy | KaiConfig, ...] = (cluster.policy.kai, *cluster.kai_configs)
+    labels = {KAI_QUEUE_LABEL, *(n.queue_label for n in named)} - {None}
+    schedulers = {KAI_SCHEDULER, *(n.scheduler_name for n in named)} - {None}
+    templates = [p.template for w in cluster.workloads for p in w.pod_sets]
+    labelled = (
+        labels & known.keys() for known in (*(w.labels for w in cluster.workloads), *(t.labels for t in templates))
+    )
+    return any(t.scheduler_name in schedulers for t in templates) or any(labelled)
+
+
+SCHEDULERS: dict[str, Callable[[Cluster], bool]] = {
+    "": lambda _: True,
+    "kai": _has_kai,
+}
+"""Whether a cluster has anything to do with a scheduler that some rules are about."""
 
 
 class Outcome(Value):
@@ -61,7 +85,10 @@ def run(
     findings: list[Finding] = []
     skipped: list[Skipped] = []
     crashed: list[str] = []
+    present = {name for name, has in SCHEDULERS.items() if has(cluster)}
     for each in rules:
+        if each.scheduler not in present:
+            continue
         missing = next((text for need in each.needs for has, text in [FACTS[need]] if not has(cluster)), None)
         if missing is not None:
             skipped.append(Skipped(each, missing, cluster.name))

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from qcheck.cluster.objects import Object
 from qcheck.cluster.place import Place
+from qcheck.cluster.policy import KAI_QUEUE_LABEL, KAI_SCHEDULER
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
 UNLIMITED = Fraction(-1)
 """The quota or limit that means "no bound"."""
 MEGABYTE = 1_000_000
-QUEUE_LABEL = "kai.scheduler/queue"
 NODE_POOL_LABEL = "kai.scheduler/node-pool"
-SCHEDULER_NAME = "kai-scheduler"
 
 
 class Dimension(Enum):
@@ -192,8 +191,8 @@ class KaiConfig(Object):
 class KaiNames(Value):
     """What KAI goes by in a cluster: the name that pods give as their scheduler, and the keys of its labels."""
 
-    scheduler: str = SCHEDULER_NAME
-    queue_label: str = QUEUE_LABEL
+    scheduler: str = KAI_SCHEDULER
+    queue_label: str = KAI_QUEUE_LABEL
     node_pool_label: str = NODE_POOL_LABEL
 
 

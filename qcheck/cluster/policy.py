@@ -6,6 +6,9 @@ import fnmatch
 
 from qcheck.cluster.value import Value
 
+KAI_SCHEDULER, KAI_QUEUE_LABEL = "kai-scheduler", "kai.scheduler/queue"
+"""How KAI Scheduler and the label of its queues are called unless somebody renames them."""
+
 
 class Reserve(Value):
     """Capacity that is kept free of quota: per node, or in total over the pools it names (glob patterns)."""

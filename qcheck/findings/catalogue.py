@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 class Rule(Value):
-    """One rule. `needs` are the facts without which it is skipped; `kueue` the releases where its behaviour holds."""
+    """One rule. `needs` are the facts without which it is skipped; `kueue` the releases where its behaviour holds.
+
+    A rule with a `scheduler` is passed over in clusters that have no object of that scheduler.
+    """
 
     id: str
     name: str
@@ -26,6 +29,7 @@ class Rule(Value):
     summary: str
     fix: str
     needs: tuple[str, ...] = ()
+    scheduler: str = ""
     kueue: str = ""
     since: str = "0.1.0"
     params: Params = {}

@@ -34,6 +34,7 @@ class Finding(Value):
     help: str | None = None
     certain: bool = True
     ceiling: str = "error"
+    floor: str = "note"
     rule: Rule | None = None
     severity: str = "error"
     cluster: str = "default"
@@ -61,6 +62,10 @@ class Finding(Value):
         """Caps the severity, for rules that state a milder case (`error; warning when ...`)."""
         lower = min(severity, self.ceiling, key=SEVERITIES.index)
         return replace(self, ceiling=lower)
+
+    def at_least(self, severity: str) -> Finding:
+        """Raises the severity, for rules that state a graver case (`warning; error where ...`)."""
+        return replace(self, floor=max(severity, self.floor, key=SEVERITIES.index))
 
     def with_data(self, **data: Datum) -> Finding:
         return replace(self, data={**self.data, **data})

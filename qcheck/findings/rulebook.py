@@ -26,7 +26,16 @@ def _sentence(text: str) -> str:
 
 Sentence = Annotated[str, AfterValidator(_sentence)]
 Families = Literal[
-    "input", "capacity", "placement", "priority", "queues", "topology", "workloads", "configuration", "change"
+    "input",
+    "capacity",
+    "placement",
+    "priority",
+    "queues",
+    "topology",
+    "workloads",
+    "configuration",
+    "change",
+    "schedulers",
 ]
 
 
@@ -52,6 +61,7 @@ class RuleText(Part):
     why: Sentence
     fix: Sentence
     needs: list[str] = []
+    scheduler: Literal["", "kai", "volcano"] = ""
     since: str = "0.1.0"
     kueue: str = ""
     params: dict[str, Parameter] = {}
@@ -65,7 +75,7 @@ class RuleText(Part):
     def index_entry(self) -> dict[str, object]:
         """What a run needs to know of the rule."""
         entry = self.model_dump(
-            include={"id", "name", "family", "severity", "summary", "fix", "needs", "kueue", "since"}
+            include={"id", "name", "family", "severity", "summary", "fix", "needs", "scheduler", "kueue", "since"}
         )
         return {**entry, "params": {name: p.default for name, p in self.params.items()}}
 

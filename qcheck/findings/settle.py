@@ -54,9 +54,9 @@ def overrides(catalogue: Mapping[str, Rule], named: Mapping[str, T]) -> dict[str
 
 
 def severity_of(found: Finding, severity: Mapping[str, str]) -> str:
-    """The rule's severity or the settings'; never above the finding's ceiling, no error where it is not certain."""
+    """The settings' severity, else the rule's or the finding's floor; never above its ceiling, no error without certainty."""
     assert found.rule is not None
-    level = severity.get(found.rule.id, found.rule.severity)
+    level = severity.get(found.rule.id) or max(found.rule.severity, found.floor, key=SEVERITIES.index)
     cap = found.ceiling if found.certain else min(found.ceiling, "warning", key=SEVERITIES.index)
     return min(level, cap, key=SEVERITIES.index)
 

@@ -11,10 +11,10 @@ from fractions import Fraction
 
 from qcheck.cluster.kai import Dimension
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.schedulers.kai.division import UNLIMITED, Claim, divide
+from qcheck.schedulers.kai.division import Claim, divide
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from qcheck.cluster.kai import KaiQueue
     from qcheck.schedulers.kai.shards import Shard
@@ -49,9 +49,8 @@ def reach(shard: Shard, queue: KaiQueue, need: Fraction, held: Fraction, total: 
     return Reach(share(shard.k), at_any_k, smallest)
 
 
-def _smallest(share: object, need: float) -> Fraction:
+def _smallest(share: Callable[[float], float], need: float) -> Fraction:
     """The smallest k in hundredths at which the share reaches the need; the share does not fall as k grows."""
-    assert callable(share)
     low, high = 0, int(ANY_K / STEP)
     while low < high:
         middle = (low + high) // 2
@@ -92,11 +91,10 @@ def _divided(
 
 def _claim(queue: KaiQueue, request: float, usage: float) -> Claim:
     terms = queue.terms[Dimension.GPU]
-    limit = float(terms.limit)
     return Claim(
         queue=queue.name,
         quota=float(terms.quota),
-        limit=limit if limit != UNLIMITED else UNLIMITED,
+        limit=float(terms.limit),
         weight=float(terms.weight),
         request=request,
         usage=usage,

@@ -1,0 +1,1 @@
+"""QC9: the queues of other schedulers than Kueue."""

@@ -1,0 +1,206 @@
+"""QC906, QC907, QC920: queues, jobs and nodes that KAI passes over."""
+
+from __future__ import annotations
+
+from qcheck.checks.capacity.sums import names, plural
+from qcheck.checks.missing import Use, by_name, missing, users
+from qcheck.checks.registry import rule
+from qcheck.cluster.kai import KaiQueue, names_of
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.kai.jobs import jobs_of
+from qcheck.schedulers.kai.shards import CHART_QUEUES, Shard, partition_of, shard_of, shards_of
+from qcheck.supply.supply import supply_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.schedulers.kai.jobs import KaiJob
+
+ANY_DEPTH = (0, 13)
+"""From this release on trees may have any depth; before, exactly two levels."""
+_MOST = 4
+
+
+@rule("QC906")
+def hierarchy_broken(cluster: Cluster) -> Iterator[Finding]:
+    """Queues that KAI drops, or that stop it, because of their parents."""
+    queues = {q.name: q for q in cluster.kai_queues}
+    yield from _missing_parents(cluster, queues)
+    yield from _cycles(cluster, queues)
+    for queue in cluster.kai_queues:
+        parent = queues.get(queue.parent)
+        if parent is not None and parent is not queue:
+            yield from _in_another_shard(cluster, queue, parent)
+    if cluster.policy.kai.release < ANY_DEPTH:
+        for shard in shards_of(cluster):
+            yield from _wrong_depths(shard, str(cluster.policy.kai.version))
+
+
+def _missing_parents(cluster: Cluster, queues: dict[str, KaiQueue]) -> Iterator[Finding]:
+    uses = [Use(q.parent, q.parent_place, q.id) for q in cluster.kai_queues if q.parent]
+    for name, each in by_name(uses).items():
+        if name not in queues and name not in CHART_QUEUES:
+            consequence = f"KAI drops {users(each)} and all queues below, and their jobs stay pending"
+            found = missing("Queue", each, queues, consequence)
+            yield found.likely(not cluster.is_complete or cluster.generates("Queue"))
+
+
+def _cycles(cluster: Cluster, queues: dict[str, KaiQueue]) -> Iterator[Finding]:
+    told: set[str] = set()
+    for queue in cluster.kai_queues:
+        ring = _ring(queue, queues)
+        if ring and queue.name not in told:
+            told |= {q.name for q in ring}
+            yield _cycle(ring)
+
+
+def _ring(queue: KaiQueue, queues: dict[str, KaiQueue]) -> list[KaiQueue]:
+    """The queues from one upward until it comes again; nothing if it does not."""
+    found = [queue]
+    while (parent := queues.get(found[-1].parent)) is not None:
+        if parent is queue:
+            return found
+        if parent in found:
+            return []
+        found.append(parent)
+    return []
+
+
+def _cycle(ring: list[KaiQueue]) -> Finding:
+    first, *others = ring
+    chain = " -> ".join(q.name for q in (*ring, first))
+    what = (
+        f"queue {first.name} is its own parent"
+        if not others
+        else f"the parents of queue {first.name} form a cycle: {chain}"
+    )
+    message = f"{what}; none of them gets a share, and one pending pod in it stops the scheduling of the whole shard"
+    found = finding(first.parent_place, message).about(first.id)
+    for other in others:
+        found = found.near(other.parent_place, f"parent of {other.name}")
+    return found.with_data(cycle=[q.name for q in ring])
+
+
+def _in_another_shard(cluster: Cluster, queue: KaiQueue, parent: KaiQueue) -> Iterator[Finding]:
+    label = names_of(cluster)
+    own, theirs = partition_of(queue.labels, label), partition_of(parent.labels, label)
+    if own == theirs:
+        return
+    message = (
+        f"queue {queue.name} is in {_partition(own)} and its parent {parent.name} in {_partition(theirs)}: its scheduler "
+        f"does not see the parent, and drops {queue.name} with all queues below"
+    )
+    yield (
+        finding(queue.parent_place, message)
+        .near(parent.name_place, f"in {_partition(theirs)}")
+        .about(queue.id)
+        .fixed_by(f"Give both the same label {label.node_pool_label}.")
+        .with_data(queue=queue.name, parent=parent.name, partition=own, parentPartition=theirs)
+    )
+
+
+def _partition(value: str) -> str:
+    return f"node pool {value}" if value else "no node pool"
+
+
+def _wrong_depths(shard: Shard, release: str) -> Iterator[Finding]:
+    for queue in shard.leaves:
+        depth = len(shard.path(queue.name))
+        if depth != 2 and shard.path(queue.name)[-1].parent == "":
+            message = (
+                f"queue {queue.name} has {plural(depth - 1, 'queue')} above it; KAI {release} works with exactly one "
+                "department above each queue, and any depth from 0.13 on"
+            )
+            yield finding(queue.parent_place, message).about(queue.id).with_data(queue=queue.name, depth=depth)
+
+
+@rule("QC907")
+def queue_unusable(cluster: Cluster) -> Iterator[Finding]:
+    """Jobs that no queue takes, and jobs that no quota counts."""
+    jobs = jobs_of(cluster)
+    for job in jobs:
+        if not job.is_scheduled and job.workload.not_read is None and job.workload.pod_sets:
+            yield _bypasses(cluster, job)
+    queues = {q.name: q for q in cluster.kai_queues}
+    uses = [Use(j.queue.name, j.queue.place, j.workload.id) for j in jobs if j.is_scheduled and j.queue.place]
+    groups = [Use(g.queue, g.place.at("spec", "queue"), g.id) for g in cluster.kai_pod_groups if g.queue]
+    for name, each in by_name([*uses, *groups]).items():
+        if name not in queues and name not in CHART_QUEUES:
+            consequence = f"{users(each)} {'stays' if len(each) == 1 else 'stay'} pending"
+            elsewhere = not cluster.is_complete or not queues or cluster.generates("Queue")
+            yield missing("Queue", each, queues, consequence).likely(elsewhere)
+    for job in jobs:
+        if job.is_scheduled and job.queue.name in queues:
+            yield from _no_leaf(cluster, job, queues[job.queue.name])
+
+
+def _bypasses(cluster: Cluster, job: KaiJob) -> Finding:
+    known = names_of(cluster)
+    template = job.workload.pod_sets[0].template
+    other = template.scheduler_name or "kube-scheduler"
+    message = (
+        f"{job.workload.id} carries the label {known.queue_label}: {job.queue.name}, but {other} schedules its pods: they "
+        f"count in no quota of KAI, and take GPUs that {job.queue.name} relies on"
+    )
+    place = job.queue.place or job.workload.name_place
+    return (
+        finding(place, message)
+        .near(template.place.at("schedulerName"), "the pods' scheduler")
+        .about(job.workload.id)
+        .fixed_by(f"Set schedulerName: {known.scheduler} in the pod template, or remove the label.")
+        .with_data(queue=job.queue.name, scheduler=template.scheduler_name)
+    )
+
+
+def _no_leaf(cluster: Cluster, job: KaiJob, queue: KaiQueue) -> Iterator[Finding]:
+    shard = shard_of(cluster, job.partition)
+    place = job.queue.place or job.workload.name_place
+    if shard is None or queue.name not in shard.queue:
+        label = names_of(cluster).node_pool_label
+        message = (
+            f"{job.workload.id} is in {_partition(job.partition)}, and its queue {queue.name} in "
+            f"{_partition(queue.labels.get(label, ''))}: no scheduler sees both, so it stays pending"
+        )
+        found = finding(place, message).near(queue.name_place, f"queue {queue.name}").about(job.workload.id)
+        yield found.fixed_by(f"Give both the same label {label}.").with_data(queue=queue.name)
+    elif queue.name in shard.inner:
+        below = names(q.name for q in shard.children(queue.name))
+        message = (
+            f"{job.workload.id} names queue {queue.name}, which has queues below it and runs no jobs: it stays pending"
+        )
+        found = finding(place, message).near(queue.name_place, f"parent of {below}").about(job.workload.id)
+        yield found.fixed_by(f"Name one of the queues below it: {below}.").with_data(queue=queue.name)
+
+
+@rule("QC920")
+def shard_empty(cluster: Cluster) -> Iterator[Finding]:
+    """Shards without nodes."""
+    label = names_of(cluster).node_pool_label
+    for shard in shards_of(cluster):
+        if shard.spec is None or shard.groups:
+            continue
+        may_be_labelled = any(pool.labels_unknown for pool in cluster.pools)
+        yield _empty(cluster, shard, label).likely(may_be_labelled or not cluster.is_complete)
+
+
+def _empty(cluster: Cluster, shard: Shard, label: str) -> Finding:
+    assert shard.spec is not None
+    groups = supply_of(cluster).groups
+    place = shard.spec.place.at("spec", "partitionLabelValue")
+    if shard.partition:
+        values = sorted({v for g in groups for c in g.classes if (v := c.labels.get(label))})
+        found = f"nodes have {names(values)}" if values else "no node has the label at all"
+        message = (
+            f"shard {shard.name} selects nodes with {label}: {shard.partition}, but {found}: it has nothing to divide"
+        )
+    else:
+        message = (
+            f"shard {shard.name} has no partitionLabelValue, so it selects nodes without the label {label}, but all nodes "
+            "have it: it has nothing to divide"
+        )
+    result = finding(place, message).about(shard.spec.id)
+    for pool in cluster.pools[:_MOST]:
+        result = result.near(pool.place, f"{pool.name}: {label}={pool.labels.get(label, '(none)')}")
+    return result.with_data(shard=shard.name, partition=shard.partition)

@@ -1,0 +1,262 @@
+"""QC901, QC902, QC909 to QC911: single amounts of KAI queues that cannot be meant so."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from qcheck.checks.capacity.sums import names
+from qcheck.checks.registry import rule
+from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, Terms
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.kai.jobs import jobs_of
+from qcheck.schedulers.kai.shards import Shard, shards_of
+from qcheck.schedulers.kai.words import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.place import Place
+    from qcheck.schedulers.kai.jobs import KaiJob
+
+ONE_CORE = 1000
+LEAST_CPU_PER_GPU = 100
+"""Millicores: fewer for each GPU are cores by mistake."""
+LEAST_MEMORY_PER_GPU = 1024
+"""Units of 10^6 bytes: fewer for each GPU are GiB by mistake."""
+MOST_MEMORY = 10**9
+"""Units of 10^6 bytes: more are bytes by mistake."""
+_MOST = 4
+
+
+@rule("QC901")
+def limit_blocks(cluster: Cluster) -> Iterator[Finding]:
+    """Queues below which nothing that requests some resource can ever start."""
+    for shard in shards_of(cluster):
+        for queue in shard.queues:
+            stopped = {
+                t.dimension: jobs for t in queue.terms.values() if (jobs := blocked_jobs(cluster, shard, t, queue))
+            }
+            if stopped:
+                yield _blocks(queue, stopped)
+            elif queue.name not in shard.inner and not _jobs_below(cluster, shard, queue):
+                yield from _would_block(queue)
+
+
+def blocked_jobs(cluster: Cluster, shard: Shard, terms: Terms, queue: KaiQueue) -> list[KaiJob]:
+    """The jobs that a limit of 0 keeps from starting."""
+    if terms.limit != 0:
+        return []
+    return [job for job in _jobs_below(cluster, shard, queue) if job.first[terms.dimension] > 0]
+
+
+def _jobs_below(cluster: Cluster, shard: Shard, queue: KaiQueue) -> list[KaiJob]:
+    return [
+        job
+        for job in jobs_of(cluster)
+        if job.is_scheduled and job.partition == shard.partition and queue in shard.path(job.queue.name)
+    ]
+
+
+def _blocks(queue: KaiQueue, stopped: dict[Dimension, list[KaiJob]]) -> Finding:
+    first = queue.terms[next(iter(stopped))]
+    jobs = list({id(job): job for each in stopped.values() for job in each}.values())
+    shown_jobs = names(str(job.workload.id) for job in jobs)
+    message = (
+        f"queue {queue.name} has {_limits_of_zero(queue, list(stopped))}, so {shown_jobs} can never start: "
+        f"{'; '.join(_wanted(d, each[0]) for d, each in stopped.items())}"
+    )
+    found = finding(first.limit_place, message, "KAI reads an absent limit as 0").about(queue.id)
+    for dimension in list(stopped)[1:]:
+        found = found.near(queue.terms[dimension].limit_place, f"the limit of {dimension.value} is 0 too")
+    for job in jobs[:_MOST]:
+        found = found.near(job.place_of(next(d for d, each in stopped.items() if job in each)), "requested here")
+    fix = " and ".join(f"spec.resources.{d.value}.limit" for d in stopped)
+    return found.fixed_by(f"Set {fix}; -1 means no limit.").with_data(
+        queue=queue.name, resources=[d.value for d in stopped], limit=0
+    )
+
+
+def _limits_of_zero(queue: KaiQueue, dimensions: list[Dimension]) -> str:
+    absent = [d.value for d in dimensions if not queue.terms[d].limit_place.exists]
+    written = [d.value for d in dimensions if queue.terms[d].limit_place.exists]
+    parts = [f"no limit for {names(absent)}, which KAI reads as 0"] if absent else []
+    parts += [f"limit 0 for {names(written)}"] if written else []
+    return " and ".join(parts)
+
+
+def _wanted(dimension: Dimension, job: KaiJob) -> str:
+    return f"{job.workload.name} requests {shown(dimension, job.first[dimension])} of {dimension.value}"
+
+
+def _would_block(queue: KaiQueue) -> Iterator[Finding]:
+    """A queue for GPUs without known jobs: its pods will hardly do without cpu and memory."""
+    gpu = queue.terms[Dimension.GPU]
+    dead = [t for d in (Dimension.CPU, Dimension.MEMORY) if (t := queue.terms[d]).limit == 0]
+    if not dead or gpu.limit == 0 or not (gpu.quota or gpu.weight):
+        return
+    what = _limits_of_zero(queue, [t.dimension for t in dead])
+    message = (
+        f"queue {queue.name} has {what}: no pod that requests {names(t.dimension.value for t in dead)} can start there"
+    )
+    found = finding(dead[0].limit_place, message, "KAI reads an absent limit as 0").at_most("warning").about(queue.id)
+    fix = " and ".join(f"spec.resources.{t.dimension.value}.limit" for t in dead)
+    yield found.fixed_by(f"Set {fix}; -1 means no limit.").with_data(
+        queue=queue.name, resources=[t.dimension.value for t in dead], limit=0
+    )
+
+
+@rule("QC902")
+def limit_below_quota(cluster: Cluster) -> Iterator[Finding]:
+    """Queues that may not even hold their quota."""
+    for shard in shards_of(cluster):
+        for queue in shard.queues:
+            for terms in queue.terms.values():
+                is_below = 0 <= terms.limit < terms.quota
+                if is_below and not blocked_jobs(cluster, shard, terms, queue):
+                    yield _below(queue, terms)
+
+
+def _below(queue: KaiQueue, terms: Terms) -> Finding:
+    limit = shown(terms.dimension, terms.limit)
+    how = f"a limit of {limit}" if terms.limit_place.exists else f"no limit, which KAI reads as {limit},"
+    message = (
+        f"queue {queue.name} has {how} below its quota of {shown(terms.dimension, terms.quota)} for "
+        f"{terms.dimension.value}: it can never use what it is entitled to"
+    )
+    return (
+        finding(terms.limit_place, message, f"limit {limit}")
+        .near(terms.quota_place, "the quota")
+        .about(queue.id)
+        .with_data(
+            queue=queue.name, resource=terms.dimension.value, limit=_plain(terms.limit), quota=_plain(terms.quota)
+        )
+    )
+
+
+def _plain(amount: Fraction) -> int | str:
+    """A number for the data of a finding: whole, or as text."""
+    return int(amount) if amount.denominator == 1 else str(float(amount))
+
+
+@rule("QC909")
+def unit_suspicious(cluster: Cluster) -> Iterator[Finding]:
+    """Amounts that are off by the factor between two units."""
+    for queue in cluster.kai_queues:
+        gpu = queue.terms[Dimension.GPU].written_quota
+        for place, amount in _written(queue.terms[Dimension.CPU]):
+            if amount > 0 and gpu > 0 and (amount < ONE_CORE or amount < LEAST_CPU_PER_GPU * gpu):
+                yield _suspicious(queue, place, Dimension.CPU, amount, "millicores", "cores", amount * 1000)
+        for place, amount in _written(queue.terms[Dimension.MEMORY]):
+            if amount > MOST_MEMORY:
+                yield _suspicious(queue, place, Dimension.MEMORY, amount, "10^6 bytes", "bytes", amount / 10**6)
+            elif amount > 0 and gpu > 0 and amount < LEAST_MEMORY_PER_GPU * gpu:
+                yield _suspicious(queue, place, Dimension.MEMORY, amount, "10^6 bytes", "GB", amount * 1000)
+
+
+def _written(terms: Terms) -> Iterator[tuple[Place, Fraction]]:
+    """The quota and the limit as they are written; an equal limit is not said twice."""
+    yield terms.quota_place, terms.written_quota
+    if terms.written_limit != terms.written_quota:
+        yield terms.limit_place, terms.written_limit
+
+
+def _suspicious(
+    queue: KaiQueue, place: Place, dimension: Dimension, amount: Fraction, unit: str, meant: str, instead: Fraction
+) -> Finding:
+    base = amount * (10**6 if dimension is Dimension.MEMORY else 1)
+    gpus = shown(Dimension.GPU, queue.terms[Dimension.GPU].written_quota)
+    beside = f" beside {gpus}" if meant != "bytes" else ""
+    message = (
+        f"queue {queue.name} has {_number(amount)} as {dimension.value} {place.route[-1]}, which KAI counts in {unit}: "
+        f"{shown(dimension, base)}{beside}; {meant} were probably meant"
+    )
+    return (
+        finding(place, message, f"{shown(dimension, base)} in KAI's unit")
+        .about(queue.id)
+        .fixed_by(f"Write {_number(instead)} if {meant} were meant.")
+        .with_data(queue=queue.name, resource=dimension.value, written=_number(amount), unit=unit)
+    )
+
+
+def _number(amount: Fraction) -> str:
+    return str(int(amount)) if amount.denominator == 1 else str(float(amount))
+
+
+@rule("QC910")
+def negative_amount(cluster: Cluster) -> Iterator[Finding]:
+    """Negative amounts that do not mean "no bound"."""
+    for queue in cluster.kai_queues:
+        for terms in queue.terms.values():
+            for place, amount in (
+                (terms.quota_place, terms.written_quota),
+                (terms.limit_place, terms.written_limit),
+                (terms.weight_place, terms.weight),
+            ):
+                is_weight = place.route[-1] == "overQuotaWeight"
+                if amount < 0 and (is_weight or amount != UNLIMITED):
+                    yield _negative(queue, terms.dimension, place, amount)
+
+
+def _negative(queue: KaiQueue, dimension: Dimension, place: Place, amount: Fraction) -> Finding:
+    field = str(place.route[-1])
+    effect = "KAI reads it as -1, without bound" if dimension is Dimension.MEMORY else "KAI computes with it"
+    if field == "overQuotaWeight":
+        effect = "KAI subtracts it from the sum of the weights"
+    message = f"queue {queue.name} has {_number(amount)} as {dimension.value} {field}: {effect}"
+    fix = "Write 0 or a positive weight." if field == "overQuotaWeight" else "Write -1 for no bound, or an amount."
+    return (
+        finding(place, message)
+        .about(queue.id)
+        .fixed_by(fix)
+        .with_data(queue=queue.name, resource=dimension.value, field=field, written=_number(amount))
+    )
+
+
+@rule("QC911")
+def limit_unreachable(cluster: Cluster) -> Iterator[Finding]:
+    """Limits above what the shard can ever have, and quotas that pods of a whole node cannot use up."""
+    for shard in shards_of(cluster):
+        ceiling = shard.ceiling(Dimension.GPU) if shard.is_known(Dimension.GPU) else None
+        for queue in shard.queues:
+            terms = queue.terms[Dimension.GPU]
+            if ceiling is not None and shard.is_whole and terms.limit > ceiling:
+                yield _unreachable(queue, terms, shard, ceiling)
+        for queue in shard.leaves:
+            yield from _stranded(cluster, shard, queue)
+
+
+def _unreachable(queue: KaiQueue, terms: Terms, shard: Shard, ceiling: int) -> Finding:
+    most = shown(Dimension.GPU, Fraction(ceiling))
+    message = (
+        f"queue {queue.name} has a limit of {shown(Dimension.GPU, terms.limit)}, but shard {shard.name} never has more "
+        f"than {most}"
+    )
+    found = finding(terms.limit_place, message).about(queue.id)
+    for group in shard.groups[:_MOST]:
+        found = found.near(group.count_place, f"{group.name} belongs to the shard")
+    return found.with_data(queue=queue.name, limit=_plain(terms.limit), ceiling=ceiling)
+
+
+def _stranded(cluster: Cluster, shard: Shard, queue: KaiQueue) -> Iterator[Finding]:
+    """A quota that is no multiple of the pods that the queue's jobs have, where these fill a node."""
+    quota = queue.terms[Dimension.GPU].quota
+    sizes = {group.highest("nvidia.com/gpu") for group in shard.groups}
+    for job in _jobs_below(cluster, shard, queue):
+        pods = {request.amounts[Dimension.GPU] for request in job.requests} - {Fraction(0)}
+        size = max(pods, default=Fraction(0))
+        if size > 1 and size in sizes and quota > 0 and quota % size:
+            rest = quota % size
+            message = (
+                f"queue {queue.name} has a quota of {shown(Dimension.GPU, quota)}, no multiple of the "
+                f"{shown(Dimension.GPU, size)} of each pod of {job.workload.id}: {shown(Dimension.GPU, rest)} of it "
+                "can only be used over quota"
+            )
+            found = finding(queue.terms[Dimension.GPU].quota_place, message).about(queue.id)
+            yield (
+                found.near(job.place_of(Dimension.GPU), "each pod")
+                .fixed_by(f"Write {_number(quota - rest)} or {_number(quota - rest + size)}.")
+                .with_data(queue=queue.name, quota=_plain(quota), pod=_plain(size))
+            )
+            return

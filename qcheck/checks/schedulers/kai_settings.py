@@ -1,0 +1,272 @@
+"""QC912 to QC914: settings of KAI's schedulers that have no effect, or another one than meant."""
+
+from __future__ import annotations
+
+import re
+
+from qcheck.checks.capacity.sums import names
+from qcheck.checks.missing import nearest
+from qcheck.checks.registry import rule
+from qcheck.cluster.durations import go_seconds
+from qcheck.cluster.kai import KaiQueue, Plugin, SchedulingShard, UsageSource
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.kai.shards import Shard, shards_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.place import Place
+
+FLAGS = frozenset(
+    {
+        "allow-consolidating-reclaim", "burst", "cpu-worker-node-label-key", "default-staleness-grace-period",
+        "detailed-fit-errors", "enable-profiler", "full-hierarchy-fairness", "gpu-worker-node-label-key", "leader-elect",
+        "listen-address", "log-json", "max-consolidation-preemptees", "metrics-namespace", "mig-worker-node-label-key",
+        "namespace", "nodepool-label-key", "num-of-status-recording-workers", "partition-label-value",
+        "plugin-server-port", "profiler-port", "pyroscope-address", "pyroscope-block-profiler-rate",
+        "pyroscope-mutex-profiler-rate", "qps", "queue-label-key", "resource-reservation-app-label",
+        "restrict-node-scheduling", "schedule-csi-storage", "schedule-period", "scheduler-conf", "scheduler-name",
+        "stuck-in-releasing-threshold", "update-pod-eviction-condition", "use-scheduling-signatures", "v", "version",
+    }
+)  # fmt: skip
+"""The scheduler's command line of KAI 0.17; other names in a shard's args are left out without a word."""
+PLUGINS = frozenset(
+    {
+        "predicates", "proportion", "priority", "nodeavailability", "resourcetype", "podaffinity", "elastic", "kubeflow",
+        "ray", "subgrouporder", "taskorder", "nominatednode", "dynamicresources", "minruntime", "topology", "snapshot",
+        "sg-nodelocalgreedy", "sg-multinodegang", "gpupack", "gpuspread", "nodeplacement", "gpusharingorder", "numa",
+        "reflectjoborder",
+    }
+)  # fmt: skip
+ACTIONS = frozenset({"allocate", "consolidation", "reclaim", "preempt", "stalegangeviction"})
+ARGUMENTS = {
+    "proportion": ("kValue", "relcaimerSaturationMultiplier"),
+    "minruntime": ("defaultPreemptMinRuntime", "defaultReclaimMinRuntime", "reclaimResolveMethod"),
+}
+"""What the plugins that decide over queues read; the second name of the first is really spelt so."""
+WINDOWS = ("sliding", "tumbling", "cron")
+BROKEN_WINDOWS = ((0, 12), (0, 17))
+"""The first and the last release in which only the sliding window yields data."""
+GO_DURATIONS = ("halfLifePeriod", "fetchInterval", "stalenessPeriod", "waitTimeout")
+PROMETHEUS = re.compile(r"0|(\d+y)?(\d+w)?(\d+d)?(\d+h)?(\d+m)?(\d+s)?(\d+ms)?")
+
+
+@rule("QC912")
+def argument_ignored(cluster: Cluster) -> Iterator[Finding]:
+    """Arguments that a shard passes to no one, or that replace others."""
+    for shard in cluster.kai_shards:
+        at = shard.place.at("spec")
+        yield from _unknown(shard.arguments, FLAGS, at.at("args"), "flag of the scheduler", "it is left out")
+        yield from _unknown((p.name for p in shard.plugins), PLUGINS, at.at("plugins"), "plugin", "it does nothing")
+        yield from _unknown((a.name for a in shard.actions), ACTIONS, at.at("actions"), "action", "it does nothing")
+        for plugin in shard.plugins:
+            yield from _arguments(plugin)
+        yield from _replaced(shard)
+        yield from _switched_off(shard)
+
+
+def _unknown(given: Iterable[str], known: frozenset[str], place: Place, what: str, effect: str) -> Iterator[Finding]:
+    for name in given:
+        if name not in known:
+            near = nearest(name, known)
+            found = finding(place.at(name).key(), f"{name} is no {what} of KAI: {effect}")
+            found = found.fixed_by(f"Write {near}.") if near else found.fixed_by("Remove it.")
+            yield found.with_data(name=name, nearest=near)
+
+
+def _arguments(plugin: Plugin) -> Iterator[Finding]:
+    known = ARGUMENTS.get(plugin.name)
+    if known is None or plugin.arguments is None:
+        return
+    for name, value in plugin.arguments.items():
+        place = plugin.place.at("arguments", name)
+        if name not in known:
+            near = _meant(name, known)
+            found = finding(place.key(), f"plugin {plugin.name} has no argument {name}: it is ignored")
+            is_history = near == "kValue"
+            found = found.at_least("error") if is_history else found
+            yield found.fixed_by(f"Write {near}." if near else f"It reads {names(known)}.").with_data(
+                name=name, nearest=near
+            )
+        elif plugin.name == "proportion":
+            yield from _number(name, value, place)
+
+
+def _meant(name: str, known: tuple[str, ...]) -> str | None:
+    """The argument that a misspelt one stands for; the documentation has a name of its own for the multiplier."""
+    if "multiplier" in name.lower():
+        return "relcaimerSaturationMultiplier"
+    by_lower = {k.lower(): k for k in known}
+    return by_lower.get(name.lower().replace("-", "").replace("_", "")) or nearest(name, known)
+
+
+def _number(name: str, value: str, place: Place) -> Iterator[Finding]:
+    least, otherwise = (0.0, "0, which is no history") if name == "kValue" else (1.0, "1")
+    try:
+        amount = float(value)
+    except ValueError:
+        found = finding(place, f"{name} {value!r} is no number: KAI takes 1").with_data(name=name, written=value)
+        yield found.at_least("error") if name == "kValue" else found
+        return
+    if amount < least:
+        yield (
+            finding(place, f"{name} {value} is below {least:g}: KAI takes {otherwise}").with_data(
+                name=name, written=value
+            )
+        )
+
+
+def _replaced(shard: SchedulingShard) -> Iterator[Finding]:
+    """Arguments of a plugin replace what the shard's own fields would pass to it."""
+    proportion, min_runtime = shard.plugin("proportion"), shard.plugin("minruntime")
+    if proportion and proportion.arguments is not None and shard.k is not None and "kValue" not in proportion.arguments:
+        message = (
+            f"shard {shard.name} sets kValue {float(shard.k):g}, and the arguments of plugin proportion replace it: KAI "
+            "takes 1"
+        )
+        found = finding(proportion.place.at("arguments").key(), message).near(
+            shard.place.at("spec", "kValue"), "is lost"
+        )
+        yield (
+            found.about(shard.id)
+            .at_least("error")
+            .fixed_by("Add kValue to the arguments.")
+            .with_data(shard=shard.name, lost="kValue")
+        )
+    if min_runtime and min_runtime.arguments is not None:
+        for kind in shard.min_runtimes:
+            name = f"default{kind.capitalize()}MinRuntime"
+            if name not in min_runtime.arguments:
+                field = f"minRuntime.{kind}MinRuntime"
+                message = f"shard {shard.name} sets {field}, and the arguments of plugin minruntime replace it"
+                found = finding(min_runtime.place.at("arguments").key(), message).about(shard.id)
+                found = found.near(shard.place.at("spec", "minRuntime", f"{kind}MinRuntime"), "is lost")
+                yield found.fixed_by(f"Add {name} to the arguments.").with_data(shard=shard.name, lost=name)
+
+
+def _switched_off(shard: SchedulingShard) -> Iterator[Finding]:
+    for plugin in shard.plugins:
+        if plugin.name == "proportion" and not plugin.is_enabled:
+            message = f"shard {shard.name} switches plugin proportion off: no quota, limit or fair share holds in it"
+            found = finding(plugin.place.at("enabled"), message).about(shard.id).at_least("error")
+            yield found.with_data(shard=shard.name)
+    for action in shard.actions:
+        if action.name == "reclaim" and not action.is_enabled:
+            message = (
+                f"shard {shard.name} switches action reclaim off: no queue takes back what others hold of its quota"
+            )
+            found = finding(action.place.at("enabled"), message).about(shard.id)
+            yield found.with_data(shard=shard.name)
+
+
+@rule("QC913")
+def history_never_read(cluster: Cluster) -> Iterator[Finding]:
+    """Shards whose usage database is set up so that nothing is read from it."""
+    for shard in cluster.kai_shards:
+        if shard.usage is not None:
+            for place, why, fix in _unread(shard.usage, cluster.policy.kai.release):
+                message = f"shard {shard.name} never reads past usage: {why}"
+                found = finding(place, message).about(shard.id).fixed_by(fix)
+                yield found.with_data(shard=shard.name, field=str(place.route[-1]))
+
+
+def _unread(usage: UsageSource, release: tuple[int, int]) -> Iterator[tuple[Place, str, str]]:
+    if usage.client and usage.client != "prometheus":
+        why = f"clientType {usage.client} is no usage database; prometheus is the only one"
+        yield usage.place.at("clientType"), why, "Write clientType: prometheus."
+    if len(usage.connections) != 1:
+        why = (
+            "both connectionString and connectionStringEnvVar are set"
+            if usage.connections
+            else "no connectionString is set"
+        )
+        place = usage.place.at("connectionString") if usage.connections else usage.place
+        yield place, f"{why}, and exactly one is required", "Keep one of connectionString and connectionStringEnvVar."
+    yield from _windows(usage, release)
+    for field in GO_DURATIONS:
+        text = usage.params.get(field)
+        if text is not None and go_seconds(text) is None:
+            why = f"{field} {text!r} is no duration as Go writes it, such as 168h or 1h30m"
+            yield (
+                usage.params_place.at(field),
+                why,
+                "Write hours, minutes and seconds: days and weeks are no units here.",
+            )
+    size = usage.params.get("windowSize")
+    if size is not None and release < (0, 15) and not (PROMETHEUS.fullmatch(size) and size):
+        why = f"windowSize {size!r} is no duration as Prometheus writes it"
+        yield usage.params_place.at("windowSize"), why, "Write a length such as 1w or 168h."
+
+
+def _windows(usage: UsageSource, release: tuple[int, int]) -> Iterator[tuple[Place, str, str]]:
+    kind = usage.params.get("windowType")
+    if kind is None or kind == "sliding":
+        return
+    place = usage.params_place.at("windowType")
+    if kind not in WINDOWS:
+        yield place, f"windowType {kind} is none of {names(WINDOWS)}, and the scheduler crashes", "Write sliding."
+    elif BROKEN_WINDOWS[0] <= release <= BROKEN_WINDOWS[1]:
+        why = (
+            f"with windowType {kind} releases 0.12 to 0.17 send a query that Prometheus refuses, wait for waitTimeout and go "
+            "on without history"
+        )
+        yield place, why, "Write windowType: sliding."
+    elif kind == "tumbling" and "tumblingWindowStartTime" not in usage.params and release > BROKEN_WINDOWS[1]:
+        yield place, "windowType tumbling needs tumblingWindowStartTime", "Add tumblingWindowStartTime."
+
+
+@rule("QC914")
+def protection_ineffective(cluster: Cluster) -> Iterator[Finding]:
+    """Minimum run times that KAI cannot read, or never looks at."""
+    for queue in cluster.kai_queues:
+        for kind, text in queue.min_runtimes.items():
+            if go_seconds(text) is None:
+                yield _unreadable(str(queue.id), kind, text, queue.min_runtime_place(kind)).about(queue.id)
+    for shard in cluster.kai_shards:
+        for kind, text in shard.min_runtimes.items():
+            if go_seconds(text) is None:
+                place = shard.place.at("spec", "minRuntime", f"{kind}MinRuntime")
+                yield _unreadable(str(shard.id), kind, text, place).about(shard.id)
+    for view in shards_of(cluster):
+        if not _looks_at_leaves(view):
+            yield from _overlooked(view)
+
+
+def _unreadable(who: str, kind: str, text: str, place: Place) -> Finding:
+    message = f"{who} has {kind}MinRuntime {text!r}, which is no duration as Go writes it: the object cannot be read"
+    found = finding(place, message).at_least("error").fixed_by("Write a length of time such as 30m or 1h30m.")
+    return found.with_data(written=text)
+
+
+def _looks_at_leaves(shard: Shard) -> bool:
+    plugin = shard.spec.plugin("minruntime") if shard.spec else None
+    return plugin is not None and (plugin.arguments or {}).get("reclaimResolveMethod") == "queue"
+
+
+def _overlooked(shard: Shard) -> Iterator[Finding]:
+    """Below a department, a queue's reclaimMinRuntime does not count against other departments."""
+    departments = shard.children("")
+    for queue in shard.queues:
+        path = shard.path(queue.name)
+        written = queue.min_runtimes.get("reclaim")
+        if written is None or not queue.parent or path[-1].parent or len(departments) < 2:
+            continue
+        if "reclaim" not in path[-1].min_runtimes and go_seconds(written):
+            yield _ineffective(shard, queue, path[-1], written)
+
+
+def _ineffective(shard: Shard, queue: KaiQueue, top: KaiQueue, written: str) -> Finding:
+    others = names(q.name for q in shard.children("") if q is not top)
+    message = (
+        f"queue {queue.name} has reclaimMinRuntime {written}, but against jobs of {others} only that of its topmost queue "
+        f"{top.name} counts, which has none: its jobs are evicted at once"
+    )
+    return (
+        finding(queue.min_runtime_place("reclaim"), message)
+        .near(top.name_place, f"topmost queue of {queue.name}")
+        .about(queue.id)
+        .fixed_by(f"Set reclaimMinRuntime in {top.name}, or reclaimResolveMethod: queue in the plugin minruntime.")
+        .with_data(queue=queue.name, top=top.name)
+    )

@@ -1,0 +1,143 @@
+"""QC918, QC919: jobs that never get their turn while all queues are busy."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from qcheck.checks.registry import rule
+from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.kai.gates import barriers
+from qcheck.schedulers.kai.jobs import jobs_of
+from qcheck.schedulers.kai.shards import GPU, Shard, shards_of
+from qcheck.schedulers.kai.starvation import Reach, reach
+from qcheck.schedulers.kai.words import shown
+from qcheck.supply.supply import supply_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.schedulers.kai.jobs import KaiJob
+
+
+@rule("QC918")
+def big_job_starves(cluster: Cluster) -> Iterator[Finding]:
+    """Jobs that are larger than what their queue can ever take back while all queues are busy."""
+    capacity = sum(
+        g.static * max((c.machine.whole(GPU) for c in g.classes), default=0) for g in supply_of(cluster).groups
+    )
+    for shard in shards_of(cluster):
+        total = shard.static(Dimension.GPU)
+        if not (shard.is_known(Dimension.GPU) and shard.is_whole and total):
+            continue
+        for job in jobs_of(cluster):
+            queue = shard.queue.get(job.queue.name)
+            if job.partition == shard.partition and queue is not None and _may_starve(job, shard, queue):
+                held = _held(cluster, job, queue)
+                need = held + job.first[Dimension.GPU]
+                found = reach(shard, queue, need, held, total, capacity)
+                if found.at_k < need <= total:
+                    yield _starves(shard, job, queue, found, need, held)
+
+
+def _may_starve(job: KaiJob, shard: Shard, queue: KaiQueue) -> bool:
+    """Whether a job that may be evicted passes all gates and asks for more than its queue is entitled to."""
+    if not job.is_scheduled or job.is_preemptible is not True or queue.name in shard.inner:
+        return False
+    if any(barriers(job, shard)):
+        return False
+    quotas = [q.terms[Dimension.GPU].quota for q in shard.path(queue.name)]
+    return any(quota != UNLIMITED and quota < job.first[Dimension.GPU] for quota in quotas)
+
+
+def _held(cluster: Cluster, job: KaiJob, queue: KaiQueue) -> Fraction:
+    """What the queue's other jobs hold all the time: those that are never evicted."""
+    others = (j for j in jobs_of(cluster) if j.queue.name == queue.name and j is not job and j.is_scheduled)
+    return sum((j.whole[Dimension.GPU] for j in others if j.is_preemptible is False), Fraction(0))
+
+
+def _starves(shard: Shard, job: KaiJob, queue: KaiQueue, found: Reach, need: Fraction, held: Fraction) -> Finding:
+    ever, reached = shown(Dimension.GPU, found.at_any_k), shown(Dimension.GPU, found.at_k)
+    busy = f"while all queues are busy, the share of {queue.name} reaches at most"
+    raised = f"raise the quota of {queue.name}, or make the job smaller."
+    if found.smallest_k is None:
+        why = f"{busy} {ever} at any kValue"
+        fix = f"{raised[0].upper()}{raised[1:]}"
+    else:
+        smallest = f"{float(found.smallest_k):g}"
+        why = f"{busy} {reached} {_at_this_k(shard)}; it takes a kValue of {smallest}"
+        fix = f"Set kValue: {smallest} or more{_with_history(shard)}, {raised}"
+    message = (
+        f"{job.workload.id} needs {_size(job, queue, need, held)}, but {why}: it starts only when others leave room"
+    )
+    place = job.gang.place if job.gang.place.exists and job.gang.size > 1 else job.place_of(Dimension.GPU)
+    result = finding(place, message).near(queue.terms[Dimension.GPU].quota_place, f"queue {queue.name}")
+    if shard.spec is not None:
+        result = result.near(shard.spec.place.at("spec", "kValue"), f"shard {shard.name}")
+    smallest_k = None if found.smallest_k is None else str(float(found.smallest_k))
+    data = {"needs": str(need), "share": str(found.at_k), "shareAtAnyK": str(found.at_any_k), "kValue": smallest_k}
+    return result.about(job.workload.id).fixed_by(fix).with_data(queue=queue.name, **data)
+
+
+def _size(job: KaiJob, queue: KaiQueue, need: Fraction, held: Fraction) -> str:
+    size = f"{shown(Dimension.GPU, job.first[Dimension.GPU])} at once"
+    if not held:
+        return size
+    return f"{size}, with the {shown(Dimension.GPU, held)} that {queue.name} always holds {shown(Dimension.GPU, need)}"
+
+
+def _at_this_k(shard: Shard) -> str:
+    if shard.spec is None or shard.spec.usage is None:
+        return "without usage history"
+    return f"at kValue {shard.k:g}"
+
+
+def _with_history(shard: Shard) -> str:
+    return " and a usageDBConfig" if shard.spec is None or shard.spec.usage is None else ""
+
+
+@rule("QC919")
+def cannot_reclaim(cluster: Cluster) -> Iterator[Finding]:
+    """Queues for GPUs whose share of cpu or memory is always 0, so that no job of theirs takes anything back."""
+    for shard in shards_of(cluster):
+        for queue in shard.queues:
+            gpu = queue.terms[Dimension.GPU]
+            if not (gpu.quota or gpu.weight) or gpu.limit == 0:
+                continue
+            lacking = [d for d in (Dimension.CPU, Dimension.MEMORY) if _lacks(cluster, shard, queue, d)]
+            if lacking:
+                yield _powerless(queue, lacking)
+
+
+def _lacks(cluster: Cluster, shard: Shard, queue: KaiQueue, dimension: Dimension) -> bool:
+    """Whether a queue never has a share; where a limit of 0 stops known jobs, QC901 says so."""
+    terms = queue.terms[dimension]
+    if terms.quota or terms.weight:
+        return False
+    if queue.name in shard.inner:  # the quotas of the queues below count without it
+        return all(not child.terms[dimension].quota for child in shard.children(queue.name))
+    from qcheck.checks.schedulers.kai_limits import blocked_jobs
+
+    return not blocked_jobs(cluster, shard, terms, queue)
+
+
+def _powerless(queue: KaiQueue, lacking: list[Dimension]) -> Finding:
+    what = " and ".join(d.value for d in lacking)
+    message = (
+        f"queue {queue.name} has {_gpus(queue)}, but neither quota nor overQuotaWeight for {what}: its fair share of {what} "
+        "is 0, so no job that requests it can take back what others hold"
+    )
+    first = queue.terms[lacking[0]]
+    found = finding(first.quota_place, message, f"no share of {lacking[0].value}").about(queue.id)
+    for dimension in lacking[1:]:
+        found = found.near(queue.terms[dimension].quota_place, f"no share of {dimension.value}")
+    found = found.near(queue.terms[Dimension.GPU].quota_place, "the GPUs")
+    fix = f"Give {what} a quota in proportion to the GPUs, or an overQuotaWeight."
+    return found.fixed_by(fix).with_data(queue=queue.name, resources=[d.value for d in lacking])
+
+
+def _gpus(queue: KaiQueue) -> str:
+    terms = queue.terms[Dimension.GPU]
+    return f"a quota of {shown(Dimension.GPU, terms.quota)}" if terms.quota else "an overQuotaWeight for GPUs"

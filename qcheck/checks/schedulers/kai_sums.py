@@ -1,0 +1,171 @@
+"""QC903 to QC905: what KAI queues of one level promise and share."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from qcheck.checks.capacity.sums import names
+from qcheck.checks.registry import rule
+from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, Terms
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.kai.shards import Shard, shards_of, siblings
+from qcheck.schedulers.kai.words import added, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qcheck.cluster.cluster import Cluster
+
+
+@rule("QC903")
+def children_exceed_parent(cluster: Cluster) -> Iterator[Finding]:
+    """Departments whose queues are promised more than the department has."""
+    for shard in shards_of(cluster):
+        for parent, children in siblings(shard):
+            if parent is not None:
+                over = [d for d in Dimension if _exceeds(parent, children, d)]
+                if over:
+                    yield _exceeding(parent, children, over)
+
+
+def _exceeds(parent: KaiQueue, children: Sequence[KaiQueue], dimension: Dimension) -> bool:
+    quota = parent.terms[dimension].quota
+    return quota != UNLIMITED and _sum(children, dimension) > max(quota, Fraction(0))
+
+
+def _finite(children: Sequence[KaiQueue], dimension: Dimension) -> list[tuple[str, Fraction]]:
+    return [(q.name, q.terms[dimension].quota) for q in children if q.terms[dimension].quota > 0]
+
+
+def _sum(children: Sequence[KaiQueue], dimension: Dimension) -> Fraction:
+    return sum((amount for _, amount in _finite(children, dimension)), Fraction(0))
+
+
+def _exceeding(parent: KaiQueue, children: Sequence[KaiQueue], over: list[Dimension]) -> Finding:
+    sums = "; ".join(f"{added(d, _finite(children, d))} of {d.value}, it has {_has(parent.terms[d])}" for d in over)
+    message = f"the queues below {parent.name} are promised more than it has: {sums}"
+    first = parent.terms[over[0]]
+    found = finding(first.quota_place, message, f"{parent.name} has {_has(first)}").about(parent.id)
+    for child in children:
+        terms = child.terms[over[0]]
+        if terms.quota > 0:
+            found = found.near(terms.quota_place, f"{shown(over[0], terms.quota)} for {child.name}")
+    quotas = {f"{d.value}Quota": str(parent.terms[d].quota) for d in over}
+    promised = {f"{d.value}Promised": str(_sum(children, d)) for d in over}
+    return found.with_data(parent=parent.name, resources=[d.value for d in over], amounts={**quotas, **promised})
+
+
+def _has(terms: Terms) -> str:
+    text = shown(terms.dimension, terms.quota)
+    return text if terms.quota_place.exists else f"{text} (no quota is written)"
+
+
+@rule("QC904")
+def unlimited_beside_finite(cluster: Cluster) -> Iterator[Finding]:
+    """Queues that are entitled to everything, beside others that are entitled to an amount."""
+    for shard in shards_of(cluster):
+        for _, level in siblings(shard):
+            for dimension in Dimension:
+                unlimited = [q for q in level if q.terms[dimension].quota == UNLIMITED]
+                finite = [q for q in level if q.terms[dimension].quota != UNLIMITED]
+                if unlimited and finite:
+                    yield _takes_all(unlimited, finite, dimension)
+
+
+def _takes_all(unlimited: list[KaiQueue], finite: list[KaiQueue], dimension: Dimension) -> Finding:
+    first = unlimited[0]
+    some = names(q.name for q in finite)
+    message = (
+        f"queue {first.name} has an unlimited quota of {dimension.value} beside {some}: it may hold everything, and "
+        "nothing is left to share by weight"
+    )
+    found = finding(first.terms[dimension].quota_place, message, "-1 is the whole total").about(first.id)
+    for other in unlimited[1:]:
+        found = found.near(other.terms[dimension].quota_place, f"{other.name} has one too")
+    for other in finite:
+        terms = other.terms[dimension]
+        found = found.near(terms.quota_place, f"{other.name} has {shown(dimension, terms.quota)}")
+    return found.with_data(
+        resource=dimension.value, unlimited=[q.name for q in unlimited], finite=[q.name for q in finite]
+    )
+
+
+@rule("QC905")
+def surplus_unreachable(cluster: Cluster) -> Iterator[Finding]:
+    """Queues that may hold more than their quota by their limit, and never by their weight."""
+    for shard in shards_of(cluster):
+        for _, level in siblings(shard):
+            lacking = {q.name: [d for d in Dimension if _lacks_weight(q, d)] for q in level}
+            unshared = [d for d in Dimension if not any(q.terms[d].weight > 0 for q in level)]
+            for queue in level:
+                own = [d for d in lacking[queue.name] if d not in unshared]
+                if own:
+                    yield _without_weight(queue, own)
+            for dimension in unshared:
+                weightless = [q for q in level if dimension in lacking[q.name]]
+                if weightless:
+                    yield _nobody_shares(shard, level, weightless, dimension)
+
+
+def _lacks_weight(queue: KaiQueue, dimension: Dimension) -> bool:
+    """Whether a queue may exceed its quota but has no weight; without either for cpu or memory it is QC919's."""
+    terms = queue.terms[dimension]
+    return not terms.weight and _wants_surplus(terms) and (dimension is Dimension.GPU or terms.quota != 0)
+
+
+def _wants_surplus(terms: Terms) -> bool:
+    """Whether the limit is above the quota; without any amount the queue is not for the resource."""
+    if terms.quota == UNLIMITED:
+        return False
+    return terms.limit == UNLIMITED or terms.limit > max(terms.quota, Fraction(0))
+
+
+def _without_weight(queue: KaiQueue, dimensions: list[Dimension]) -> Finding:
+    first = queue.terms[dimensions[0]]
+    quotas = names(f"{shown(d, queue.terms[d].quota)} of {d.value}" for d in dimensions)
+    message = (
+        f"queue {queue.name} may hold {_most(first)} of {first.dimension.value}, but {_no_weight(first)}: its share never "
+        f"exceeds its quota of {quotas}"
+    )
+    found = finding(first.weight_place, message).about(queue.id)
+    for dimension in dimensions[1:]:
+        found = found.near(queue.terms[dimension].weight_place, f"nor has it a weight for {dimension.value}")
+    return found.with_data(queue=queue.name, resources=[d.value for d in dimensions])
+
+
+def _most(terms: Terms) -> str:
+    return "any amount" if terms.limit == UNLIMITED else f"up to {shown(terms.dimension, terms.limit)}"
+
+
+def _no_weight(terms: Terms) -> str:
+    return "its overQuotaWeight is 0" if terms.weight_place.exists else "has no overQuotaWeight, which is 0"
+
+
+def _nobody_shares(shard: Shard, level: list[KaiQueue], weightless: list[KaiQueue], dimension: Dimension) -> Finding:
+    """An error where the nodes prove that something is left over."""
+    first = weightless[0]
+    promised = [(q.name, q.terms[dimension].quota) for q in level]
+    is_all = any(q.terms[dimension].quota == UNLIMITED for q in level)
+    total = sum((amount for _, amount in promised if amount > 0), Fraction(0))
+    available = _available(shard, first.parent, dimension)
+    is_idle = available is not None and available > total and not is_all
+    rest = f"{shown(dimension, available - total)} of {shown(dimension, available)}" if available is not None else "any"
+    message = (
+        f"no queue beside {first.name} has an overQuotaWeight for {dimension.value}, so no share exceeds a quota: "
+        f"{added(dimension, promised)}" + (f"; {rest} stay idle" if is_idle else "")
+    )
+    found = finding(first.terms[dimension].weight_place, message).about(first.id)
+    for other in weightless[1:]:
+        found = found.near(other.terms[dimension].weight_place, f"nor has {other.name}")
+    found = found.at_least("error") if is_idle else found
+    return found.with_data(resource=dimension.value, queues=[q.name for q in level])
+
+
+def _available(shard: Shard, parent: str, dimension: Dimension) -> Fraction | None:
+    """What a level divides for certain: the shard's GPUs at the top, the parent's quota below."""
+    if parent:
+        quota = shard.queue[parent].terms[dimension].quota if parent in shard.queue else UNLIMITED
+        return None if quota == UNLIMITED else quota
+    is_certain = dimension is Dimension.GPU and shard.is_known(dimension) and shard.is_whole
+    return Fraction(shard.static(dimension)) if is_certain else None

@@ -1,0 +1,145 @@
+"""QC916: topologies that KAI refuses, and requests for levels that it does not know."""
+
+from __future__ import annotations
+
+from qcheck.checks.capacity.sums import names
+from qcheck.checks.missing import nearest
+from qcheck.checks.problems import of_problems
+from qcheck.checks.registry import rule
+from qcheck.cluster.kai import KaiTopology, TopologyConstraint
+from qcheck.cluster.quantity import integer
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.kai.jobs import jobs_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.objects import ObjectId
+    from qcheck.cluster.place import Place
+    from qcheck.cluster.workloads import Workload
+
+PREFIX = "kai.scheduler/"
+TOPOLOGY = PREFIX + "topology"
+REQUIRED, PREFERRED = PREFIX + "topology-required-placement", PREFIX + "topology-preferred-placement"
+SEGMENT_SIZE = PREFIX + "segment-size"
+SEGMENT_LEVELS = (PREFIX + "segment-topology-required-placement", PREFIX + "segment-topology-preferred-placement")
+SEGMENTED = (("kubeflow.org", "PyTorchJob"), ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"))
+"""Kinds whose pods KAI puts into segments."""
+
+
+@rule("QC916")
+def topology_invalid(cluster: Cluster) -> Iterator[Finding]:
+    """Topologies in a wrong order, and constraints that KAI cannot follow."""
+    yield from of_problems(cluster, "kai-topology-invalid")
+    for identity, constraint in _constraints(cluster):
+        yield from _unresolved(cluster, identity, constraint)
+    for job in jobs_of(cluster):
+        if job.is_scheduled:
+            yield from _segments(job.workload)
+
+
+def _constraints(cluster: Cluster) -> Iterator[tuple[ObjectId, TopologyConstraint]]:
+    for group in cluster.kai_pod_groups:
+        for each in (group.topology, *(s.topology for s in group.sub_groups)):
+            if each is not None:
+                yield group.id, each
+    for job in jobs_of(cluster):
+        if not job.is_scheduled:
+            continue
+        workload = job.workload
+        yield from _of_annotations(workload.id, workload.annotations, workload.place.at("metadata", "annotations"))
+        for pod_set in workload.pod_sets:
+            place = pod_set.template.metadata_place.at("annotations")
+            if place.route != workload.place.at("metadata", "annotations").route:
+                yield from _of_annotations(workload.id, pod_set.template.annotations, place)
+
+
+def _of_annotations(
+    identity: ObjectId, notes: Mapping[str, str], place: Place
+) -> Iterator[tuple[ObjectId, TopologyConstraint]]:
+    if notes.get(TOPOLOGY) or notes.get(REQUIRED) or notes.get(PREFERRED):
+        required, preferred = notes.get(REQUIRED, ""), notes.get(PREFERRED, "")
+        yield identity, TopologyConstraint(place, notes.get(TOPOLOGY, ""), required, preferred)
+
+
+def _unresolved(cluster: Cluster, identity: ObjectId, asked: TopologyConstraint) -> Iterator[Finding]:
+    known = {t.name: t for t in cluster.kai_topologies}
+    topology = known.get(asked.topology)
+    if topology is None:
+        yield _unknown_topology(cluster, identity, asked, known)
+        return
+    for level in asked.levels():
+        if not topology.knows(level):
+            yield _unknown_level(identity, asked, topology, level)
+
+
+def _unknown_topology(
+    cluster: Cluster, identity: ObjectId, asked: TopologyConstraint, known: Mapping[str, KaiTopology]
+) -> Finding:
+    place = _place(asked, TOPOLOGY, "topology")
+    if not asked.topology:
+        message = f"{identity} asks for a topology level and names no Topology: KAI ignores the request"
+        return finding(place, message).about(identity).fixed_by(f"Add {TOPOLOGY} with the name of a Topology.")
+    near = nearest(asked.topology, known)
+    message = f"Topology {asked.topology} does not exist: KAI ignores the placement that {identity} asks for"
+    found = finding(place, message).about(identity).likely(not cluster.is_complete or cluster.generates("Topology"))
+    found = found.fixed_by(f"Write {near} instead, or create Topology {asked.topology}.") if near else found
+    return found.with_data(missing=asked.topology, nearest=near)
+
+
+def _unknown_level(identity: ObjectId, asked: TopologyConstraint, topology: KaiTopology, level: str) -> Finding:
+    is_required = level == asked.required
+    place = _place(
+        asked, REQUIRED if is_required else PREFERRED, f"{'required' if is_required else 'preferred'}TopologyLevel"
+    )
+    levels = [label for label, _ in topology.levels]
+    message = (
+        f"{identity} asks for level {level}, which Topology {topology.name} does not have: KAI ignores the request; its "
+        f"levels are {names(levels)}"
+    )
+    near = nearest(level, [*levels, *(alias for _, alias in topology.levels if alias)])
+    found = finding(place, message).near(topology.place.at("spec", "levels"), "the levels").about(identity)
+    found = found.fixed_by(f"Write {near}.") if near else found
+    return found.with_data(topology=topology.name, level=level, nearest=near)
+
+
+def _place(asked: TopologyConstraint, annotation: str, field: str) -> Place:
+    """Where a part of a constraint is written, as an annotation or as a field of a pod group."""
+    is_field = asked.place.route[-1] == "topologyConstraint"
+    return asked.place.at(field if is_field else annotation)
+
+
+def _segments(workload: Workload) -> Iterator[Finding]:
+    """Segments need a size of two or more, no more than there are pods, and a kind that has them."""
+    owner = workload.place.at("metadata", "annotations")
+    notes = [(workload.annotations, owner, sum(p.count for p in workload.pod_sets))]
+    notes += [
+        (p.template.annotations, place, p.count)
+        for p in workload.pod_sets
+        if (place := p.template.metadata_place.at("annotations")).route != owner.route
+    ]
+    for written, place, count in notes:
+        size = written.get(SEGMENT_SIZE)
+        if size is None:
+            for level in SEGMENT_LEVELS:
+                if level in written and not any(SEGMENT_SIZE in other for other, _, _ in notes):
+                    message = (
+                        f"{workload.id} names a topology level for segments, and no {SEGMENT_SIZE}: KAI ignores it"
+                    )
+                    yield finding(place.at(level), message).about(workload.id).fixed_by(f"Add {SEGMENT_SIZE}.")
+            continue
+        why = _wrong_segment(workload, size, count)
+        if why:
+            message = f"{workload.id} asks for segments of {size} pods: {why}"
+            yield finding(place.at(SEGMENT_SIZE), message).about(workload.id).with_data(size=size)
+
+
+def _wrong_segment(workload: Workload, size: str, count: int) -> str:
+    number = integer(size)
+    if (workload.id.group, workload.id.kind) not in SEGMENTED:
+        return f"KAI makes segments of the workers of a PyTorchJob or LeaderWorkerSet only, not of a {workload.id.kind}"
+    if number is None or number < 2:
+        return "a segment is a whole number of at least 2 pods"
+    return f"there are only {count}" if number > count else ""
