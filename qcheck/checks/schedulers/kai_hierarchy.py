@@ -43,8 +43,7 @@ def _missing_parents(cluster: Cluster, queues: dict[str, KaiQueue]) -> Iterator[
     for name, each in by_name(uses).items():
         if name not in queues and name not in CHART_QUEUES:
             consequence = f"KAI drops {users(each)} and all queues below, and their jobs stay pending"
-            found = missing("Queue", each, queues, consequence)
-            yield found.likely(not cluster.is_complete or cluster.generates("Queue"))
+            yield missing(cluster, "Queue", each, queues, consequence).likely(cluster.generates("Queue"))
 
 
 def _cycles(cluster: Cluster, queues: dict[str, KaiQueue]) -> Iterator[Finding]:
@@ -129,8 +128,8 @@ def queue_unusable(cluster: Cluster) -> Iterator[Finding]:
     for name, each in by_name([*uses, *groups]).items():
         if name not in queues and name not in CHART_QUEUES:
             consequence = f"{users(each)} {'stays' if len(each) == 1 else 'stay'} pending"
-            elsewhere = not cluster.is_complete or not queues or cluster.generates("Queue")
-            yield missing("Queue", each, queues, consequence).likely(elsewhere)
+            elsewhere = not queues or cluster.generates("Queue")
+            yield missing(cluster, "Queue", each, queues, consequence).likely(elsewhere)
     for job in jobs:
         if job.is_scheduled and job.queue.name in queues:
             yield from _no_leaf(cluster, job, queues[job.queue.name])
@@ -182,7 +181,7 @@ def shard_empty(cluster: Cluster) -> Iterator[Finding]:
         if shard.spec is None or shard.groups:
             continue
         may_be_labelled = any(pool.labels_unknown for pool in cluster.pools)
-        yield _empty(cluster, shard, label).likely(may_be_labelled or not cluster.is_complete)
+        yield _empty(cluster, shard, label).likely(may_be_labelled or not cluster.has_all("Node"))
 
 
 def _empty(cluster: Cluster, shard: Shard, label: str) -> Finding:

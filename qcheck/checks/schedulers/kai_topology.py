@@ -84,7 +84,9 @@ def _unknown_topology(
         return finding(place, message).about(identity).fixed_by(f"Add {TOPOLOGY} with the name of a Topology.")
     near = nearest(asked.topology, known)
     message = f"Topology {asked.topology} does not exist: KAI ignores the placement that {identity} asks for"
-    found = finding(place, message).about(identity).likely(not cluster.is_complete or cluster.generates("Topology"))
+    found = (
+        finding(place, message).about(identity).likely(not cluster.has_all("Topology") or cluster.generates("Topology"))
+    )
     found = found.fixed_by(f"Write {near} instead, or create Topology {asked.topology}.") if near else found
     return found.with_data(missing=asked.topology, nearest=near)
 

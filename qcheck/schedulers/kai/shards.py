@@ -13,7 +13,7 @@ from qcheck.cluster.kai import Dimension, KaiNames, KaiQueue, SchedulingShard, n
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import view
 from qcheck.schedulers.kai.hierarchy import Hierarchy, Member, Share
-from qcheck.supply.landing import ALL, NONE, SOME, label_match
+from qcheck.supply.eligibility import ALL, NONE, SOME, label_match
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
