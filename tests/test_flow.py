@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qcheck.supply.max_flow import overdrafts
+from qcheck.quota.max_flow import overdrafts
 
 GROUPS = ["g0", "g1", "g2"]
 capacities = st.fixed_dictionaries({g: st.integers(0, 8) for g in GROUPS})
@@ -31,7 +31,7 @@ def test_overdrafts_are_the_smallest_proofs(drawn: list[tuple[int, set[str]]], c
     proofs = violated(wanted, reach, capacity)
     assert bool(found) == bool(proofs)
     for over in found:
-        chosen = set(over.flavors)
+        chosen = set(over.pools)
         assert chosen in proofs
         assert not any(p < chosen for p in proofs)
         assert over.supply == sum(capacity[g] for g in over.groups)

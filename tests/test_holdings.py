@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qcheck.answers.node_pictures import QUEUE, holdings, pictured_resources
 from qcheck.api import audit
+from qcheck.schedulers.table import promises_of
 from qcheck.supply.supply import supply_of
 
 FLEET = "fixtures/clusters/research-fleet"
@@ -29,6 +30,6 @@ def test_no_node_holds_more_than_it_has_and_nothing_is_lost() -> None:
         for resource in pictured_resources(cluster):
             held = holdings(cluster, resource)
             drawn = sum(n.count * s.amount for g in held.groups for n in g.nodes for s in n.slices if s.kind == QUEUE)
-            known = [(f, qs) for (f, r), qs in supply_of(cluster).demands.items() if r == resource]
-            promised = sum(q.nominal for f, qs in known if supply_of(cluster).is_known(f, resource) for q in qs)
+            known = [(f, qs) for (f, r), qs in promises_of(cluster).cells.items() if r == resource]
+            promised = sum(q.promised for f, qs in known if supply_of(cluster).is_known(f, resource) for q in qs)
             assert drawn + sum(held.beyond.values()) == promised, case

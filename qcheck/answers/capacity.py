@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.schedulers.table import promises_of
 from qcheck.supply.eligibility import ALL
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.kueue import Quota
+    from qcheck.quota.tree import Cell
     from qcheck.supply.supply import Match, NodeClass, NodeGroup
 
 
@@ -36,7 +37,7 @@ class CapacityLine(Value):
 
     flavor: str
     resource: str
-    quotas: tuple[Quota, ...]
+    quotas: tuple[Cell, ...]
     nominal: int
     is_known: bool
     is_estimated: bool
@@ -56,7 +57,7 @@ class CapacityLine(Value):
 def capacity_lines(cluster: Cluster) -> tuple[CapacityLine, ...]:
     """A line for every cell that queues hold and every accelerator that a flavor's nodes have; accelerators first."""
     supply = supply_of(cluster)
-    keys = {key for key in supply.demands if not supply.is_virtual(key[1])}
+    keys = {key for key in promises_of(cluster).cells if not supply.is_virtual(key[1])}
     for flavor in cluster.flavors:
         for match in supply.matches(flavor.name):
             keys |= {(flavor.name, r) for c in match.group.classes for r in c.machine.allocatable if is_compute(r)}
@@ -65,14 +66,14 @@ def capacity_lines(cluster: Cluster) -> tuple[CapacityLine, ...]:
 
 def _line(cluster: Cluster, flavor: str, resource: str) -> CapacityLine:
     supply = supply_of(cluster)
-    quotas = supply.demands.get((flavor, resource), ())
+    quotas = promises_of(cluster).cells.get((flavor, resource), ())
     known = supply.is_known(flavor, resource)
     pools = tuple(_pool(m, resource) for m in supply.matches(flavor))
     return CapacityLine(
         flavor=flavor,
         resource=resource,
         quotas=quotas,
-        nominal=sum(q.nominal for q in quotas),
+        nominal=sum(q.promised for q in quotas),
         is_known=known,
         is_estimated=supply.is_estimated(flavor, resource),
         static=supply.static(flavor, resource) if known else None,

@@ -1,6 +1,6 @@
 """Who holds which device of which node, as a picture: quota is laid out over the nodes one after the other.
 
-Quota is not bound to nodes on a cluster; laying it out shows what is promised, taken and left. The amounts per group are
+Cell is not bound to nodes on a cluster; laying it out shows what is promised, taken and left. The amounts per group are
 those of the max-flow that also judges the quota, so that picture and verdict agree.
 """
 
@@ -10,6 +10,7 @@ from math import gcd
 
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.schedulers.table import promises_of
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -60,12 +61,12 @@ class Holdings(Value):
 
 def pictured_resources(cluster: Cluster) -> list[str]:
     """Accelerators that nodes have or queues hold, in order of name."""
-    named = supply_of(cluster).resources | {r for _, r in supply_of(cluster).demands}
+    named = supply_of(cluster).resources | {r for _, r in promises_of(cluster).cells}
     return sorted(r for r in named if is_compute(r))
 
 
 def holdings(cluster: Cluster, resource: str) -> Holdings:
-    drawn, capacity = supply_of(cluster).draws(resource)
+    drawn, capacity = promises_of(cluster).draws(resource)
     shares, beyond = _shares(cluster, resource, drawn)
     sizes = _pod_sizes(cluster, resource)
     pictures = [
@@ -80,19 +81,18 @@ def _shares(
     cluster: Cluster, resource: str, drawn: dict[tuple[str, str], int]
 ) -> tuple[dict[str, list[Slice]], dict[str, int]]:
     """What each queue holds of each group, the largest quota first; and what has no node, by flavor."""
-    names = {id(q): h.name for h in (*cluster.queues, *cluster.cohorts) for q in h.quotas()}
     left = dict(drawn)
     shares: dict[str, list[Slice]] = {}
     beyond: dict[str, int] = {}
-    for (flavor, name), quotas in sorted(supply_of(cluster).demands.items()):
+    for (flavor, name), quotas in sorted(promises_of(cluster).cells.items()):
         if name != resource:
             continue
-        for quota in sorted(quotas, key=lambda q: (-q.nominal, names[id(q)])):
-            rest = quota.nominal
+        for quota in sorted(quotas, key=lambda q: (-q.promised, q.holder)):
+            rest = quota.promised
             for key in [k for k in left if k[0] == flavor]:
                 taken = min(rest, left[key])
                 if taken:
-                    shares.setdefault(key[1], []).append(Slice(QUEUE, names[id(quota)], taken))
+                    shares.setdefault(key[1], []).append(Slice(QUEUE, quota.holder, taken))
                 left[key] -= taken
                 rest -= taken
             if rest and supply_of(cluster).is_known(flavor, resource):

@@ -19,7 +19,7 @@ from qcheck.packing.fragmentation import (
 )
 from qcheck.packing.pod_shape import KEPT_APART
 from qcheck.packing.question import Nodes, Pods
-from qcheck.schedulers.kueue.shapes import declared_shapes
+from qcheck.schedulers.shapes import declared_shapes
 from qcheck.supply.eligibility import ALL
 from qcheck.supply.supply import supply_of
 
@@ -167,6 +167,5 @@ def _gangs(cluster: Cluster, flavor: str, request: Amounts) -> dict[str, int]:
 
 def _levels(cluster: Cluster, flavor: str) -> list[str]:
     """The levels of a flavor's topology above the node."""
-    known = cluster.flavor.get(flavor)
-    topology = cluster.topology.get(known.topology or "") if known is not None else None
-    return [level for level in (topology.levels if topology is not None else ()) if level != HOSTNAME]
+    known = cluster.quota_pools.get(flavor)
+    return [level for level in (known.levels if known is not None else ()) if level != HOSTNAME]

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.place import Place, Route
     from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.problems import Problem
+    from qcheck.cluster.quota_pool import QuotaPool
     from qcheck.cluster.running import State
     from qcheck.cluster.unread import Unread
     from qcheck.cluster.volcano import HyperNode, JobFlow, VolcanoPodGroup, VolcanoQueue, VolcanoScheduler
@@ -110,6 +111,11 @@ class Cluster(Value, cached=True):
     @cached_property
     def flavor(self) -> dict[str, ResourceFlavor]:
         return {f.name: f for f in self.flavors}
+
+    @cached_property
+    def quota_pools(self) -> dict[str, QuotaPool]:
+        """The sets of nodes that quota is stated for, by key, whichever scheduler divides it."""
+        return {f.name: f.quota_pool(self.topology.get(f.topology or "")) for f in self.flavors}
 
     @cached_property
     def queue(self) -> dict[str, ClusterQueue]:

@@ -11,6 +11,7 @@ from qcheck.cluster.labels import Labels, LabelSelector, Taint, Toleration
 from qcheck.cluster.objects import Object
 from qcheck.cluster.place import Place
 from qcheck.cluster.quantity import Quantity, amount
+from qcheck.cluster.quota_pool import QuotaPool, SchedulerName
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
@@ -81,6 +82,22 @@ class ResourceFlavor(Object):
     node_taints: tuple[Taint, ...] = ()
     tolerations: tuple[Toleration, ...] = ()
     topology: str | None = None
+
+    def quota_pool(self, topology: Topology | None) -> QuotaPool:
+        """Return the flavor as a pool; `topology` is the one that it names, where that exists."""
+        return QuotaPool(
+            key=self.name,
+            name=self.name,
+            word="flavor",
+            scheduler=SchedulerName.KUEUE,
+            node_labels=self.node_labels,
+            place=self.place,
+            labels_place=self.place.at("spec", "nodeLabels"),
+            node_taints=self.node_taints,
+            tolerations=self.tolerations,
+            levels=topology.levels if topology is not None else (),
+            has_topology=self.topology is not None,
+        )
 
 
 class QuotaHolder(Object):

@@ -51,11 +51,11 @@ class PodShape(Value):
         devices = sorted((r for r, n in self.request.items() if n and is_compute(r)), key=lambda r: -self.request[r])
         return devices[0] if devices else None
 
-    def may_use(self, cluster: Cluster, group: NodeGroup, flavor: str) -> bool:
-        """Return whether some node of a group lets these pods in, with what a flavor adds to them."""
+    def may_use(self, cluster: Cluster, group: NodeGroup, pool: str) -> bool:
+        """Return whether some node of a group lets these pods in, with what admission to a quota pool adds to them."""
         if self.template is None or not group.classes:
             return True
-        demand = demand_of(cluster, self.template, self.request, cluster.flavor.get(flavor))
+        demand = demand_of(cluster, self.template, self.request, cluster.quota_pools.get(pool))
         return any(eligible(demand, c).possible for c in group.classes)
 
 

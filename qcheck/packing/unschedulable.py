@@ -52,8 +52,8 @@ def _labels(cluster: Cluster, pod_set: PodSet, shape: Shape) -> Reason | None:
         near = (runtime.place.at("scheduling", "nodeSelector", key), *near)
         return Reason(UNSCHEDULABLE, "runtime-class", message, place.at("runtimeClassName"), near)
     message = f"the flavor of pod set {pod_set.name} selects {key}={value}: {_seen(cluster, key)}"
-    flavor = next((f for f in cluster.flavors if f.node_labels.get(key) == value), None)
-    where = flavor.place.at("spec", "nodeLabels", key) if flavor else place
+    pool = next((p for p in cluster.quota_pools.values() if p.node_labels.get(key) == value), None)
+    where = pool.labels_place.at(key) if pool else place
     return Reason(UNSCHEDULABLE, "flavor-matches-no-nodes", message, where, near)
 
 

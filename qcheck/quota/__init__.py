@@ -1,1 +1,1 @@
-"""The neutral view of quota that every scheduler's queues can be put into."""
+"""Quota, whichever scheduler divides it: the neutral tree, and the sums of promises against supply."""

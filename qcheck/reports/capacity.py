@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from qcheck.answers.capacity import PoolLine
     from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.kueue import Quota
     from qcheck.cluster.nodes import NodePool
+    from qcheck.quota.tree import Cell
     from qcheck.reports.jsontext import Json
 
 HEADERS = ("flavor", "resource", "promised", "nodes hold", "with autoscaling", "headroom", "taken first", "nodes")
@@ -175,12 +175,6 @@ def pool_words(resource: str, pool: PoolLine) -> str:
     return f"{count} x {show_amount(resource, pool.free_per_node)}{of} ({pool.name})"
 
 
-def holders(cluster: Cluster, line: CapacityLine) -> list[tuple[str, Quota]]:
+def holders(line: CapacityLine) -> list[Cell]:
     """Who holds a line's quota, the largest first; cohorts are called so."""
-    owners = {
-        id(q): holder.name if holder.id.kind == "ClusterQueue" else f"cohort {holder.name}"
-        for holder in (*cluster.queues, *cluster.cohorts)
-        for q in holder.quotas()
-    }
-    named = [(owners[id(q)], q) for q in line.quotas if q.nominal]
-    return sorted(named, key=lambda pair: (-pair[1].nominal, pair[0]))
+    return sorted((c for c in line.quotas if c.promised), key=lambda c: (-c.promised, c.holder))

@@ -105,11 +105,11 @@ def capacity_section(cluster: Cluster, many: bool) -> Iterator[str]:
     yield "| flavor | resource | promised by quota | headroom | nodes hold | at most | taken first | nodes |"
     yield "|---|---|---|---|---|---|---|---|"
     for line in lines:
-        yield f"| {' | '.join(_cells(cluster, line))} |"
+        yield f"| {' | '.join(_cells(line))} |"
     yield ""
 
 
-def _cells(cluster: Cluster, line: CapacityLine) -> Iterable[str]:
+def _cells(line: CapacityLine) -> Iterable[str]:
     headroom = line.headroom
     fits = headroom is not None and headroom >= 0
     sign = "❔" if headroom is None else "✅" if fits else "🔶" if _fits_at_best(line) else "❌"
@@ -117,7 +117,7 @@ def _cells(cluster: Cluster, line: CapacityLine) -> Iterable[str]:
     return (
         escape(line.flavor),
         escape(line.resource),
-        _promised(cluster, line),
+        _promised(line),
         f"{sign} {escape(signed(line.resource, headroom))}",
         f"**{escape(held(line))}**",
         escape(at_best(line)),
@@ -130,8 +130,8 @@ def _fits_at_best(line: CapacityLine) -> bool:
     return line.is_known and (line.ceiling is None or line.ceiling >= line.nominal)
 
 
-def _promised(cluster: Cluster, line: CapacityLine) -> str:
-    who = [f"{escape(name)} {show_amount(line.resource, q.nominal)}" for name, q in holders(cluster, line)]
+def _promised(line: CapacityLine) -> str:
+    who = [f"{escape(c.holder)} {show_amount(line.resource, c.promised)}" for c in holders(line)]
     if len(who) > _MOST_PLACES:
         who = [*who[:_MOST_PLACES], f"{len(who) - _MOST_PLACES} more"]
     total = f"**{show_amount(line.resource, line.nominal)}**"

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.kueue import ResourceFlavor
     from qcheck.cluster.pods import PodTemplate
+    from qcheck.cluster.quota_pool import QuotaPool
     from qcheck.cluster.workloads import RuntimeClass
     from qcheck.supply.supply import NodeClass, NodeGroup, Varying
 
@@ -85,12 +85,12 @@ class Host(Value):
 
 
 def demand_of(
-    cluster: Cluster, template: PodTemplate, asked: Iterable[str] = (), flavor: ResourceFlavor | None = None
+    cluster: Cluster, template: PodTemplate, asked: Iterable[str] = (), pool: QuotaPool | None = None
 ) -> NodeDemand:
-    """What the pods of a template demand once the API server has created them, with what a flavor gives them."""
+    """What the pods of a template demand once the API server has created them, with what a quota pool adds to them."""
     added = runtime_class(cluster, template)
-    selector = {**template.selection.selector, **(flavor.node_labels if flavor else {})}
-    tolerations = (*template.tolerations, *(flavor.tolerations if flavor else ()))
+    selector = {**template.selection.selector, **(pool.node_labels if pool else {})}
+    tolerations = (*template.tolerations, *(pool.tolerations if pool else ()))
     return NodeDemand(
         NodeSelection({**(added.node_selector if added else {}), **selector}, _terms(template)),
         (*tolerations, *(added.tolerations if added else ())),
@@ -259,6 +259,9 @@ def _may_match(selection: NodeSelection, labels: Labels, varying: Mapping[str, t
     )
 
 
-def label_match(wanted: Labels, labels: Labels, varying: Mapping[str, tuple[str, ...]]) -> int:
-    """`select` for plain labels, as a ResourceFlavor's nodeLabels are."""
-    return select(NodeSelection(wanted), labels, varying)
+def pool_match(pool: QuotaPool, labels: Labels, varying: Mapping[str, tuple[str, ...]]) -> int:
+    """On how many nodes of a class a quota pool's labels are, with none of the keys that it excludes."""
+    if any(key in labels for key in pool.absent_labels):
+        return NONE
+    answer = select(NodeSelection(pool.node_labels), labels, varying)
+    return min(answer, SOME) if any(key in varying for key in pool.absent_labels) else answer

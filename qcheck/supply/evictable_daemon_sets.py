@@ -10,29 +10,19 @@ from qcheck.cluster.kueue import NEVER
 from qcheck.cluster.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator
+    from collections.abc import Iterable
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.pods import PodTemplate
-    from qcheck.cluster.workloads import DaemonSet, PodSet, Workload
-
-
-def asking(cluster: Cluster, queues: Container[str], resource: str, size: int) -> Iterator[tuple[Workload, PodSet]]:
-    """The pod sets of the workloads of some cluster queues whose pods ask for `size` of a resource each."""
-    for workload in cluster.workloads:
-        local = cluster.local_queue.get((workload.namespace, workload.queue or ""))
-        if local is not None and local.cluster_queue in queues:
-            for pod_set in workload.pod_sets:
-                if pod_set.template.amounts().get(resource) == size:
-                    yield workload, pod_set
+    from qcheck.cluster.workloads import DaemonSet
 
 
 def evictable(
-    cluster: Cluster, flavors: Iterable[str], templates: list[PodTemplate], daemon_sets: Iterable[DaemonSet]
+    cluster: Cluster, pools: Iterable[str], templates: list[PodTemplate], daemon_sets: Iterable[DaemonSet]
 ) -> list[DaemonSet]:
     """The DaemonSets whose pods all of the templates' pods may evict; none where no pods are known."""
-    known = [cluster.flavor[f] for f in flavors if f in cluster.flavor]
-    if not templates or any(f.topology for f in known):
+    known = [cluster.quota_pools[p] for p in pools if p in cluster.quota_pools]
+    if not templates or any(p.has_topology for p in known):
         return []
     return [d for d in daemon_sets if all(_may_evict(cluster, t, d) for t in templates)]
 

@@ -107,8 +107,8 @@ def _named_nodes(cluster: Cluster) -> set[str]:
 def _telling_keys(cluster: Cluster) -> list[str]:
     """Label keys that some selector or affinity looks at, and those that tell machines apart."""
     keys: set[str] = set(MACHINE_LABELS)
-    for flavor in cluster.flavors:
-        keys |= flavor.node_labels.keys()
+    for pool in cluster.quota_pools.values():
+        keys |= {*pool.node_labels, *pool.absent_labels}
     for runtime_class in cluster.runtime_classes:
         keys |= runtime_class.node_selector.keys()
     if cluster.kai_queues or cluster.kai_shards:

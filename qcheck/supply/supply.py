@@ -1,7 +1,7 @@
-"""What the nodes can supply to the flavors, after DaemonSets and reserves.
+"""What the nodes can supply to quota pools, after DaemonSets and reserves.
 
 Supply has two figures per resource: `static`, what is there without any autoscaler and on ready nodes, and `ceiling`, the
-most there can ever be (None: no ceiling). Flavors that select the same nodes share them; that is decided by max-flow.
+most there can ever be (None: no ceiling).
 """
 
 from __future__ import annotations
@@ -9,24 +9,24 @@ from __future__ import annotations
 from functools import cached_property
 
 from qcheck.cluster.nodes import DECLARED, ESTIMATED, Machine
+from qcheck.cluster.policy import matches_any
 from qcheck.cluster.resources import BASIC, looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import view
-from qcheck.supply.eligibility import ALL, NONE, daemon_lands, label_match
-from qcheck.supply.max_flow import Overdraft, assign, overdrafts
+from qcheck.supply.eligibility import ALL, NONE, daemon_lands, pool_match
 from qcheck.supply.pod_requests import bounds, scheduled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container
+    from collections.abc import Container
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.kueue import Quota, ResourceFlavor
     from qcheck.cluster.labels import Labels, Taint
     from qcheck.cluster.nodes import Node, NodePool
     from qcheck.cluster.objects import ObjectId
     from qcheck.cluster.place import Place
     from qcheck.cluster.pods import Amounts
     from qcheck.cluster.policy import Reserve
+    from qcheck.cluster.quota_pool import QuotaPool
     from qcheck.cluster.workloads import DaemonSet
 
 Varying = dict[str, tuple[str, ...]]
@@ -142,7 +142,7 @@ class NodeGroup(Value, cached=True):
 
 
 class Match(Value):
-    """A flavor's view of a group: whether all of its nodes (`ALL`) or some (`SOME`) carry the flavor's labels."""
+    """A quota pool's view of a group: whether all of its nodes (`ALL`) or some (`SOME`) carry the pool's labels."""
 
     group: NodeGroup
     how_many: int
@@ -152,7 +152,7 @@ class Match(Value):
 
 
 class Supply:
-    """The node side of a cluster, seen by flavors."""
+    """The node side of a cluster, seen by quota pools."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -173,56 +173,54 @@ class Supply:
 
     @cached_property
     def _matches(self) -> dict[str, tuple[Match, ...]]:
-        return {f.name: self._match(f) for f in self._cluster.flavors}
+        return {key: self._match(pool) for key, pool in self._cluster.quota_pools.items()}
 
-    def _match(self, flavor: ResourceFlavor) -> tuple[Match, ...]:
+    def _match(self, pool: QuotaPool) -> tuple[Match, ...]:
         found = []
         for group in self.groups:
-            answers = {label_match(flavor.node_labels, c.labels, c.varying) for c in group.classes}
+            answers = {pool_match(pool, c.labels, c.varying) for c in group.classes}
             if not group.classes and group.pool is not None:
-                answers = {label_match(flavor.node_labels, group.pool.labels, group.pool.varying)}
+                answers = {pool_match(pool, group.pool.labels, group.pool.varying)}
             if answers - {NONE}:
                 found.append(Match(group, ALL if answers == {ALL} else 1))
         return tuple(found)
 
-    def matches(self, flavor: str) -> tuple[Match, ...]:
-        """The groups whose nodes a flavor selects; none for a flavor that does not exist."""
-        return self._matches.get(flavor, ())
+    def matches(self, pool: str) -> tuple[Match, ...]:
+        """The groups whose nodes a pool selects; none for a pool that does not exist."""
+        return self._matches.get(pool, ())
 
-    def is_known(self, flavor: str, resource: str) -> bool:
-        """Whether the flavor's supply of a resource can be judged at all."""
-        return all(m.group.is_known and all(c.knows(resource) for c in m.group.classes) for m in self.matches(flavor))
+    def is_known(self, pool: str, resource: str) -> bool:
+        """Whether the pool's supply of a resource can be judged at all."""
+        return all(m.group.is_known and all(c.knows(resource) for c in m.group.classes) for m in self.matches(pool))
 
-    def is_bounded(self, flavor: str, resource: str) -> bool:
+    def is_bounded(self, pool: str, resource: str) -> bool:
         """Whether the most there can ever be is known: also where machines are not, but a limit on the pool is."""
         return all(
             m.group.is_only_limited(resource) or (m.group.is_known and all(c.knows(resource) for c in m.group.classes))
-            for m in self.matches(flavor)
+            for m in self.matches(pool)
         )
 
-    def is_estimated(self, flavor: str, resource: str) -> bool:
-        return any(c.is_estimated(resource) for m in self.matches(flavor) for c in m.group.classes)
+    def is_estimated(self, pool: str, resource: str) -> bool:
+        return any(c.is_estimated(resource) for m in self.matches(pool) for c in m.group.classes)
 
-    def static(self, flavor: str, resource: str) -> int:
-        """What is there for a flavor that has its nodes to itself."""
-        own = sum(m.static_supply(resource) for m in self.matches(flavor))
-        return max(0, own - self.total_reserve(flavor, resource))
+    def static(self, pool: str, resource: str) -> int:
+        """What is there for a pool that has its nodes to itself."""
+        own = sum(m.static_supply(resource) for m in self.matches(pool))
+        return max(0, own - self.total_reserve(pool, resource))
 
-    def ceiling(self, flavor: str, resource: str) -> int | None:
-        """The most there can ever be for a flavor alone; None: no ceiling."""
+    def ceiling(self, pool: str, resource: str) -> int | None:
+        """The most there can ever be for a pool alone; None: no ceiling."""
         total = 0
-        for match in self.matches(flavor):
+        for match in self.matches(pool):
             part = match.group.ceiling_supply(resource)
             if part is None:
                 return None
             total += part
-        return max(0, total - self.total_reserve(flavor, resource))
+        return max(0, total - self.total_reserve(pool, resource))
 
-    def total_reserve(self, flavor: str, resource: str) -> int:
-        """Reserves stated as totals over pools that this flavor selects, as far as no other pool can hold them."""
-        from qcheck.cluster.policy import matches_any
-
-        groups = {m.group.name for m in self.matches(flavor)}
+    def total_reserve(self, pool: str, resource: str) -> int:
+        """Reserves stated as totals over node pools that this pool selects, as far as no other can hold them."""
+        groups = {m.group.name for m in self.matches(pool)}
         total = 0
         for reserve in self._cluster.policy.reserves:
             homes = {g.name for g in self.groups if matches_any(g.name, reserve.pools)}
@@ -230,69 +228,11 @@ class Supply:
                 total += reserve.total.get(resource, 0)
         return total
 
-    @cached_property
-    def demands(self) -> dict[tuple[str, str], tuple[Quota, ...]]:
-        """All quota cells by flavor and resource, of queues and cohorts whose workloads run in this cluster."""
-        cells: dict[tuple[str, str], list[Quota]] = {}
-        for queue in self._cluster.queues:
-            if not self._is_remote(queue.name):
-                for quota in queue.quotas():
-                    cells.setdefault(quota.key, []).append(quota)
-        for cohort in self._cluster.cohorts:
-            for quota in cohort.quotas():
-                cells.setdefault(quota.key, []).append(quota)
-        return {key: tuple(quotas) for key, quotas in cells.items()}
-
-    def _is_remote(self, queue: str) -> bool:
-        """Whether a queue's workloads run on MultiKueue workers, so that its quota needs no nodes here."""
-        checks = (self._cluster.admission_check.get(c.name) for c in self._cluster.queue[queue].checks)
-        return any(c is not None and c.is_multikueue for c in checks)
-
     def is_virtual(self, resource: str) -> bool:
         """A resource without nodes behind it: settings say so, or no node has it and it looks like no device."""
         if self._cluster.policy.is_virtual(resource):
             return True
         return resource not in BASIC and resource not in self.resources and not looks_like_accelerator(resource)
-
-    def overdrafts(self, resource: str, at_best: bool) -> tuple[Overdraft, ...]:
-        """The smallest sets of flavors whose quota of a resource exceeds what their nodes supply together.
-
-        `at_best` compares with the ceiling, else with what is there. Flavors whose supply is not known are left out, and
-        so are those that select nothing.
-        """
-        judged = self.is_bounded if at_best else self.is_known
-        return overdrafts(*self._demand_and_supply(resource, at_best, judged))
-
-    def draws(self, resource: str) -> tuple[dict[tuple[str, str], int], dict[str, int | None]]:
-        """How much each flavor draws from each group when as much quota as possible is met at the ceiling, and what each
-        group holds after total reserves (None: no ceiling)."""
-        wanted, reach, capacity = self.demand_at_best(resource)
-        return assign(wanted, reach, capacity), capacity
-
-    def _demand_and_supply(
-        self, resource: str, at_best: bool, judged: Callable[[str, str], bool]
-    ) -> tuple[dict[str, int], Reaching, dict[str, int | None]]:
-        """Quota by flavor, what a flavor reaches of each group, and what each group holds after total reserves."""
-        wanted: dict[str, int] = {}
-        reach: Reaching = {}
-        for (flavor, name), quotas in self.demands.items():
-            matches = self.matches(flavor)
-            if name != resource or not matches or not judged(flavor, resource):
-                continue
-            if not at_best and any(m.how_many != ALL for m in matches):
-                continue
-            wanted[flavor] = sum(q.nominal for q in quotas)
-            reach[flavor] = {
-                m.group.name: m.group.ceiling_supply(resource) if at_best else m.static_supply(resource)
-                for m in matches
-            }
-        capacity = {g.name: g.ceiling_supply(resource) if at_best else g.static_supply(resource) for g in self.groups}
-        self._set_aside(resource, capacity)
-        return wanted, reach, capacity
-
-    def demand_at_best(self, resource: str) -> tuple[dict[str, int], Reaching, dict[str, int | None]]:
-        """Return quota by flavor, what each flavor reaches of each group, and what a group can ever hold after reserves."""
-        return self._demand_and_supply(resource, True, self.is_known)
 
     def kept_of(self, resource: str, group: NodeGroup) -> int | None:
         """Return how much of a group reserves hold, per node and in total; None where there is no ceiling."""
@@ -303,20 +243,16 @@ class Supply:
 
     def kept_back(self, resource: str, groups: Container[str]) -> tuple[int, tuple[str, ...]]:
         """Return how much of some groups' ceiling total reserves hold, and the reasons that the settings give."""
-        from qcheck.cluster.policy import matches_any
-
         capacity = {g.name: g.ceiling_supply(resource) for g in self.groups}
         left = dict(capacity)
-        self._set_aside(resource, left)
+        self.set_aside(resource, left)
         amount = sum((held or 0) - (left[name] or 0) for name, held in capacity.items() if name in groups)
         named = [r for r in self._cluster.policy.reserves if r.total.get(resource, 0) and r.reason]
         touching = [r.reason for r in named if any(matches_any(n, r.pools) for n in capacity if n in groups)]
         return amount, tuple(dict.fromkeys(touching))
 
-    def _set_aside(self, resource: str, capacity: dict[str, int | None]) -> None:
-        """Takes total reserves out of the pools they name, from the first that still has some."""
-        from qcheck.cluster.policy import matches_any
-
+    def set_aside(self, resource: str, capacity: dict[str, int | None]) -> None:
+        """Take total reserves out of the node pools they name, from the first that still has some."""
         for reserve in self._cluster.policy.reserves:
             left = reserve.total.get(resource, 0)
             for name, held in capacity.items():

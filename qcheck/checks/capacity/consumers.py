@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from qcheck.answers.verdict import verdicts_of
-from qcheck.checks.capacity.sums import names, owner_of
+from qcheck.checks.capacity.sums import names
 from qcheck.checks.registry import rule
+from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
+from qcheck.quota.max_flow import assign
+from qcheck.schedulers.table import promises_of
 from qcheck.supply.eligibility import hosts
-from qcheck.supply.max_flow import assign
 from qcheck.supply.pod_requests import bounds, scheduled
 from qcheck.supply.supply import supply_of
 
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
 
     from qcheck.answers.verdict import Verdict
     from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.kueue import Quota
     from qcheck.cluster.workloads import PodSet, Workload
+    from qcheck.quota.tree import Cell
     from qcheck.supply.supply import NodeGroup, Reaching
 
 
@@ -80,7 +82,7 @@ def _fits(cluster: Cluster, consumer: Consumer, others: list[Consumer]) -> bool:
     supply, resource = supply_of(cluster), consumer.resource
     alike = [c for c in others if c.resource == resource]
     asking = {f"consumer {number}": c for number, c in enumerate((*alike, consumer))}
-    wanted, reach, capacity = supply.demand_at_best(resource)
+    wanted, reach, capacity = promises_of(cluster).demand_at_best(resource)
     kept = {f"kept of {g.name}": supply.kept_of(resource, g) for g in supply.groups}
     own: Reaching = {
         name: dict.fromkeys(n for g in c.groups for n in (g.name, f"kept of {g.name}")) for name, c in asking.items()
@@ -93,38 +95,38 @@ def _fits(cluster: Cluster, consumer: Consumer, others: list[Consumer]) -> bool:
     return met - without >= consumer.total
 
 
-def _promised(cluster: Cluster, consumer: Consumer) -> Quota | None:
+def _promised(cluster: Cluster, consumer: Consumer) -> Cell | None:
     """The largest quota for the resource on some of the nodes that may host a consumer."""
     groups = {g.name for g in consumer.groups}
     cells = [
         q
-        for (flavor, name), quotas in supply_of(cluster).demands.items()
+        for (flavor, name), quotas in promises_of(cluster).cells.items()
         if name == consumer.resource and any(m.group.name in groups for m in supply_of(cluster).matches(flavor))
         for q in quotas
-        if q.nominal
+        if q.promised
     ]
-    return max(cells, key=lambda q: q.nominal, default=None)
+    return max(cells, key=lambda q: q.promised, default=None)
 
 
-def _finding(cluster: Cluster, consumer: Consumer, quota: Quota) -> Finding:
+def _finding(cluster: Cluster, consumer: Consumer, quota: Cell) -> Finding:
     workload, count, each = consumer.workload, consumer.count, consumer.each
     total = f"{count} x {each} = {consumer.total}" if count > 1 else str(each)
     groups = names(sorted({g.name for g in consumer.groups}))
     periodic = " each time" if workload.id.kind == "CronJob" else ""
     message = (
         f"{workload.id} takes {total} {quota.resource}{periodic} on {groups} without a queue, "
-        f"which {owner_of(cluster, quota)}'s quota does not know"
+        f"which {quota.holder}'s quota does not know"
     )
     return (
         finding(consumer.pod_set.template.place_of(quota.resource), message)
         .about(workload.id)
-        .near(quota.nominal_place, f"{owner_of(cluster, quota)} is promised {quota.nominal} on flavor {quota.flavor}")
+        .near(quota.place, f"{quota.holder} is promised {quota.promised} on {cluster.quota_pools[quota.pool].title}")
         .with_data(
             resource=quota.resource,
             perPod=each,
             pods=count,
             total=consumer.total,
             excess=consumer.total,
-            flavor=quota.flavor,
+            flavor=pool_name(quota.pool),
         )
     )

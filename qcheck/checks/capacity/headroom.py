@@ -5,19 +5,21 @@ from __future__ import annotations
 from qcheck.checks.capacity.sums import names, plural
 from qcheck.checks.registry import rule
 from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
-from qcheck.schedulers.kueue.shapes import queue_shapes
+from qcheck.schedulers.guarantees import holders
+from qcheck.schedulers.table import queue_shapes
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.kueue import Quota, QuotaHolder
     from qcheck.packing.pod_shape import PodShape
-    from qcheck.schedulers.kueue.guaranteed_pods import Guarantee
+    from qcheck.quota.tree import Cell, QuotaNode
+    from qcheck.schedulers.guarantees import Guarantee
     from qcheck.supply.supply import NodeGroup
 
 CO_RESOURCES = ("cpu", "memory")
@@ -28,8 +30,8 @@ SUSPICIOUS = 2**20
 class Short(Value):
     """A co-resource's quota that does for `usable` of the accelerators promised beside it."""
 
-    devices: Quota
-    beside: Quota
+    devices: Cell
+    beside: Cell
     needed: int
     usable: int
     by: str
@@ -46,108 +48,101 @@ class Domain(Value):
 @rule("QC107")
 def co_resource_short(cluster: Cluster, percent: int = 50) -> Iterator[Finding]:
     """Cpu or memory quota with which the accelerator quota beside it cannot be used up."""
-    for name, holder in _local_holders(cluster):
-        for cells in holder.flavors():
-            for devices in cells.quotas:
-                if is_compute(devices.resource) and devices.nominal > 0:
-                    for beside in cells.quotas:
-                        if beside.resource in CO_RESOURCES:
-                            yield from _short(cluster, name, holder, devices, beside, percent)
+    for node in holders(cluster):
+        for devices in node.cells if node.admits else ():
+            if is_compute(devices.resource) and devices.entitled > 0:
+                for beside in CO_RESOURCES:
+                    cell = node.cell.get((devices.pool, beside))
+                    if cell is not None:
+                        yield from _short(cluster, node, devices, cell, percent)
 
 
-def _local_holders(cluster: Cluster) -> list[tuple[str, QuotaHolder]]:
-    from qcheck.schedulers.kueue.guaranteed_pods import holders
-
-    return [(name, holder) for name, holder in holders(cluster) if holder.id.kind == "ClusterQueue"]
-
-
-def _short(
-    cluster: Cluster, name: str, holder: QuotaHolder, devices: Quota, beside: Quota, percent: int
-) -> Iterator[Finding]:
-    if beside.resource == "memory" and 0 < beside.nominal < SUSPICIOUS:
+def _short(cluster: Cluster, node: QuotaNode, devices: Cell, beside: Cell, percent: int) -> Iterator[Finding]:
+    if beside.resource == "memory" and 0 < beside.entitled < SUSPICIOUS:
         return
     short = _nothing(devices, beside)
     if short is None:
-        shapes = _shapes(cluster, name, devices)
+        shapes = _shapes(cluster, node.name, devices)
         short = _by_shapes(shapes, devices, beside) if shapes else _by_nodes(cluster, devices, beside, percent)
     if short is not None:
-        yield _co_resource(name, short).about(holder.id)
+        found = _co_resource(node.name, short)
+        yield found if node.id is None else found.about(node.id)
 
 
 def _co_resource(name: str, short: Short) -> Finding:
     devices, beside, resource = short.devices, short.beside, short.beside.resource
-    promised = f"{name} is promised {devices.nominal} {devices.resource} in {devices.flavor}"
-    if beside.nominal == 0:
+    promised = f"{name} is promised {devices.entitled} {devices.resource} in {pool_name(devices.pool)}"
+    if beside.entitled == 0:
         message = (
             f"{promised} and 0 {resource}: every pod must borrow its {resource}, so the queue cannot reclaim its "
             f"accelerators from borrowers"
         )
     else:
         message = (
-            f"{promised} with {show_amount(resource, beside.nominal)} {resource}: {short.by} they need "
+            f"{promised} with {show_amount(resource, beside.entitled)} {resource}: {short.by} they need "
             f"{show_amount(resource, short.needed)}, so only {short.usable} can be used"
         )
-    found = finding(beside.nominal_place, message)
-    return found.near(devices.nominal_place, f"{devices.nominal} {devices.resource}").with_data(
-        queue=name, flavor=devices.flavor, resource=resource, quota=beside.nominal, needed=short.needed,
-        accelerators=devices.nominal, usable=short.usable,
+    found = finding(beside.place, message)
+    return found.near(devices.place, f"{devices.entitled} {devices.resource}").with_data(
+        queue=name, flavor=pool_name(devices.pool), resource=resource, quota=beside.entitled, needed=short.needed,
+        accelerators=devices.entitled, usable=short.usable,
     )  # fmt: skip
 
 
-def _nothing(devices: Quota, beside: Quota) -> Short | None:
-    return Short(devices, beside, 0, 0, "") if beside.nominal == 0 else None
+def _nothing(devices: Cell, beside: Cell) -> Short | None:
+    return Short(devices, beside, 0, 0, "") if beside.entitled == 0 else None
 
 
-def _shapes(cluster: Cluster, queue: str, devices: Quota) -> list[PodShape]:
+def _shapes(cluster: Cluster, queue: str, devices: Cell) -> list[PodShape]:
     """The shapes that stand for this queue's pods: the declared ones of the flavor, else those of its known workloads that
     would use at least half of the accelerators.
     """
-    from qcheck.schedulers.kueue.shapes import declared_shapes
+    from qcheck.schedulers.shapes import declared_shapes
 
-    resource, most = devices.resource, devices.nominal
-    known = declared_shapes(cluster, devices.flavor) or [
+    resource, most = devices.resource, devices.entitled
+    known = declared_shapes(cluster, devices.pool) or [
         s
-        for s in queue_shapes(cluster).get((devices.flavor, queue), ())
+        for s in queue_shapes(cluster).get((devices.pool, queue), ())
         if s.accelerator == resource and 2 * s.count * s.request[resource] >= most
     ]
     return [s for s in known if s.accelerator == resource and s.request[resource] <= most]
 
 
-def _by_shapes(shapes: list[PodShape], devices: Quota, beside: Quota) -> Short | None:
+def _by_shapes(shapes: list[PodShape], devices: Cell, beside: Cell) -> Short | None:
     """Short for every known shape: pods of some other one would use the accelerators up."""
     worst: list[Short] = []
     for shape in shapes:
         asked, size = shape.request.get(beside.resource, 0), shape.request[devices.resource]
-        pods = devices.nominal // size
-        if asked * pods <= beside.nominal:
+        pods = devices.entitled // size
+        if asked * pods <= beside.entitled:
             return None
         by = f"as {plural(pods, 'pod')} of {shape.name}, {show_amount(beside.resource, asked)} each,"
-        worst.append(Short(devices, beside, asked * pods, beside.nominal // asked * size, by))
+        worst.append(Short(devices, beside, asked * pods, beside.entitled // asked * size, by))
     return max(worst, key=lambda s: s.usable, default=None)
 
 
-def _by_nodes(cluster: Cluster, devices: Quota, beside: Quota, percent: int) -> Short | None:
+def _by_nodes(cluster: Cluster, devices: Cell, beside: Cell, percent: int) -> Short | None:
     """Where no shape is known: well below what the nodes have per accelerator."""
     ratios = [
         (c.free.get(beside.resource, 0), c.machine.allocatable[devices.resource], m.group)
-        for m in supply_of(cluster).matches(devices.flavor)
+        for m in supply_of(cluster).matches(devices.pool)
         for c in m.group.classes
         if c.machine.allocatable.get(devices.resource, 0) and c.knows(beside.resource)
     ]
     if not ratios:
         return None
     held, count, group = min(ratios, key=lambda r: r[0] * 10**6 // r[1])
-    needed = held * devices.nominal // count
-    if beside.nominal * 100 >= needed * percent:
+    needed = held * devices.entitled // count
+    if beside.entitled * 100 >= needed * percent:
         return None
     by = f"at the {show_amount(beside.resource, held)} per {count} of {group.name}"
-    return Short(devices, beside, needed, beside.nominal * count // held, by)
+    return Short(devices, beside, needed, beside.entitled * count // held, by)
 
 
 @rule("QC111")
 def no_failure_headroom(cluster: Cluster) -> Iterator[Finding]:
     """Guarantees that fit, and do not once any one node of some pool, or one domain that gangs require, is lost."""
-    from qcheck.schedulers.kueue.guaranteed_pods import sharing
+    from qcheck.schedulers.guarantees import sharing
 
     for guarantees in _guarantees(cluster):
         for part in sharing(cluster, guarantees):
@@ -158,7 +153,7 @@ def no_failure_headroom(cluster: Cluster) -> Iterator[Finding]:
 
 def _guarantees(cluster: Cluster) -> list[list[Guarantee]]:
     """By declared shape, and of the largest pods of workloads that would use at least half of their quota."""
-    from qcheck.schedulers.kueue.guaranteed_pods import declared_guarantees, largest_per_queue, workload_guarantees
+    from qcheck.schedulers.guarantees import declared_guarantees, largest_per_queue, workload_guarantees
 
     if not cluster.policy.shapes and not cluster.workloads:
         return []
@@ -168,7 +163,7 @@ def _guarantees(cluster: Cluster) -> list[list[Guarantee]]:
 
 def _without_a_node(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
     from qcheck.packing.flavor_question import Without, judge
-    from qcheck.schedulers.kueue.guaranteed_pods import wishes
+    from qcheck.schedulers.guarantees import wishes
 
     asked = wishes(part)
     for group in _bounded_groups(cluster, part):
@@ -180,9 +175,9 @@ def _without_a_node(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding
 def _bounded_groups(cluster: Cluster, part: list[Guarantee]) -> tuple[NodeGroup, ...]:
     """The nodes that guarantees fit on now; none where they do not, or where more nodes can always come."""
     from qcheck.packing.flavor_question import groups_behind, judge
-    from qcheck.schedulers.kueue.guaranteed_pods import wishes
+    from qcheck.schedulers.guarantees import wishes
 
-    groups = groups_behind(cluster, sorted({g.flavor for g in part})) or ()
+    groups = groups_behind(cluster, sorted({g.pool for g in part})) or ()
     now = judge(cluster, wishes(part))
     fits = now is not None and not now.fails
     return groups if fits and all(g.ceiling is not None for g in groups) else ()
@@ -192,9 +187,9 @@ def _without_a_domain(cluster: Cluster, part: list[Guarantee]) -> Iterator[Findi
     """Racks and NVLink domains fail as a whole; told where pods of the guarantees require such a level."""
     from qcheck.packing.flavor_question import Without, judge
     from qcheck.packing.required_domain import domains_to_lose
-    from qcheck.schedulers.kueue.guaranteed_pods import wishes
+    from qcheck.schedulers.guarantees import wishes
 
-    required = sorted({(g.flavor, g.shape.level) for g in part if g.shape.level})
+    required = sorted({(g.pool, g.shape.level) for g in part if g.shape.level})
     groups = {g.name: g for g in _bounded_groups(cluster, part)} if required else {}
     asked = wishes(part)
     for flavor, level in required if groups else ():
@@ -207,13 +202,13 @@ def _without_a_domain(cluster: Cluster, part: list[Guarantee]) -> Iterator[Findi
 
 
 def _no_headroom(part: list[Guarantee], group: NodeGroup, why: str, domain: Domain | None = None) -> Finding:
-    largest = max(part, key=lambda g: g.quota.nominal)
-    flavors = sorted({g.flavor for g in part})
+    largest = max(part, key=lambda g: g.cell.promised)
+    flavors = sorted({pool_name(g.pool) for g in part})
     healthy, less = f"node of {group.name}", "with one less"
     if domain is not None:
         healthy, less = f"domain of {domain.level}", f"without one ({plural(domain.nodes, 'node')} of {domain.label})"
     message = f"what {names(flavors)} guarantees fits only while every {healthy} is healthy; {less}, {why}"
-    found = finding(group.count_place, message).near(largest.quota.nominal_place, "guaranteed here")
+    found = finding(group.count_place, message).near(largest.cell.place, "guaranteed here")
     return found.with_data(
         flavors=list(flavors), pool=group.name, shapes=sorted({g.shape.name for g in part}),
         level=domain.level if domain else None, nodes=domain.nodes if domain else 1,

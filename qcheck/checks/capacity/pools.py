@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.sums import names, owners, plural, promised
-from qcheck.checks.placement.selectors import used_flavors
+from qcheck.checks.capacity.sums import names, plural, promised
 from qcheck.checks.registry import rule
 from qcheck.cluster.nodes import ESTIMATED
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.table import promises_of
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.kueue import Quota, ResourceFlavor
     from qcheck.cluster.nodes import Machine, NodePool
+    from qcheck.cluster.quota_pool import QuotaPool
+    from qcheck.quota.tree import Cell
     from qcheck.supply.supply import NodeGroup
 
 SPOT_LABELS = {
@@ -36,13 +37,13 @@ assumed, no fewer are assumed."""
 
 @rule("QC108")
 def shared_counted_as_physical(cluster: Cluster) -> Iterator[Finding]:
-    """Quota that only adds up because devices are advertised several times."""
-    for flavor, quotas in used_flavors(cluster):
-        for resource in sorted({q.resource for q in quotas if is_compute(q.resource) and q.nominal}):
-            groups = [m.group for m in supply_of(cluster).matches(flavor.name) if m.group.advertises(resource)]
+    """Cell that only adds up because devices are advertised several times."""
+    for flavor, quotas in promises_of(cluster).used_pools():
+        for resource in sorted({q.resource for q in quotas if is_compute(q.resource) and q.promised}):
+            groups = [m.group for m in supply_of(cluster).matches(flavor.key) if m.group.advertises(resource)]
             if any(_physical(g, resource) is not None for g in groups):
-                cells = [q for q in quotas if q.resource == resource and q.nominal]
-                yield from _shared(cluster, flavor, resource, cells, groups)
+                cells = [q for q in quotas if q.resource == resource and q.promised]
+                yield from _shared(flavor, resource, cells, groups)
 
 
 def _physical(group: NodeGroup, resource: str) -> int | None:
@@ -51,10 +52,8 @@ def _physical(group: NodeGroup, resource: str) -> int | None:
     return max((n for n in counts if n is not None), default=None)
 
 
-def _shared(
-    cluster: Cluster, flavor: ResourceFlavor, resource: str, quotas: list[Quota], groups: list[NodeGroup]
-) -> Iterator[Finding]:
-    reserved = sum(q.nominal for q in quotas)
+def _shared(flavor: QuotaPool, resource: str, quotas: list[Cell], groups: list[NodeGroup]) -> Iterator[Finding]:
+    reserved = sum(q.promised for q in quotas)
     physical, sums = 0, []
     for group in groups:
         if group.ceiling is None:
@@ -68,10 +67,10 @@ def _shared(
             )
     if reserved <= physical:
         return
-    largest = max(quotas, key=lambda q: q.nominal)
+    largest = max(quotas, key=lambda q: q.promised)
     found = finding(
-        largest.nominal_place,
-        f"flavor {flavor.name} promises {promised(resource, quotas, owners(cluster))} {resource}, "
+        largest.place,
+        f"{flavor.title} promises {promised(resource, quotas)} {resource}, "
         f"but behind them are {physical} GPUs: {', '.join(sums)}",
     )
     for group in groups:
@@ -82,17 +81,17 @@ def _shared(
 @rule("QC109")
 def guarantee_on_spot(cluster: Cluster) -> Iterator[Finding]:
     """Flavors with quota all of whose nodes the cloud may take back."""
-    for flavor, quotas in used_flavors(cluster):
-        groups = [m.group for m in supply_of(cluster).matches(flavor.name)]
-        held = [q for q in quotas if q.nominal]
+    for flavor, quotas in promises_of(cluster).used_pools():
+        groups = [m.group for m in supply_of(cluster).matches(flavor.key)]
+        held = [q for q in quotas if q.promised]
         if not groups or not held or not all(_is_spot(g) for g in groups):
             continue
-        largest = max(held, key=lambda q: (is_compute(q.resource), q.nominal))
+        largest = max(held, key=lambda q: (is_compute(q.resource), q.promised))
         resource = largest.resource
         same = [q for q in held if q.resource == resource]
         found = finding(
-            largest.nominal_place,
-            f"flavor {flavor.name} promises {promised(resource, same, owners(cluster))} {resource}, "
+            largest.place,
+            f"{flavor.title} promises {promised(resource, same)} {resource}, "
             f"and all its nodes ({names(sorted(g.name for g in groups))}) are spot or preemptible",
         )
         for group in groups:
@@ -146,36 +145,34 @@ def _binds(pool: NodePool, other: str, device: str) -> Finding:
 @rule("QC112")
 def pod_slots_short(cluster: Cluster) -> Iterator[Finding]:
     """More pods promised, or more devices that each want a pod, than the nodes have pod slots for."""
-    for flavor, quotas in used_flavors(cluster):
+    for flavor, quotas in promises_of(cluster).used_pools():
         slots = _slots(cluster, flavor)
         if slots is None:
             continue
         total, sums, estimated = slots
         for resource in sorted({q.resource for q in quotas if q.resource == "pods" or is_compute(q.resource)}):
-            cells = [q for q in quotas if q.resource == resource and q.nominal]
-            if sum(q.nominal for q in cells) > total:
+            cells = [q for q in quotas if q.resource == resource and q.promised]
+            if sum(q.promised for q in cells) > total:
                 yield _too_few(cluster, flavor, resource, cells, total, sums).likely(estimated)
 
 
-def _too_few(
-    cluster: Cluster, flavor: ResourceFlavor, resource: str, quotas: list[Quota], total: int, sums: str
-) -> Finding:
+def _too_few(cluster: Cluster, flavor: QuotaPool, resource: str, quotas: list[Cell], total: int, sums: str) -> Finding:
     what = "pods" if resource == "pods" else f"{resource}, each of which a pod of its own may ask for"
     found = finding(
-        max(quotas, key=lambda q: q.nominal).nominal_place,
-        f"flavor {flavor.name} promises {promised(resource, quotas, owners(cluster))} {what}, "
+        max(quotas, key=lambda q: q.promised).place,
+        f"{flavor.title} promises {promised(resource, quotas)} {what}, "
         f"but its nodes have room for {total} pods: {sums}",
     )
-    for match in supply_of(cluster).matches(flavor.name):
+    for match in supply_of(cluster).matches(flavor.key):
         found = found.near(match.group.count_place, f"{match.group.name}: {_pods_per_node(match.group)} pods per node")
-    wanted = sum(q.nominal for q in quotas)
+    wanted = sum(q.promised for q in quotas)
     return found.with_data(flavor=flavor.name, resource=resource, wanted=wanted, slots=total)
 
 
-def _slots(cluster: Cluster, flavor: ResourceFlavor) -> tuple[int, str, bool] | None:
+def _slots(cluster: Cluster, flavor: QuotaPool) -> tuple[int, str, bool] | None:
     """Pod slots of a flavor's nodes, the sum that shows them, and whether maxPods is assumed; None if not known."""
     total, sums, estimated = 0, [], False
-    for match in supply_of(cluster).matches(flavor.name):
+    for match in supply_of(cluster).matches(flavor.key):
         group = match.group
         each = _pods_per_node(group)
         if group.ceiling is None or each is None or not group.is_known:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.sums import names, owners, plural, promised, supplied
+from qcheck.checks.capacity.sums import names, plural, promised, supplied
 from qcheck.checks.registry import rule
 from qcheck.cluster.nodes import DECLARED
 from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.resources import is_accelerator, is_compute, is_fabric
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.table import promises_of
 from qcheck.supply.eligibility import ALL
 from qcheck.supply.supply import supply_of
 
@@ -16,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.kueue import Quota
     from qcheck.cluster.workloads import DaemonSet
-    from qcheck.supply.max_flow import Overdraft
+    from qcheck.quota.max_flow import Overdraft
+    from qcheck.quota.tree import Cell
     from qcheck.supply.supply import NodeGroup, Taking
 
 COUNTED_ELSEWHERE = "pods"
@@ -30,7 +32,7 @@ TOLERANCE = 20
 def compared_resources(cluster: Cluster) -> list[str]:
     """The resources with quota for which nodes are expected, in order of name."""
     supply = supply_of(cluster)
-    found = {resource for _, resource in supply.demands}
+    found = {resource for _, resource in promises_of(cluster).cells}
     return sorted(r for r in found if r != COUNTED_ELSEWHERE and not supply.is_virtual(r))
 
 
@@ -38,16 +40,16 @@ def compared_resources(cluster: Cluster) -> list[str]:
 def quota_exceeds_capacity(cluster: Cluster) -> Iterator[Finding]:
     """Sets of flavors that promise more than their nodes can ever supply."""
     for resource in compared_resources(cluster):
-        for over in supply_of(cluster).overdrafts(resource, at_best=True):
+        for over in promises_of(cluster).overdrafts(resource, at_best=True):
             if _is_proven(cluster, resource, over):
                 yield _exceeds(cluster, resource, over)
 
 
 def _is_proven(cluster: Cluster, resource: str, over: Overdraft) -> bool:
     """Whether the excess is beyond what an estimate may be wrong by. Absent accelerators are QC103's."""
-    if "/" in resource and not any(_advertised(cluster, f, resource) for f in over.flavors):
+    if "/" in resource and not any(_advertised(cluster, f, resource) for f in over.pools):
         return False
-    estimated = any(supply_of(cluster).is_estimated(f, resource) for f in over.flavors)
+    estimated = any(supply_of(cluster).is_estimated(f, resource) for f in over.pools)
     return not estimated or over.wanted * TOLERANCE > over.supply * (TOLERANCE + 1)
 
 
@@ -59,12 +61,11 @@ def _advertised(cluster: Cluster, flavor: str, resource: str) -> bool:
 def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     quotas = _quotas(cluster, resource, over)
     groups = _groups(cluster, over)
-    holder = owners(cluster)
-    largest = max(quotas, key=lambda q: q.nominal)
+    largest = max(quotas, key=lambda q: q.promised)
     kept, reasons = supply_of(cluster).kept_back(resource, over.groups)
     without = _supply_without_daemon_sets(resource, groups, kept) if _takers(resource, groups) else None
     message = (
-        f"{_flavors(over)} {_promise(over)} {promised(resource, quotas, holder)} {resource}, "
+        f"{_pools(cluster, over)} {_promise(over)} {promised(resource, quotas)} {resource}, "
         f"but the nodes can supply {show_amount(resource, over.supply)}: {supplied(resource, groups, at_best=True)}"
     )
     if kept:
@@ -74,21 +75,19 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     if without is not None and over.supply < over.wanted <= without:
         message += "; it would fit without the DaemonSets"
         advice = f"{advice[:-1]}, or keep the DaemonSets off these nodes."
-    found = finding(
-        largest.nominal_place, message, f"{show_amount(resource, largest.nominal)} for {holder[id(largest)]}"
-    )
-    for quota in sorted(quotas, key=lambda q: -q.nominal)[1:]:
-        if quota.nominal:
-            found = found.near(quota.nominal_place, f"{show_amount(resource, quota.nominal)} for {holder[id(quota)]}")
+    found = finding(largest.place, message, f"{show_amount(resource, largest.promised)} for {largest.holder}")
+    for quota in sorted(quotas, key=lambda q: -q.promised)[1:]:
+        if quota.promised:
+            found = found.near(quota.place, f"{show_amount(resource, quota.promised)} for {quota.holder}")
     found = _near_supply(found, resource, groups)
-    provisioned = any(_is_provisioned(cluster, holder[id(q)]) for q in quotas)
+    provisioned = any(promises_of(cluster).is_provisioned(q) for q in quotas)
     return (
         found.fixed_by(advice)
-        .likely(any(supply_of(cluster).is_estimated(f, resource) for f in over.flavors))
+        .likely(any(supply_of(cluster).is_estimated(f, resource) for f in over.pools))
         .at_most("warning" if provisioned else "error")
         .with_data(
             resource=resource,
-            flavors=list(over.flavors),
+            flavors=[pool_name(key) for key in over.pools],
             reserved=over.wanted,
             supply=over.supply,
             excess=over.wanted - over.supply,
@@ -97,16 +96,18 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     )
 
 
-def _flavors(over: Overdraft) -> str:
-    return f"{'flavor' if len(over.flavors) == 1 else 'the flavors'} {names(over.flavors)}"
+def _pools(cluster: Cluster, over: Overdraft) -> str:
+    """`flavor h100`, `the flavors h100 and h200`."""
+    first, *others = [cluster.quota_pools[key] for key in over.pools]
+    return f"the {first.word}s {names([first.name, *(p.name for p in others)])}" if others else first.title
 
 
 def _promise(over: Overdraft) -> str:
-    return "promises" if len(over.flavors) == 1 else "together promise"
+    return "promises" if len(over.pools) == 1 else "together promise"
 
 
-def _quotas(cluster: Cluster, resource: str, over: Overdraft) -> list[Quota]:
-    return [q for f in over.flavors for q in supply_of(cluster).demands[f, resource]]
+def _quotas(cluster: Cluster, resource: str, over: Overdraft) -> list[Cell]:
+    return [q for f in over.pools for q in promises_of(cluster).cells[f, resource]]
 
 
 def _groups(cluster: Cluster, over: Overdraft) -> list[NodeGroup]:
@@ -147,17 +148,9 @@ def _takers(resource: str, groups: list[NodeGroup]) -> list[Taking]:
     return list(seen.values())
 
 
-def _is_provisioned(cluster: Cluster, queue: str) -> bool:
-    """Whether a ProvisioningRequest check asks for the capacity before a workload of the queue starts."""
-    if queue not in cluster.queue:
-        return False
-    checks = (cluster.admission_check.get(c.name) for c in cluster.queue[queue].checks)
-    return any(c is not None and c.is_provisioning for c in checks)
-
-
 @rule("QC102")
 def quota_needs_autoscaling(cluster: Cluster) -> Iterator[Finding]:
-    """Quota that only nodes which are not there yet can cover.
+    """Cell that only nodes which are not there yet can cover.
 
     Accelerators come first: the cpu and memory of the machines that they wait for are no news. Settings that say what an
     autoscaled pool counts as, and ProvisioningRequest checks, show that the owner knows.
@@ -166,36 +159,35 @@ def quota_needs_autoscaling(cluster: Cluster) -> Iterator[Finding]:
         return
     waiting: set[str] = set()
     for resource in sorted(compared_resources(cluster), key=lambda r: not is_accelerator(r)):
-        never = {f for o in supply_of(cluster).overdrafts(resource, at_best=True) for f in o.flavors}
-        for over in supply_of(cluster).overdrafts(resource, at_best=False):
-            known = not is_accelerator(resource) and waiting.issuperset(over.flavors)
-            if known or never & set(over.flavors) or not _waits_unprovisioned(cluster, resource, over):
+        never = {f for o in promises_of(cluster).overdrafts(resource, at_best=True) for f in o.pools}
+        for over in promises_of(cluster).overdrafts(resource, at_best=False):
+            known = not is_accelerator(resource) and waiting.issuperset(over.pools)
+            if known or never & set(over.pools) or not _waits_unprovisioned(cluster, resource, over):
                 continue
             if _is_proven(cluster, resource, over):
-                waiting.update(over.flavors if is_accelerator(resource) else ())
+                waiting.update(over.pools if is_accelerator(resource) else ())
                 yield _needs_more(cluster, resource, over)
 
 
 def _waits_unprovisioned(cluster: Cluster, resource: str, over: Overdraft) -> bool:
     """Whether quota of queues that ask for no capacity beforehand exceeds what is there."""
-    holder = owners(cluster)
     quotas = _quotas(cluster, resource, over)
-    return sum(q.nominal for q in quotas if not _is_provisioned(cluster, holder[id(q)])) > over.supply
+    return sum(q.promised for q in quotas if not promises_of(cluster).is_provisioned(q)) > over.supply
 
 
 def _needs_more(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     quotas = _quotas(cluster, resource, over)
     groups = [g for g in _groups(cluster, over) if g.static != g.ceiling]
-    largest = max(quotas, key=lambda q: q.nominal)
+    largest = max(quotas, key=lambda q: q.promised)
     message = (
-        f"{_flavors(over)} {_promise(over)} {promised(resource, quotas, owners(cluster))} {resource}; "
+        f"{_pools(cluster, over)} {_promise(over)} {promised(resource, quotas)} {resource}; "
         f"{show_amount(resource, over.supply)} of it is there without further nodes in {names(g.name for g in groups)}"
     )
-    found = finding(largest.nominal_place, message)
+    found = finding(largest.place, message)
     for group in groups:
         found = found.near(group.count_place, _growth(group))
-    return found.likely(any(supply_of(cluster).is_estimated(f, resource) for f in over.flavors)).with_data(
-        resource=resource, flavors=list(over.flavors), reserved=over.wanted, static=over.supply
+    return found.likely(any(supply_of(cluster).is_estimated(f, resource) for f in over.pools)).with_data(
+        resource=resource, flavors=[pool_name(key) for key in over.pools], reserved=over.wanted, static=over.supply
     )
 
 
@@ -208,10 +200,10 @@ def _growth(group: NodeGroup) -> str:
 
 @rule("QC103")
 def quota_on_absent_resource(cluster: Cluster) -> Iterator[Finding]:
-    """Quota for an accelerator that none of the flavor's nodes advertises; one finding per resource name."""
-    absent: dict[str, list[tuple[str, Quota]]] = {}
-    for (flavor, resource), quotas in supply_of(cluster).demands.items():
-        wanted = [q for q in quotas if q.nominal]
+    """Cell for an accelerator that none of the flavor's nodes advertises; one finding per resource name."""
+    absent: dict[str, list[tuple[str, Cell]]] = {}
+    for (flavor, resource), quotas in promises_of(cluster).cells.items():
+        wanted = [q for q in quotas if q.promised]
         if wanted and _is_absent(cluster, flavor, resource):
             absent.setdefault(resource, []).extend((flavor, q) for q in wanted)
     for resource, cells in absent.items():
@@ -226,7 +218,7 @@ def _is_absent(cluster: Cluster, flavor: str, resource: str) -> bool:
     return known and not _advertised(cluster, flavor, resource)
 
 
-def _absent(cluster: Cluster, resource: str, cells: list[tuple[str, Quota]]) -> Finding:
+def _absent(cluster: Cluster, resource: str, cells: list[tuple[str, Cell]]) -> Finding:
     from difflib import get_close_matches
 
     flavors = sorted({f for f, _ in cells})
@@ -234,16 +226,16 @@ def _absent(cluster: Cluster, resource: str, cells: list[tuple[str, Quota]]) -> 
     offered = sorted(
         {r for g in groups for c in g.classes for r, n in c.machine.allocatable.items() if n and is_accelerator(r)}
     )
-    first = max((q for _, q in cells), key=lambda q: q.nominal)
+    first = max((q for _, q in cells), key=lambda q: q.promised)
     what = f"advertise {names(offered)}" if offered else "advertise no accelerator"
     found = finding(
-        first.place.at("name"),
+        first.name_place,
         f"quota for {resource} in {'flavor' if len(flavors) == 1 else 'the flavors'} {names(flavors)}, "
         f"but no node of {names(sorted({g.name for g in groups}))} advertises it; they {what}",
     )
     for _, quota in cells:
         if quota is not first:
-            found = found.near(quota.place.at("name"), "also here")
+            found = found.near(quota.name_place, "also here")
     found = found.near(groups[0].place, f"{groups[0].name} {what}")
     near = get_close_matches(resource, offered, 1, 0.6)
     if near:
@@ -279,16 +271,16 @@ def daemonset_takes_accelerators(cluster: Cluster) -> Iterator[Finding]:
 def _taken(cluster: Cluster, daemon_set: DaemonSet, resource: str) -> Iterator[Finding]:
     hit: dict[str, NodeGroup] = {}
     flavors: list[str] = []
-    for (flavor, name), quotas in supply_of(cluster).demands.items():
+    for (flavor, name), quotas in promises_of(cluster).cells.items():
         landed = [m.group for m in supply_of(cluster).matches(flavor) if _lands(m.group, daemon_set)]
-        if name == resource and landed and sum(q.nominal for q in quotas):
+        if name == resource and landed and sum(q.promised for q in quotas):
             flavors.append(flavor)
             hit.update({g.name: g for g in landed})
     if not flavors:
         return
     amount = daemon_set.template.amounts()[resource]
-    largest = max((q for f in flavors for q in supply_of(cluster).demands[f, resource]), key=lambda q: q.nominal)
-    reserved = sum(q.nominal for f in flavors for q in supply_of(cluster).demands[f, resource])
+    largest = max((q for f in flavors for q in promises_of(cluster).cells[f, resource]), key=lambda q: q.promised)
+    reserved = sum(q.promised for f in flavors for q in promises_of(cluster).cells[f, resource])
     count = sum(g.ceiling or g.static for g in hit.values())
     found = finding(
         daemon_set.template.place_of(resource),
@@ -298,7 +290,7 @@ def _taken(cluster: Cluster, daemon_set: DaemonSet, resource: str) -> Iterator[F
     ).about(daemon_set.id)
     for group in hit.values():
         found = found.near(group.count_place, f"{group.name}: {plural(group.ceiling or group.static, 'node')}")
-    yield found.near(largest.nominal_place, "promised here").with_data(
+    yield found.near(largest.place, "promised here").with_data(
         resource=resource, perNode=amount, nodes=count, total=amount * count, flavors=sorted(flavors)
     )
 
@@ -313,7 +305,7 @@ def capacity_unreserved(cluster: Cluster) -> Iterator[Finding]:
     for resource in sorted(r for r in supply_of(cluster).resources if is_compute(r)):
         for flavors, groups in _sharing(cluster, resource):
             supply = sum(g.static_supply(resource) for g in groups)
-            reserved = sum(q.nominal for f in flavors for q in supply_of(cluster).demands.get((f, resource), ()))
+            reserved = sum(q.promised for f in flavors for q in promises_of(cluster).cells.get((f, resource), ()))
             kept = max((supply_of(cluster).total_reserve(f, resource) for f in flavors), default=0)
             idle = supply - reserved - kept
             if idle > 0:
@@ -326,7 +318,7 @@ def capacity_unreserved(cluster: Cluster) -> Iterator[Finding]:
 
 def _sharing(cluster: Cluster, resource: str) -> Iterator[tuple[list[str], list[NodeGroup]]]:
     """Flavors in use joined with the groups that they reach, where everything about them is known."""
-    used = sorted({f for f, _ in supply_of(cluster).demands})
+    used = sorted({f for f, _ in promises_of(cluster).cells})
     left = [f for f in used if any(m.group.advertises(resource) for m in supply_of(cluster).matches(f))]
     while left:
         flavors, groups = [left.pop(0)], {}

@@ -8,8 +8,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.kueue import Quota
+    from qcheck.quota.tree import Cell
     from qcheck.supply.supply import NodeGroup
 
 SHOWN = 6
@@ -27,29 +26,15 @@ def plural(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
-def owner_of(cluster: Cluster, quota: Quota) -> str:
-    """The name of the queue or cohort that holds a cell."""
-    return owners(cluster).get(id(quota), "?")
-
-
-def owners(cluster: Cluster) -> dict[int, str]:
-    """Holder names by the identity of their cells."""
-    return {
-        id(q): (holder.name if holder.id.kind == "ClusterQueue" else f"cohort {holder.name}")
-        for holder in (*cluster.queues, *cluster.cohorts)
-        for q in holder.quotas()
-    }
-
-
-def promised(resource: str, quotas: Sequence[Quota], holder: dict[int, str]) -> str:
+def promised(resource: str, cells: Sequence[Cell]) -> str:
     """`80 (team-a) + 40 (team-b) = 120`; the largest first."""
-    ordered = sorted((q for q in quotas if q.nominal), key=lambda q: (-q.nominal, holder[id(q)]))
-    total = show_amount(resource, sum(q.nominal for q in quotas))
+    ordered = sorted((c for c in cells if c.promised), key=lambda c: (-c.promised, c.holder))
+    total = show_amount(resource, sum(c.promised for c in cells))
     if len(ordered) == 1:
-        return f"{total} ({holder[id(ordered[0])]})"
-    parts = [f"{show_amount(resource, q.nominal)} ({holder[id(q)]})" for q in ordered[:SHOWN]]
+        return f"{total} ({ordered[0].holder})"
+    parts = [f"{show_amount(resource, c.promised)} ({c.holder})" for c in ordered[:SHOWN]]
     if len(ordered) > SHOWN:
-        rest = sum(q.nominal for q in ordered[SHOWN:])
+        rest = sum(c.promised for c in ordered[SHOWN:])
         parts.append(f"{show_amount(resource, rest)} ({len(ordered) - SHOWN} more)")
     return f"{' + '.join(parts)} = {total}"
 

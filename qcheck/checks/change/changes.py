@@ -224,18 +224,9 @@ def _shrinking_place(change: ClusterChange, pair: CapacityChange) -> Place | Non
     if after.headroom >= before.headroom:
         return None
     if after.nominal > before.nominal and after.quotas:
-        return max(after.quotas, key=lambda q: q.nominal - _nominal_before(change, q)).nominal_place
+        was = {c.holder: c.promised for c in before.quotas}
+        return max(after.quotas, key=lambda c: c.promised - was.get(c.holder, 0)).place
     if after.pools:
         return after.pools[0].group.count_place
-    flavor = change.after.flavor.get(pair.flavor)
-    return flavor.name_place if flavor else None
-
-
-def _nominal_before(change: ClusterChange, quota: Quota) -> int:
-    """What the same holder had before."""
-    holder = next(
-        (h for h in (*change.after.queues, *change.after.cohorts) if any(q is quota for q in h.quotas())), None
-    )
-    was = _same(change.before, holder) if holder else None
-    old = was.quota(quota.flavor, quota.resource) if was else None
-    return old.nominal if old else 0
+    pool = change.after.quota_pools.get(pair.flavor)
+    return pool.place.at("metadata", "name") if pool else None

@@ -7,6 +7,7 @@ from qcheck.checks.problems import finding_of, of_problems
 from qcheck.checks.registry import rule
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.table import promises_of, trees_of
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def template_not_rendered(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC010")
 def capacity_unknown(cluster: Cluster) -> Iterator[Finding]:
-    """Quota that no node pool can be compared with, and pools whose size or machines are not known."""
+    """Cell that no node pool can be compared with, and pools whose size or machines are not known."""
     yield from of_problems(cluster, "capacity-unknown")
     for pool in cluster.pools:
         if pool.why_unknown:
@@ -96,12 +97,12 @@ def capacity_unknown(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _nothing_to_compare(cluster: Cluster) -> Iterator[Finding]:
-    demands = supply_of(cluster).demands.items()
-    held = [q for (_, r), quotas in demands for q in quotas if q.nominal and not supply_of(cluster).is_virtual(r)]
+    demands = promises_of(cluster).cells.items()
+    held = [q for (_, r), quotas in demands for q in quotas if q.promised and not supply_of(cluster).is_virtual(r)]
     if held:
-        many = len(cluster.queues)
+        many = sum(bool(n.admits) for t in trees_of(cluster) for n in t.nodes)
         yield finding(
-            held[0].nominal_place,
+            held[0].place,
             f"the quota of {many} queue{'s' * (many > 1)} was compared with nothing: no node pool and no Node was read",
         ).fixed_by(
             "Add node definitions or the output of `kubectl get nodes -o yaml` to the paths; see docs/node-pools.md."

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from qcheck.checks.capacity.sums import names
-from qcheck.checks.placement.selectors import used_flavors
 from qcheck.checks.placement.taints import has_open_taints
 from qcheck.checks.registry import rule
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.table import promises_of
 from qcheck.supply.discovered_labels import is_discovered
 from qcheck.supply.eligibility import lasting
 from qcheck.supply.supply import supply_of
@@ -29,18 +29,18 @@ KNOWN_BEFORE = (
 @rule("QC208")
 def label_only_after_boot(cluster: Cluster) -> Iterator[Finding]:
     """Flavors that rely on labels which an autoscaler cannot know of a pool without nodes."""
-    for flavor, _ in used_flavors(cluster):
-        empty = [m.group for m in supply_of(cluster).matches(flavor.name) if _starts_empty(m.group)]
+    for flavor, _ in promises_of(cluster).used_pools():
+        empty = [m.group for m in supply_of(cluster).matches(flavor.key) if _starts_empty(m.group)]
         for key in flavor.node_labels:
             late = [g for g in empty if _appears_late(g, key)]
             if late:
                 by = next((o.by for g in late if g.pool and (o := g.pool.added.get(key))), "an agent on the node")
                 found = finding(
-                    flavor.place.at("spec", "nodeLabels", key),
-                    f"flavor {flavor.name} selects by {key}, which {by} adds only once a node runs; "
+                    flavor.labels_place.at(key),
+                    f"{flavor.title} selects by {key}, which {by} adds only once a node runs; "
                     f"{names(sorted(g.name for g in late))} {'scales' if len(late) == 1 else 'scale'} from zero, "
                     f"so no autoscaler will start a node for it",
-                ).about(flavor.id)
+                )
                 for group in late:
                     found = found.near(group.count_place, f"{group.name} starts with no node")
                 yield found.with_data(flavor=flavor.name, label=key, pools=sorted(g.name for g in late))

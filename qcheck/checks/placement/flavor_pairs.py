@@ -6,11 +6,12 @@ from itertools import combinations
 
 from qcheck.checks.capacity.sums import names
 from qcheck.checks.registry import rule
+from qcheck.cluster.labels import NodeSelection
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 from qcheck.schedulers.kueue.competitors import contention_of
-from qcheck.supply.eligibility import NONE, label_match
+from qcheck.supply.eligibility import NONE, select
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -79,6 +80,8 @@ def _why(cluster: Cluster, first: ResourceFlavor, second: ResourceFlavor) -> str
     if not (supply_of(cluster).matches(first.name) and supply_of(cluster).matches(second.name)):
         return None
     both = {**first.node_labels, **second.node_labels}
-    fits = any(label_match(both, c.labels, c.varying) != NONE for g in supply_of(cluster).groups for c in g.classes)
+    fits = any(
+        select(NodeSelection(both), c.labels, c.varying) != NONE for g in supply_of(cluster).groups for c in g.classes
+    )
     unclear = any(not g.classes for g in supply_of(cluster).groups)
     return None if fits or unclear else "no node carries the labels of both"

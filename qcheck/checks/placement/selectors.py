@@ -9,47 +9,38 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
-from qcheck.supply.eligibility import ALL, NONE, demand_of, label_match, select
+from qcheck.schedulers.table import promises_of
+from qcheck.supply.eligibility import ALL, NONE, demand_of, pool_match, select
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.kueue import Quota, ResourceFlavor
     from qcheck.cluster.place import Place
     from qcheck.cluster.pods import PodTemplate
+    from qcheck.cluster.quota_pool import QuotaPool
     from qcheck.supply.supply import Match, NodeClass, NodeGroup, Varying
-
-
-def used_flavors(cluster: Cluster) -> list[tuple[ResourceFlavor, list[Quota]]]:
-    """Flavors for which some queue of this cluster has quota of something that nodes provide, with these cells."""
-    cells: dict[str, list[Quota]] = {}
-    for (name, resource), quotas in supply_of(cluster).demands.items():
-        if name in cluster.flavor and not supply_of(cluster).is_virtual(resource):
-            cells.setdefault(name, []).extend(quotas)
-    return [(cluster.flavor[name], quotas) for name, quotas in cells.items()]
 
 
 @rule("QC201")
 def flavor_matches_no_nodes(cluster: Cluster) -> Iterator[Finding]:
     """Flavors in use whose labels no node carries: the nearest pool and what differs."""
     unclear = any(not g.is_known for g in supply_of(cluster).groups)
-    for flavor, quotas in used_flavors(cluster):
-        if supply_of(cluster).matches(flavor.name) or not flavor.node_labels:
+    for flavor, quotas in promises_of(cluster).used_pools():
+        if supply_of(cluster).matches(flavor.key) or not flavor.node_labels:
             continue
-        largest = max(quotas, key=lambda q: (is_compute(q.resource), q.nominal))
+        largest = max(quotas, key=lambda q: (is_compute(q.resource), q.promised))
         near = _nearest(cluster, flavor.node_labels)
-        place = flavor.place.at("spec", "nodeLabels")
-        message = f"flavor {flavor.name} selects no node: {_labels(flavor.node_labels)}"
+        place = flavor.labels_place
+        message = f"{flavor.title} selects no node: {_labels(flavor.node_labels)}"
         found = finding(place.key(), message)
         if near is not None:
             group, differing = near
             found = finding(place.at(differing[0]), f"{message}; {_difference(flavor, group, differing)}")
             found = found.near(_label_place(group, differing[0]), f"{group.name} {_has(group, differing[0])}")
         yield (
-            found.about(flavor.id)
-            .near(largest.nominal_place, "quota that nothing can run on")
+            found.near(largest.place, "quota that nothing can run on")
             .likely(unclear or not cluster.has_all(NODES))
             .with_data(flavor=flavor.name, nearest=near[0].name if near else None)
         )
@@ -81,12 +72,11 @@ def _carried(group: NodeGroup) -> Mapping[str, str]:
     return group.classes[0].labels if group.classes else group.pool.labels if group.pool else {}
 
 
-def _difference(flavor: ResourceFlavor, group: NodeGroup, keys: list[str]) -> str:
+def _difference(flavor: QuotaPool, group: NodeGroup, keys: list[str]) -> str:
     key = keys[0]
     more = f" (and {plural(len(keys) - 1, 'other label')})" if len(keys) > 1 else ""
-    return (
-        f"the nearest is {group.name}, which {_has(group, key)} where the flavor wants {flavor.node_labels[key]}{more}"
-    )
+    wanted = f"where the {flavor.word} wants {flavor.node_labels[key]}{more}"
+    return f"the nearest is {group.name}, which {_has(group, key)} {wanted}"
 
 
 def _has(group: NodeGroup, key: str) -> str:
@@ -110,9 +100,9 @@ def _label_place(group: NodeGroup, key: str) -> Place:
 @rule("QC206")
 def nodes_without_flavor(cluster: Cluster) -> Iterator[Finding]:
     """Accelerator nodes that no flavor selects."""
-    if not cluster.flavors:
+    if not cluster.quota_pools:
         return
-    selected = {m.group.name for f in cluster.flavors for m in supply_of(cluster).matches(f.name)} | _meant(cluster)
+    selected = {m.group.name for key in cluster.quota_pools for m in supply_of(cluster).matches(key)} | _meant(cluster)
     for group in supply_of(cluster).groups:
         devices = sorted({r for c in group.classes for r, n in c.machine.allocatable.items() if n and is_compute(r)})
         if devices and group.name not in selected and group.ceiling != 0:
@@ -126,16 +116,16 @@ def nodes_without_flavor(cluster: Cluster) -> Iterator[Finding]:
 
 def _meant(cluster: Cluster) -> set[str]:
     """Groups that a flavor misses by a label; QC201 names them already."""
-    missing = (f for f, _ in used_flavors(cluster) if not supply_of(cluster).matches(f.name))
+    missing = (f for f, _ in promises_of(cluster).used_pools() if not supply_of(cluster).matches(f.key))
     return {near[0].name for f in missing if (near := _nearest(cluster, f.node_labels)) is not None}
 
 
 @rule("QC207")
 def flavor_mixes_machines(cluster: Cluster) -> Iterator[Finding]:
     """Flavors with accelerator quota over different machines."""
-    for flavor, quotas in used_flavors(cluster):
+    for flavor, quotas in promises_of(cluster).used_pools():
         devices = sorted({q.resource for q in quotas if is_compute(q.resource)})
-        matches = supply_of(cluster).matches(flavor.name)
+        matches = supply_of(cluster).matches(flavor.key)
         groups = [m.group for m in matches if m.group.is_known and _is_surely_selected(flavor, m)]
         kinds: dict[str, NodeGroup] = {}
         for group in groups:
@@ -144,21 +134,20 @@ def flavor_mixes_machines(cluster: Cluster) -> Iterator[Finding]:
                     kinds.setdefault(_kind(node_class, devices), group)
         if devices and len(kinds) > 1:
             found = finding(
-                flavor.place.at("spec", "nodeLabels").key(),
-                f"flavor {flavor.name} spans {plural(len(kinds), 'kind')} of machine: {names(kinds)}",
-            ).about(flavor.id)
+                flavor.labels_place.key(),
+                f"{flavor.title} spans {plural(len(kinds), 'kind')} of machine: {names(kinds)}",
+            )
             for kind, group in kinds.items():
                 found = found.near(group.place, f"{group.name}: {kind}")
             yield found.with_data(flavor=flavor.name, kinds=list(kinds))
 
 
-def _is_surely_selected(flavor: ResourceFlavor, match: Match) -> bool:
+def _is_surely_selected(flavor: QuotaPool, match: Match) -> bool:
     """Whether the flavor's labels are known to be on some node.
 
     A label that only running nodes show may be what tells the machines apart.
     """
-    wanted = flavor.node_labels
-    return match.how_many == ALL or any(label_match(wanted, c.labels, _listed(c.varying)) for c in match.group.classes)
+    return match.how_many == ALL or any(pool_match(flavor, c.labels, _listed(c.varying)) for c in match.group.classes)
 
 
 def _listed(varying: Varying) -> Varying:

@@ -6,9 +6,11 @@ from qcheck.checks.capacity.sums import names
 from qcheck.checks.placement.taints import keeps_off
 from qcheck.checks.registry import rule
 from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.table import promises_of
 from qcheck.supply.eligibility import ALL
 from qcheck.supply.supply import supply_of
 
@@ -25,11 +27,11 @@ def flavors_share_nodes(cluster: Cluster) -> Iterator[Finding]:
 
     Each set of flavors once, by the accelerator that they share if there is one.
     """
-    resources = {r for _, r in supply_of(cluster).demands if r != "pods" and not supply_of(cluster).is_virtual(r)}
+    resources = {r for _, r in promises_of(cluster).cells if r != "pods" and not supply_of(cluster).is_virtual(r)}
     told: set[tuple[str, ...]] = set()
     for resource in sorted(resources, key=lambda r: (not is_compute(r), r)):
-        for over in supply_of(cluster).overdrafts(resource, at_best=True):
-            told.add(over.flavors)
+        for over in promises_of(cluster).overdrafts(resource, at_best=True):
+            told.add(over.pools)
         for group, flavors in _shared(cluster, resource):
             if not any(set(flavors) <= set(t) for t in told):
                 told.add(flavors)
@@ -39,7 +41,7 @@ def flavors_share_nodes(cluster: Cluster) -> Iterator[Finding]:
 def _shared(cluster: Cluster, resource: str) -> Iterator[tuple[NodeGroup, tuple[str, ...]]]:
     """Yield the flavors with quota of a resource whose pods may use all nodes of a group which has it, if several."""
     wanted = sorted(
-        f for (f, r), quotas in supply_of(cluster).demands.items() if r == resource and any(q.nominal for q in quotas)
+        f for (f, r), quotas in promises_of(cluster).cells.items() if r == resource and any(q.promised for q in quotas)
     )
     for group in supply_of(cluster).groups:
         if group.advertises(resource):
@@ -51,21 +53,22 @@ def _shared(cluster: Cluster, resource: str) -> Iterator[tuple[NodeGroup, tuple[
 def _selects_all(cluster: Cluster, flavor: str, group: NodeGroup) -> bool:
     """Whether the pods of a flavor may use all nodes of a group: it selects them, and no taint keeps its pods off."""
     selected = any(m.group is group and m.how_many == ALL for m in supply_of(cluster).matches(flavor))
-    return selected and not keeps_off(cluster, cluster.flavor[flavor], group)
+    return selected and not keeps_off(cluster, cluster.quota_pools[flavor], group)
 
 
 def _sharing(cluster: Cluster, resource: str, group: NodeGroup, flavors: tuple[str, ...]) -> Finding:
-    first, *others = [cluster.flavor[f] for f in flavors]
+    first, *others = [cluster.quota_pools[f] for f in flavors]
     sums = [
-        f"{f} {show_amount(resource, sum(q.nominal for q in supply_of(cluster).demands[f, resource]))}" for f in flavors
+        f"{pool_name(f)} {show_amount(resource, sum(q.promised for q in promises_of(cluster).cells[f, resource]))}"
+        for f in flavors
     ]
     have = show_amount(resource, group.static_supply(resource))
     found = finding(
-        others[0].place.at("spec", "nodeLabels").key(),
-        f"the flavors {names(flavors)} select the same nodes ({group.name}, {have} {resource}) "
+        others[0].labels_place.key(),
+        f"the {first.word}s {names(pool_name(f) for f in flavors)} select the same nodes ({group.name}, {have} {resource}) "
         f"and each has quota for them: {names(sums)}",
-    ).about(others[0].id)
-    found = found.near(first.place.at("spec", "nodeLabels").key(), f"{first.name} selects them too")
+    )
+    found = found.near(first.labels_place.key(), f"{first.name} selects them too")
     for other in others[1:]:
-        found = found.near(other.place.at("spec", "nodeLabels").key(), f"{other.name} too")
-    return found.near(group.place, group.name).with_data(flavors=[*flavors], resource=resource)
+        found = found.near(other.labels_place.key(), f"{other.name} too")
+    return found.near(group.place, group.name).with_data(flavors=[pool_name(f) for f in flavors], resource=resource)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from qcheck.checks.capacity.sums import names, plural
-from qcheck.checks.placement.selectors import used_flavors
 from qcheck.checks.registry import rule
 from qcheck.cluster.labels import Taint, untolerated
 from qcheck.cluster.resources import looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.table import promises_of, workloads_of
 from qcheck.supply.eligibility import demand_of, devices_are_tolerated, lasting
 from qcheck.supply.supply import supply_of
 
@@ -16,16 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.kueue import Quota, ResourceFlavor
     from qcheck.cluster.place import Place
+    from qcheck.cluster.quota_pool import QuotaPool
     from qcheck.cluster.workloads import Workload
+    from qcheck.quota.tree import Cell
     from qcheck.supply.supply import NodeGroup
 
 
 @rule("QC202")
 def flavor_taint_untolerated(cluster: Cluster) -> Iterator[Finding]:
     """Flavors all of whose nodes repel their pods."""
-    for flavor, quotas in used_flavors(cluster):
+    for flavor, quotas in promises_of(cluster).used_pools():
         blocking = _blocking_taint(cluster, flavor)
         if blocking is None:
             continue
@@ -36,12 +37,11 @@ def flavor_taint_untolerated(cluster: Cluster) -> Iterator[Finding]:
         by_plugin = looks_like_accelerator(taint.key)
         found = finding(
             flavor.place.at("spec", "tolerations").key(),
-            f"every node that flavor {flavor.name} selects has the taint {taint}, which the flavor does not tolerate"
+            f"every node that {flavor.title} selects has the taint {taint}, which the {flavor.word} does not tolerate"
             + (f" and neither do its {plural(len(workloads), 'workload')}" if workloads else ""),
         )
         yield (
-            found.about(flavor.id)
-            .near(_taint_place(group), f"{group.name} carries {taint}")
+            found.near(_taint_place(group), f"{group.name} carries {taint}")
             .likely(not workloads or by_plugin)
             .fixed_by(_toleration_fix(taint, by_plugin))
             .with_data(flavor=flavor.name, taint=str(taint))
@@ -50,8 +50,8 @@ def flavor_taint_untolerated(cluster: Cluster) -> Iterator[Finding]:
 
 def is_repelled(cluster: Cluster, flavor: str) -> bool:
     """Whether QC202 says of a flavor that its nodes repel all of its pods."""
-    quotas = next((q for f, q in used_flavors(cluster) if f.name == flavor), None)
-    blocking = _blocking_taint(cluster, cluster.flavor[flavor]) if quotas is not None else None
+    quotas = next((q for f, q in promises_of(cluster).used_pools() if f.key == flavor), None)
+    blocking = _blocking_taint(cluster, cluster.quota_pools[flavor]) if quotas is not None else None
     return blocking is not None and not any(
         _tolerate(cluster, w, blocking[0]) for w in _workloads_of(cluster, quotas or [])
     )
@@ -66,9 +66,9 @@ def _toleration_fix(taint: Taint, by_plugin: bool) -> str:
     return text
 
 
-def _blocking_taint(cluster: Cluster, flavor: ResourceFlavor) -> tuple[Taint, NodeGroup] | None:
+def _blocking_taint(cluster: Cluster, flavor: QuotaPool) -> tuple[Taint, NodeGroup] | None:
     """A hard taint on every node of the flavor that neither it tolerates nor its nodeTaints ask workloads to tolerate."""
-    matches = supply_of(cluster).matches(flavor.name)
+    matches = supply_of(cluster).matches(flavor.key)
     found: tuple[Taint, NodeGroup] | None = None
     for match in matches:
         open_taints = [t for t in _standing(match.group, flavor) if t not in flavor.node_taints]
@@ -78,7 +78,7 @@ def _blocking_taint(cluster: Cluster, flavor: ResourceFlavor) -> tuple[Taint, No
     return found
 
 
-def _standing(group: NodeGroup, flavor: ResourceFlavor) -> tuple[Taint, ...]:
+def _standing(group: NodeGroup, flavor: QuotaPool) -> tuple[Taint, ...]:
     """Hard taints of a group that neither the flavor nor an admission plugin tolerates."""
     first = group.classes[0] if group.classes else None
     if first is None:
@@ -87,17 +87,9 @@ def _standing(group: NodeGroup, flavor: ResourceFlavor) -> tuple[Taint, ...]:
     return tuple(t for t in found if not (devices_are_tolerated(first.labels) and looks_like_accelerator(t.key)))
 
 
-def _workloads_of(cluster: Cluster, quotas: list[Quota]) -> list[Workload]:
-    """Workloads whose local queue leads to a queue that holds one of these cells."""
-    cells = {id(q) for q in quotas}
-    holders = {q.name for q in cluster.queues if any(id(c) in cells for c in q.quotas())}
-    return [
-        w
-        for w in cluster.workloads
-        if w.queue
-        and (local := cluster.local_queue.get((w.namespace, w.queue))) is not None
-        and local.cluster_queue in holders
-    ]
+def _workloads_of(cluster: Cluster, quotas: list[Cell]) -> list[Workload]:
+    """Workloads that go to a queue which holds one of these cells."""
+    return list(workloads_of(cluster, {q.holder for q in quotas}))
 
 
 def _tolerate(cluster: Cluster, workload: Workload, taint: Taint) -> bool:
@@ -105,10 +97,10 @@ def _tolerate(cluster: Cluster, workload: Workload, taint: Taint) -> bool:
     return all(not untolerated((taint,), d.tolerations) for d in demands)
 
 
-def keeps_off(cluster: Cluster, flavor: ResourceFlavor, group: NodeGroup) -> bool:
+def keeps_off(cluster: Cluster, flavor: QuotaPool, group: NodeGroup) -> bool:
     """Whether a hard taint keeps a flavor's pods off a group: neither it nor one of its known workloads tolerates it."""
     taints = [t for t in _standing(group, flavor) if t not in flavor.node_taints]
-    quotas = next((q for f, q in used_flavors(cluster) if f is flavor), [])
+    quotas = next((q for f, q in promises_of(cluster).used_pools() if f.key == flavor.key), [])
     return any(not any(_tolerate(cluster, w, taint) for w in _workloads_of(cluster, quotas)) for taint in taints)
 
 
@@ -128,8 +120,8 @@ def _taint_place(group: NodeGroup) -> Place:
 @rule("QC203")
 def flavor_taint_not_on_nodes(cluster: Cluster) -> Iterator[Finding]:
     """Taints that a flavor declares and its nodes do not have."""
-    for flavor, _ in used_flavors(cluster):
-        groups = [m.group for m in supply_of(cluster).matches(flavor.name)]
+    for flavor, _ in promises_of(cluster).used_pools():
+        groups = [m.group for m in supply_of(cluster).matches(flavor.key)]
         if not groups or not all(g.is_known and not has_open_taints(g) for g in groups):
             continue
         carried = {(t.key, t.value, t.effect) for g in groups for c in g.classes for t in c.taints}
@@ -138,11 +130,9 @@ def flavor_taint_not_on_nodes(cluster: Cluster) -> Iterator[Finding]:
                 yield (
                     finding(
                         flavor.place.at("spec", "nodeTaints", at),
-                        f"flavor {flavor.name} declares the taint {taint}, which no node of "
+                        f"{flavor.title} declares the taint {taint}, which no node of "
                         f"{names(sorted({g.name for g in groups}))} carries",
-                    )
-                    .about(flavor.id)
-                    .near(_taint_place(groups[0]), f"{groups[0].name} carries {_taints(groups[0])}")
+                    ).near(_taint_place(groups[0]), f"{groups[0].name} carries {_taints(groups[0])}")
                 )
 
 

@@ -8,6 +8,7 @@ from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
+from qcheck.schedulers.table import promises_of
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def _is_there(cluster: Cluster, quota: Quota) -> bool:
     if not supply.matches(quota.flavor) or not supply.is_known(quota.flavor, quota.resource):
         return False
     ceiling = supply.ceiling(quota.flavor, quota.resource)
-    return ceiling is None or sum(q.nominal for q in supply.demands.get(quota.key, ())) <= ceiling
+    return ceiling is None or promises_of(cluster).total(quota.key) <= ceiling
 
 
 def _adds_up(cohort: Cohort, doubled: list[tuple[Quota, list[Quota], int]]) -> Finding:

@@ -8,18 +8,19 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.flavor_domains import CLIQUE, HOSTNAME
-from qcheck.schedulers.kueue.shapes import workload_shapes
+from qcheck.schedulers.table import promises_of, workload_shapes
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.kueue import FlavorResource, Quota, ResourceFlavor, Topology
+    from qcheck.cluster.kueue import ResourceFlavor, Topology
     from qcheck.cluster.place import Place
     from qcheck.cluster.workloads import PodSet, Workload
     from qcheck.packing.pod_shape import PodShape
     from qcheck.packing.required_domain import DomainSize, Misfit, Party
+    from qcheck.quota.tree import Cell, CellKey
 
     Tried = list[tuple[str, Misfit]]
 
@@ -127,7 +128,7 @@ def _of_shape(cluster: Cluster, name: str) -> Iterator[Finding]:
     from qcheck.packing.required_domain import Party, misfit
 
     tried: Tried = []
-    places: list[Quota] = []
+    places: list[Cell] = []
     for (flavor, _), quotas, shape in _cells_of(cluster, name):
         party = Party(shape.name, (Pods(shape.name, shape.request, shape.pods or 0),), shape.level)
         why = misfit(cluster, flavor, (shape.level or "",), party)
@@ -136,16 +137,16 @@ def _of_shape(cluster: Cluster, name: str) -> Iterator[Finding]:
         tried.append((flavor, why))
         places += quotas
     if tried:
-        largest = max(places, key=lambda q: q.nominal)
-        found = finding(largest.nominal_place, _message(f"shape {name}", party, tried))
+        largest = max(places, key=lambda q: q.promised)
+        found = finding(largest.place, _message(f"shape {name}", party, tried))
         yield _settled(cluster, found, party, tried)
 
 
-def _cells_of(cluster: Cluster, name: str) -> Iterator[tuple[FlavorResource, tuple[Quota, ...], PodShape]]:
+def _cells_of(cluster: Cluster, name: str) -> Iterator[tuple[CellKey, tuple[Cell, ...], PodShape]]:
     """The cells of a declared shape's accelerator, in flavors that it concerns and that have nodes."""
-    from qcheck.schedulers.kueue.shapes import declared_shapes
+    from qcheck.schedulers.shapes import declared_shapes
 
-    for (flavor, resource), quotas in supply_of(cluster).demands.items():
+    for (flavor, resource), quotas in promises_of(cluster).cells.items():
         for shape in declared_shapes(cluster, flavor) if supply_of(cluster).matches(flavor) else ():
             if shape.name == name and shape.accelerator == resource:
                 yield (flavor, resource), quotas, shape
@@ -156,7 +157,7 @@ def quota_not_domain_multiple(cluster: Cluster) -> Iterator[Finding]:
     """Accelerator quota that leaves a rest smaller than the domains in which its workloads run."""
     from qcheck.packing.required_domain import domain_size
 
-    for (flavor, resource), quotas in supply_of(cluster).demands.items():
+    for (flavor, resource), quotas in promises_of(cluster).cells.items():
         if not is_compute(resource) or not supply_of(cluster).matches(flavor):
             continue
         for level in _levels_that_matter(cluster, flavor):
@@ -176,27 +177,27 @@ def _levels_that_matter(cluster: Cluster, flavor: str) -> list[str]:
     return list(dict.fromkeys(asked or [*above[-1:], CLIQUE]))
 
 
-def _leaves_rest(quota: Quota, size: DomainSize) -> bool:
+def _leaves_rest(quota: Cell, size: DomainSize) -> bool:
     """Whether it is no multiple of a domain, neither as built nor as left by DaemonSets. One node is QC504's."""
-    if size.nodes < 2 or not quota.nominal or not size.free:
+    if size.nodes < 2 or not quota.promised or not size.free:
         return False
-    return bool(quota.nominal % size.free) and bool(quota.nominal % size.whole)
+    return bool(quota.promised % size.free) and bool(quota.promised % size.whole)
 
 
-def _no_multiple(cluster: Cluster, flavor: str, level: str, size: DomainSize, short: list[Quota]) -> Finding:
-    def tell(quota: Quota) -> str:
-        full, rest = divmod(quota.nominal, size.free)
-        return f"{quota.nominal} {quota.resource} is {full} x {size.free} + {rest}"
+def _no_multiple(cluster: Cluster, flavor: str, level: str, size: DomainSize, short: list[Cell]) -> Finding:
+    def tell(quota: Cell) -> str:
+        full, rest = divmod(quota.promised, size.free)
+        return f"{quota.promised} {quota.resource} is {full} x {size.free} + {rest}"
 
-    first = max(short, key=lambda q: q.nominal)
-    full, rest = divmod(first.nominal, size.free)
+    first = max(short, key=lambda q: q.promised)
+    full, rest = divmod(first.promised, size.free)
     message = (
         f"{tell(first)}: a domain of {level} in flavor {flavor} has {size.nodes} nodes with {size.free}, "
         f"so the last {rest} never make up a whole one"
     )
-    found = finding(first.nominal_place, message)
+    found = finding(first.place, message)
     for quota in short:
-        found = found if quota is first else found.near(quota.nominal_place, tell(quota))
+        found = found if quota is first else found.near(quota.place, tell(quota))
     place = _size_place(cluster, flavor, level)
     return found.near(place, f"{size.nodes} nodes per domain of {level}").with_data(
         flavor=flavor, resource=first.resource, level=level, domain=size.free, whole=full, rest=rest

@@ -7,9 +7,8 @@ from qcheck.checks.registry import rule
 from qcheck.cluster.resources import is_whole_device
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
-from qcheck.schedulers.kueue.cohort_tree import cohort_tree
-from qcheck.schedulers.kueue.loans import loans_of
-from qcheck.supply.evictable_daemon_sets import asking as asking_for
+from qcheck.schedulers.table import asking as asking_for
+from qcheck.schedulers.table import promises_of, trees_of
 from qcheck.supply.evictable_daemon_sets import evictable
 from qcheck.supply.supply import supply_of
 
@@ -17,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.kueue import Quota
     from qcheck.cluster.place import Place
     from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.workloads import DaemonSet
+    from qcheck.quota.tree import Cell
     from qcheck.supply.supply import NodeGroup
 
 
@@ -35,43 +34,44 @@ class WholeNode(Value):
 @rule("QC504")
 def quota_not_node_multiple(cluster: Cluster) -> Iterator[Finding]:
     """Nominal quota that leaves a rest smaller than a node, by machine and also by what DaemonSets leave of it."""
-    for (flavor, resource), quotas in supply_of(cluster).demands.items():
+    for (flavor, resource), quotas in promises_of(cluster).cells.items():
         sizes = _node_sizes(cluster, flavor, resource)
         if not is_whole_device(resource) or len(sizes) != 1:
             continue
         (whole, free), group = next(iter(sizes.items()))
         units = _shape_sizes(cluster, flavor, resource) or [u for u in (whole, free) if u > 1]
         for quota in quotas:
-            has_rest = quota.nominal and units and all(quota.nominal % u for u in units)
+            has_rest = quota.promised and units and all(quota.promised % u for u in units)
             if has_rest and not any(_is_completed(cluster, quota, u) for u in units):
                 yield _rest(quota, group, units[0])
 
 
-def _is_completed(cluster: Cluster, quota: Quota, unit: int) -> bool:
+def _is_completed(cluster: Cluster, quota: Cell, unit: int) -> bool:
     """Whether the rest can be part of a whole unit: the owner may borrow what it lacks, or lend it to one that may.
 
-    A cohort's own quota adds to that of the queues below it.
+    The quota of a node above queues adds to theirs.
     """
-    owner = next((q for q in cluster.queues if any(c is quota for c in q.quotas())), None)
-    if owner is None:
-        return any(q.parent and (cell := q.quota(*quota.key)) and cell.nominal for q in cluster.queues)
-    tree, rest = cohort_tree(cluster), quota.nominal % unit
-    if tree.borrowable(owner.name, quota.key) >= unit - rest:
+    tree, owner = next((t, n) for t in trees_of(cluster) for n in t.nodes if quota in n.cells)
+    beside = [n.cell[quota.key] for n in tree.nodes if n is not owner and n.parent and quota.key in n.cell]
+    if not owner.admits:
+        return any(c.promised for c in beside)
+    rest = quota.promised % unit
+    if quota.borrowable is None or quota.borrowable >= unit - rest:
         return True
-    loans = loans_of(cluster).of(owner, quota)
-    return any(loan.amount >= rest and (loan.borrowed.nominal + rest) % unit == 0 for loan in loans)
+    takers = [c for c in beside if c.borrowable is None or c.borrowable >= rest]
+    return quota.lendable >= rest and any((c.promised + rest) % unit == 0 for c in takers)
 
 
-def _rest(quota: Quota, group: NodeGroup, unit: int) -> Finding:
-    rest = quota.nominal % unit
+def _rest(quota: Cell, group: NodeGroup, unit: int) -> Finding:
+    rest = quota.promised % unit
     message = (
-        f"{quota.nominal} {quota.resource} is {quota.nominal // unit} x {unit} + {rest}: "
+        f"{quota.promised} {quota.resource} is {quota.promised // unit} x {unit} + {rest}: "
         f"the last {rest} can never serve a pod of {unit}"
     )
-    found = finding(quota.nominal_place, message).near(group.place, f"{group.name}: {unit} per node")
-    lower, upper = quota.nominal - rest, quota.nominal - rest + unit
+    found = finding(quota.place, message).near(group.place, f"{group.name}: {unit} per node")
+    lower, upper = quota.promised - rest, quota.promised - rest + unit
     return found.fixed_by(f"Write {lower or upper}{f' or {upper}' if lower else ''}.").with_data(
-        resource=quota.resource, nominal=quota.nominal, unit=unit, stranded=rest
+        resource=quota.resource, nominal=quota.promised, unit=unit, stranded=rest
     )
 
 
@@ -102,9 +102,9 @@ def _shape_sizes(cluster: Cluster, flavor: str, resource: str) -> list[int]:
 @rule("QC505")
 def whole_node_pods_impossible(cluster: Cluster) -> Iterator[Finding]:
     """Flavors whose machines could hold a pod of the full node size, if nothing were taken from each of them."""
-    for (flavor, resource), quotas in supply_of(cluster).demands.items():
+    for (flavor, resource), quotas in promises_of(cluster).cells.items():
         groups = [m.group for m in supply_of(cluster).matches(flavor) if m.group.advertises(resource)]
-        if not is_whole_device(resource) or not groups or not any(q.nominal for q in quotas):
+        if not is_whole_device(resource) or not groups or not any(q.promised for q in quotas):
             continue
         whole = max(c.machine.allocatable.get(resource, 0) for g in groups for c in g.classes)
         if whole > 1 and all(g.highest(resource) < whole for g in groups):
@@ -112,7 +112,7 @@ def whole_node_pods_impossible(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _impossible(cluster: Cluster, flavor: str, resource: str, whole: int, groups: list[NodeGroup]) -> Finding:
-    largest = max(supply_of(cluster).demands[flavor, resource], key=lambda q: q.nominal)
+    largest = max(promises_of(cluster).cells[flavor, resource], key=lambda q: q.promised)
     free = max(g.highest(resource) for g in groups)
     daemon_sets = _takers(groups, resource)
     asking = _asking(cluster, flavor, resource, whole)
@@ -123,7 +123,7 @@ def _impossible(cluster: Cluster, flavor: str, resource: str, whole: int, groups
     if asking:
         who = list(dict.fromkeys(a.name for a in asking))
         message += f"; {names(who)} {'asks' if len(who) == 1 else 'ask'} for {whole}"
-    found = finding(largest.nominal_place, message)
+    found = finding(largest.place, message)
     for daemon_set in daemon_sets:
         found = found.near(daemon_set.template.place_of(resource), f"{daemon_set.name} takes them")
     for one in asking:
@@ -159,7 +159,7 @@ def _asking(cluster: Cluster, flavor: str, resource: str, whole: int) -> list[Wh
         for s in cluster.policy.shapes
         if s.requests.get(resource) == whole and (not s.flavors or flavor in s.flavors)
     ]
-    queues = {q.name for q in cluster.queues if any(f.name == flavor for f in q.flavors())}
+    queues = {n.name for t in trees_of(cluster) for n in t.nodes if n.admits and any(c.pool == flavor for c in n.cells)}
     pod_sets = asking_for(cluster, queues, resource, whole)
     return found + [WholeNode(str(w.id), p.template.place_of(resource), p.template) for w, p in pod_sets]
 

@@ -5,21 +5,24 @@ from __future__ import annotations
 from qcheck.checks.capacity.sums import SHOWN, names, plural
 from qcheck.checks.registry import rule
 from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.guarantees import holders
+from qcheck.schedulers.table import promises_of
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.kueue import FlavorResource, Quota
     from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.workloads import DaemonSet
     from qcheck.packing.flavor_question import Verdict, Wish
     from qcheck.packing.pod_shape import PodShape
-    from qcheck.schedulers.kueue.guaranteed_pods import Guarantee
+    from qcheck.quota.tree import Cell, CellKey, QuotaNode
+    from qcheck.schedulers.guarantees import Guarantee
     from qcheck.supply.supply import Taking
 
     Judged = list[tuple[Guarantee, Verdict]]
@@ -34,7 +37,7 @@ def shapes_do_not_pack(cluster: Cluster) -> Iterator[Finding]:
     """Pods within guaranteed quota for which there are not enough nodes of their shape, alone or all together."""
     if not cluster.policy.shapes and not cluster.workloads:
         return
-    from qcheck.schedulers.kueue.guaranteed_pods import declared_guarantees, largest_per_queue, workload_guarantees
+    from qcheck.schedulers.guarantees import declared_guarantees, largest_per_queue, workload_guarantees
 
     yield from _asked_for(cluster)
     for guarantees in declared_guarantees(cluster).values():
@@ -45,10 +48,10 @@ def shapes_do_not_pack(cluster: Cluster) -> Iterator[Finding]:
 def _packed(cluster: Cluster, guarantees: list[Guarantee], severity: str) -> Iterator[Finding]:
     """Each guarantee alone; those that pass then together, where their flavors share nodes; at last what is borrowed."""
     from qcheck.packing.flavor_question import judge
-    from qcheck.schedulers.kueue.guaranteed_pods import sharing, wishes
+    from qcheck.schedulers.guarantees import sharing, wishes
 
     broken = overpromised(cluster)
-    held = [g for g in guarantees if is_left_to_packing(cluster, g.flavor, g.shape, broken)]
+    held = [g for g in guarantees if is_left_to_packing(cluster, g.pool, g.shape, broken)]
     alone = [(g, v) for g in held if (v := judge(cluster, [g.wish()])) is not None]
     yield from _each_alone(cluster, [(g, v) for g, v in alone if v.fails], severity)
     for part in sharing(cluster, [g for g, v in alone if not v.fails]):
@@ -63,25 +66,25 @@ def _packed(cluster: Cluster, guarantees: list[Guarantee], severity: str) -> Ite
 
 def _each_alone(cluster: Cluster, failing: Judged, severity: str) -> Iterator[Finding]:
     """One finding per shape and flavor, with the other queues to which the same happens."""
-    for kind in dict.fromkeys((g.shape.name, g.flavor) for g, _ in failing):
+    for kind in dict.fromkeys((g.shape.name, g.pool) for g, _ in failing):
         (worst, verdict), *others = sorted(
-            ((g, v) for g, v in failing if (g.shape.name, g.flavor) == kind), key=lambda gv: -gv[0].pods
+            ((g, v) for g, v in failing if (g.shape.name, g.pool) == kind), key=lambda gv: -gv[0].pods
         )
         found = _too_much(cluster, [worst], verdict, severity)
         for each, _ in others:
-            found = found.near(each.quota.nominal_place, _promise(each))
+            found = found.near(each.cell.place, _promise(each))
         yield found
 
 
-def overpromised(cluster: Cluster) -> frozenset[FlavorResource]:
+def overpromised(cluster: Cluster) -> frozenset[CellKey]:
     """Cells whose sums already exceed the nodes: those are QC101's."""
-    resources = {r for _, r in supply_of(cluster).demands if not supply_of(cluster).is_virtual(r)}
+    resources = {r for _, r in promises_of(cluster).cells if not supply_of(cluster).is_virtual(r)}
     return frozenset(
-        (f, r) for r in resources for over in supply_of(cluster).overdrafts(r, at_best=True) for f in over.flavors
+        (f, r) for r in resources for over in promises_of(cluster).overdrafts(r, at_best=True) for f in over.pools
     )
 
 
-def is_left_to_packing(cluster: Cluster, flavor: str, shape: PodShape, broken: frozenset[FlavorResource]) -> bool:
+def is_left_to_packing(cluster: Cluster, flavor: str, shape: PodShape, broken: frozenset[CellKey]) -> bool:
     """Whether nothing simpler is wrong: the sums are QC101's, whole nodes that a DaemonSet breaks QC505's."""
     if any((flavor, resource) in broken for resource in shape.request):
         return False
@@ -93,40 +96,40 @@ def is_left_to_packing(cluster: Cluster, flavor: str, shape: PodShape, broken: f
 
 
 def _too_much(cluster: Cluster, short: list[Guarantee], verdict: Verdict, severity: str) -> Finding:
-    largest = max(short, key=lambda g: g.quota.nominal)
+    largest = max(short, key=lambda g: g.cell.promised)
     promises = names(_promise(g) for g in short) if len(short) <= TOLD else _promises(short)
     message = f"{promises}, which do not fit{' together' if len(short) > 1 else ''}: {verdict.why()}"
-    found = finding(largest.quota.nominal_place, message)
+    found = finding(largest.cell.place, message)
     for each in short:
-        found = found if each is largest else found.near(each.quota.nominal_place, _promise(each))
+        found = found if each is largest else found.near(each.cell.place, _promise(each))
     found = _as_settled(cluster, found, short, verdict).at_most(severity).with_data(declared=severity == "error")
     return _by_eviction(cluster, found, short, [g.wish() for g in short])
 
 
 def _promises(short: list[Guarantee]) -> str:
     """Many guarantees in one sum."""
-    resource = short[0].quota.resource
-    total, pods = sum(g.quota.nominal for g in short), sum(g.pods for g in short)
-    flavors, shapes = sorted({g.flavor for g in short}), dict.fromkeys(g.shape.name for g in short)
+    resource = short[0].cell.resource
+    total, pods = sum(g.cell.promised for g in short), sum(g.pods for g in short)
+    flavors, shapes = sorted({pool_name(g.pool) for g in short}), dict.fromkeys(g.shape.name for g in short)
     quota = f"{show_amount(resource, total)} {resource} of {len(short)} queues in {names(flavors)}"
     return f"{quota} is {plural(pods, 'pod')} of {names(shapes)}"
 
 
 def _promise(given: Guarantee) -> str:
-    resource = given.quota.resource
-    quota = f"{show_amount(resource, given.quota.nominal)} {resource} of {given.holder} in {given.flavor}"
+    resource = given.cell.resource
+    quota = f"{show_amount(resource, given.cell.promised)} {resource} of {given.holder} in {pool_name(given.pool)}"
     return f"{quota} is {plural(given.pods, 'pod')} of {given.shape.name} ({show_amount(resource, given.size)} each)"
 
 
 def _as_settled(cluster: Cluster, found: Finding, short: list[Guarantee], verdict: Verdict) -> Finding:
     for each in short:
         found = found.near(each.shape.place, f"one pod of {each.shape.name}")
-    resource = short[0].quota.resource
+    resource = short[0].cell.resource
     for taking in _takings(cluster, short, {resource}):
         caption = f"DaemonSet {taking.daemon_set.name} takes {taking.amounts[resource]} of each node"
         found = found.near(taking.daemon_set.template.place_of(resource), caption)
     return found.likely(not verdict.certain).with_data(
-        flavors=sorted({g.flavor for g in short}),
+        flavors=sorted({pool_name(g.pool) for g in short}),
         queues=[g.holder for g in short],
         shapes=sorted({g.shape.name for g in short}),
         pods=sum(g.pods for g in short),
@@ -136,7 +139,7 @@ def _as_settled(cluster: Cluster, found: Finding, short: list[Guarantee], verdic
 
 def _takings(cluster: Cluster, short: list[Guarantee], resources: set[str]) -> list[Taking]:
     """The DaemonSets that take some of the resources of the nodes in question, each once."""
-    classes = [c for g in short for m in supply_of(cluster).matches(g.flavor) for c in m.group.classes]
+    classes = [c for g in short for m in supply_of(cluster).matches(g.pool) for c in m.group.classes]
     found = {t.daemon_set.id: t for c in classes for t in c.takings if t.certain and any(map(t.amounts.get, resources))}
     return list(found.values())
 
@@ -148,7 +151,7 @@ def _by_eviction(cluster: Cluster, found: Finding, short: list[Guarantee], wishe
     from qcheck.supply.evictable_daemon_sets import evictable
 
     flavors, templates = {f for w in wishes for f in w.flavors}, _templates(cluster, short)
-    for resources in ({short[0].quota.resource}, {r for g in short for r in g.shape.request}):
+    for resources in ({short[0].cell.resource}, {r for g in short for r in g.shape.request}):
         in_the_way = [t.daemon_set for t in _takings(cluster, short, resources)]
         daemon_sets = evictable(cluster, flavors, templates, in_the_way)
         rest = judge(cluster, wishes, Without(evicted=frozenset(d.id for d in daemon_sets))) if daemon_sets else None
@@ -170,13 +173,13 @@ def _ranked(cluster: Cluster, daemon_sets: list[DaemonSet]) -> str:
 
 def _templates(cluster: Cluster, short: list[Guarantee]) -> list[PodTemplate]:
     """The known pods that guarantees stand for: of a declared shape, those of the queue that ask for as many devices."""
-    from qcheck.supply.evictable_daemon_sets import asking
+    from qcheck.schedulers.table import asking
 
-    everyone = frozenset(cluster.queue)
+    everyone = frozenset(n.name for n in holders(cluster) if n.admits)
     found = [g.shape.template for g in short if g.shape.template is not None]
     for given in (g for g in short if g.shape.is_declared):
-        queues = frozenset({given.holder}) & everyone or everyone
-        known = [p.template for _, p in asking(cluster, queues, given.quota.resource, given.size)]
+        queues = frozenset({given.node.name} if given.node.admits else ()) & everyone or everyone
+        known = [p.template for _, p in asking(cluster, queues, given.cell.resource, given.size)]
         if not known:
             return []
         found += known
@@ -187,25 +190,25 @@ def _out_of_reach(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
     """Borrowing that quota allows and nodes do not, even while everybody else is idle."""
     from qcheck.cluster.value import replace
     from qcheck.packing.flavor_question import judge
-    from qcheck.schedulers.kueue.guaranteed_pods import reach
+    from qcheck.schedulers.guarantees import reach
 
     for given in part:
-        most = replace(given, pods=reach(cluster, given))
+        most = replace(given, pods=reach(given))
         verdict = judge(cluster, [most.wish()]) if most.pods > given.pods else None
         if verdict is not None and verdict.fails:
-            limit = given.quota.place.at("borrowingLimit")
+            limit = given.cell.limit_place
             message = (
-                f"with all that {given.holder} may borrow in {given.flavor} it holds {plural(most.pods, 'pod')} of "
+                f"with all that {given.holder} may borrow in {pool_name(given.pool)} it holds {plural(most.pods, 'pod')} of "
                 f"{given.shape.name}, which do not fit even while others are idle: {verdict.why()}"
             )
-            found = finding(limit if limit.exists else given.quota.nominal_place, message)
+            found = finding(limit or given.cell.place, message)
             yield _as_settled(cluster, found, [most], verdict).at_most("warning").with_data(declared=True)
 
 
 def _asked_for(cluster: Cluster) -> Iterator[Finding]:
     """Declared shapes with a number of pods: all of those that share nodes must be placeable at once."""
     from qcheck.packing.flavor_question import Wish, judge
-    from qcheck.schedulers.kueue.guaranteed_pods import sharing
+    from qcheck.schedulers.guarantees import sharing
 
     demanded = _demanded(cluster)
     first = [given for given, _ in demanded.values()]
@@ -216,27 +219,29 @@ def _asked_for(cluster: Cluster) -> Iterator[Finding]:
             flavors = sorted({f for g in part for f in demanded[g.shape.name][1]})
             asked = names(f"{plural(g.pods, 'pod')} of {g.shape.name}" for g in part)
             message = f"settings ask that {asked} be placeable in {names(flavors)} at once: {verdict.why()}"
-            found = finding(max(part, key=lambda g: g.quota.nominal).quota.nominal_place, message)
+            found = finding(max(part, key=lambda g: g.cell.promised).cell.place, message)
             found = _as_settled(cluster, found, part, verdict).with_data(declared=True, flavors=list(flavors))
             yield _by_eviction(cluster, found, part, wishes)
 
 
 def _demanded(cluster: Cluster) -> dict[str, tuple[Guarantee, tuple[str, ...]]]:
     """By shape with a number of pods: the largest quota that concerns it, and all flavors that it may use."""
-    from qcheck.schedulers.kueue.guaranteed_pods import Guarantee
-    from qcheck.schedulers.kueue.shapes import declared_shapes
+    from qcheck.schedulers.guarantees import Guarantee
+    from qcheck.schedulers.shapes import declared_shapes
 
     found: dict[str, tuple[Guarantee, tuple[str, ...]]] = {}
-    for flavor, resource in sorted(supply_of(cluster).demands):
+    for flavor, resource in sorted(promises_of(cluster).cells):
         for shape in declared_shapes(cluster, flavor) if is_compute(resource) else ():
             if shape.pods is None or shape.accelerator != resource or not supply_of(cluster).matches(flavor):
                 continue
-            given = Guarantee("settings", _largest(cluster, (flavor, resource)), shape, shape.pods)
+            given = Guarantee(*_largest(cluster, (flavor, resource)), shape, shape.pods)
             known, flavors = found.get(shape.name, (given, ()))
-            better = given if given.quota.nominal > known.quota.nominal else known
+            better = given if given.cell.promised > known.cell.promised else known
             found[shape.name] = (better, (*flavors, flavor))
     return found
 
 
-def _largest(cluster: Cluster, cell: FlavorResource) -> Quota:
-    return max(supply_of(cluster).demands[cell], key=lambda q: q.nominal)
+def _largest(cluster: Cluster, key: CellKey) -> tuple[QuotaNode, Cell]:
+    """The node with the most quota in a pool for a resource, and its cell."""
+    found = ((n, n.cell[key]) for n in holders(cluster) if key in n.cell)
+    return max(found, key=lambda held: held[1].promised)

@@ -11,17 +11,16 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.flavor_question import LENIENT, PLAIN, nodes_of
-from qcheck.schedulers.kueue.shapes import workload_shapes
-from qcheck.supply.supply import supply_of
+from qcheck.schedulers.table import promises_of, workload_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.kueue import Quota
     from qcheck.cluster.place import Place
     from qcheck.packing.pod_shape import PodShape
     from qcheck.packing.question import Nodes
+    from qcheck.quota.tree import Cell
     from qcheck.supply.supply import NodeGroup
 
 
@@ -42,24 +41,24 @@ class Idle(Value):
 
 def shapes_on(cluster: Cluster, flavor: str, resource: str) -> list[PodShape]:
     """The shapes that use a resource of a flavor: the declared ones, else those of workloads."""
-    from qcheck.schedulers.kueue.shapes import declared_shapes
+    from qcheck.schedulers.shapes import declared_shapes
 
     known = declared_shapes(cluster, flavor) or workload_shapes(cluster).get(flavor, ())
     return [s for s in known if s.accelerator == resource]
 
 
-def _cells(cluster: Cluster) -> Iterator[tuple[str, str, Quota, tuple[NodeGroup, ...]]]:
+def _cells(cluster: Cluster) -> Iterator[tuple[str, str, Cell, tuple[NodeGroup, ...]]]:
     """Flavors and accelerators with quota and known nodes, with the largest cell."""
     from qcheck.packing.flavor_question import groups_behind
 
     if not cluster.policy.shapes and not cluster.workloads:
         return
-    for (flavor, resource), quotas in supply_of(cluster).demands.items():
-        if not is_compute(resource) or not any(q.nominal for q in quotas):
+    for (flavor, resource), quotas in promises_of(cluster).cells.items():
+        if not is_compute(resource) or not any(q.promised for q in quotas):
             continue
         groups = [g for g in groups_behind(cluster, [flavor]) or () if g.advertises(resource)]
         if groups:
-            yield flavor, resource, max(quotas, key=lambda q: q.nominal), tuple(groups)
+            yield flavor, resource, max(quotas, key=lambda q: q.promised), tuple(groups)
 
 
 @rule("QC509")
@@ -91,17 +90,17 @@ def _idle(cluster: Cluster, group: NodeGroup, flavor: str, shape: PodShape, reso
 def _fails_to_pack(cluster: Cluster, flavor: str, shape: PodShape) -> bool:
     """Whether QC506 tells it already: some queue's quota is more of these pods than fit."""
     from qcheck.packing.flavor_question import judge
-    from qcheck.schedulers.kueue.guaranteed_pods import guarantee, holders
+    from qcheck.schedulers.guarantees import guarantee, holders
 
-    for name, holder in holders(cluster):
-        given = guarantee(name, holder, flavor, shape) if shape.queue in (None, name) else None
+    for node in holders(cluster):
+        given = guarantee(node, flavor, shape) if shape.queue in (None, node.name) else None
         verdict = judge(cluster, [given.wish()]) if given is not None and given.pods else None
         if verdict is not None and verdict.fails:
             return True
     return False
 
 
-def _strands(flavor: str, resource: str, largest: Quota, shape: PodShape, idle: list[Idle]) -> Finding:
+def _strands(flavor: str, resource: str, largest: Cell, shape: PodShape, idle: list[Idle]) -> Finding:
     worst = max(idle, key=lambda i: i.left)
     count = sum(i.group.ceiling or i.group.static for i in idle)
     total = sum(i.left * (i.group.ceiling or i.group.static) for i in idle)
@@ -114,7 +113,7 @@ def _strands(flavor: str, resource: str, largest: Quota, shape: PodShape, idle: 
         f"idle, {total} on {plural(count, 'node')}; up to {show_amount(worst.by, ceiling)} {worst.by} per {resource} "
         f"would leave none idle"
     )
-    place: Place = largest.nominal_place
+    place: Place = largest.place
     if shape.template is not None:
         written = shape.template.place_of(worst.by)
         place = written if written is not shape.template.place else (shape.place or written)
@@ -138,7 +137,7 @@ def shape_splits_domain(cluster: Cluster) -> Iterator[Finding]:
                 continue
             rests = names(f"{whole} is {whole // size} x {size} + {whole % size}" for whole in wholes)
             found = finding(
-                shape.place or largest.nominal_place,
+                shape.place or largest.place,
                 f"pods of {shape.name} with {size} {resource} do not divide the nodes of flavor {flavor}: {rests}",
             )
             for group in groups:
@@ -154,12 +153,12 @@ class Duel(Value):
 
     flavor: str
     owner: str
-    cell: Quota
+    cell: Cell
     large: PodShape
     small: PodShape
     wanted: int
     against: int
-    others: tuple[tuple[Quota, int], ...]
+    others: tuple[tuple[Cell, int], ...]
 
 
 @rule("QC511")
@@ -210,7 +209,7 @@ def _duels(cluster: Cluster, flavor: str, resource: str) -> Iterator[Duel]:
 
 def _without_device(cluster: Cluster, flavor: str) -> list[PodShape]:
     """Shapes that ask for no accelerator: those declared for this very flavor, else those of workloads that get it."""
-    from qcheck.schedulers.kueue.shapes import declared_shapes
+    from qcheck.schedulers.shapes import declared_shapes
 
     named = {s.name for s in cluster.policy.shapes if flavor in s.flavors}
     known = [s for s in declared_shapes(cluster, flavor) if s.name in named]
@@ -226,16 +225,17 @@ def _duel(cluster: Cluster, flavor: str, resource: str, large: PodShape, small: 
 
     Of pods without an accelerator the known ones count, no more: their quota is mostly meant for pods with one.
     """
-    from qcheck.schedulers.kueue.guaranteed_pods import pods_within
+    from qcheck.schedulers.guarantees import holders, pods_within
 
-    cells = [(q, c) for q in cluster.queues if (c := q.quota(flavor, resource)) is not None and c.nominal]
-    owners = [(q, c) for q, c in cells if large.queue in (None, q.name) and c.nominal >= large.request[resource]]
+    queues = [n for n in holders(cluster) if n.admits]
+    cells = [(q, c) for q in queues if (c := q.cell.get((flavor, resource))) is not None and c.entitled]
+    owners = [(q, c) for q, c in cells if large.queue in (None, q.name) and c.entitled >= large.request[resource]]
     if not owners:
         return None
-    owner, cell = max(owners, key=lambda owned: (owned[1].nominal, owned[0].name))
+    owner, cell = max(owners, key=lambda owned: (owned[1].entitled, owned[0].name))
     asked = small.accelerator or _basic(small)[0]
-    held = [(q, q.quota(flavor, asked)) for q in cluster.queues if q is not owner and small.queue in (None, q.name)]
-    others = [(c, pods) for q, c in held if c is not None and c.nominal and (pods := pods_within(q, flavor, small))]
+    held = [(q, q.cell.get((flavor, asked))) for q in queues if q is not owner and small.queue in (None, q.name)]
+    others = [(c, pods) for q, c in held if c is not None and c.entitled and (pods := pods_within(q, flavor, small))]
     against = sum(pods for _, pods in others)
     if small.accelerator is None and not small.is_declared:
         against = min(against, small.count)
@@ -264,9 +264,9 @@ def _blocked(duel: Duel, resource: str, enough: int | None, slots: int, groups: 
     )
     if enough is not None and enough <= duel.against:
         message += f", and {enough} well-placed ones are enough to leave no slot at all"
-    found = finding(duel.cell.nominal_place, message)
+    found = finding(duel.cell.place, message)
     for cell, pods in duel.others:
-        found = found.near(cell.nominal_place, f"{pods} pods of {duel.small.name}")
+        found = found.near(cell.place, f"{pods} pods of {duel.small.name}")
     for group in groups:
         found = found.near(group.count_place, f"nodes of {group.name}")
     return found.with_data(

@@ -24,7 +24,7 @@ from qcheck.reports.wording import (
     shows_statistics,
     title,
 )
-from qcheck.supply.supply import supply_of
+from qcheck.schedulers.table import promises_of, title_of, trees_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from qcheck.findings.causes import Group
     from qcheck.findings.finding import Finding
     from qcheck.findings.result import Result
+    from qcheck.quota.tree import QuotaTree
 
 MOST_CARDS = 500
 
@@ -83,7 +84,7 @@ def _verdict(result: Result) -> list[Html | str]:
 
 def _cluster(cluster: Cluster, many: bool, links: Links) -> Html | None:
     lines = capacity_lines(cluster)
-    if not lines and not cluster.queues:
+    if not lines and not any(t.nodes for t in trees_of(cluster)):
         return None
     look = Look(cluster, links)
     return tag(
@@ -94,7 +95,7 @@ def _cluster(cluster: Cluster, many: bool, links: Links) -> Html | None:
         list(headroom(cluster, lines, look)),
         tag(
             "div",
-            tag("div", tag("h3", "What Kueue sees"), list(quota_view(cluster, look)), cls="view"),
+            [_tree(tree, look) for tree in trees_of(cluster)],
             tag(
                 "div",
                 tag("h3", "What the nodes have"),
@@ -107,9 +108,13 @@ def _cluster(cluster: Cluster, many: bool, links: Links) -> Html | None:
     )
 
 
+def _tree(tree: QuotaTree, look: Look) -> Html:
+    return tag("div", tag("h3", f"What {title_of(tree.scheduler)} sees"), list(quota_view(tree, look)), cls="view")
+
+
 def _sum(cluster: Cluster, resource: str) -> Html | None:
     """The whole story in three numbers."""
-    promised = sum(q.nominal for (_, r), quotas in supply_of(cluster).demands.items() if r == resource for q in quotas)
+    promised = sum(q.promised for (_, r), quotas in promises_of(cluster).cells.items() if r == resource for q in quotas)
     beyond = sum(holdings(cluster, resource).beyond.values())
     if not promised:
         return None

@@ -31,7 +31,7 @@ def headroom(cluster: Cluster, lines: Sequence[CapacityLine], look: Look) -> Ite
 
 
 def _row(cluster: Cluster, line: CapacityLine, look: Look) -> Html:
-    promised = _promised(cluster, line, look)
+    promised = _promised(line, look)
     nodes = _nodes(line)
     scale = max(1, line.nominal, sum(amount for _, amount, _ in nodes))
     return tag(
@@ -41,7 +41,7 @@ def _row(cluster: Cluster, line: CapacityLine, look: Look) -> Html:
             tag("b", line.flavor),
             " ",
             tag("span", line.resource, cls="quiet"),
-            look.links(*(q.nominal_place for q in line.quotas), *_label_places(cluster, line.flavor)),
+            look.links(*(q.place for q in line.quotas), *_label_places(cluster, line.flavor)),
             _chip(line),
             cls="bar-name",
         ),
@@ -54,8 +54,8 @@ def _row(cluster: Cluster, line: CapacityLine, look: Look) -> Html:
 
 def _label_places(cluster: Cluster, flavor: str) -> list[Place]:
     """Where the flavor says which nodes it means."""
-    found = cluster.flavor.get(flavor)
-    return [found.place.at("spec", "nodeLabels", key) for key in found.node_labels] if found else []
+    found = cluster.quota_pools.get(flavor)
+    return [found.labels_place.at(key) for key in found.node_labels] if found else []
 
 
 def _chip(line: CapacityLine) -> Html:
@@ -74,10 +74,9 @@ def _held(line: CapacityLine) -> str:
     return held(line) + (f" … {most}" if most and line.is_known else "")
 
 
-def _promised(cluster: Cluster, line: CapacityLine, look: Look) -> list[Part]:
+def _promised(line: CapacityLine, look: Look) -> list[Part]:
     return [
-        (look.of(name.removeprefix("cohort ")), q.nominal, f"{name} {show_amount(line.resource, q.nominal)}")
-        for name, q in holders(cluster, line)
+        (look.of(c.holder), c.promised, f"{c.holder} {show_amount(line.resource, c.promised)}") for c in holders(line)
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qcheck.answers.node_pictures import DAEMON_SET, QUEUE, RESERVE
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.schedulers.table import trees_of
 
 if TYPE_CHECKING:
     from qcheck.answers.node_pictures import Slice
@@ -22,8 +23,8 @@ class Look:
     def __init__(self, cluster: Cluster, links: Links) -> None:
         self._cluster = cluster.name
         self._links = links
-        holders = [h for h in (*cluster.queues, *cluster.cohorts) if any(q.nominal for q in h.quotas())]
-        names = list(dict.fromkeys(h.name for h in holders))
+        nodes = [n for t in trees_of(cluster) for n in t.nodes if any(c.promised for c in n.cells)]
+        names = list(dict.fromkeys(n.title for n in nodes))
         self._classes = {name: f"q{i % MANY}" + (" again" if i >= MANY else "") for i, name in enumerate(names)}
 
     def of(self, name: str) -> str:

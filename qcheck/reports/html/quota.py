@@ -1,117 +1,109 @@
-"""The quota view: the cohort tree, and for each queue what it owns, lends and may borrow."""
+"""The quota view: each scheduler's tree, and for each queue what it owns, lends and may borrow."""
 
 from __future__ import annotations
 
 from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.html.markup import Html, share, tag
-from qcheck.schedulers.kueue.cohort_tree import UNLIMITED, cohort_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.kueue import Quota
+    from qcheck.quota.tree import Cell, QuotaNode, QuotaTree
     from qcheck.reports.html.look import Look
-    from qcheck.schedulers.kueue.cohort_tree import TreeNode
 
 
-def quota_view(cluster: Cluster, look: Look) -> Iterator[Html]:
-    """Trees first, then queues that are alone; what hangs in a cycle of cohorts comes last, in no tree."""
-    tree = cohort_tree(cluster)
-    rings = {name for ring in tree.cycles for name in ring}
-    for name, node in tree.cohorts.items():
-        if node.parent is None:
-            yield _cohort(cluster, name, look)
-    for name, node in tree.queues.items():
-        if node.parent is None:
-            yield _queue(cluster, name, look)
+def quota_view(tree: QuotaTree, look: Look) -> Iterator[Html]:
+    """Trees first, then queues that are alone; the queues below a cycle come last, in no tree."""
+    roots = list(tree.children(None))
+    yield from (_node(tree, n, look) for n in roots if not n.admits)
+    yield from (_node(tree, n, look) for n in roots if n.admits)
     for ring in tree.cycles:
-        yield tag(
-            "p", f"The cohorts {' → '.join((*ring, ring[0]))} form a cycle; their queues admit nothing.", cls="bad"
-        )
-    for name in sorted(rings):
-        yield from (_queue(cluster, q, look) for q in tree.cohorts[name].queues)
+        path = " → ".join((*ring, ring[0]))
+        yield tag("p", f"{path} form a cycle; the queues below admit nothing.", cls="bad")
+    rings = {name for ring in tree.cycles for name in ring}
+    for node in tree.nodes:
+        if node.name in rings and not node.admits:
+            yield from (_queue(q, look) for q in tree.children(node.key) if q.admits)
 
 
-def _cohort(cluster: Cluster, name: str, look: Look) -> Html:
-    node = cohort_tree(cluster).cohorts[name]
-    own = [tag("li", _amount(q), " of its own for ", q.flavor) for q in node.cells.values() if q.nominal]
+def _node(tree: QuotaTree, node: QuotaNode, look: Look) -> Html:
+    if node.admits:
+        return _queue(node, look)
+    own = [tag("li", _amount(c), " of its own for ", pool_name(c.pool)) for c in node.cells if c.promised]
+    below = sorted(tree.children(node.key), key=lambda n: (not n.admits, n.name))
     return tag(
         "div",
         tag(
             "div",
-            tag("span", cls=f"dot {look.of(name)}") if own else None,
-            "cohort ",
-            tag("b", name),
+            tag("span", cls=f"dot {look.of(node.title)}") if own else None,
+            f"{node.word} ",
+            tag("b", node.name),
             cls="cohort-name",
         ),
         tag("ul", own, cls="own") if own else None,
-        [_queue(cluster, q, look) for q in node.queues],
-        [_cohort(cluster, c, look) for c in node.cohorts],
+        [_node(tree, n, look) for n in below],
         cls="cohort",
     )
 
 
-def _queue(cluster: Cluster, name: str, look: Look) -> Html:
-    node = cohort_tree(cluster).queues[name]
-    cells = list(node.cells.values())
-    devices = [q for q in cells if is_compute(q.resource)] or cells
-    rest = [q for q in cells if q not in devices]
-    stopped = cluster.queue[name].is_stopped
-    folded = tag("details", tag("summary", "cpu, memory …"), [_cell(cluster, node, q, look) for q in rest])
+def _queue(node: QuotaNode, look: Look) -> Html:
+    devices = [c for c in node.cells if is_compute(c.resource)] or list(node.cells)
+    rest = [c for c in node.cells if c not in devices]
+    folded = tag("details", tag("summary", "cpu, memory …"), [_cell(node, c, look) for c in rest])
     return tag(
         "div",
         tag(
             "div",
-            tag("span", cls=f"dot {look.of(name)}"),
-            tag("b", name),
-            tag("span", "stopped", cls="chip warn") if stopped else None,
+            tag("span", cls=f"dot {look.of(node.title)}"),
+            tag("b", node.name),
+            tag("span", "stopped", cls="chip warn") if node.is_stopped else None,
             cls="queue-name",
         ),
-        [_cell(cluster, node, q, look) for q in devices],
+        [_cell(node, c, look) for c in devices],
         folded if rest else None,
         cls="queue",
     )
 
 
-def _cell(cluster: Cluster, node: TreeNode, quota: Quota, look: Look) -> Html:
+def _cell(node: QuotaNode, cell: Cell, look: Look) -> Html:
     """A bar from nothing to the most the queue can ever hold: own and kept, own and lent, borrowed."""
-    lent = cohort_tree(cluster).lent(node.name, quota.key)
-    extra = cohort_tree(cluster).borrowable(node.name, quota.key)
-    unlimited = extra >= UNLIMITED // 2
-    most = max(1, quota.nominal + (0 if unlimited else extra))
+    extra = cell.borrowable or 0
+    most = max(1, cell.entitled + extra)
     bar = [
-        tag("i", cls=look.of(node.name), style=f"width:{share(quota.nominal - min(lent, quota.nominal), most)}"),
-        tag("i", cls=f"{look.of(node.name)} lent", style=f"width:{share(min(lent, quota.nominal), most)}"),
-        tag("i", cls="borrowed", style=f"width:{share(0 if unlimited else extra, most)}"),
+        tag("i", cls=look.of(node.title), style=f"width:{share(cell.entitled - cell.lendable, most)}"),
+        tag("i", cls=f"{look.of(node.title)} lent", style=f"width:{share(cell.lendable, most)}"),
+        tag("i", cls="borrowed", style=f"width:{share(extra, most)}"),
     ]
     return tag(
         "div",
         tag(
             "span",
-            quota.flavor,
+            pool_name(cell.pool),
             " ",
-            tag("span", quota.resource, cls="quiet"),
-            look.links(quota.nominal_place),
+            tag("span", cell.resource, cls="quiet"),
+            look.links(cell.place),
             cls="cell-name",
         ),
         tag("span", bar, cls="bar"),
-        tag("span", _words(quota, lent, extra, unlimited), cls="cell-words"),
+        tag("span", _words(cell), cls="cell-words"),
         cls="cell",
     )
 
 
-def _words(quota: Quota, lent: int, extra: int, unlimited: bool) -> str:
-    parts = [f"owns {show_amount(quota.resource, quota.nominal)}"]
-    if lent:
-        whole = lent == quota.nominal
-        parts.append("lends all" if whole else f"lends {show_amount(quota.resource, lent)}")
-    if extra:
-        parts.append("borrows without limit" if unlimited else f"may borrow {show_amount(quota.resource, extra)}")
+def _words(cell: Cell) -> str:
+    parts = [f"owns {show_amount(cell.resource, cell.entitled)}"]
+    if cell.lendable:
+        whole = cell.lendable == cell.entitled
+        parts.append("lends all" if whole else f"lends {show_amount(cell.resource, cell.lendable)}")
+    if cell.borrowable is None:
+        parts.append("borrows without limit")
+    elif cell.borrowable:
+        parts.append(f"may borrow {show_amount(cell.resource, cell.borrowable)}")
     return ", ".join(parts)
 
 
-def _amount(quota: Quota) -> str:
-    return f"{show_amount(quota.resource, quota.nominal)} {quota.resource}"
+def _amount(cell: Cell) -> str:
+    return f"{show_amount(cell.resource, cell.promised)} {cell.resource}"

@@ -243,7 +243,7 @@ def _flavors(cluster: Cluster, pod_set: PodSet, queue: ClusterQueue) -> Iterator
 
 
 def _may_stand(cluster: Cluster, pod_set: PodSet, flavor: ResourceFlavor, group: NodeGroup) -> bool:
-    demand = demand_of(cluster, pod_set.template, flavor=flavor)
+    demand = demand_of(cluster, pod_set.template, pool=cluster.quota_pools.get(flavor.name))
     found = [eligible(demand, c) for c in group.classes]
     return any(e.selected == ALL and e.possible for e in found)
 

@@ -56,6 +56,12 @@ def at_home(cluster: Cluster, workload: Workload) -> Workload:
     return replace(workload, id=replace(workload.id, namespace=homes[0].namespace))
 
 
+def queue_of(cluster: Cluster, workload: Workload) -> str | None:
+    """Return the cluster queue behind the local queue that a workload names."""
+    local = cluster.local_queue.get((workload.namespace, workload.queue or ""))
+    return local.cluster_queue if local is not None else None
+
+
 @answered_once
 def destination(cluster: Cluster, workload: Workload) -> Destination:
     """Resolves the queue of a workload, as far as the repository tells. Worked out once for each."""

@@ -1,8 +1,4 @@
-"""The pods that have to be placed on a flavor's nodes: shapes that settings declare, and those of known workloads.
-
-Sizes of pods decide whether a quota can be used up; nothing in a queue tells them. So they are declared, or taken from the
-workloads that go to the queue, or not known.
-"""
+"""The pods of the workloads that Kueue would admit, by the flavor that they get."""
 
 from __future__ import annotations
 
@@ -10,8 +6,6 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.views import view
 from qcheck.packing.pod_shape import PodShape, pod_request
-from qcheck.supply.pod_requests import PODS
-from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,20 +14,6 @@ if TYPE_CHECKING:
     from qcheck.cluster.kueue import ClusterQueue
     from qcheck.cluster.workloads import PodSet, Workload
     from qcheck.schedulers.kueue.flavor_assignment import Assigned
-
-
-def declared_shapes(cluster: Cluster, flavor: str) -> tuple[PodShape, ...]:
-    """The shapes of the settings that concern a flavor: those that name it, or name none and ask for what it has."""
-    found = []
-    for shape in cluster.policy.shapes:
-        asked = PodShape(
-            shape.name, {PODS: 1, **{r: n for r, n in shape.requests.items() if n}}, shape.pods, shape.level
-        )
-        devices = [r for r in asked.request if is_compute(r)]
-        covered = all((flavor, r) in supply_of(cluster).demands for r in devices)
-        if flavor in shape.flavors or (not shape.flavors and covered):
-            found.append(asked)
-    return tuple(found)
 
 
 @view
@@ -88,16 +68,6 @@ def _shape(cluster: Cluster, workload: Workload, assigned: Assigned, queue: Clus
         level=pod_set.topology.required if pod_set.topology else None,
     )
     return replace(shape, place=pod_set.template.place_of(shape.accelerator or ""))
-
-
-@view
-def queue_shapes(cluster: Cluster) -> dict[tuple[str, str], tuple[PodShape, ...]]:
-    """The shapes of admissible workloads by flavor and cluster queue."""
-    found: dict[tuple[str, str], list[PodShape]] = {}
-    for flavor, shapes in workload_shapes(cluster).items():
-        for shape in shapes:
-            found.setdefault((flavor, shape.queue or ""), []).append(shape)
-    return {cell: tuple(shapes) for cell, shapes in found.items()}
 
 
 def _name(workload: Workload, pod_set: PodSet) -> str:

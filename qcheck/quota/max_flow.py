@@ -1,6 +1,6 @@
 """Whether demands fit into shared capacity: max-flow, and the smallest set of demands that proves they do not.
 
-By Hall's condition a set of flavors that can only draw from certain groups is infeasible exactly when some subset asks for
+By Hall's condition a set of pools that can only draw from certain groups is infeasible exactly when some subset asks for
 more than the groups it reaches hold together. That subset, made as small as possible, is the proof.
 """
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class Overdraft(Value):
-    """Flavors that together want more than the groups they reach hold; no smaller set of these flavors does."""
+    """Pools that together want more than the groups they reach hold; no smaller set of these pools does."""
 
-    flavors: tuple[str, ...]
+    pools: tuple[str, ...]
     groups: tuple[str, ...]
     wanted: int
     supply: int
@@ -26,7 +26,7 @@ class Overdraft(Value):
 def overdrafts(wanted: Mapping[str, int], reach: Reach, capacity: Mapping[str, int | None]) -> tuple[Overdraft, ...]:
     """The smallest violating set of each connected part.
 
-    `wanted` and `capacity` are amounts by flavor and group (None: unlimited); `reach[flavor][group]` caps what a flavor can
+    `wanted` and `capacity` are amounts by pool and group (None: unlimited); `reach[pool][group]` caps what a pool can
     draw from a group, for groups only part of which it selects.
     """
     found = []
@@ -39,12 +39,12 @@ def overdrafts(wanted: Mapping[str, int], reach: Reach, capacity: Mapping[str, i
     return tuple(found)
 
 
-def _unlimited(flavor: str, reach: Reach, capacity: Mapping[str, int | None]) -> bool:
-    return any(cap is None and capacity[g] is None for g, cap in reach[flavor].items())
+def _unlimited(pool: str, reach: Reach, capacity: Mapping[str, int | None]) -> bool:
+    return any(cap is None and capacity[g] is None for g, cap in reach[pool].items())
 
 
 def _parts(reach: Reach) -> list[list[str]]:
-    """Flavors grouped by the groups they share, directly or through others."""
+    """Pools grouped by the groups they share, directly or through others."""
     owner: dict[str, str] = {}
 
     def top(name: str) -> str:
@@ -52,20 +52,20 @@ def _parts(reach: Reach) -> list[list[str]]:
             name = owner[name]
         return name
 
-    for flavor, groups in reach.items():
+    for pool, groups in reach.items():
         for group in groups:
-            owner[top("g:" + group)] = top("f:" + flavor)
+            owner[top("g:" + group)] = top("f:" + pool)
     parts: dict[str, list[str]] = {}
-    for flavor in sorted(reach):
-        parts.setdefault(top("f:" + flavor), []).append(flavor)
+    for pool in sorted(reach):
+        parts.setdefault(top("f:" + pool), []).append(pool)
     return list(parts.values())
 
 
 def _smallest(demands: dict[str, int], reach: Reach, capacity: Mapping[str, int | None]) -> Overdraft:
-    """Drops flavors one by one as long as the rest is still infeasible."""
+    """Drops pools one by one as long as the rest is still infeasible."""
     kept = dict(demands)
-    for flavor in sorted(demands, key=lambda f: (demands[f], f)):
-        rest = {f: d for f, d in kept.items() if f != flavor}
+    for pool in sorted(demands, key=lambda f: (demands[f], f)):
+        rest = {f: d for f, d in kept.items() if f != pool}
         if rest and _shortfall(rest, reach, capacity):
             kept = rest
     groups = sorted({g for f in kept for g in reach[f]})
@@ -79,13 +79,13 @@ def _shortfall(demands: Mapping[str, int], reach: Reach, capacity: Mapping[str, 
 
 
 def assign(demands: Mapping[str, int], reach: Reach, capacity: Mapping[str, int | None]) -> dict[tuple[str, str], int]:
-    """How much each flavor draws from each group when as much demand as possible is met (augmenting paths)."""
+    """How much each pool draws from each group when as much demand as possible is met (augmenting paths)."""
     total = sum(demands.values())
     drawn: dict[tuple[str, str], int] = {}
     left = {g: (total if capacity[g] is None else capacity[g]) for f in demands for g in reach[f]}
-    for flavor, demand in demands.items():
+    for pool, demand in demands.items():
         while demand > 0:
-            path, amount = _augment(flavor, demand, demands, reach, left, drawn)
+            path, amount = _augment(pool, demand, demands, reach, left, drawn)
             if amount == 0:
                 break
             for (f, g), sign in path:
@@ -97,16 +97,16 @@ def assign(demands: Mapping[str, int], reach: Reach, capacity: Mapping[str, int 
 
 
 def _augment(
-    flavor: str,
+    pool: str,
     demand: int,
     demands: Iterable[str],
     reach: Reach,
     left: Mapping[str, int | None],
     drawn: Mapping[tuple[str, str], int],
 ) -> tuple[list[tuple[tuple[str, str], int]], int]:
-    """The shortest way to serve more of `flavor`, taking from others what they can get elsewhere."""
-    came: dict[str, tuple[list[tuple[tuple[str, str], int]], int]] = {flavor: ([], demand)}
-    waiting = [flavor]
+    """The shortest way to serve more of `pool`, taking from others what they can get elsewhere."""
+    came: dict[str, tuple[list[tuple[tuple[str, str], int]], int]] = {pool: ([], demand)}
+    waiting = [pool]
     seen_groups: set[str] = set()
     while waiting:
         at = waiting.pop(0)

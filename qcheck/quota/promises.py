@@ -1,0 +1,110 @@
+"""Promises against supply: the quota of every scheduler's queues beside what the nodes of its pools can give.
+
+Pools that select the same nodes share them; that is decided by max-flow.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.quota.max_flow import Overdraft, assign, overdrafts
+from qcheck.supply.eligibility import ALL
+from qcheck.supply.supply import supply_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.quota_pool import QuotaPool, SchedulerName
+    from qcheck.quota.tree import Cell, CellKey, QuotaTree
+    from qcheck.supply.supply import Reaching
+
+
+class Promises:
+    """The quota side of a cluster, compared with its supply."""
+
+    def __init__(self, cluster: Cluster, trees: tuple[QuotaTree, ...]) -> None:
+        self._cluster = cluster
+        self._supply = supply_of(cluster)
+        self.trees = trees
+        self.pool: dict[str, QuotaPool] = {p.key: p for t in trees for p in t.pools}
+
+    @cached_property
+    def cells(self) -> dict[CellKey, tuple[Cell, ...]]:
+        """All cells by pool and resource, of nodes whose workloads run in this cluster."""
+        found: dict[CellKey, list[Cell]] = {}
+        for tree in self.trees:
+            for node in tree.local():
+                for cell in node.cells:
+                    found.setdefault(cell.key, []).append(cell)
+        return {key: tuple(cells) for key, cells in found.items()}
+
+    def used_pools(self) -> list[tuple[QuotaPool, list[Cell]]]:
+        """The pools for which some queue has quota of something that nodes provide, with these cells."""
+        found: dict[str, list[Cell]] = {}
+        for (pool, resource), cells in self.cells.items():
+            if pool in self.pool and not self._supply.is_virtual(resource):
+                found.setdefault(pool, []).extend(cells)
+        return [(self.pool[key], cells) for key, cells in found.items()]
+
+    def is_provisioned(self, cell: Cell) -> bool:
+        """Return whether nodes are asked for before a workload of the cell's holder starts."""
+        return any(n.provisioned for t in self.trees for n in t.nodes if cell in n.cells)
+
+    def total(self, key: CellKey) -> int:
+        """Return all that is promised of a pool's resource, in base units."""
+        return sum(c.promised for c in self.cells.get(key, ()))
+
+    def overdrafts(
+        self, resource: str, at_best: bool, schedulers: Collection[SchedulerName] | None = None
+    ) -> tuple[Overdraft, ...]:
+        """Return the smallest sets of pools that promise more of a resource than their nodes supply together.
+
+        `at_best` compares with the ceiling, else with what is there. Pools whose supply is not known are left out, and so
+        are those that select nothing. `schedulers`: only the pools of these; each scheduler by itself without it.
+        """
+        judged = self._supply.is_bounded if at_best else self._supply.is_known
+        if schedulers is not None:
+            return overdrafts(*self._demand_and_supply(resource, at_best, judged, schedulers))
+        each = ((t.scheduler,) for t in self.trees)
+        return tuple(o for s in each for o in overdrafts(*self._demand_and_supply(resource, at_best, judged, s)))
+
+    def draws(self, resource: str) -> tuple[dict[tuple[str, str], int], dict[str, int | None]]:
+        """Return how much each pool draws from each group when as much quota as possible is met at the ceiling, and what
+        each group holds after total reserves (None: no ceiling)."""
+        wanted, reach, capacity = self.demand_at_best(resource)
+        return assign(wanted, reach, capacity), capacity
+
+    def demand_at_best(self, resource: str) -> tuple[dict[str, int], Reaching, dict[str, int | None]]:
+        """Return quota by pool, what each pool reaches of each group, and what a group can ever hold after reserves."""
+        everyone = [t.scheduler for t in self.trees]
+        return self._demand_and_supply(resource, True, self._supply.is_known, everyone)
+
+    def _demand_and_supply(
+        self,
+        resource: str,
+        at_best: bool,
+        judged: Callable[[str, str], bool],
+        schedulers: Collection[SchedulerName],
+    ) -> tuple[dict[str, int], Reaching, dict[str, int | None]]:
+        """Quota by pool, what a pool reaches of each group, and what each group holds after total reserves."""
+        wanted: dict[str, int] = {}
+        reach: Reaching = {}
+        for (pool, name), cells in self.cells.items():
+            matches = self._supply.matches(pool)
+            if name != resource or not matches or not judged(pool, resource):
+                continue
+            if self.pool[pool].scheduler not in schedulers:
+                continue
+            if not at_best and any(m.how_many != ALL for m in matches):
+                continue
+            wanted[pool] = sum(c.promised for c in cells)
+            reach[pool] = {
+                m.group.name: m.group.ceiling_supply(resource) if at_best else m.static_supply(resource)
+                for m in matches
+            }
+        groups = self._supply.groups
+        capacity = {g.name: g.ceiling_supply(resource) if at_best else g.static_supply(resource) for g in groups}
+        self._supply.set_aside(resource, capacity)
+        return wanted, reach, capacity

@@ -1,0 +1,128 @@
+"""The neutral quota tree: what every scheduler's queues are promised, in one form.
+
+Amounts are integers in base units (devices, milli-cpu, bytes); a limit of None is no limit.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from functools import cached_property
+
+from qcheck.cluster.objects import ObjectId
+from qcheck.cluster.place import Place
+from qcheck.cluster.quota_pool import QuotaPool, SchedulerName
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CellKey = tuple[str, str]
+"""The key of all sums: pool, resource."""
+
+
+class Origin(StrEnum):
+    """Where an amount comes from: a file, or what the scheduler assumes where the file says nothing."""
+
+    DECLARED = "declared"
+    DEFAULTED = "defaulted"
+
+
+class Cell(Value):
+    """What one node of the tree states for a pool and a resource.
+
+    * `promised` counts against the nodes: the sum over a tree is what its queues hold at the same time when each uses its
+      own. A scheduler whose parents contain their children counts only the topmost.
+    * `entitled` is theirs when they want it; `lendable` is the part of it that others may use meanwhile.
+    * `limit` is the most the node can ever hold; `borrowable` what that is beyond `entitled`.
+    * `place` is where the amount is written, `name_place` where the resource's name is, `limit_place` where the limit is.
+    * `holder` names the node in sums.
+    """
+
+    pool: str
+    resource: str
+    promised: int
+    entitled: int
+    lendable: int
+    limit: int | None
+    holder: str
+    place: Place
+    name_place: Place
+    limit_place: Place | None = None
+    origin: Origin = Origin.DECLARED
+
+    @property
+    def key(self) -> CellKey:
+        return self.pool, self.resource
+
+    @property
+    def borrowable(self) -> int | None:
+        """What the node may hold beyond what it is entitled to; None without limit."""
+        return None if self.limit is None else max(0, self.limit - self.entitled)
+
+
+class QuotaNode(Value, cached=True):
+    """A queue, or a node above queues. `name` is unique among the nodes of its `word`; `parent` is the key of the node above.
+
+    `admits`: workloads go to it. `needs_nodes`: its workloads run in this cluster. `provisioned`: nodes are asked for
+    before a workload starts. `id` is None for a node that exists only by being named.
+    """
+
+    name: str
+    word: str
+    parent: str | None
+    admits: bool
+    cells: tuple[Cell, ...] = ()
+    id: ObjectId | None = None
+    place: Place | None = None
+    is_stopped: bool = False
+    needs_nodes: bool = True
+    provisioned: bool = False
+
+    @property
+    def key(self) -> str:
+        """Unique in its tree."""
+        return f"{self.word}/{self.name}"
+
+    @property
+    def title(self) -> str:
+        """The node's name in sums: a queue by its name, another node with what it is."""
+        return self.name if self.admits else f"{self.word} {self.name}"
+
+    @cached_property
+    def cell(self) -> dict[CellKey, Cell]:
+        """The cells by pool and resource."""
+        return {c.key: c for c in self.cells}
+
+
+class QuotaTree(Value, cached=True):
+    """All queues of one scheduler. `cycles`: nodes that are their own ancestors, by name; they are part of no tree."""
+
+    scheduler: SchedulerName
+    nodes: tuple[QuotaNode, ...]
+    pools: tuple[QuotaPool, ...]
+    cycles: tuple[tuple[str, ...], ...] = ()
+
+    @cached_property
+    def node(self) -> dict[str, QuotaNode]:
+        """The nodes by key."""
+        return {n.key: n for n in self.nodes}
+
+    @cached_property
+    def queue(self) -> dict[str, QuotaNode]:
+        """The nodes that take workloads, by name."""
+        return {n.name: n for n in self.nodes if n.admits}
+
+    def children(self, parent: str | None) -> Iterator[QuotaNode]:
+        """The nodes right below another one; the roots below None."""
+        return iter(self._children.get(parent, ()))
+
+    @cached_property
+    def _children(self) -> dict[str | None, list[QuotaNode]]:
+        found: dict[str | None, list[QuotaNode]] = {}
+        for node in self.nodes:
+            found.setdefault(node.parent, []).append(node)
+        return found
+
+    def local(self) -> Iterator[QuotaNode]:
+        """The nodes whose quota needs nodes of this cluster."""
+        return (n for n in self.nodes if n.needs_nodes)

@@ -1,0 +1,150 @@
+"""Guaranteed quota as pods: how many of a shape each queue may hold at any time, which must therefore find nodes."""
+
+from __future__ import annotations
+
+from qcheck.cluster.resources import is_accelerator, is_compute
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.packing.flavor_question import PLENTY, Wish, judge
+from qcheck.schedulers.shapes import declared_shapes
+from qcheck.schedulers.table import promises_of, queue_node, trees_of, workload_shapes
+from qcheck.supply.supply import supply_of
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Mapping
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.packing.pod_shape import PodShape
+    from qcheck.quota.tree import Cell, QuotaNode
+
+
+class Guarantee(Value):
+    """`pods` of a shape that a queue's own quota in a pool holds; `cell` is the accelerator's."""
+
+    node: QuotaNode
+    cell: Cell
+    shape: PodShape
+    pods: int
+
+    @property
+    def pool(self) -> str:
+        return self.cell.pool
+
+    @property
+    def holder(self) -> str:
+        return self.cell.holder
+
+    @property
+    def size(self) -> int:
+        """Accelerators per pod."""
+        return self.shape.request[self.cell.resource]
+
+    def wish(self, label: str | None = None) -> Wish:
+        return Wish(label or self.shape.name, self.shape, self.pods, (self.pool,))
+
+
+def wishes(guarantees: Iterable[Guarantee]) -> list[Wish]:
+    """Many guarantees as wishes: those whose pods ask the same go by one name."""
+    first: dict[tuple[Hashable, ...], str] = {}
+    named = [(g, first.setdefault(g.shape.ask, g.shape.name)) for g in guarantees]
+    shared = {first for g, first in named if g.shape.name != first}
+    return [g.wish(f"{name} and its like" if name in shared else None) for g, name in named]
+
+
+def holders(cluster: Cluster) -> list[QuotaNode]:
+    """The nodes of all quota trees whose quota needs nodes here."""
+    return [n for t in trees_of(cluster) for n in t.local() if n.cells]
+
+
+def guarantee(node: QuotaNode, pool: str, shape: PodShape) -> Guarantee | None:
+    """What a node's own quota holds of a shape; None without quota for its accelerator in that pool."""
+    cell = node.cell.get((pool, shape.accelerator or ""))
+    return None if cell is None else Guarantee(node, cell, shape, pods_within(node, pool, shape))
+
+
+def pods_within(node: QuotaNode, pool: str, shape: PodShape) -> int:
+    """How many pods of a shape the own quota in a pool admits; resources that it does not cover do not count."""
+    return least_of({c.resource: c.entitled for c in node.cells if c.pool == pool}, shape)
+
+
+def least_of(held: Mapping[str, int], shape: PodShape) -> int:
+    """How many pods some amounts hold, by the resource that runs out first."""
+    return min((n // q for r, n in held.items() if (q := shape.request.get(r, 0))), default=0)
+
+
+def reach(given: Guarantee) -> int:
+    """How many of the pods the queue may hold with everything that it can borrow, while all others are idle."""
+    if not given.node.admits:
+        return given.pods
+    limits = {c.resource: c.limit for c in given.node.cells if c.pool == given.pool}
+    return least_of({r: PLENTY if n is None else n for r, n in limits.items()}, given.shape)
+
+
+def declared_guarantees(cluster: Cluster) -> dict[str, list[Guarantee]]:
+    """By declared shape: what every queue and cohort may hold of it, in each pool that the shape concerns.
+
+    Shapes with a number of pods of their own are left out: that number is what must fit.
+    """
+    found: dict[str, list[Guarantee]] = {}
+    for pool in sorted({p for p, r in promises_of(cluster).cells if is_compute(r)}):
+        for shape in declared_shapes(cluster, pool):
+            if shape.pods is None:
+                found.setdefault(shape.name, []).extend(_all(cluster, pool, shape))
+    return found
+
+
+def _all(cluster: Cluster, pool: str, shape: PodShape) -> list[Guarantee]:
+    given = (guarantee(node, pool, shape) for node in holders(cluster))
+    return [g for g in given if g is not None and g.pods > 0 and g.cell.promised > 0]
+
+
+def workload_guarantees(cluster: Cluster) -> list[Guarantee]:
+    """What queues may hold of the pods of their known workloads, where no declared shape speaks for the pool.
+
+    Pods of which not even one finds a node are left out: there it is the workload that is wrong, not the quota. Few pods
+    say how many accelerators the queue's pods have, not that all of its quota will be used with their cores and memory.
+    """
+    found = []
+    for pool, shapes in workload_shapes(cluster).items():
+        if declared_shapes(cluster, pool):
+            continue
+        for shape in shapes:
+            owner = queue_node(cluster, shape.queue or "")
+            given = guarantee(owner, pool, shape) if owner is not None else None
+            if owner is not None and given is not None and 2 * shape.count < given.pods:
+                devices = {r: n for r, n in shape.request.items() if is_accelerator(r)}
+                given = guarantee(owner, pool, replace(shape, request=devices))
+            if given is not None and given.pods > 0 and _finds_a_node(cluster, given):
+                found.append(given)
+    return found
+
+
+def _finds_a_node(cluster: Cluster, given: Guarantee) -> bool:
+    one = judge(cluster, [replace(given, pods=1).wish()])
+    return one is not None and not one.fails
+
+
+def largest_per_queue(guarantees: Iterable[Guarantee]) -> list[Guarantee]:
+    """Of each queue and pool the one whose pods ask for most accelerators."""
+    best: dict[tuple[str, str], Guarantee] = {}
+    for each in guarantees:
+        key = (each.node.key, each.pool)
+        if key not in best or each.size > best[key].size:
+            best[key] = each
+    return list(best.values())
+
+
+def sharing(cluster: Cluster, guarantees: Iterable[Guarantee]) -> list[list[Guarantee]]:
+    """Guarantees parted into sets whose pools reach the same nodes, directly or through others."""
+    of_pool: dict[str, list[Guarantee]] = {}
+    for each in guarantees:
+        of_pool.setdefault(each.pool, []).append(each)
+    left = {p: {m.group.name for m in supply_of(cluster).matches(p)} for p in of_pool}
+    parts = []
+    while left:
+        pool = next(iter(left))
+        pools, nodes = [pool], left.pop(pool)
+        while joined := [p for p, reached in left.items() if reached & nodes]:
+            pools += joined
+            nodes = nodes.union(*(left.pop(p) for p in joined))
+        parts.append([g for p in pools for g in of_pool[p]])
+    return parts
