@@ -10,10 +10,11 @@ from fractions import Fraction
 from functools import cached_property
 
 from qcheck.cluster.kai import Dimension, KaiNames, KaiQueue, SchedulingShard, names_of
+from qcheck.cluster.labels import NodeSelection
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import view
 from qcheck.schedulers.kai.hierarchy import Hierarchy, Member, Share
-from qcheck.supply.eligibility import ALL, NONE, SOME, label_match
+from qcheck.supply.eligibility import ALL, NONE, SOME, select
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def _selects(node_class: NodeClass, label: str, partition: str) -> int:
 
 def _selected(labels: Mapping[str, str], varying: Mapping[str, tuple[str, ...]], label: str, partition: str) -> int:
     if partition:
-        return label_match({label: partition}, dict(labels), varying)
+        return select(NodeSelection({label: partition}), dict(labels), varying)
     return NONE if label in labels or label in varying else ALL
 
 
