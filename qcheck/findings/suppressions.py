@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.place import Origin
+    from qcheck.cluster.place import Origin, Span
     from qcheck.findings.catalogue import Rule
 
     Marker = tuple[int, str, bool, Origin]
@@ -153,10 +153,19 @@ def _expired(until: str, today: str | None) -> str:
 
 
 def problems(suppressions: Iterable[Suppression], used: set[int], judged: set[str]) -> Iterator[Finding]:
-    """QC012. `used` are positions of suppressions that silenced something; `judged` the rules that ran everywhere."""
-    for position, each in enumerate(suppressions):
+    """QC012. `used` are positions of suppressions that silenced something; `judged` the rules that ran everywhere.
+
+    One that several clusters read is used where it silences something in one of them.
+    """
+    listed = list(suppressions)
+    useful = {_spot(listed[position]) for position in used}
+    for spot, each in {_spot(each): each for each in listed}.items():
         if each.wrong:
             yield finding(each.place, each.wrong)
-        elif position not in used and judged.issuperset(each.rules):
+        elif spot not in useful and judged.issuperset(each.rules):
             text = f"nothing to suppress: {', '.join(each.rules)} finds nothing here"
             yield finding(each.place, text).fixed_by("Remove the suppression.")
+
+
+def _spot(each: Suppression) -> tuple[str, Span, tuple[str, ...]]:
+    return each.place.origin.path, each.place.span, each.rules

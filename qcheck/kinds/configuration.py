@@ -24,14 +24,18 @@ DEEPEST = 8
 
 
 def read_configuration(documents: Iterable[Document], release: Release) -> tuple[Configuration | None, list[Problem]]:
-    """The Configuration of a cluster (the first one that is met), and what is wrong with all of them."""
+    """The Configuration of a cluster (the first one that is met), and what is wrong with those inside other objects.
+
+    One that is a document of its own is judged like every object.
+    """
     first: Configuration | None = None
     problems: list[Problem] = []
     for document in documents:
         found, unreadable = find(document)
         problems += unreadable
         for at in found:
-            problems += validate(at, Target(release))
+            if at.document is not document:
+                problems += validate(at, Target(release))
             first = first or decode(at, release)
     return first, problems
 
