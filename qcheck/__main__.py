@@ -8,9 +8,14 @@ import sys
 
 def main() -> None:
     gc.disable()  # one short run whose documents and model live to its end: a collector would only walk them again and again
-    from qcheck.cli.front import run
-
-    code = run(sys.argv[1:])
+    try:
+        from qcheck.cli.front import run
+    except KeyboardInterrupt:
+        sys.exit(130)
+    try:
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:  # a second one, while the first was being dealt with
+        code = 130
     gc.freeze()  # nor is what is left worth the walk that the interpreter makes when it ends
     sys.exit(code)
 

@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 ACTION = plain_yaml.read((ROOT / "action.yml").read_text(encoding="utf-8"))
-STEPS = {step["id"]: step for step in ACTION["runs"]["steps"]}
+STEPS = {step["id"]: step for step in ACTION["runs"]["steps"] if "run" in step}
 FLEET = ROOT / "fixtures" / "clusters" / "research-fleet"
 BASH = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail"]
 """How the runner calls `shell: bash`."""
@@ -33,8 +33,6 @@ class Runner:
         self.bin = folder / "bin"
         self.bin.mkdir()
         (self.bin / "python").symlink_to(sys.executable)
-        (self.bin / "qcheck").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m qcheck "$@"\n')
-        (self.bin / "qcheck").chmod(0o755)
 
     def run(self, step: str, outputs: dict[str, str] | None = None, **inputs: str) -> subprocess.CompletedProcess[str]:
         """Runs a step with inputs (underscores for dashes), the defaults for the others."""
@@ -45,7 +43,8 @@ class Runner:
         env = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.temp),
-            "PYTHONPATH": "" if step == "install" else str(ROOT),
+            "PYTHONPATH": str(ROOT) if step == "check" and outputs is None else "",
+            "GITHUB_ACTIONS": "true",
             "RUNNER_TEMP": str(self.temp),
             "GITHUB_ACTION_PATH": str(ROOT),
             "GITHUB_OUTPUT": str(self.output),
@@ -88,7 +87,7 @@ def runner(tmp_path: Path) -> Runner:
 
 def test_inputs_reach_scripts_through_the_environment_only() -> None:
     assert not [step["name"] for step in STEPS.values() if "${{" in step["run"]]
-    used = set(re.findall(r"inputs\.([\w-]+)", str(STEPS)))
+    used = set(re.findall(r"inputs\.([\w-]+)", str(ACTION["runs"]["steps"])))
     assert used == set(ACTION["inputs"])
 
 
@@ -149,6 +148,21 @@ def test_a_wrong_input_is_exit_code_2(runner: Runner) -> None:
     assert runner.run("check", config="--exit-zero").returncode == 2
 
 
+def test_what_keeps_it_from_judging_is_an_annotation(runner: Runner) -> None:
+    for wrong in ({"fail_on": "everything"}, {"since": "main"}, {"paths": "nowhere", "annotations": "false"}):
+        lines = runner.run("check", **wrong).stdout.splitlines()
+        token = next(line for line in lines if line.startswith("::stop-commands::")).removeprefix("::stop-commands::")
+        after = lines[lines.index(f"::{token}::") :]
+        assert [line for line in after if line.startswith("::error title=qcheck::")], wrong
+
+
+def test_nothing_is_imported_from_the_checkout(runner: Runner) -> None:
+    for name in ("json.py", "secrets.py", "typer.py", "qcheck.py"):
+        (runner.workspace / name).write_text("raise SystemExit(99)\n")
+    done = runner.run("check")
+    assert (done.returncode, runner.outputs()["exit-code"]) == (1, "1"), done.stderr
+
+
 def test_since_lets_old_findings_pass(runner: Runner) -> None:
     own = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"]
     for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", "as it is"]):
@@ -159,11 +173,31 @@ def test_since_lets_old_findings_pass(runner: Runner) -> None:
 
 @pytest.mark.slow
 def test_the_action_installs_itself(runner: Runner) -> None:
-    done = runner.run("install")
+    found = runner.run("python")
+    assert found.returncode == 0, found.stdout + found.stderr
+    done = runner.run("install", outputs=runner.outputs())
     assert done.returncode == 0, done.stdout + done.stderr
     checked = runner.run("check", outputs=runner.outputs())
     assert checked.returncode == 1
     assert "QC101" in checked.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["README.md", "docs/ci.md"])
+def test_the_workflows_of_the_documents_are_clean(page: str, tmp_path: Path) -> None:
+    zizmor = shutil.which("zizmor", path=f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}")
+    if zizmor is None:
+        pytest.skip("zizmor is not installed")
+    workflows = re.findall(r"```yaml\n(# \.github/workflows/.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    assert workflows
+    folder = tmp_path / ".github" / "workflows"
+    folder.mkdir(parents=True)
+    for number, text in enumerate(workflows):
+        (folder / f"{number}.yml").write_text(text)
+    done = subprocess.run(
+        [zizmor, "--offline", "--no-progress", "."], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.slow

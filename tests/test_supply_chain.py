@@ -46,9 +46,15 @@ def test_everything_that_is_declared_is_locked() -> None:
 
 
 def test_the_lock_names_hashes_and_no_places() -> None:
-    text = (ROOT / "requirements-dev.txt").read_text()
-    assert not re.search(r"https?:|index|find-links|trusted-host", text)
-    assert not [line for line in pinned("requirements-dev.txt").values() if "--hash=sha256:" not in line]
+    for name in ("requirements-dev.txt", "requirements.txt"):
+        assert not re.search(r"https?:|index|find-links|trusted-host", (ROOT / name).read_text())
+        assert not [line for line in pinned(name).values() if "--hash=sha256:" not in line]
+
+
+def test_the_action_installs_what_was_tested() -> None:
+    run, tested = pinned("requirements.txt"), pinned("requirements-dev.txt")
+    assert {name: tested.get(name) for name in run} == run
+    assert set(needed([*RUN])) <= set(run)
 
 
 def test_the_oldest_releases_are_those_that_are_allowed() -> None:

@@ -8,12 +8,15 @@ from types import GenericAlias
 from typing import Annotated, Any, Literal
 
 import typer
+from typer.rich_utils import rich_format_error
 
 from qcheck import __version__
 from qcheck.cli import admit, baseline, capacity, diff, explain, init, rules, schema, simulate, snapshot
 from qcheck.cli.arguments import Paths
 from qcheck.cli.check import check
+from qcheck.cli.ending import COULD_NOT_JUDGE
 from qcheck.cli.options import CHECK_OPTIONS, FLAG, LIVE, MANY, CheckOptions, Option
+from qcheck.cli.terminal import PROGRESS, annotate, is_on_github
 
 HELP = """Will what Kueue admits actually run?
 
@@ -50,10 +53,25 @@ def main(words: Sequence[str]) -> int:
     """Runs the app; its exit code."""
     words = optional_value(admit.spread_in(words) if words[:1] in (["admit"], ["simulate"]) else words)
     try:
-        app(args=words, prog_name="qcheck")
+        code = app(args=words, prog_name="qcheck", standalone_mode=False)
     except SystemExit as end:
-        return end.code if isinstance(end.code, int) else int(end.code is not None)
-    return 0
+        code = end.code
+    except CommandLineError as error:
+        return _refused(error)
+    return code if isinstance(code, int) else int(code is not None)
+
+
+CommandLineError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+"""What Typer raises for a command line that it refuses. It offers the subclasses only."""
+
+
+def _refused(error: Any) -> int:
+    """Shows an error as Typer does; on GitHub it is an annotation as well."""
+    PROGRESS.erase()
+    if is_on_github():
+        annotate(error.format_message())
+    rich_format_error(error)
+    return COULD_NOT_JUDGE
 
 
 def optional_value(words: Sequence[str]) -> list[str]:

@@ -7,7 +7,7 @@ import sys
 
 from qcheck.cli.given import audited, check_rules, paths_for, settings_for, words
 from qcheck.cli.output import STDOUT, Output, UsageError, parse_outputs, to_stdout, write
-from qcheck.cli.terminal import Watch, complain, say, wants_color
+from qcheck.cli.terminal import Watch, annotate, complain, is_on_github, say, wants_color
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.result import View
 from qcheck.reports import FORMATS, render
@@ -35,10 +35,10 @@ def check(options: CheckOptions) -> int:
     for output in outputs:
         write(output, _rendered(result, output, options))
     watch.close()
-    if result.inputs.unjudged and Output("text") not in outputs:
-        from qcheck.reports.wording import plain
-
-        complain("could not judge everything:\n" + "\n".join(map(plain, result.inputs.unjudged)))
+    if result.inputs.unjudged and is_on_github() and not any(o.format == "github" for o in outputs):
+        annotate("could not judge everything:\n" + "\n".join(result.inputs.unjudged))
+    elif result.inputs.unjudged and Output("text") not in outputs:
+        complain("could not judge everything:\n" + "\n".join(result.inputs.unjudged))
     return 0 if options.exit_zero and result.exit_code == 1 else result.exit_code
 
 

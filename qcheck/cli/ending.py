@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+COULD_NOT_JUDGE = 2
+INTERRUPTED, TERMINATED = 130, 143
+
 
 class Terminated(BaseException):
     """The process was asked to end."""

@@ -9,17 +9,14 @@ from __future__ import annotations
 import os
 import sys
 
-from qcheck.cli.ending import Terminated
+from qcheck.cli.ending import COULD_NOT_JUDGE, INTERRUPTED, TERMINATED, Terminated
 from qcheck.cli.output import UsageError
-from qcheck.cli.terminal import complain
+from qcheck.cli.terminal import PROGRESS, complain
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.settings import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-COULD_NOT_JUDGE = 2
-INTERRUPTED, TERMINATED = 130, 143
 
 
 def run(words: Sequence[str]) -> int:
@@ -31,8 +28,10 @@ def run(words: Sequence[str]) -> int:
     except SettingsError as error:
         complain(str(error), error.hint)
     except KeyboardInterrupt:
+        PROGRESS.erase()
         return INTERRUPTED
     except Terminated:
+        PROGRESS.erase()
         return TERMINATED
     except Exception as error:  # noqa: BLE001  (a person reads this: no traceback)
         complain(_unexpected(error), "This is a bug in qcheck: please report it with the input that shows it.")

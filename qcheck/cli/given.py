@@ -104,9 +104,7 @@ def _since(revision: str, paths: Sequence[str], settings: Settings, watch: Watch
 def stop_if_unjudged(inputs: Inputs) -> None:
     """Raises `UsageError` where the run could not judge; what it could say has been written by then."""
     if inputs.unjudged:
-        from qcheck.reports.wording import plain
-
-        raise UsageError("could not judge everything:\n" + "\n".join(map(plain, inputs.unjudged)))
+        raise UsageError("could not judge everything:\n" + "\n".join(inputs.unjudged))
 
 
 def words(texts: Iterable[str]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import os
 import sys
 
 from qcheck.cli.ending import end_tidily
+from qcheck.cli.terminal import PROGRESS
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def write(output: Output, text: str) -> None:
 
 def to_stdout(text: str) -> None:
     """Bytes as they are: UTF-8 and `\\n` whatever the platform says. A reader that went away is not an error."""
+    PROGRESS.erase()
     try:
         sys.stdout.flush()
         sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))

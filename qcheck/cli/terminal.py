@@ -26,8 +26,11 @@ def wants_color(choice: str, stream: TextIO) -> bool:
 
 
 def complain(message: str, hint: str = "", color: str = "auto") -> None:
-    """An error for people: what is wrong, and what to do next."""
+    """An error for people: what is wrong, and what to do next; on GitHub it is an annotation as well."""
     from qcheck.reports.wording import plain
+
+    if is_on_github():
+        annotate(f"{message}\n{hint}" if hint else message)
 
     head = f"{BOLD}{RED}error:{RESET}" if wants_color(color, sys.stderr) else "error:"
     first, *more = map(plain, message.splitlines() or [""])
@@ -35,6 +38,18 @@ def complain(message: str, hint: str = "", color: str = "auto") -> None:
     if hint:
         lines.append(f"  hint: {plain(hint)}")
     _to_stderr("\n".join(lines))
+
+
+def is_on_github() -> bool:
+    """Whether a runner of GitHub Actions reads what is written."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def annotate(message: str) -> None:
+    """An error as a workflow command. Runners read these on standard error too, where they spoil no report."""
+    from qcheck.reports.github import error_command
+
+    _to_stderr(error_command("qcheck", message))
 
 
 def say(text: str) -> None:
@@ -46,10 +61,42 @@ def say(text: str) -> None:
 
 def _to_stderr(text: str) -> None:
     """A reader that has gone away is no reason to fail."""
+    PROGRESS.erase()
     try:
         print(text, file=sys.stderr, flush=True)
     except OSError:
         return
+
+
+class ProgressLine:
+    """The line on standard error that says how far a run is; whatever is written next erases it first."""
+
+    def __init__(self) -> None:
+        self._is_drawn = False
+
+    def draw(self, text: str) -> None:
+        self._write(f"\r{text}\x1b[K")
+        self._is_drawn = True
+
+    def erase(self) -> None:
+        if self._is_drawn:
+            self._write("\r\x1b[K")
+            self._is_drawn = False
+
+    def _write(self, text: str) -> None:
+        try:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+        except OSError:
+            return
+
+
+PROGRESS = ProgressLine()
+
+
+def is_animated() -> bool:
+    """Whether standard error is a terminal that can redraw a line."""
+    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "")
 
 
 class Watch:
@@ -60,7 +107,7 @@ class Watch:
 
     def __init__(self, verbose: bool, quiet: bool) -> None:
         self.verbose = verbose
-        self.draws = not quiet and sys.stderr is not None and sys.stderr.isatty()
+        self.draws = not quiet and is_animated()
         self.drawn = self.started = perf_counter()
         self.stages: list[tuple[str, float]] = []
 
@@ -72,7 +119,7 @@ class Watch:
             return
         if self.draws and now - self.started > self.PATIENCE:
             self.drawn = now
-            self._draw(f"{stage} {done}/{total}" if total else stage)
+            PROGRESS.draw(f"{stage} {done}/{total}" if total else stage)
 
     def note(self, text: str) -> None:
         """Something that only `--verbose` tells."""
@@ -81,13 +128,8 @@ class Watch:
 
     def close(self) -> None:
         """Takes the progress line away, and says how long each stage took if asked to."""
-        if self.draws and self.drawn > self.started:
-            self._draw("")
+        PROGRESS.erase()
         if self.verbose:
             ends = [began for _, began in self.stages[1:]] + [perf_counter()]
             for (stage, began), end in zip(self.stages, ends, strict=True):
                 say(f"{stage:<9} {(end - began) * 1000:8.1f} ms")
-
-    def _draw(self, text: str) -> None:
-        sys.stderr.write(f"\r{text}\x1b[K")
-        sys.stderr.flush()

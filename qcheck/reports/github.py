@@ -33,8 +33,14 @@ KINDS = {"error": "error", "warning": "warning", "note": "notice"}
 def render(result: Result) -> str:
     many = has_many_clusters(result)
     lines = [line for severity in KINDS for line in _kind(result, severity, many)]
-    lines += [f"::error title=qcheck could not judge::{_data(plain(why))}" for why in result.inputs.unjudged[:1]]
+    lines += [error_command("qcheck could not judge", why) for why in result.inputs.unjudged[:1]]
     return "\n".join([*lines, f"qcheck: {counted(result)}"]) + "\n"
+
+
+def error_command(title: str, message: str) -> str:
+    """Return an error that belongs to no line of a file."""
+    text = "\n".join(map(plain, message.splitlines()))
+    return f"::error title={_property(title)}::{_data(text)}"
 
 
 def _kind(result: Result, severity: str, many: bool) -> Iterator[str]:

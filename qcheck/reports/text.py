@@ -129,4 +129,6 @@ def _unjudged(result: Result, paint: Paint) -> Iterator[str]:
         if f"{what}: {why}" not in result.inputs.unjudged:
             yield paint("dim", f"not judged: {plain(what)}: {plain(why)}")
     for why in result.inputs.unjudged:
-        yield f"{paint('error', 'could not judge')}: {plain(why)}"
+        first, *more = why.splitlines() or [""]
+        yield f"{paint('error', 'could not judge')}: {plain(first)}"
+        yield from (f"    {plain(line)}" for line in more)

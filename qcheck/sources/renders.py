@@ -104,7 +104,7 @@ def _run(name: str, command: list[str], seconds: int, most_bytes: int, within: s
                 return NotRead(name, f"{command[0]} {too_much}")
         errors.seek(0)
         if process.returncode:
-            return NotRead(name, f"{command[0]} failed: {_first_line(errors.read(LONGEST_COMPLAINT))}")
+            return NotRead(name, f"{command[0]} failed: {_complaint(errors.read(LONGEST_COMPLAINT))}")
         output.seek(0)
         return Content(name, output.read(most_bytes + 1))
 
@@ -133,6 +133,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _first_line(complaint: bytes) -> str:
-    lines = complaint.decode("utf-8", "replace").strip().splitlines()
-    return lines[0][:300] if lines else "it said nothing"
+def _complaint(said: bytes) -> str:
+    """All that a renderer says, without empty lines."""
+    lines = (line.rstrip() for line in said.decode("utf-8", "replace").splitlines())
+    return "\n".join(line for line in lines if line) or "it said nothing"
