@@ -1,6 +1,9 @@
+import os
 """No test may fail because the machine is busy: Hypothesis neither times examples nor judges how fast they are drawn."""
 
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy machine")
+
+os.environ.pop("GITHUB_ACTIONS", None)  # under it errors are annotations as well

@@ -149,8 +149,8 @@ def test_a_wrong_input_is_exit_code_2(runner: Runner) -> None:
 
 
 def test_what_keeps_it_from_judging_is_an_annotation(runner: Runner) -> None:
-    for wrong in ({"fail_on": "everything"}, {"since": "main"}, {"paths": "nowhere", "annotations": "false"}):
-        lines = runner.run("check", **wrong).stdout.splitlines()
+    for name, wrong in (("fail_on", "everything"), ("since", "main"), ("paths", "nowhere")):
+        lines = runner.run("check", annotations="false", **{name: wrong}).stdout.splitlines()  # type: ignore[arg-type]
         token = next(line for line in lines if line.startswith("::stop-commands::")).removeprefix("::stop-commands::")
         after = lines[lines.index(f"::{token}::") :]
         assert [line for line in after if line.startswith("::error title=qcheck::")], wrong

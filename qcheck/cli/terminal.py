@@ -34,7 +34,7 @@ def complain(message: str, hint: str = "", color: str = "auto") -> None:
 
     head = f"{BOLD}{RED}error:{RESET}" if wants_color(color, sys.stderr) else "error:"
     first, *more = map(plain, message.splitlines() or [""])
-    lines = [f"{head} {first}", *(f"       {line}" for line in more)]
+    lines = [f"{head} {first}", *(f"     | {line}" for line in more)]
     if hint:
         lines.append(f"  hint: {plain(hint)}")
     _to_stderr("\n".join(lines))

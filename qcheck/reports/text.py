@@ -131,4 +131,4 @@ def _unjudged(result: Result, paint: Paint) -> Iterator[str]:
     for why in result.inputs.unjudged:
         first, *more = why.splitlines() or [""]
         yield f"{paint('error', 'could not judge')}: {plain(first)}"
-        yield from (f"    {plain(line)}" for line in more)
+        yield from (f"  | {plain(line)}" for line in more)
