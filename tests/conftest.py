@@ -1,5 +1,7 @@
-import os
+
 """No test may fail because the machine is busy: Hypothesis neither times examples nor judges how fast they are drawn."""
+
+import os
 
 from hypothesis import HealthCheck, settings
 
