@@ -1,4 +1,3 @@
-
 """No test may fail because the machine is busy: Hypothesis neither times examples nor judges how fast they are drawn."""
 
 import os
