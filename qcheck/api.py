@@ -122,9 +122,9 @@ def simulate(
 ) -> Simulated:
     """What Kueue's scheduler does with the workloads in the file `scenario`, in the cluster that `paths` describe.
 
-    Raises `ScenarioError` for a scenario that cannot be read or names what the cluster does not have.
+    Raises `QuestionError` for a scenario that cannot be read or names what the cluster does not have.
     """
-    from qcheck.answers.scenario import ScenarioError
+    from qcheck.answers.question import QuestionError
     from qcheck.answers.simulate import simulate as run
     from qcheck.pipeline.scenario import read_scenario
 
@@ -135,7 +135,7 @@ def simulate(
     gathered = gather((*present, *paths), settings, watch, asked)
     if len(gathered.clusters) != 1:
         names = ", ".join(c.name for c in gathered.clusters)
-        raise ScenarioError([f"{scenario}: the paths hold several clusters ({names}); name one with --cluster"])
+        raise QuestionError([f"{scenario}: the paths hold several clusters ({names}); name one with --cluster"])
     cluster = gathered.clusters[0]
     found = [w for w in cluster.workloads if w.place.origin.path in asked]
     return run(cluster, written.scenario(found), lambda number, _: watch("simulate", number, 0))

@@ -45,17 +45,3 @@ class Scenario(Value):
     start: int
     eviction_delay: int
     actors: tuple[Actor, ...]
-
-
-class ScenarioError(Exception):
-    """A scenario that cannot be simulated; each fault is a message with its `file:line`."""
-
-    def __init__(self, faults: list[str]) -> None:
-        super().__init__("\n".join(faults))
-        self.faults = faults
-
-
-def fault(place: Place, message: str) -> str:
-    """A message that begins with where it holds."""
-    line, *_ = place.origin.span(place.route)
-    return f"{place.origin.path}:{line}: {message}"

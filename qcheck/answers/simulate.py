@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.answers.scenario import ScenarioError, fault
+from qcheck.answers.question import QuestionError, fault
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.kueue.admission import copies_of
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
@@ -69,14 +69,14 @@ def _left_out(run: Simulated) -> Iterator[str]:
 
 
 def simulate(cluster: Cluster, scenario: Scenario, report: Report | None = None) -> Simulated:
-    """Runs a scenario. Raises `ScenarioError` for a workload that names what the cluster does not have."""
+    """Runs a scenario. Raises `QuestionError` for a workload that names what the cluster does not have."""
     rules = rules_of(cluster, scenario.is_fair)
     ledger = Ledger(cohort_tree(cluster))
     cast = _Cast(cluster, ledger)
     for actor in scenario.actors:
         cast.add(actor)
     if cast.faults:
-        raise ScenarioError(cast.faults)
+        raise QuestionError(cast.faults)
     queues = {name: cluster.queue[name] for name in ledger.queues}
     simulation = Simulation(queues, rules, ledger, scenario.start, scenario.eviction_delay)
     simulation.hold(cast.holders)

@@ -11,7 +11,7 @@ import typer
 from typer.rich_utils import rich_format_error
 
 from qcheck import __version__
-from qcheck.cli import admit, baseline, capacity, diff, explain, init, rules, schema, simulate, snapshot
+from qcheck.cli import admit, baseline, capacity, diff, explain, init, rules, schema, shares, simulate, snapshot
 from qcheck.cli.arguments import Paths
 from qcheck.cli.check import check
 from qcheck.cli.ending import COULD_NOT_JUDGE
@@ -155,6 +155,14 @@ app.command(
         "qcheck admit job.yaml", "qcheck admit job.yaml other.yaml --in clusters/prod nodes.yaml --format json"
     ),
 )(admit.admit)
+app.command(
+    "shares",
+    epilog=examples(
+        "qcheck shares",
+        "qcheck shares clusters/prod --busy research,vision",
+        "qcheck shares --demand demand.yaml --format html=shares.html",
+    ),
+)(shares.shares)
 app.command(
     "simulate",
     epilog=examples("qcheck simulate scenario.yaml", "qcheck simulate scenario.yaml --in clusters/prod --format json"),

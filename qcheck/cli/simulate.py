@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from qcheck import api
-from qcheck.answers.scenario import ScenarioError
+from qcheck.answers.question import QuestionError
 from qcheck.cli.admit import In
 from qcheck.cli.arguments import Clusters, ConfigFile, Format, Verbose
 from qcheck.cli.given import paths_for, settings_for
@@ -37,7 +37,7 @@ def simulate(
     watch.note(f"settings: {settings.path or 'none found'}")
     try:
         run = api.simulate(scenario, paths_for(into or [], settings), settings, watch)
-    except ScenarioError as error:
+    except QuestionError as error:
         raise UsageError(str(error), HINT) from None
     watch("report", 0, 0)
     for output in outputs:

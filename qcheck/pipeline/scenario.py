@@ -6,17 +6,18 @@ import os
 import re
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from qcheck.answers.scenario import Actor, Admitted, Scenario, ScenarioError
+from qcheck.answers.question import QuestionError
+from qcheck.answers.scenario import Actor, Admitted, Scenario
 from qcheck.cluster.labels import NodeSelection
 from qcheck.cluster.objects import ObjectId
 from qcheck.cluster.place import Place
 from qcheck.cluster.pods import Container, PodTemplate
-from qcheck.cluster.quantity import Quantity, QuantityError, parse_quantity
+from qcheck.cluster.quantity import Quantity
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.workloads import PodSet, Workload
-from qcheck.documents.load import load
+from qcheck.pipeline.question import Amount, Part, at, read_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 _DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
 _UNITS = (86_400, 3_600, 60, 1)
-LARGEST = 50_000_000
 
 
 def _seconds(value: object) -> object:
@@ -38,28 +38,11 @@ def _seconds(value: object) -> object:
     return sum(int(n or 0) * unit for n, unit in zip(match.groups(), _UNITS, strict=True))
 
 
-def _quantity(value: object) -> object:
-    if isinstance(value, Quantity):
-        return value
-    try:
-        quantity = parse_quantity(value)
-    except QuantityError as error:
-        raise ValueError(str(error)) from None
-    if quantity.nanos < 0:
-        raise ValueError("a request cannot be negative")
-    return quantity
-
-
 Seconds = Annotated[int, BeforeValidator(_seconds, json_schema_input_type=int | str), Field(ge=0)]
-Amount = Annotated[object, BeforeValidator(_quantity, json_schema_input_type=int | float | str)]
 Flavors = dict[str, dict[str, str]]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", populate_by_name=True, title=None)
-
-
-class PodSetPart(_Part):
+class PodSetPart(Part):
     """Equal pods: how many, and what each requests."""
 
     name: str = "main"
@@ -67,21 +50,21 @@ class PodSetPart(_Part):
     requests: dict[str, Amount] = Field(default_factory=dict)
 
 
-class AdmittedPart(_Part):
+class AdmittedPart(Part):
     """Quota that the workload holds from the start, by pod set and resource."""
 
     at: int
     flavors: Flavors
 
 
-class RepeatPart(_Part):
+class RepeatPart(Part):
     """Equal workloads, each created `every` so many seconds after the one before."""
 
     count: int = Field(ge=1, le=100_000)
     every: Seconds
 
 
-class WorkloadPart(_Part):
+class WorkloadPart(Part):
     """A workload: pod sets written here, or a manifest with one workload."""
 
     name: str = Field(min_length=1)
@@ -109,7 +92,7 @@ class WorkloadPart(_Part):
         return self
 
 
-class ScenarioPart(_Part):
+class ScenarioPart(Part):
     """Workloads for `qcheck simulate`, in seconds from an arbitrary zero."""
 
     version: Literal[1]
@@ -134,7 +117,7 @@ class ScenarioFile:
         return tuple(dict.fromkeys(named))
 
     def scenario(self, found: Iterable[Workload]) -> Scenario:
-        """The scenario, with the workloads that were found in its manifests. Raises `ScenarioError`."""
+        """The scenario, with the workloads that were found in its manifests. Raises `QuestionError`."""
         of_file: dict[str, list[Workload]] = {}
         for each in found:
             of_file.setdefault(os.path.normpath(each.place.origin.path), []).append(each)
@@ -149,7 +132,7 @@ class ScenarioFile:
                 actors += _repeated(part, _actor(part, place, workload, self._part.start))
         faults += _doubled(actors)
         if faults:
-            raise ScenarioError(faults)
+            raise QuestionError(faults)
         return Scenario(
             place=Place(self._document),
             is_fair=None if self._part.mode is None else self._part.mode == "fairSharing",
@@ -173,40 +156,14 @@ class ScenarioFile:
             why = f"has {len(found)} workloads; give each a file of its own"
         else:
             why = f"cannot be used: {found[0].not_read}"
-        faults.append(_at(self._document, (*place.route, "manifest"), f"{part.name}: {path} {why}"))
+        faults.append(at(self._document, (*place.route, "manifest"), f"{part.name}: {path} {why}"))
         return None
 
 
 def read_scenario(path: str) -> ScenarioFile:
-    """The scenario in a file. Raises `ScenarioError`."""
-    try:
-        with open(path, "rb") as stream:
-            raw = stream.read(LARGEST + 1)
-    except OSError as error:
-        raise ScenarioError([f"{path}: {error.strerror or error}"]) from None
-    if len(raw) > LARGEST:
-        raise ScenarioError([f"{path}:1: larger than {LARGEST:,} bytes"])
-    loaded = load(raw, path)
-    if loaded.faults:
-        raise ScenarioError([f"{f.spot.path}:{f.spot.span()[0]}: {f.message}" for f in loaded.faults])
-    if len(loaded.documents) != 1:
-        raise ScenarioError([f"{path}:1: a scenario is one YAML document; this file has {len(loaded.documents)}"])
-    document = loaded.documents[0]
-    try:
-        return ScenarioFile(document, ScenarioPart.model_validate(document.data))
-    except ValidationError as error:
-        faults = [_at(document, e["loc"], _worded(e["loc"], e["msg"])) for e in error.errors()]
-        raise ScenarioError(list(dict.fromkeys(faults))) from None
-
-
-def _at(document: Document, route: tuple[str | int, ...], message: str) -> str:
-    return f"{document.path}:{document.span(route, on_key=True)[0]}: {message}"
-
-
-def _worded(route: tuple[str | int, ...], message: str) -> str:
-    named = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in route).lstrip(".")
-    said = message.removeprefix("Value error, ")
-    return f"{named}: {said[:1].lower()}{said[1:]}" if named else said
+    """The scenario in a file. Raises `QuestionError`."""
+    document, part = read_question(path, ScenarioPart)
+    return ScenarioFile(document, part)
 
 
 def _actor(part: WorkloadPart, place: Place, workload: Workload, start: int) -> Actor:

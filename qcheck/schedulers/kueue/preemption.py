@@ -9,6 +9,7 @@ from __future__ import annotations
 from qcheck.cluster.kueue import NEVER, ClusterQueue, Preemption, Quota
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.views import view
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 from qcheck.schedulers.kueue.competitors import contention_of
 from qcheck.schedulers.kueue.loans import loans_of
@@ -68,19 +69,25 @@ def preemption_matrix(cluster: Cluster) -> Matrix:
     fair = cluster.configuration is not None and cluster.configuration.fair_sharing
     known = _known(cluster)
     stances = tuple(Stance(q, tuple(_effects(cluster, q, fair, known.differ))) for q in cluster.queues)
-    claims = tuple(c for q in cluster.queues for c in _claims(cluster, q, known))
+    claims = tuple(c for q in cluster.queues for c in _claims(cluster, q))
     return Matrix(cluster.name, fair, cluster.policy.profile, stances, claims)
 
 
-def _claims(cluster: Cluster, owner: ClusterQueue, known: Known) -> Iterator[Claim]:
+def _claims(cluster: Cluster, owner: ClusterQueue) -> Iterator[Claim]:
     """Claims of one owner, accelerators only if it has any."""
     cells = list(owner.quotas())
     for quota in [q for q in cells if is_compute(q.resource)] or cells:
-        outcomes: dict[tuple[str, str], list[Loan]] = {}
-        for loan in loans_of(cluster).of(owner, quota):
-            outcomes.setdefault(_outcome(known, loan), []).append(loan)
-        for (outcome, why), loans in outcomes.items():
-            yield _claim(cluster, outcome, why, loans, known)
+        yield from claims_on(cluster, owner, quota)
+
+
+def claims_on(cluster: Cluster, owner: ClusterQueue, quota: Quota) -> Iterator[Claim]:
+    """What an owner can do about its quota of one cell, one claim for the holders of which the same holds."""
+    known = _known(cluster)
+    outcomes: dict[tuple[str, str], list[Loan]] = {}
+    for loan in loans_of(cluster).of(owner, quota):
+        outcomes.setdefault(_outcome(known, loan), []).append(loan)
+    for (outcome, why), loans in outcomes.items():
+        yield _claim(cluster, outcome, why, loans, known)
 
 
 def _claim(cluster: Cluster, outcome: str, why: str, loans: list[Loan], known: Known) -> Claim:
@@ -113,6 +120,7 @@ class Known(Value):
     differ: bool
 
 
+@view
 def _known(cluster: Cluster) -> Known:
     values = {name: [c.rank.value for c in members] for name, members in contention_of(cluster).of_queue.items()}
     ranks = {name: (min(v), max(v)) for name, v in values.items()}

@@ -1,0 +1,27 @@
+"""What each queue gets when queues are busy, of every scheduler."""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.schedulers.kueue import shares as kueue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.quota.shares import Demand, PoolShares, Usage
+
+    Divides = Callable[[Cluster, Demand, Usage], tuple[PoolShares, ...]]
+
+SCHEDULERS: tuple[Divides, ...] = (kueue.shares,)
+"""What divides the quota of each scheduler; nothing for a cluster without its queues."""
+
+
+def shares(cluster: Cluster, demand: Demand, usage: Usage) -> tuple[PoolShares, ...]:
+    """The pools of all schedulers, in the order of `SCHEDULERS`."""
+    return tuple(pool for divide in SCHEDULERS for pool in divide(cluster, demand, usage))
+
+
+def queue_names(pools: tuple[PoolShares, ...]) -> set[str]:
+    """The queues that can hold workloads."""
+    return {queue.queue for pool in pools for queue in pool.queues}

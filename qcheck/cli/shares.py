@@ -1,0 +1,75 @@
+"""`qcheck shares`: what each queue gets when queues are busy."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from qcheck import api
+from qcheck.answers.question import QuestionError
+from qcheck.cli.arguments import Clusters, ConfigFile, Format, Live, Paths, Verbose
+from qcheck.cli.given import paths_for, running, settings_for, stop_if_unjudged, words
+from qcheck.cli.output import UsageError, parse_outputs, write
+from qcheck.cli.terminal import Watch
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.pipeline.shares import divide
+from qcheck.reports import shares as report
+
+if TYPE_CHECKING:
+    from qcheck.reports.shares import Divided
+
+
+def _html(divided: Divided) -> str:
+    from qcheck.reports.html.shares import render
+
+    return render(divided)
+
+
+FORMATS = {
+    "text": report.render_text,
+    "json": report.render_json,
+    "markdown": report.render_markdown,
+    "html": _html,
+}
+
+
+def shares(
+    paths: Paths = None,
+    demand: Annotated[
+        str | None,
+        typer.Option("--demand", metavar="FILE", help="What each queue wants; queues left out want nothing."),
+    ] = None,
+    busy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--busy", metavar="QUEUE,...", help="Queues that want more than there is; the others want nothing."
+        ),
+    ] = None,
+    usage: Annotated[
+        str | None, typer.Option("--usage", metavar="FILE", help="What each queue consumed before.")
+    ] = None,
+    config: ConfigFile = None,
+    cluster: Clusters = None,
+    live: Live = None,
+    format: Format = None,
+    verbose: Verbose = False,
+) -> None:
+    """What each queue gets when every queue is busy: reserved, entitled, share, limit, and what it takes back.
+
+    Exit codes: 0 it is told; 2 it cannot be.
+    """
+    outputs = parse_outputs(format or (), tuple(FORMATS))
+    settings = settings_for(paths or (), config, cluster or (), live)
+    watch = Watch(verbose, quiet=False)
+    watch.note(f"settings: {settings.path or 'none found'}")
+    gathered = api.gather(paths_for(paths or (), settings, live), settings, watch, live=running(live, watch))
+    try:
+        divided = divide(gathered.clusters, demand, usage, words(busy or ()))
+    except QuestionError as error:
+        raise UsageError(str(error)) from None
+    watch("report", 0, 0)
+    for output in outputs:
+        write(output, FORMATS[output.format](divided))
+    watch.close()
+    stop_if_unjudged(gathered.inputs)

@@ -1,0 +1,60 @@
+"""Reads what queues want (`--demand`) and what they consumed before (`--usage`)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Literal
+
+from qcheck.answers.question import QuestionError
+from qcheck.cluster.quantity import NANO, Quantity, amount
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.pipeline.question import Amount, Part, at, read_question
+from qcheck.quota.shares import Demand, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qcheck.documents.document import Document
+
+
+class QueuesPart(Part):
+    """Amounts by queue and resource."""
+
+    version: Literal[1]
+    queues: dict[str, dict[str, Amount]]
+
+
+class Named:
+    """The queues that a file names, to be compared with those that exist."""
+
+    def __init__(self, document: Document, names: Iterable[str]) -> None:
+        self._document = document
+        self._names = tuple(names)
+
+    def check(self, known: set[str]) -> None:
+        """Raises `QuestionError` for a name that no queue has."""
+        there = ", ".join(sorted(known)) or "none"
+        unknown = [name for name in self._names if name not in known]
+        if unknown:
+            messages = {name: f"there is no queue {name!r}; there are: {there}" for name in unknown}
+            raise QuestionError([at(self._document, ("queues", name), m) for name, m in messages.items()])
+
+
+def read_demand(path: str) -> tuple[Demand, Named]:
+    """What queues want, in base units; those that are not named want nothing. Raises `QuestionError`."""
+    document, part = read_question(path, QueuesPart)
+    wanted: dict[str, dict[str, int | None]] = {
+        name: {r: amount(r, q) for r, q in amounts.items() if isinstance(q, Quantity)}
+        for name, amounts in part.queues.items()
+    }
+    return Demand(wanted), Named(document, part.queues)
+
+
+def read_usage(path: str) -> tuple[Usage, Named]:
+    """What queues consumed, exactly as written. Raises `QuestionError`."""
+    document, part = read_question(path, QueuesPart)
+    consumed = {
+        name: {r: Fraction(q.nanos, NANO) for r, q in amounts.items() if isinstance(q, Quantity)}
+        for name, amounts in part.queues.items()
+    }
+    return Usage(consumed, is_given=True), Named(document, part.queues)

@@ -1,0 +1,77 @@
+"""Reads the files in which users write questions: validated by pydantic, every error with its line."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+
+from qcheck.answers.question import QuestionError
+from qcheck.cluster.quantity import Quantity, QuantityError, parse_quantity
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.documents.load import load
+
+if TYPE_CHECKING:
+    from qcheck.documents.document import Document
+
+LARGEST = 50_000_000
+"""Bytes of a question at the most."""
+
+
+class Part(BaseModel):
+    """A part of a question; keys that it does not have are errors."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+
+P = TypeVar("P", bound=Part)
+
+
+def _quantity(value: object) -> object:
+    if isinstance(value, Quantity):
+        return value
+    try:
+        quantity = parse_quantity(value)
+    except QuantityError as error:
+        raise ValueError(str(error)) from None
+    if quantity.nanos < 0:
+        raise ValueError("an amount cannot be negative")
+    return quantity
+
+
+Amount = Annotated[object, BeforeValidator(_quantity, json_schema_input_type=int | float | str)]
+"""A Kubernetes quantity, which is read as `Quantity`."""
+
+
+def read_question(path: str, form: type[P]) -> tuple[Document, P]:
+    """The only document of a file, in a form. Raises `QuestionError`."""
+    try:
+        with open(path, "rb") as stream:
+            raw = stream.read(LARGEST + 1)
+    except OSError as error:
+        raise QuestionError([f"{path}: {error.strerror or error}"]) from None
+    if len(raw) > LARGEST:
+        raise QuestionError([f"{path}:1: larger than {LARGEST:,} bytes"])
+    loaded = load(raw, path)
+    if loaded.faults:
+        raise QuestionError([f"{f.spot.path}:{f.spot.span()[0]}: {f.message}" for f in loaded.faults])
+    if len(loaded.documents) != 1:
+        raise QuestionError([f"{path}:1: one YAML document is wanted; this file has {len(loaded.documents)}"])
+    document = loaded.documents[0]
+    try:
+        return document, form.model_validate(document.data)
+    except ValidationError as error:
+        faults = [at(document, e["loc"], _worded(e["loc"], e["type"], e["msg"])) for e in error.errors()]
+        raise QuestionError(list(dict.fromkeys(faults))) from None
+
+
+def at(document: Document, route: tuple[str | int, ...], message: str) -> str:
+    """A message that begins with the line of a route, or of the deepest part of it that is written."""
+    return f"{document.path}:{document.span(route, on_key=True)[0]}: {message}"
+
+
+def _worded(route: tuple[str | int, ...], kind: str, message: str) -> str:
+    named = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in route).lstrip(".")
+    said = "there is no such key" if kind == "extra_forbidden" else message.removeprefix("Value error, ")
+    said = "is missing" if kind == "missing" else said
+    return f"{named}: {said[:1].lower()}{said[1:]}" if named else said

@@ -1,0 +1,40 @@
+"""Who gets what in each cluster, for a demand and a history that users give."""
+
+from __future__ import annotations
+
+from qcheck.answers.question import QuestionError
+from qcheck.answers.shares import queue_names, shares
+from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.quota.shares import NO_USAGE, Demand
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.quota.shares import PoolShares
+
+
+def divide(
+    clusters: Sequence[Cluster], demand_file: str | None, usage_file: str | None, busy: Sequence[str]
+) -> tuple[tuple[str, tuple[PoolShares, ...]], ...]:
+    """The pools of each cluster by its name. Raises `QuestionError` for files that cannot be read and unknown queues."""
+    demand, usage, named = Demand(), NO_USAGE, []
+    if demand_file is not None or usage_file is not None:
+        from qcheck.pipeline.demand import read_demand, read_usage  # pydantic: only where a file is given
+
+        if demand_file is not None:
+            demand, names = read_demand(demand_file)
+            named.append(names)
+        if usage_file is not None:
+            usage, names = read_usage(usage_file)
+            named.append(names)
+    demand = replace(demand, busy=frozenset(busy))
+    divided = tuple((cluster.name, shares(cluster, demand, usage)) for cluster in clusters)
+    known = {name for _, pools in divided for name in queue_names(pools)}
+    for names in named:
+        names.check(known)
+    unknown = [name for name in busy if name not in known]
+    if unknown:
+        there = ", ".join(sorted(known)) or "none"
+        raise QuestionError([f"--busy: there is no queue {name!r}; there are: {there}" for name in unknown])
+    return divided

@@ -1,0 +1,81 @@
+"""What each queue gets, as a page with one bar per queue."""
+
+from __future__ import annotations
+
+from qcheck import __version__
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.reports.html import document
+from qcheck.reports.html.markup import Html, share, tag
+from qcheck.reports.shares import cells, heading, remarks, shown
+
+if TYPE_CHECKING:
+    from qcheck.quota.shares import PoolShares, QueueShare
+    from qcheck.reports.shares import Divided
+
+LEGEND = (
+    ("held", "reserved"),
+    ("kept", "entitled, and lent until it is taken back"),
+    ("grown", "share beyond that"),
+    ("free", "limit"),
+)
+
+
+def render(divided: Divided) -> str:
+    """One page for all clusters."""
+    many = len(divided) > 1
+    body = tag(
+        "main",
+        tag("header", tag("h1", "qcheck shares"), cls="top"),
+        tag("div", [tag("span", tag("i", cls=cls), words) for cls, words in LEGEND], cls="legend"),
+        [
+            tag("section", tag("h2", f"Cluster {name}") if many else None, [_pool(p) for p in pools])
+            for name, pools in divided
+        ],
+        tag("footer", f"qcheck {__version__}"),
+    )
+    return document("qcheck shares", body)
+
+
+def _pool(pool: PoolShares) -> Html:
+    scale = max((float(q.limit) for q in pool.queues), default=0.0)
+    return tag(
+        "section",
+        tag("h3", heading(pool)),
+        [_queue(pool, q, max(1, round(scale))) for q in pool.queues],
+        tag("ul", [tag("li", line) for line in remarks(pool)], cls="quiet") if remarks(pool) else None,
+    )
+
+
+def _queue(pool: PoolShares, queue: QueueShare, scale: int) -> Html:
+    words = dict(
+        zip(("queue", "reserved", "entitled", "share", "limit", "back"), cells(pool.resource, queue), strict=True)
+    )
+    share_text = f"share {words['share']}, " if queue.share is not None else ""
+    return tag(
+        "div",
+        tag("div", tag("b", queue.queue), tag("span", f"takes back {words['back']}", cls="quiet"), cls="bar-name"),
+        tag(
+            "div",
+            tag("span", "", cls="bar-label"),
+            tag("span", _segments(pool.resource, queue, scale), cls="bar"),
+            tag("span", f"{share_text}{words['reserved']} to {words['limit']}", cls="bar-total"),
+            cls="bar-line",
+        ),
+        cls="bar-row",
+    )
+
+
+def _segments(resource: str, queue: QueueShare, scale: int) -> list[Html]:
+    """Reserved, then what is entitled beyond it, then the share beyond that, then the way to the limit."""
+    ends = [queue.reserved, max(queue.reserved, queue.entitled)]
+    ends += [max(ends[-1], queue.share if queue.share is not None else 0)]
+    ends += [max(ends[-1], queue.limit)]
+    segments, before = [], 0
+    for (cls, words), end in zip(LEGEND, ends, strict=True):
+        at = round(float(end))
+        title = f"{words}: {shown(resource, end)}"
+        if at > before:
+            style = f"width:{share(at - before, scale)}"
+            segments.append(tag("i", cls=cls, style=style, title=title, aria_label=title))
+        before = max(before, at)
+    return segments

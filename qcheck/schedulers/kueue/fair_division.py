@@ -1,0 +1,93 @@
+"""The fluid division of fair sharing: what queues get if workloads could be cut as finely as one likes.
+
+Every node first gets what it wants of its own quota. What is left at a cohort goes to the children that borrow, so that
+what each borrows stays in proportion to its weight; children of weight 0 come last. Inside a child the same happens.
+Source: Kueue 0.20 `pkg/cache/scheduler/fair_sharing.go`, `pkg/scheduler/fair_sharing_iterator.go`: siblings compare what they
+borrow, divided by one and the same amount and by their weight.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from qcheck.quota.shares import Amount
+
+
+class Branch(Value, cached=True):
+    """A queue or cohort for one cell, in base units.
+
+    `own`: the quota at and below it. `kept`: the part of it that never leaves. `cap`: the most it may hold, None for no
+    limit of its own. `wanted`: of a queue, None for more than there is.
+    """
+
+    name: str
+    own: int
+    kept: int
+    cap: int | None
+    wanted: int | None
+    milli_weight: int
+    is_queue: bool
+    below: tuple[Branch, ...] = ()
+
+    @cached_property
+    def most(self) -> Fraction | None:
+        """What it would use if nobody else wanted anything; None for no bound."""
+        bounds = [Fraction(b) for b in (self.cap, self._wanted) if b is not None]
+        return min(bounds) if bounds else None
+
+    @property
+    def _wanted(self) -> Fraction | int | None:
+        if self.is_queue:
+            return self.wanted
+        asked = [child.most for child in self.below]
+        known = [max(Fraction(0), a - child.kept) for a, child in zip(asked, self.below, strict=True) if a is not None]
+        return sum(known, Fraction(0)) if len(known) == len(asked) else None
+
+    @property
+    def first(self) -> Fraction:
+        """What it uses of its own quota, which nobody keeps from it."""
+        most = self.most
+        return Fraction(self.own) if most is None else min(most, Fraction(self.own))
+
+    def wants_beyond(self, given: Fraction) -> bool:
+        """Whether it would use more than it is given."""
+        return self.most is None or self.most > given
+
+
+def divide(branch: Branch, budget: Amount) -> dict[str, Amount]:
+    """What every queue at and below a branch gets if the branch may use `budget`."""
+    if branch.is_queue:
+        got = min(Fraction(budget), branch.first if branch.most is None else branch.most)
+        return {branch.name: got.numerator if got.denominator == 1 else got}
+    given = [child.first for child in branch.below]
+    shared = sum((max(Fraction(0), g - c.kept) for g, c in zip(given, branch.below, strict=True)), Fraction(0))
+    left = max(Fraction(0), Fraction(budget) - shared)
+    for weights in ([c.milli_weight for c in branch.below], [int(c.milli_weight == 0) for c in branch.below]):
+        left = _pour(branch.below, weights, given, left)
+    found: dict[str, Amount] = {}
+    for child, amount in zip(branch.below, given, strict=True):
+        found.update(divide(child, amount))
+    return found
+
+
+def _pour(children: tuple[Branch, ...], weights: list[int], given: list[Fraction], left: Fraction) -> Fraction:
+    """Raises what each child has beyond its own quota, in proportion to the weights, until nothing is left or wanted.
+
+    Changes `given`, and returns what is left.
+    """
+    thirsty = [i for i, c in enumerate(children) if weights[i] and c.wants_beyond(given[i])]
+    while thirsty and left > 0:
+        per_weight = left / sum(weights[i] for i in thirsty)
+        for i in thirsty:
+            most = children[i].most
+            if most is not None:
+                per_weight = min(per_weight, (most - given[i]) / weights[i])
+        for i in thirsty:
+            given[i] += per_weight * weights[i]
+            left -= per_weight * weights[i]
+        thirsty = [i for i in thirsty if children[i].wants_beyond(given[i])]
+    return left
