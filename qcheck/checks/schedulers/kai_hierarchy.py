@@ -177,7 +177,7 @@ def _no_leaf(cluster: Cluster, job: KaiJob, queue: KaiQueue) -> Iterator[Finding
 def shard_empty(cluster: Cluster) -> Iterator[Finding]:
     """Shards without nodes."""
     label = names_of(cluster).node_pool_label
-    for shard in shards_of(cluster):
+    for shard in shards_of(cluster) if cluster.has_nodes else ():
         if shard.spec is None or shard.groups:
             continue
         may_be_labelled = any(pool.labels_unknown for pool in cluster.pools)

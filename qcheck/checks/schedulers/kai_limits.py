@@ -11,7 +11,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kai.jobs import jobs_of
 from qcheck.schedulers.kai.shards import Shard, shards_of
-from qcheck.schedulers.kai.words import shown
+from qcheck.schedulers.kai.words import shown, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +87,7 @@ def _limits_of_zero(queue: KaiQueue, dimensions: list[Dimension]) -> str:
 
 
 def _wanted(dimension: Dimension, job: KaiJob) -> str:
-    return f"{job.workload.name} requests {shown(dimension, job.first[dimension])} of {dimension.value}"
+    return f"{job.workload.name} requests {told(dimension, job.first[dimension])}"
 
 
 def _would_block(queue: KaiQueue) -> Iterator[Finding]:
@@ -122,8 +122,8 @@ def _below(queue: KaiQueue, terms: Terms) -> Finding:
     limit = shown(terms.dimension, terms.limit)
     how = f"a limit of {limit}" if terms.limit_place.exists else f"no limit, which KAI reads as {limit},"
     message = (
-        f"queue {queue.name} has {how} below its quota of {shown(terms.dimension, terms.quota)} for "
-        f"{terms.dimension.value}: it can never use what it is entitled to"
+        f"queue {queue.name} has {how} below its quota of "
+        f"{told(terms.dimension, terms.quota)}: it can never use what it is entitled to"
     )
     return (
         finding(terms.limit_place, message, f"limit {limit}")

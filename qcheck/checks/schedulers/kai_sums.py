@@ -10,7 +10,7 @@ from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, Terms
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kai.shards import Shard, shards_of, siblings
-from qcheck.schedulers.kai.words import added, shown
+from qcheck.schedulers.kai.words import FIELDS, added, shown, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,7 +43,7 @@ def _sum(children: Sequence[KaiQueue], dimension: Dimension) -> Fraction:
 
 
 def _exceeding(parent: KaiQueue, children: Sequence[KaiQueue], over: list[Dimension]) -> Finding:
-    sums = "; ".join(f"{added(d, _finite(children, d))} of {d.value}, it has {_has(parent.terms[d])}" for d in over)
+    sums = "; ".join(f"{added(d, _finite(children, d))}, it has {_has(parent.terms[d])}" for d in over)
     message = f"the queues below {parent.name} are promised more than it has: {sums}"
     first = parent.terms[over[0]]
     found = finding(first.quota_place, message, f"{parent.name} has {_has(first)}").about(parent.id)
@@ -77,7 +77,7 @@ def _takes_all(unlimited: list[KaiQueue], finite: list[KaiQueue], dimension: Dim
     first = unlimited[0]
     some = names(q.name for q in finite)
     message = (
-        f"queue {first.name} has an unlimited quota of {dimension.value} beside {some}: it may hold everything, and "
+        f"queue {first.name} has an unlimited quota of {FIELDS[dimension]} beside {some}: it may hold everything, and "
         "nothing is left to share by weight"
     )
     found = finding(first.terms[dimension].quota_place, message, "-1 is the whole total").about(first.id)
@@ -123,19 +123,21 @@ def _wants_surplus(terms: Terms) -> bool:
 
 def _without_weight(queue: KaiQueue, dimensions: list[Dimension]) -> Finding:
     first = queue.terms[dimensions[0]]
-    quotas = names(f"{shown(d, queue.terms[d].quota)} of {d.value}" for d in dimensions)
+    quotas = names(told(d, queue.terms[d].quota) for d in dimensions)
     message = (
-        f"queue {queue.name} may hold {_most(first)} of {first.dimension.value}, but {_no_weight(first)}: its share never "
+        f"queue {queue.name} may hold {_most(first)}, but {_no_weight(first)}: its share never "
         f"exceeds its quota of {quotas}"
     )
     found = finding(first.weight_place, message).about(queue.id)
     for dimension in dimensions[1:]:
-        found = found.near(queue.terms[dimension].weight_place, f"nor has it a weight for {dimension.value}")
+        found = found.near(queue.terms[dimension].weight_place, f"nor has it a weight for {FIELDS[dimension]}")
     return found.with_data(queue=queue.name, resources=[d.value for d in dimensions])
 
 
 def _most(terms: Terms) -> str:
-    return "any amount" if terms.limit == UNLIMITED else f"up to {shown(terms.dimension, terms.limit)}"
+    if terms.limit == UNLIMITED:
+        return f"any amount of {FIELDS[terms.dimension]}"
+    return f"up to {told(terms.dimension, terms.limit)}"
 
 
 def _no_weight(terms: Terms) -> str:
@@ -152,7 +154,7 @@ def _nobody_shares(shard: Shard, level: list[KaiQueue], weightless: list[KaiQueu
     is_idle = available is not None and available > total and not is_all
     rest = f"{shown(dimension, available - total)} of {shown(dimension, available)}" if available is not None else "any"
     message = (
-        f"no queue beside {first.name} has an overQuotaWeight for {dimension.value}, so no share exceeds a quota: "
+        f"no queue beside {first.name} has an overQuotaWeight for {FIELDS[dimension]}, so no share exceeds a quota: "
         f"{added(dimension, promised)}" + (f"; {rest} stay idle" if is_idle else "")
     )
     found = finding(first.terms[dimension].weight_place, message).about(first.id)

@@ -11,7 +11,7 @@ from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kai.gates import Bound, over
 from qcheck.schedulers.kai.jobs import CHART_CLASSES, CLASS_OF_KIND, jobs_of, labels_at, owner_metadata
 from qcheck.schedulers.kai.shards import shard_of
-from qcheck.schedulers.kai.words import shown
+from qcheck.schedulers.kai.words import shown, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,17 +47,14 @@ def non_preemptible_over_quota(cluster: Cluster) -> Iterator[Finding]:
 def _over_quota(job: KaiJob, barriers: list[Barrier], requests: str) -> Finding:
     first = barriers[0]
     each = "; ".join(
-        f"{shown(b.dimension, b.requested)} of {b.dimension.value}, queue {b.queue.name} has "
-        f"{shown(b.dimension, b.amount)}"
+        f"{told(b.dimension, b.requested)}, queue {b.queue.name} has {shown(b.dimension, b.amount)}"
         for b in barriers[:_MOST]
     )
     message = f"{job.workload.id} is not preemptible ({_why(job)}), so it stays within quota, but {requests} {each}"
     found = finding(job.place_of(first.dimension), message).about(job.workload.id)
     for barrier in barriers[:_MOST]:
-        quota = shown(barrier.dimension, barrier.amount)
-        found = found.near(
-            barrier.terms.quota_place, f"quota {quota} of {barrier.dimension.value} in {barrier.queue.name}"
-        )
+        quota = told(barrier.dimension, barrier.amount)
+        found = found.near(barrier.terms.quota_place, f"quota of {barrier.queue.name}: {quota}")
     return found.near(job.priority_class.place, "its priority class").with_data(
         queue=job.queue.name,
         resources=sorted({b.dimension.value for b in barriers}),

@@ -10,9 +10,9 @@ from qcheck.cluster.value import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_UNITS = ((10**15, "PB"), (10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"), (1, "B"))
-FIELDS = {Dimension.GPU: "gpu", Dimension.CPU: "cpu", Dimension.MEMORY: "memory"}
-"""What a queue's spec calls each dimension."""
+_UNITS = ((10**18, "EB"), (10**15, "PB"), (10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"), (1, "B"))
+FIELDS = {Dimension.GPU: "GPUs", Dimension.CPU: "cpu", Dimension.MEMORY: "memory"}
+"""What people call each dimension."""
 
 
 def shown(dimension: Dimension, amount: Fraction | float) -> str:
@@ -30,15 +30,22 @@ def shown(dimension: Dimension, amount: Fraction | float) -> str:
             return f"{number(exact / size)} {unit}"
 
 
+def told(dimension: Dimension, amount: Fraction | float) -> str:
+    """The same with what it is an amount of, where the unit does not say: `1.5 TB of memory`, `unlimited cpu`."""
+    if amount == UNLIMITED:
+        return f"unlimited {FIELDS[dimension]}"
+    return shown(dimension, amount) + (" of memory" if dimension is Dimension.MEMORY else "")
+
+
 def number(amount: Fraction) -> str:
     """Up to three decimals, without zeros at the end."""
     return f"{float(amount):.3f}".rstrip("0").rstrip(".")
 
 
 def added(dimension: Dimension, parts: Iterable[tuple[str, Fraction]]) -> str:
-    """`24 GPUs (a) + 24 GPUs (b) = 48 GPUs`; a single part stands alone."""
+    """`24 GPUs (a) + 24 GPUs (b) = 48 GPUs`; a single part has no sum."""
     listed = list(parts)
     words = [f"{shown(dimension, amount)} ({name})" for name, amount in listed]
     if len(words) == 1:
-        return words[0]
-    return f"{' + '.join(words)} = {shown(dimension, sum((a for _, a in listed), Fraction(0)))}"
+        return words[0] + (" of memory" if dimension is Dimension.MEMORY else "")
+    return f"{' + '.join(words)} = {told(dimension, sum((a for _, a in listed), Fraction(0)))}"
