@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence, Set
 
     from qcheck.answers.changes import ClusterChange
+    from qcheck.answers.drift import Drift
     from qcheck.answers.simulate import Simulated
     from qcheck.answers.verdict import Judged
     from qcheck.cluster.cluster import Cluster
@@ -139,6 +140,15 @@ def simulate(
     cluster = gathered.clusters[0]
     found = [w for w in cluster.workloads if w.place.origin.path in asked]
     return run(cluster, written.scenario(found), lambda number, _: watch("simulate", number, 0))
+
+
+def drift(paths: Sequence[str], live: Live, settings: Settings, watch: Watch = unwatched) -> Drift:
+    """How a running cluster differs from the files under `paths`. The settings have one cluster."""
+    from qcheck.pipeline.drift import Reading, differences
+
+    written, running = gather(paths, settings, watch), gather((), settings, watch, live=live)
+    ours, theirs = Reading(written.loaded, written.clusters[0]), Reading(running.loaded, running.clusters[0])
+    return differences(ours, theirs, live, written.inputs.unjudged)
 
 
 def gather(

@@ -11,16 +11,22 @@ import typer
 from qcheck.cli.output import UsageError, to_stdout
 from qcheck.cluster.quantity import whole
 
-MODULES = {"config": "qcheck.settings.schema", "report": "qcheck.reports.schema", "nodepool": "qcheck.nodepools.schema"}
+MODULES = {
+    "config": "qcheck.settings.schema",
+    "report": "qcheck.reports.schema",
+    "nodepool": "qcheck.nodepools.schema",
+    "drift": "qcheck.reports.drift_schema",
+}
 NEWEST = "v1beta2"
 
 
 def schema(
-    of: Annotated[str, typer.Argument(metavar="config|report|nodepool|KIND")],
+    of: Annotated[str, typer.Argument(metavar="config|report|nodepool|drift|KIND")],
     api_version: Annotated[str, typer.Option("--api-version", help="Of a kind of Kueue: v1beta1 or v1beta2.")] = NEWEST,
     kueue: Annotated[str, typer.Option("--kueue", help="Of a kind of Kueue: the release that serves it.")] = "0.19",
 ) -> None:
-    """Print a JSON Schema: of qcheck.yaml (config), of --format json (report), of the NodePool format (nodepool).
+    """Print a JSON Schema: of qcheck.yaml (config), of --format json (report), of the NodePool format (nodepool),
+    of `drift --format json` (drift).
 
     Or of a kind of Kueue, such as ClusterQueue, as a release serves it: for editors and other validators.
     """

@@ -73,6 +73,13 @@ def _strategy(spec: Cursor) -> Iterator[Change]:
             yield Wrap(check.route, "name")
 
 
+def as_newest(root: Cursor, target: Target) -> dict[str, object]:
+    """The data of an object as the newest version has it, whatever its file says; as it is where nothing differs."""
+    asked = list(_migration(root, object_id(root), target))
+    data = _changed(root, asked) if asked else root.data
+    return data if isinstance(data, dict) else {}
+
+
 def _migration(root: Cursor, identity: ObjectId, target: Target) -> Iterator[Change]:
     """Everything that v1beta2 wants otherwise (`*_conversion.go` of Kueue's v1beta1)."""
     is_old = identity.group == KUEUE and identity.version in OLD_VERSIONS
@@ -128,7 +135,13 @@ _MIGRATIONS = {
 
 def _is_accepted(root: Cursor, asked: list[Change], target: Target) -> bool:
     """Whether the new version refuses or loses nothing."""
+    data = _changed(root, asked)
+    return not any(p.code in _REFUSED for p in validate(Cursor(root.document, root.route, data), target))
+
+
+def _changed(root: Cursor, asked: list[Change]) -> object:
+    """The data of an object after some changes to its document."""
     data = changed(root.document.data, asked)
     for step in root.route:
         data = data[step]  # type: ignore[index]
-    return not any(p.code in _REFUSED for p in validate(Cursor(root.document, root.route, data), target))
+    return data

@@ -11,6 +11,7 @@ from qcheck.cluster.policy import matches_any
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.supply.device_sharing import seen_physical
 from qcheck.supply.discovered_labels import is_discovered
+from qcheck.supply.pool_members import pool_of_each_node
 from qcheck.supply.supply import NodeClass, NodeGroup, takings
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ GROUP_LABELS = (
 
 def group_nodes(cluster: Cluster) -> tuple[NodeGroup, ...]:
     """All nodes of the cluster, dumped ones first."""
-    owners = _owners(cluster)
+    owners = pool_of_each_node(cluster)
     groups = _dumped(cluster, owners)
     owned: dict[int, list[Node]] = {}
     for node in cluster.nodes:
@@ -66,20 +67,6 @@ def _told_apart(groups: list[NodeGroup]) -> list[NodeGroup]:
         taken.add(name)
         told.append(group if name == group.name else replace(group, name=name))
     return told
-
-
-def _owners(cluster: Cluster) -> dict[str, NodePool]:
-    """The pool of each dumped node that carries a pool's own label."""
-    by_label = {p.group_label: p for p in cluster.pools if p.group_label is not None}
-    keys = sorted({key for key, _ in by_label})
-    owners = {}
-    for node in cluster.nodes:
-        for key in keys:
-            pool = by_label.get((key, node.node_labels.get(key, "")))
-            if pool is not None:
-                owners[node.name] = pool
-                break
-    return owners
 
 
 def _dumped(cluster: Cluster, owners: dict[str, NodePool]) -> list[NodeGroup]:
@@ -183,7 +170,7 @@ def _group_of_pool(cluster: Cluster, pool: NodePool, present: list[Node]) -> Nod
         machines = _seen_machines(present)
         pool = replace(pool, limits=_limits_left(pool, present))
         name = f"{pool.name} (further nodes)"
-    static = 0 if present else pool.minimum
+    static = 0 if present or cluster.live else pool.minimum
     classes = tuple(_pool_class(cluster, pool, m) for m in machines)
     return NodeGroup(name, pool.place, pool.count_place, static, ceiling, classes, pool)
 

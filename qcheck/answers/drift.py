@@ -1,0 +1,238 @@
+"""How a running cluster differs from its files: objects that only one side has, fields that differ, nodes against pools."""
+
+from __future__ import annotations
+
+from qcheck.cluster.labels import Taint
+from qcheck.cluster.nodes import ESTIMATED, Machine, Node, NodePool
+from qcheck.cluster.resources import looks_like_accelerator
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.supply.pool_members import declared, likely_pool_of_each_node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.objects import ObjectId
+    from qcheck.cluster.place import Place, Route
+
+    Plain = dict[str, object]
+
+NAMED_BY = ("name", "key", "nodeLabel", "topologyKey")
+"""Fields by which the items of a list are told apart."""
+UNORDERED = frozenset(
+    {"resources", "coveredResources", "onFlavors", "admissionChecks", "tolerations", "nodeTaints", "clusters",
+     "managedResources", "resourceGroups", "containers", "initContainers"}
+)  # fmt: skip
+"""Lists whose order means nothing."""
+HEALTH = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "node.cilium.io/", "ToBeDeletedByClusterAutoscaler",
+          "DeletionCandidateOfClusterAutoscaler", "karpenter.sh/disrupted", "karpenter.sh/unregistered")  # fmt: skip
+"""Taints that come and go with the state of a node."""
+CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+
+
+class Side(Value):
+    """One object as one side has it: `data` in comparable form, `place` where it is written."""
+
+    id: ObjectId
+    place: Place
+    data: Plain
+
+
+class Field(Value):
+    """A field with another value: what the file has and what the cluster has; None where it is absent."""
+
+    route: Route
+    file: object
+    live: object
+
+
+class Changed(Value):
+    """An object that both sides have, and its fields that differ. `place` is in the file."""
+
+    id: ObjectId
+    place: Place
+    fields: tuple[Field, ...]
+
+
+class NodeDifference(Value):
+    """A figure of a pool, and what the cluster's nodes have instead. `pool` is None for nodes of no pool; `nodes` names
+    the nodes that differ, none where their number does."""
+
+    pool: str | None
+    place: Place | None
+    field: str
+    file: object
+    live: object
+    nodes: tuple[str, ...] = ()
+
+
+class Drift(Value):
+    """All differences, and why some things could not be compared."""
+
+    only_in_files: tuple[Side, ...] = ()
+    only_live: tuple[Side, ...] = ()
+    changed: tuple[Changed, ...] = ()
+    nodes: tuple[NodeDifference, ...] = ()
+    not_compared: tuple[str, ...] = ()
+    unjudged: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        return len(self.only_in_files) + len(self.only_live) + len(self.changed) + len(self.nodes)
+
+    @property
+    def exit_code(self) -> int:
+        """0: none; 1: differences; 2: could not judge."""
+        return 2 if self.unjudged else 1 if self.count else 0
+
+
+def changed(file: Side, live: Side) -> Changed | None:
+    """How an object differs; None where it does not."""
+    fields = tuple(_differences(file.data, live.data, ()))
+    return Changed(file.id, file.place, fields) if fields else None
+
+
+def _differences(file: object, live: object, route: Route) -> Iterator[Field]:
+    if isinstance(file, dict) and isinstance(live, dict):
+        for key in sorted({*file, *live}):
+            yield from _differences(file.get(key), live.get(key), (*route, key))
+    elif isinstance(file, list) and isinstance(live, list):
+        yield from _of_lists(file, live, route)
+    elif file != live:
+        yield Field(route, file, live)
+
+
+def _of_lists(file: list[object], live: list[object], route: Route) -> Iterator[Field]:
+    ours, theirs = _by_name(file), _by_name(live)
+    if ours is None or theirs is None:
+        yield from _of_plain_lists(file, live, route)
+        return
+    for name, (at, item) in ours.items():
+        if name not in theirs:
+            yield Field((*route, at), item, None)
+        else:
+            yield from _differences(item, theirs[name][1], (*route, at))
+    for name, (_, item) in theirs.items():
+        if name not in ours:
+            yield Field((*route, len(file)), None, item)
+    both = [name for name in ours if name in theirs]
+    if not _is_unordered(route) and both != [name for name in theirs if name in ours]:
+        yield Field(route, list(ours), list(theirs))
+
+
+def _of_plain_lists(file: list[object], live: list[object], route: Route) -> Iterator[Field]:
+    is_same = sorted(map(repr, file)) == sorted(map(repr, live)) if _is_unordered(route) else file == live
+    if is_same:
+        return
+    if len(file) == len(live) and all(isinstance(item, dict) for item in (*file, *live)):
+        for at, (ours, theirs) in enumerate(zip(file, live, strict=True)):
+            yield from _differences(ours, theirs, (*route, at))
+    else:
+        yield Field(route, file, live)
+
+
+def _is_unordered(route: Route) -> bool:
+    return bool(route) and route[-1] in UNORDERED
+
+
+def _by_name(items: list[object]) -> dict[str, tuple[int, object]] | None:
+    """The items of a list by their names, with their positions; None where not all have names of their own."""
+    found: dict[str, tuple[int, object]] = {}
+    for at, item in enumerate(items):
+        name = _name_of(item)
+        if name is None or name in found:
+            return None
+        found[name] = (at, item)
+    return found
+
+
+def _name_of(item: object) -> str | None:
+    if isinstance(item, str):
+        return item
+    if not isinstance(item, dict):
+        return None
+    covered = item.get("coveredResources")
+    if isinstance(covered, list):
+        return ",".join(sorted(map(str, covered)))
+    return next((str(item[key]) for key in NAMED_BY if isinstance(item.get(key), str)), None)
+
+
+def node_differences(cluster: Cluster) -> tuple[NodeDifference, ...]:
+    """The nodes of a running cluster against the pools of its files."""
+    owners = likely_pool_of_each_node(cluster)
+    found: list[NodeDifference] = []
+    for pool in cluster.pools:
+        members = [n for n in cluster.nodes if owners.get(n.name) is pool]
+        found += _count(pool, len(members))
+        found += _grouped(pool, members)
+    return (*found, *(_astray(cluster, owners) if cluster.pools else ()))
+
+
+def _count(pool: NodePool, live: int) -> Iterator[NodeDifference]:
+    is_within = pool.minimum <= live and (pool.maximum is None or live <= pool.maximum)
+    if pool.count_unknown or is_within:
+        return
+    at_most = "" if pool.maximum is None else f" to {pool.maximum}"
+    file: object = pool.minimum if pool.minimum == pool.maximum else f"{pool.minimum}{at_most or ' or more'}"
+    yield NodeDifference(pool.name, pool.count_place, "count", file, live)
+
+
+def _grouped(pool: NodePool, members: Iterable[Node]) -> list[NodeDifference]:
+    """What differs of a pool's nodes; nodes with the same difference together."""
+    alike: dict[tuple[str, object, object], list[str]] = {}
+    for node in members:
+        for field, file, live in _of_node(pool, node):
+            alike.setdefault((field, file, live), []).append(node.name)
+    return [NodeDifference(pool.name, pool.place, *key, tuple(sorted(names))) for key, names in alike.items()]
+
+
+def _of_node(pool: NodePool, node: Node) -> Iterator[tuple[str, object, object]]:
+    for key, value in sorted(declared(pool).items()):
+        if node.node_labels.get(key) != value:
+            yield f"labels.{key}", value, node.node_labels.get(key)
+    if not pool.taints_unknown:
+        yield from _taints(pool.taints, node.taints)
+    machine = _closest(pool.machines, node)
+    if machine is not None:
+        yield from _allocatable(machine, node)
+
+
+def _taints(file: Sequence[Taint], live: Sequence[Taint]) -> Iterator[tuple[str, object, object]]:
+    ours, theirs = _by_key(file), _by_key(live)
+    for key in sorted({*ours, *theirs}):
+        if ours.get(key) != theirs.get(key):
+            yield f"taints.{key}", ours.get(key), theirs.get(key)
+
+
+def _by_key(taints: Iterable[Taint]) -> dict[str, str]:
+    lasting = [t for t in taints if not t.key.startswith(HEALTH)]
+    return {t.key: ", ".join(sorted(str(o) for o in lasting if o.key == t.key)) for t in lasting}
+
+
+def _closest(machines: Sequence[Machine], node: Node) -> Machine | None:
+    """The machine of a pool that a node is most like."""
+
+    def differing(machine: Machine) -> int:
+        return len(list(_allocatable(machine, node)))
+
+    return min(machines, key=differing, default=None)
+
+
+def _allocatable(machine: Machine, node: Node) -> Iterator[tuple[str, object, object]]:
+    """Figures that are known, and accelerators that no definition has."""
+    seen = {r for r, amount in node.allocatable.items() if amount and looks_like_accelerator(r)}
+    known = {r for r in machine.allocatable if machine.sure.get(r) != ESTIMATED}
+    for resource in sorted(known | (seen - machine.unknown)):
+        file, live = machine.allocatable.get(resource, 0), node.allocatable.get(resource, 0)
+        if file != live:
+            yield f"allocatable.{resource}", file, live
+
+
+def _astray(cluster: Cluster, owners: Mapping[str, NodePool]) -> Iterator[NodeDifference]:
+    """Nodes with accelerators that no pool of the files accounts for."""
+    for node in cluster.nodes:
+        devices = {r: a for r, a in node.allocatable.items() if a and looks_like_accelerator(r)}
+        is_control_plane = any(label in node.node_labels for label in CONTROL_PLANE)
+        if node.name not in owners and devices and not is_control_plane:
+            amounts = ", ".join(f"{amount} {resource}" for resource, amount in sorted(devices.items()))
+            yield NodeDifference(None, None, "node", None, amounts, (node.name,))

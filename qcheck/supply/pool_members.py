@@ -1,0 +1,79 @@
+"""Which pool a node belongs to."""
+
+from __future__ import annotations
+
+from qcheck.cluster.resources import looks_like_accelerator
+from qcheck.cluster.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.labels import Labels
+    from qcheck.cluster.nodes import Node, NodePool
+
+
+def pool_of_each_node(cluster: Cluster) -> dict[str, NodePool]:
+    """Pools by the names of their nodes; nodes of no known pool are left out.
+
+    A node with a provider's label of its group belongs to that pool. A node of a running cluster also belongs to the pool
+    all of whose declared labels it has, the one with most labels first.
+    """
+    owners = _by_group_label(cluster.nodes, cluster.pools)
+    if not cluster.live:
+        return owners
+    own = sorted((p for p in cluster.pools if p.group_label is None and declared(p)), key=lambda p: -len(declared(p)))
+    for node in cluster.nodes:
+        found = next((p for p in own if declared(p).items() <= node.node_labels.items()), None)
+        if found is not None:
+            owners.setdefault(node.name, found)
+    return owners
+
+
+def likely_pool_of_each_node(cluster: Cluster) -> dict[str, NodePool]:
+    """The same, and nodes that differ from a pool with room for them as the nodes of the pool most like them."""
+    owners = pool_of_each_node(cluster)
+    for node in cluster.nodes:
+        if node.name in owners:
+            continue
+        counts = _counts(owners.values())
+        open_pools = [p for p in cluster.pools if p.maximum is None or counts.get(id(p), 0) < p.maximum]
+        likeness = [(_likeness(node, p), p) for p in open_pools]
+        best, pool = max(likeness, key=lambda pair: pair[0], default=(0, None))
+        if pool is not None and best:
+            owners[node.name] = pool
+    return owners
+
+
+def declared(pool: NodePool) -> Labels:
+    """The labels that a pool's definition gives its nodes."""
+    return {key: value for key, value in pool.labels.items() if key not in pool.added}
+
+
+def _by_group_label(nodes: Iterable[Node], pools: Iterable[NodePool]) -> dict[str, NodePool]:
+    by_label = {p.group_label: p for p in pools if p.group_label is not None}
+    keys = sorted({key for key, _ in by_label})
+    owners = {}
+    for node in nodes:
+        pool = next((by_label[at] for key in keys if (at := (key, node.node_labels.get(key, ""))) in by_label), None)
+        if pool is not None:
+            owners[node.name] = pool
+    return owners
+
+
+def _counts(pools: Iterable[NodePool]) -> dict[int, int]:
+    counts: dict[int, int] = {}
+    for pool in pools:
+        counts[id(pool)] = counts.get(id(pool), 0) + 1
+    return counts
+
+
+def _likeness(node: Node, pool: NodePool) -> int:
+    """How much speaks for the pool: labels that the node has, and machines with the same accelerators."""
+    same_labels = len(declared(pool).items() & node.node_labels.items())
+    machines: Sequence[Mapping[str, int]] = [m.allocatable for m in pool.machines]
+    return same_labels + any(_accelerators(m) == _accelerators(node.allocatable) for m in machines if _accelerators(m))
+
+
+def _accelerators(amounts: Mapping[str, int]) -> dict[str, int]:
+    return {r: a for r, a in amounts.items() if a and looks_like_accelerator(r)}
