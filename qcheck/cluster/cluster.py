@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from qcheck.cluster.policy import Policy
+from qcheck.cluster.policy import KAI_CLASSES, KAI_SCHEDULER, Policy
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
@@ -209,6 +209,8 @@ class Cluster(Value, cached=True):
         if template.priority_class in SYSTEM_PRIORITIES:
             return SYSTEM_PRIORITIES[template.priority_class]
         known = self.priority_class.get(template.priority_class)
+        if known is None and template.scheduler_name == KAI_SCHEDULER:
+            return KAI_CLASSES.get(template.priority_class)
         return None if known is None else known.value
 
     @cached_property

@@ -186,6 +186,8 @@ class KaiConfig(Object):
     scheduler_name: str | None = None
     queue_label: str | None = None
     node_pool_label: str | None = None
+    has_prometheus: bool = False
+    """Whether shards without a connection of their own get one."""
 
 
 class KaiNames(Value):

@@ -8,6 +8,8 @@ from qcheck.cluster.value import Value
 
 KAI_SCHEDULER, KAI_QUEUE_LABEL = "kai-scheduler", "kai.scheduler/queue"
 """How KAI Scheduler and the label of its queues are called unless somebody renames them."""
+KAI_CLASSES = {"train": 50, "build-preemptible": 75, "build": 100, "inference": 125}
+"""The priority classes that KAI's chart creates."""
 
 
 class Reserve(Value):

@@ -153,7 +153,7 @@ def topology(root: Cursor) -> Object:
 
 def config(root: Cursor) -> Object:
     spec = root["spec"]
-    common = spec["global"]
+    common, prometheus = spec["global"], spec["prometheus"]
     return kai.KaiConfig(
         object_id(root),
         place(root),
@@ -162,6 +162,7 @@ def config(root: Cursor) -> Object:
         scheduler_name=common["schedulerName"].text(),
         queue_label=common["queueLabelKey"].text(),
         node_pool_label=common["nodePoolLabelKey"].text(),
+        has_prometheus=prometheus["enabled"].boolean() or prometheus["externalPrometheusUrl"].exists,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.checks.capacity.sums import names
 from qcheck.checks.missing import Use, by_name, missing, users
 from qcheck.checks.registry import rule
+from qcheck.cluster.policy import KAI_CLASSES, KAI_SCHEDULER
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.competitors import contention_of, daemon_grounds
@@ -56,7 +57,8 @@ def priority_class_missing(cluster: Cluster) -> Iterator[Finding]:
 
 def _pod_classes(cluster: Cluster) -> Iterator[Use]:
     for template, by in _templates(cluster):
-        if template.priority_class:
+        is_of_chart = template.scheduler_name == KAI_SCHEDULER and template.priority_class in KAI_CLASSES
+        if template.priority_class and not is_of_chart:
             yield Use(template.priority_class, template.place.at("priorityClassName"), by)
     for workload in cluster.workloads:
         named = workload.job_pod_priority_class

@@ -6,7 +6,7 @@ from qcheck.checks.capacity.sums import names, plural
 from qcheck.checks.missing import Use, by_name, missing, users
 from qcheck.checks.registry import rule
 from qcheck.cluster.kai import KaiQueue, names_of
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kai.jobs import jobs_of
 from qcheck.schedulers.kai.shards import CHART_QUEUES, Shard, partition_of, shard_of, shards_of
@@ -127,12 +127,19 @@ def queue_unusable(cluster: Cluster) -> Iterator[Finding]:
     groups = [Use(g.queue, g.place.at("spec", "queue"), g.id) for g in cluster.kai_pod_groups if g.queue]
     for name, each in by_name([*uses, *groups]).items():
         if name not in queues and name not in CHART_QUEUES:
-            consequence = f"{users(each)} {'stays' if len(each) == 1 else 'stay'} pending"
-            elsewhere = not queues or cluster.generates("Queue")
-            yield missing(cluster, "Queue", each, queues, consequence).likely(elsewhere)
+            yield _unknown(cluster, name, each, queues)
     for job in jobs:
         if job.is_scheduled and job.queue.name in queues:
             yield from _no_leaf(cluster, job, queues[job.queue.name])
+
+
+def _unknown(cluster: Cluster, name: str, uses: list[Use], queues: dict[str, KaiQueue]) -> Finding:
+    """A queue that is not there; where no queue is, they are probably kept elsewhere."""
+    consequence = f"{users(uses)} {'stays' if len(uses) == 1 else 'stay'} pending"
+    found = missing(cluster, "Queue", uses, queues, consequence)
+    if queues:
+        return found.likely(cluster.generates("Queue"))
+    return replace(found, message=f"no Queue {name} was read: without one, {consequence}").likely()
 
 
 def _bypasses(cluster: Cluster, job: KaiJob) -> Finding:

@@ -166,17 +166,19 @@ def history_never_read(cluster: Cluster) -> Iterator[Finding]:
     """Shards whose usage database is set up so that nothing is read from it."""
     for shard in cluster.kai_shards:
         if shard.usage is not None:
-            for place, why, fix in _unread(shard.usage, cluster.policy.kai.release):
+            may_connect = not cluster.kai_configs or cluster.kai_configs[0].has_prometheus
+            for place, why, fix in _unread(shard.usage, cluster.policy.kai.release, may_connect):
                 message = f"shard {shard.name} never reads past usage: {why}"
                 found = finding(place, message).about(shard.id).fixed_by(fix)
                 yield found.with_data(shard=shard.name, field=str(place.route[-1]))
 
 
-def _unread(usage: UsageSource, release: tuple[int, int]) -> Iterator[tuple[Place, str, str]]:
+def _unread(usage: UsageSource, release: tuple[int, int], is_connected: bool) -> Iterator[tuple[Place, str, str]]:
+    """What keeps usage from being read; `is_connected`: the operator may fill in a connection."""
     if usage.client and usage.client != "prometheus":
         why = f"clientType {usage.client} is no usage database; prometheus is the only one"
         yield usage.place.at("clientType"), why, "Write clientType: prometheus."
-    if len(usage.connections) != 1:
+    if len(usage.connections) > 1 or not (usage.connections or is_connected):
         why = (
             "both connectionString and connectionStringEnvVar are set"
             if usage.connections

@@ -108,9 +108,8 @@ def _off(cluster: Cluster, template: PodTemplate, who: str) -> Iterator[Finding]
     if on:
         return
     is_known = said is not None or config is not None
-    message = (
-        f"KAI's admission refuses the pods of {who}: GPU sharing is off{'' if is_known else ', as the chart leaves it'}"
-    )
+    unless = ": GPU sharing is off" if is_known else " unless GPU sharing is turned on, which KAI's chart does not"
+    message = f"KAI's admission refuses the pods of {who}{unless}"
     found = finding(_at(template, name), message)
     if config is not None and said is None:
         found = found.near(config.place.at("spec", "admission", "gpuSharing"), "off unless this is true")

@@ -6,10 +6,11 @@ from qcheck.checks.capacity.sums import plural
 from qcheck.checks.missing import Use, by_name, nearest, users
 from qcheck.checks.registry import rule
 from qcheck.cluster.durations import go_seconds
+from qcheck.cluster.policy import KAI_CLASSES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kai.gates import Bound, over
-from qcheck.schedulers.kai.jobs import CHART_CLASSES, CLASS_OF_KIND, jobs_of, labels_at, owner_metadata
+from qcheck.schedulers.kai.jobs import CLASS_OF_KIND, jobs_of, labels_at, owner_metadata
 from qcheck.schedulers.kai.shards import shard_of
 from qcheck.schedulers.kai.words import shown, told
 
@@ -84,12 +85,12 @@ def priority_class_unknown(cluster: Cluster) -> Iterator[Finding]:
         default = CLASS_OF_KIND.get(first.by.kind, "train")
         message = (
             f"the label priorityClassName of {users(each)} names {name}, which is no PriorityClass: KAI passes over it and "
-            f"takes {default} ({CHART_CLASSES[default]})"
+            f"takes {default} ({KAI_CLASSES[default]})"
         )
         found = finding(first.place, message).about(first.by)
         for other in others:
             found = found.near(other.place, f"{other.by} names it too")
-        near = nearest(name, {*cluster.priority_class, *CHART_CLASSES})
+        near = nearest(name, {*cluster.priority_class, *KAI_CLASSES})
         found = found.fixed_by(f"Write {near}, or create PriorityClass {name}.") if near else found
         yield found.with_data(missing=name, nearest=near, used=default)
 

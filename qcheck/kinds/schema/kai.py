@@ -128,6 +128,9 @@ spec open
     nodePoolLabelKey string
   admission open
     gpuSharing KC-S01 bool
+  prometheus open
+    enabled bool
+    externalPrometheusUrl string
 """
 
 KINDS: dict[tuple[str, str], tuple[tuple[str, ...], str]] = {

@@ -11,6 +11,7 @@ from functools import cached_property
 from qcheck.cluster.cluster import SYSTEM_PRIORITIES
 from qcheck.cluster.kai import Dimension, KaiNames, KaiPodGroup, names_of
 from qcheck.cluster.place import follow
+from qcheck.cluster.policy import KAI_CLASSES
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import view
 from qcheck.schedulers.kai.gangs import Gang, first_pods
@@ -31,8 +32,6 @@ PREEMPTIBILITY_LABEL = "kai.scheduler/preemptibility"
 POD_GROUP_ANNOTATION = "pod-group-name"
 NON_PREEMPTIBLE_FROM = 100
 """Jobs of this priority or more stay within quota and are never evicted for others."""
-CHART_CLASSES = {"train": 50, "build-preemptible": 75, "build": 100, "inference": 125}
-"""The priority classes that KAI's chart creates."""
 CLASS_OF_KIND = {"Deployment": "inference", "Service": "inference", "SpotRequest": "inference", "Notebook": "build"}
 """The class of a kind whose objects name none; every other kind has `train`."""
 
@@ -211,4 +210,4 @@ def _value(cluster: Cluster, name: str) -> int | None:
     known = cluster.priority_class.get(name)
     if known is not None:
         return known.value
-    return SYSTEM_PRIORITIES.get(name, CHART_CLASSES.get(name))
+    return SYSTEM_PRIORITIES.get(name, KAI_CLASSES.get(name))
