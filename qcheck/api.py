@@ -16,6 +16,7 @@ from qcheck.findings.catalogue import choose, load_catalogue
 from qcheck.findings.result import Inputs, NotRead
 from qcheck.findings.settle import Terms, overrides, settle
 from qcheck.pipeline.model import left_out, model, unjudged_rules
+from qcheck.pipeline.raw import raw
 from qcheck.pipeline.read import is_wanted, read, unwatched
 from qcheck.settings import Settings
 from qcheck.sources import files
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from qcheck.pipeline.live import Live
     from qcheck.pipeline.read import Watch
     from qcheck.pipeline.render import Renders
-    from qcheck.settings import ClusterScope, RuleChoice
+    from qcheck.settings import ClusterScope, Render, RuleChoice
 
 
 NOTHING_FOUND = "nothing relevant was found: no Kueue object, node pool or workload"
@@ -177,11 +178,16 @@ def gather(
     homeless = {p for p in belong_to_all if not any(scope.holds(p) for scope in settings.scopes)}
     held = [f for f in loaded if f.text.path in homeless or any(scope.holds(f.text.path) for scope in settings.scopes)]
     is_left_out, loaded = bool(loaded) and not held, held
-    renders = [_rendered(scope, settings, watch, within) for scope in settings.scopes]
+    mine = [[f for f in loaded if f.text.path in homeless or s.holds(f.text.path)] for s in settings.scopes]
+    as_is = [raw(scope, held, within) for scope, held in zip(settings.scopes, mine, strict=True)]
+    renders = [
+        _rendered(scope, each.wishes, settings, watch, within)
+        for scope, each in zip(settings.scopes, as_is, strict=True)
+    ]
     watch("model", 0, 0)
     clusters = as_fleet(
-        model(scope, loaded, settings.instance_types, homeless, made, live.unread() if live else ())
-        for scope, made in zip(settings.scopes, renders, strict=True)
+        model(scope, each, settings.instance_types, made, live.unread() if live else ())
+        for scope, each, made in zip(settings.scopes, as_is, renders, strict=True)
     )
     astray = _astray(paths, settings, clusters, [f.text.path for f in loaded])
     clusters = tuple(replace(c, problems=(*c.problems, *astray[c.name])) if c.name in astray else c for c in clusters)
@@ -221,15 +227,17 @@ def _astray(
     return {name: found for name, found in unmatched(settings, clusters, read_paths).items() if found}
 
 
-def _rendered(scope: ClusterScope, settings: Settings, watch: Watch, within: str) -> Renders | None:
-    """What renderers make of a cluster's directories; None where it names no renderer."""
-    if not scope.render:
+def _rendered(
+    scope: ClusterScope, wishes: Sequence[Render], settings: Settings, watch: Watch, within: str
+) -> Renders | None:
+    """What renderers make of a cluster's directories; None where nothing is to be rendered."""
+    if not wishes:
         return None
     from functools import partial
 
     from qcheck.pipeline.render import rendered
 
-    return rendered(scope, settings, partial(load, limit=settings.limits, wanted=is_wanted), watch, within)
+    return rendered(scope, wishes, settings, partial(load, limit=settings.limits, wanted=is_wanted), watch, within)
 
 
 def _terms(

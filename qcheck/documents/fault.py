@@ -70,7 +70,7 @@ def template(text: Text) -> Fault:
     from qcheck.documents import templates
 
     engine = templates.engine(text.text, text.path)
-    mark = templates.first_mark(text.text)
+    mark = templates.first_mark(text.text) or templates.first_mark(text.text, mark=templates.PLACEHOLDER)
     spot = text.spot(*mark.span()) if mark else text.spot(0, 0)
     shown = text.text[spot.start : spot.end][:60]
     return Fault(

@@ -71,6 +71,14 @@ def load(source: str | bytes, path: str, limit: limits.Limits = limits.DEFAULT, 
     return loaded
 
 
+def first_document(text: Text) -> Document | None:
+    """The first document of a YAML text, placeholders or not; None where it does not parse."""
+    loaded = Loaded(text)
+    for index, (start, end) in enumerate(_chunks(text.text)[:1]):
+        _load_chunk(loaded, index, start, end, limits.DEFAULT, None)
+    return next(iter(loaded.documents), None)
+
+
 def decoded(source: str | bytes, path: str) -> tuple[Loaded, bool]:
     if isinstance(source, str):
         return Loaded(Text(path, source.removeprefix("\ufeff"))), True
@@ -222,7 +230,11 @@ def _wants(data: object, wanted: Wanted, text: str) -> bool:
 
 def _looks_templated(text: str) -> bool:
     """Whether there is anything for `templates` to look at; cheap."""
-    return "{{" in text or "${" in text or "{%" in text or "%{" in text or "<%" in text
+    if "{{" in text or "${" in text or "{%" in text or "%{" in text or "<%" in text:
+        return True
+    from qcheck.documents import templates
+
+    return templates.looks_left_open(text)
 
 
 def _is_template(loaded: Loaded) -> bool:

@@ -21,6 +21,17 @@ FIRST_COLUMN = re.compile(r"^(?:\{\{|\{%|%\{|<%)", re.MULTILINE)
 """A template statement at the start of a line stands in no block scalar, so it steers whole documents."""
 COMMENT = re.compile(r"^[ \t]*#[^\n]*|(?<=[ \t])#[^\n]*", re.MULTILINE)
 
+PLACEHOLDER = re.compile(
+    r"<[A-Za-z][\w .-]*>|\$[A-Za-z_]\w*|__[A-Za-z]\w*__|(?<![A-Za-z])(?:PLACEHOLDER|REPLACE_?ME|CHANGE_?ME|YOUR_[A-Z_]+)\w*"
+)
+"""What people leave for others to fill in: `<NUM_NODES>`, `$IMAGE`, `__GPUS__`, `PLACEHOLDER_ZONE`."""
+LOOKS_LEFT_OPEN = re.compile(
+    r"""(?:[:,\[-][ \t]+|[\[,])["']?[\w./-]*(?:<[A-Za-z]|\$[A-Za-z_]|__[A-Za-z]|PLACEHOLDER|REPLACE_?ME|CHANGE_?ME|YOUR_)"""
+)
+"""Where a value seems to hold one."""
+NAME_OR_NUMBER = re.compile(r"[\w./:@+-]*")
+"""What is left of a value without its placeholders, if it is no prose and no text for another program."""
+
 FREE_TEXT = frozenset(
     {
         "annotations",
@@ -33,6 +44,7 @@ FREE_TEXT = frozenset(
         "files",
         "image",
         "lifecycle",
+        "literals",
         "livenessProbe",
         "readinessProbe",
         "startupProbe",
@@ -60,10 +72,10 @@ def is_template_name(path: str) -> bool:
     return path.endswith(SUFFIXES)
 
 
-def first_mark(text: str, start: int = 0, end: int | None = None) -> re.Match[str] | None:
+def first_mark(text: str, start: int = 0, end: int | None = None, mark: re.Pattern[str] = MARK) -> re.Match[str] | None:
     """The first placeholder outside comments."""
     stop = len(text) if end is None else end
-    for match in MARK.finditer(text, start, stop):
+    for match in mark.finditer(text, start, stop):
         line = text.rfind("\n", 0, match.start()) + 1
         if not COMMENT.search(text, line, match.start()):
             return match
@@ -75,6 +87,11 @@ def first_statement(text: str) -> re.Match[str] | None:
     return FIRST_COLUMN.search(text)
 
 
+def looks_left_open(text: str) -> bool:
+    """Whether a text may hold placeholders without braces; cheap."""
+    return LOOKS_LEFT_OPEN.search(text) is not None
+
+
 def placeholders(data: object) -> bool:
     """Whether a parsed Kubernetes object holds a placeholder where a value is meant."""
     if isinstance(data, dict) and str(data.get("apiVersion", "")).startswith(OWN_TEMPLATES):
@@ -82,22 +99,31 @@ def placeholders(data: object) -> bool:
     return any(True for _ in _in_values(data))
 
 
+def is_open(value: str) -> bool:
+    """Whether a value is to be filled in: it is a placeholder, or a name or number that holds one."""
+    rest, braces = MARK.subn("", value)
+    rest, others = PLACEHOLDER.subn("", rest)
+    return bool(braces or others) and "://" not in rest and NAME_OR_NUMBER.fullmatch(rest) is not None
+
+
 def _in_values(data: object) -> Iterator[str]:
     if isinstance(data, dict):
         for key, value in data.items():
-            if MARK.search(key):
+            if is_open(key):
                 yield key
             if key not in FREE_TEXT:
                 yield from _in_values(value)
     elif isinstance(data, list):
         for item in data:
             yield from _in_values(item)
-    elif isinstance(data, str) and "\n" not in data and MARK.search(data):
+    elif isinstance(data, str) and "\n" not in data and is_open(data):
         yield data
 
 
 def engine(text: str, path: str) -> str:
-    """Which program most likely renders it: helm, jinja, terraform, erb, or substitution (Flux, envsubst)."""
+    """Which program most likely renders it: helm, jinja, terraform, erb, substitution (Flux, envsubst), or a person."""
+    if first_mark(text) is None:
+        return "placeholder"
     if path.endswith((".tftpl", ".tf")) or "%{" in text:
         return "terraform"
     if path.endswith((".j2", ".jinja", ".jinja2")) or "{%" in text:
@@ -115,6 +141,7 @@ HOW = {
     "`render:` in qcheck.yaml",
     "terraform": "check what templatefile() makes of it: write that to a file, and give the file to qcheck",
     "substitution": "substitute the variables first (`flux build kustomization`, `envsubst`), and check the result",
+    "placeholder": "fill in the placeholders and check the result, or `exclude` the file in the settings",
     "jinja": OWNER,
     "erb": OWNER,
     "go-template": OWNER,

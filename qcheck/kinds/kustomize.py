@@ -1,39 +1,229 @@
-"""Kustomize patches: files that look like objects and hold only what changes of one."""
+"""Kustomizations: what each takes in, and which of the objects below it it changes.
+
+Source: the reference of kustomization.yaml (kustomize 5). Images and build metadata change nothing that is looked at here.
+"""
 
 from __future__ import annotations
 
 import posixpath
+import re
 
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.place import Place
+from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.cursor import root
-from qcheck.documents.load import load
+from qcheck.documents.embedded import NotYaml, embedded
+from qcheck.documents.load import first_document, load
+from qcheck.kinds.read import CLUSTER_SCOPED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.text import Text
 
-NAMES = frozenset({"kustomization.yaml", "kustomization.yml", "Kustomization"})
+    ReadText = Callable[[str], Text | None]
+    """The text of a file, None where there is none."""
+
+NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+QUEUE_WORDS = ("kueue", "queue", "kai.scheduler", "volcano")
+"""Words in labels that a scheduler of batch work looks at."""
+PLAIN_KINDS = frozenset({"LocalQueue"})
+"""Namespaced kinds whose labels nothing here looks at."""
+UPSTREAM = re.compile(
+    r"(?:github\.com[/:]|raw\.githubusercontent\.com/)"
+    r"(?:kubernetes|kubernetes-sigs|NVIDIA|kubeflow|argoproj|ray-project|cert-manager|prometheus-operator|fluxcd|volcano-sh"
+    r"|kyverno|external-secrets|tektoncd|istio|knative|open-policy-agent|k8snetworkplumbingwg|ROCm)/"
+)
+"""Projects whose repositories hold software to install and no queues or nodes."""
 
 
-def patches(texts: Iterable[Text]) -> dict[str, str]:
-    """Paths of the files that kustomizations among some texts use as patches, each with the kustomization's path."""
-    found: dict[str, str] = {}
-    for text in texts:
-        if posixpath.basename(text.path) in NAMES and "patches" in text.text:
-            for document in load(text.text, text.path).documents:
-                for path in _paths(root(document)):
-                    found.setdefault(posixpath.normpath(posixpath.join(posixpath.dirname(text.path), path)), text.path)
-    return found
+class Change(Value):
+    """A change to the objects below a kustomization: `what` names the field, `place` is where it is written.
+
+    `kind` and `name` are regular expressions, None for any. `test` narrows it to a class of objects.
+    """
+
+    what: str
+    place: Place
+    kind: str | None = None
+    name: str | None = None
+    test: str = ""
+    argument: str = ""
+
+    def touches(self, found: Cursor) -> bool:
+        """Whether it makes another object of `found` than what is written."""
+        kind, metadata = found.text_at("kind"), found["metadata"]
+        named = _matches(self.name, metadata.text_at("name")) or self.name is None
+        if not _matches(self.kind, kind) or not named:
+            return False
+        match self.test:
+            case "namespace":
+                return kind not in CLUSTER_SCOPED and metadata.text_at("namespace") != self.argument
+            case "labels":
+                return any(word in self.argument for word in QUEUE_WORDS) or kind not in CLUSTER_SCOPED | PLAIN_KINDS
+            case "variable":
+                return f"$({self.argument})" in str(found.data)
+        return True
 
 
-def _paths(at: Cursor) -> Iterator[str]:
+class Kustomization(Value):
+    """One kustomization file; paths are normalised, those of `resources` name files or directories.
+
+    `remote` are bases from elsewhere, `opaque` what makes objects of unknown kinds (plugins, charts): field and place.
+    """
+
+    path: str
+    place: Place
+    is_component: bool
+    resources: tuple[str, ...]
+    components: tuple[str, ...]
+    remote: tuple[str, ...]
+    patch_files: tuple[str, ...]
+    changes: tuple[Change, ...]
+    opaque: tuple[tuple[str, Place], ...]
+
+    @property
+    def folder(self) -> str:
+        return posixpath.dirname(self.path) or "."
+
+
+def read_kustomization(text: Text, read: ReadText) -> Kustomization | None:
+    """The kustomization in a file; None where it cannot be read. `read` gives the texts of the files that it names."""
+    document = first_document(text)
+    if document is None or not isinstance(document.data, dict):
+        return None
+    at = root(document)
+    folder = posixpath.dirname(text.path)
+    named = [path for field in ("resources", "bases") for path in _texts(at[field])]
+    components = [p for p in _texts(at["components"]) if not is_remote(p)]
+    return Kustomization(
+        path=text.path,
+        place=Place(document),
+        is_component=at.text_at("kind") == "Component",
+        resources=tuple(_below(folder, p) for p in named if not is_remote(p)),
+        components=tuple(_below(folder, p) for p in components),
+        remote=tuple(p for p in (*named, *_texts(at["components"])) if is_remote(p)),
+        patch_files=tuple(_below(folder, p) for p in _patch_files(at)),
+        changes=tuple(_changes(at, folder, read)),
+        opaque=tuple(_opaque(at)),
+    )
+
+
+def is_remote(path: str) -> bool:
+    """Whether kustomize would fetch a resource: a URL, or a repository on a known host."""
+    host = path.partition("/")[0]
+    return "://" in path or path.startswith("git@") or "?ref=" in path or ("." in host.strip(".") and "//" in path)
+
+
+def _below(folder: str, path: str) -> str:
+    return posixpath.normpath(posixpath.join(folder, path))
+
+
+def _texts(at: Cursor) -> list[str]:
+    return [t for c in at.items() if (t := c.text())]
+
+
+def _patch_files(at: Cursor) -> Iterator[str]:
     """`patches` and `patchesJson6902` name files in `path`; `patchesStrategicMerge` lists files, or patches themselves."""
     for field in ("patches", "patchesJson6902"):
-        for patch in at[field].items():
-            if path := patch["path"].text():
-                yield path
-    for patch in at["patchesStrategicMerge"].items():
-        if (path := patch.text()) and "\n" not in path:
-            yield path
+        yield from (path for patch in at[field].items() if (path := patch["path"].text()))
+    yield from (path for path in _texts(at["patchesStrategicMerge"]) if "\n" not in path)
+
+
+def _changes(at: Cursor, folder: str, read: ReadText) -> Iterator[Change]:
+    if namespace := at.text_at("namespace"):
+        yield Change("namespace", _key(at, "namespace"), test="namespace", argument=namespace)
+    for field in ("namePrefix", "nameSuffix"):
+        if at.text_at(field):
+            yield Change(field, _key(at, field))
+    yield from _labels(at)
+    yield from _patches(at, folder, read)
+    yield from _replacements(at, folder, read)
+    for each in at["vars"].items():
+        yield Change("vars", _place(each), test="variable", argument=each.text_at("name"))
+    for each in at["replicas"].items():
+        yield Change("replicas", _place(each), name=re.escape(each.text_at("name")))
+    if at["transformers"].items():
+        yield Change("transformers", _key(at, "transformers"))
+
+
+def _labels(at: Cursor) -> Iterator[Change]:
+    for field in ("commonLabels", "commonAnnotations"):
+        if keys := [key for key, _ in at[field].mapping()]:
+            yield Change(field, _key(at, field), test="labels", argument=" ".join(keys))
+    for each in at["labels"].items():
+        keys = [key for key, _ in each["pairs"].mapping()]
+        yield Change("labels", _key(at, "labels"), test="labels", argument=" ".join(keys))
+
+
+def _patches(at: Cursor, folder: str, read: ReadText) -> Iterator[Change]:
+    for field in ("patches", "patchesJson6902"):
+        for each in at[field].items():
+            target, path = each["target"], each["path"].text()
+            if target.exists:
+                kind, name = target["kind"].text(), target["name"].text()
+                yield Change(field, _place(each), kind or None, name or None)
+            elif path:
+                yield from _of_objects(field, _place(each), _objects(read(_below(folder, path))))
+            else:
+                yield from _of_objects(field, _place(each), _embedded(each["patch"]))
+    for each in at["patchesStrategicMerge"].items():
+        text = each.text() or ""
+        objects = _embedded(each) if "\n" in text else _objects(read(_below(folder, text)))
+        yield from _of_objects("patchesStrategicMerge", _place(each), objects)
+
+
+def _of_objects(what: str, place: Place, objects: list[Cursor] | None) -> Iterator[Change]:
+    """What strategic merge patches change: the objects of their kind and name; anything where they cannot be read."""
+    if objects is None:
+        yield Change(what, place)
+    for each in objects or ():
+        yield Change(what, place, re.escape(each.text_at("kind")), re.escape(each["metadata"].text_at("name")))
+
+
+def _objects(text: Text | None) -> list[Cursor] | None:
+    return None if text is None else [root(d) for d in load(text.text, text.path).documents]
+
+
+def _embedded(at: Cursor) -> list[Cursor] | None:
+    try:
+        return [root(embedded(at.document, at.route, at.text() or ""))]
+    except NotYaml:
+        return None
+
+
+def _replacements(at: Cursor, folder: str, read: ReadText) -> Iterator[Change]:
+    for each in at["replacements"].items():
+        path = each["path"].text()
+        inner = _objects(read(_below(folder, path))) if path else [each]
+        if inner is None:
+            yield Change("replacements", _place(each))
+        for one in inner or ():
+            for target in one["targets"].items():
+                select = target["select"]
+                yield Change("replacements", _place(each), select["kind"].text(), select["name"].text())
+
+
+def _opaque(at: Cursor) -> Iterator[tuple[str, Place]]:
+    """What makes objects that no file holds; kustomize's own generators make ConfigMaps and Secrets only."""
+    for field in ("helmCharts", "helmChartInflationGenerator", "generators"):
+        if at[field].items():
+            yield field, _key(at, field)
+
+
+def _place(at: Cursor) -> Place:
+    return Place(at.document, at.route)
+
+
+def _key(at: Cursor, field: str) -> Place:
+    return Place(at.document, (*at.route, field)).key()
+
+
+def _matches(pattern: str | None, text: str) -> bool:
+    """Whether a target of a patch takes a text; kustomize anchors such expressions."""
+    if pattern is None:
+        return True
+    try:
+        return re.fullmatch(pattern, text) is not None
+    except re.error:
+        return True

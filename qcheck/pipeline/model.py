@@ -9,7 +9,7 @@ from qcheck import nodepools
 from qcheck.cluster.assemble import assemble
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem
-from qcheck.cluster.unread import Unread
+from qcheck.cluster.unread import NODES, Unread
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.result import NotRead
 from qcheck.kinds import judging
@@ -24,11 +24,12 @@ from qcheck.kinds.read import object_id
 from qcheck.kinds.refusals.target import Target
 from qcheck.kinds.running import split
 from qcheck.kinds.schema.catalogue import KAI, VOLCANO
-from qcheck.pipeline.unread import unread_files
+from qcheck.pipeline.raw import TEMPLATE
+from qcheck.pipeline.relevance import concerns_queues_text, kinds_in
 from qcheck.sources.files import is_live
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Set
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue_configuration import Configuration
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.fault import Fault
     from qcheck.documents.load import Loaded
+    from qcheck.pipeline.raw import Raw
     from qcheck.pipeline.render import Renders
     from qcheck.settings import ClusterScope, Settings
 
@@ -49,25 +51,18 @@ SHARE = 4
 
 def model(
     scope: ClusterScope,
-    loaded: Iterable[Loaded],
+    as_is: Raw,
     own_types: Mapping[str, Machine],
-    also: Set[str] = frozenset(),
     renders: Renders | None = None,
     unread: Iterable[Unread] = (),
 ) -> Cluster:
-    """Decode and assemble the files that belong to one cluster, those named in `also`, and what was rendered for it.
+    """Decode and assemble what one cluster's files hold, and what was rendered for it.
 
     `unread` are inputs that could not be read at all.
     """
-    mine = [
-        *(
-            f
-            for f in loaded
-            if (scope.holds(f.text.path) or f.text.path in also) and not scope.renders_below(f.text.path)
-        ),
-        *(renders.loaded if renders else ()),
-    ]
-    manifests, live = _of_files_first([r for f in mine for d in f.documents for r in roots(d)])
+    made = renders.loaded if renders else ()
+    mine = [*made, *as_is.files]
+    manifests, live = _of_files_first([*(r for f in made for d in f.documents for r in roots(d)), *as_is.objects()])
     hcl = [f.text for f in mine if f.text.path.endswith(nodepools.HCL)]
     pools, nodes, pool_problems = nodepools.read(manifests, own_types, hcl)
     release = (scope.policy.kueue.major, scope.policy.kueue.minor)
@@ -81,16 +76,17 @@ def model(
     scheduler, misread = _volcano_scheduler(scope, mine)
     own, state = split(manifests)
     objects = [o for r in own if not nodepools.describes_nodes(r) and (o := decode(r)) is not None]
-    problems = [_problem(fault) for f in mine for fault in f.faults]
+    problems = [_problem(fault) for f in mine for fault in f.faults if not _is_no_news(f, fault, as_is)]
     return assemble(
         scope.name,
         scope.policy,
         [*objects, *nodes],
         pools,
         configuration=configuration,
-        problems=[*problems, *misconfigured, *misread, *refused(), *pool_problems],
+        problems=[*problems, *as_is.problems, *misconfigured, *misread, *refused(), *pool_problems],
         unread=[
-            *unread_files(mine, pool_problems),
+            *_unread_files(mine, pool_problems, as_is),
+            *as_is.unread,
             *(Unread(n.path) for n in (renders.failed if renders else ())),
             *unread,
         ],
@@ -173,6 +169,22 @@ def _mig_layouts(loaded: Iterable[Loaded]) -> tuple[MigLayout, ...]:
     from qcheck.kinds.mig import read_layouts
 
     return read_layouts(documents)
+
+
+def _is_no_news(file: Loaded, fault: Fault, as_is: Raw) -> bool:
+    """Whether a template is part of a chart that is named, or has nothing to do with queues."""
+    is_template = fault.code == TEMPLATE
+    return is_template and (file.text.path in as_is.told or not concerns_queues_text(file.text.text))
+
+
+def _unread_files(loaded: Iterable[Loaded], problems: Iterable[Problem], as_is: Raw) -> Iterator[Unread]:
+    """Files of which something could not be read; `problems` are those of node pools."""
+    for file in loaded:
+        if left_out([file]) and file.text.path not in as_is.told:
+            yield Unread(file.text.path, kinds_in(file.text.text))
+    for problem in problems:
+        if problem.code in ("yaml-syntax", "limit"):
+            yield Unread(problem.place.origin.path, frozenset({NODES}))
 
 
 def _problem(fault: Fault) -> Problem:

@@ -46,7 +46,8 @@ def read(paths: Sequence[str] | files.Found, limits: Limits, watch: Watch) -> tu
             not_read.append(files.NotRead(file.path, files.reason(error)))
     loaded = _load(contents, limits, watch)
     partial_objects = _patches(loaded)
-    whole = [f for f in loaded if f.text.path not in {n.path for n in partial_objects}]
+    patches = {n.path for n in partial_objects}
+    whole = [_without_objects(f) if f.text.path in patches else f for f in loaded]
     return _read_again(whole, limits), [*not_read, *partial_objects]
 
 
@@ -83,12 +84,19 @@ def _patches(loaded: list[Loaded]) -> list[files.NotRead]:
     """Files that are no objects of their own, because a kustomization applies them as patches."""
     if not any("kustomization" in f.text.path.lower() for f in loaded):
         return []
-    from qcheck.kinds.kustomize import patches
+    from qcheck.pipeline.kustomizations import Tree
 
-    used = patches(f.text for f in loaded)
+    members = Tree(f.text for f in loaded).members()
+    used = {path: member.path for member in reversed(members) for path in member.patch_files}
     why = "a patch of {}: only rendering tells what it makes of its object (`render` in the settings)"
     present = {posixpath.normpath(f.text.path): f.text.path for f in loaded}
     return [files.NotRead(present[p], why.format(by), failed=False) for p, by in used.items() if p in present]
+
+
+def _without_objects(patch: Loaded) -> Loaded:
+    """A patch: its text tells what it changes, but it holds no objects."""
+    patch.documents, patch.faults, patch.passed_over = [], [], 0
+    return patch
 
 
 def _read_again(loaded: list[Loaded], limits: Limits) -> list[Loaded]:

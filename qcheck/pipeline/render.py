@@ -14,7 +14,7 @@ from qcheck.documents.rendered import ORIGIN
 from qcheck.sources.files import NotRead
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from qcheck.documents.document import Document
     from qcheck.documents.load import Loaded
@@ -33,13 +33,15 @@ class Renders(Value):
     failed: tuple[NotRead, ...] = ()
 
 
-def rendered(scope: ClusterScope, settings: Settings, load: Load, watch: Watch, within: str = ".") -> Renders:
-    """What the renderers that a cluster names make of its directories; paths are taken from the directory `within`."""
+def rendered(
+    scope: ClusterScope, wishes: Sequence[Render], settings: Settings, load: Load, watch: Watch, within: str = "."
+) -> Renders:
+    """What renderers make of a cluster's directories; paths are taken from the directory `within`."""
     loaded: list[Loaded] = []
     failed: list[NotRead] = []
     origins = _Origins(load, settings.limits.bytes, within)
-    for done, wish in enumerate(scope.render):
-        watch("render", done, len(scope.render))
+    for done, wish in enumerate(wishes):
+        watch("render", done, len(wishes))
         folder, *values = (os.path.normpath(os.path.join(scope.root, p)) for p in (wish.path, *wish.values))
         made = _render(wish, folder, values, settings, within)
         if isinstance(made, NotRead):

@@ -91,11 +91,6 @@ class ClusterScope(Value):
         """Whether one pattern of `include` matches the file at `path`."""
         return _any((pattern,), self._below(path))
 
-    def renders_below(self, path: str) -> bool:
-        """Whether the file at `path` lies in a directory that is rendered, so that it is not read as it is."""
-        below = self._below(path)
-        return any(below.startswith(f"{os.path.normpath(r.path)}/") for r in self.render)
-
     def _below(self, path: str) -> str:
         return os.path.relpath(path, self.root).replace(os.sep, "/")
 

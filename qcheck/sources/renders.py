@@ -63,6 +63,11 @@ def render(
     return _run(name, command, seconds, most_bytes, within)
 
 
+def installed(tool: str) -> bool:
+    """Whether something on the search path renders for `tool`; kubectl does for kustomize."""
+    return any(shutil.which(each) for each in ((tool, "kubectl") if tool == "kustomize" else (tool,)))
+
+
 def _kustomize(folder: str) -> list[str] | None:
     if shutil.which("kustomize"):
         return ["kustomize", "build", "--", folder]

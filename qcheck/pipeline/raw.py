@@ -1,0 +1,57 @@
+"""Which files of a cluster are read as they are: not what is rendered, nor what a kustomization would change."""
+
+from __future__ import annotations
+
+import posixpath
+
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.kinds.decode import roots
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qcheck.cluster.problems import Problem
+    from qcheck.cluster.unread import Unread
+    from qcheck.documents.cursor import Cursor
+    from qcheck.documents.load import Loaded
+    from qcheck.settings import ClusterScope, Render
+
+    Spot = tuple[str, int, tuple[str | int, ...]]
+    """An object: the path of its file, the index of its document, and the route to it."""
+
+TEMPLATE = "template-not-rendered"
+ENTRIES = frozenset({"kustomization.yaml", "kustomization.yml", "Kustomization", "Chart.yaml"})
+"""Files by which a directory is known as something to render."""
+
+
+class Raw(Value):
+    """The files of a cluster to read as they are, without the objects in `changed`; what is left out, and what that means.
+
+    The templates in `told` are part of a chart, which is a problem of its own. `wishes` are to be rendered.
+    """
+
+    files: tuple[Loaded, ...]
+    changed: frozenset[Spot] = frozenset()
+    told: frozenset[str] = frozenset()
+    problems: tuple[Problem, ...] = ()
+    unread: tuple[Unread, ...] = ()
+    wishes: tuple[Render, ...] = ()
+
+    def objects(self) -> list[Cursor]:
+        """Every object of the files that is what the cluster gets."""
+        found = (r for f in self.files for d in f.documents for r in roots(d))
+        return [r for r in found if not self.changed or spot(r) not in self.changed]
+
+
+def raw(scope: ClusterScope, files: Sequence[Loaded], within: str = ".") -> Raw:
+    """What is read as it is of the files that a cluster holds, and what is to be rendered."""
+    if not scope.render and not any(posixpath.basename(f.text.path) in ENTRIES for f in files):
+        return Raw(tuple(files))
+    from qcheck.pipeline.rendering import sorted_out  # most repositories of plain files never need it (5 ms)
+
+    return sorted_out(scope, files, within)
+
+
+def spot(found: Cursor) -> Spot:
+    """Where an object stands, as a key."""
+    return found.document.path, found.document.index, found.route

@@ -1,0 +1,56 @@
+"""What a text or an object may define, and whether it has to do with queues: templates of other things are no news."""
+
+from __future__ import annotations
+
+import re
+
+from qcheck import nodepools
+from qcheck.cluster.unread import NODES
+from qcheck.cluster.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qcheck.documents.cursor import Cursor
+
+KIND = re.compile(r"""(?m)^[ \t-]*["']?kind["']?[ \t]*:[ \t]*["']?([^\s"',}]+)""")
+NAME = re.compile(r"[A-Z][A-Za-z]+")
+INCLUDED = re.compile(r"\{\{-?\s*(?:include|template|tpl)\b")
+"""Text of other templates, which may be whole objects."""
+BATCH = ("kueue.x-k8s.io/", "kai.scheduler", "scheduling.run.ai", "volcano.sh/")
+"""API groups and labels by which an object has to do with queues."""
+REFERRED = frozenset({"PriorityClass"})
+"""Other kinds to which queued workloads refer."""
+
+
+def kinds_in(text: str) -> frozenset[str] | None:
+    """The kinds of the objects that a text may hold; None where it does not tell."""
+    written = KIND.findall(text)
+    if not all(NAME.fullmatch(kind) for kind in written) or (not written and INCLUDED.search(text)) or not text:
+        return None
+    return _with_nodes(frozenset(written))
+
+
+def kinds_of(objects: Iterable[Cursor]) -> frozenset[str]:
+    """The kinds of some objects."""
+    return _with_nodes(frozenset(found.text_at("kind") for found in objects))
+
+
+def concerns_queues(found: Cursor) -> bool:
+    """Whether an object is a queue's, a node's or a queued workload's, or one that these refer to."""
+    if nodepools.describes_nodes(found) or found.text_at("kind") in REFERRED:
+        return True
+    return any(word in str(found.data) for word in BATCH)
+
+
+def concerns_queues_text(text: str) -> bool:
+    """The same for a text that is not parsed."""
+    kinds = set(KIND.findall(text))
+    return any(word in text for word in BATCH) or bool(kinds & (REFERRED | POOL_KINDS))
+
+
+POOL_KINDS = frozenset(kind for _, kind in nodepools.READERS)
+
+
+def _with_nodes(kinds: frozenset[str]) -> frozenset[str]:
+    return kinds | {NODES} if kinds & POOL_KINDS else kinds
