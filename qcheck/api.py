@@ -34,9 +34,10 @@ if TYPE_CHECKING:
     from qcheck.findings.catalogue import Rule
     from qcheck.findings.result import Result
     from qcheck.pipeline.live import Live
+    from qcheck.pipeline.raw import Raw
     from qcheck.pipeline.read import Watch
     from qcheck.pipeline.render import Renders
-    from qcheck.settings import ClusterScope, Render, RuleChoice
+    from qcheck.settings import ClusterScope, RuleChoice
 
 
 NOTHING_FOUND = "nothing relevant was found: no Kueue object, node pool or workload"
@@ -181,9 +182,9 @@ def gather(
     mine = [[f for f in loaded if f.text.path in homeless or s.holds(f.text.path)] for s in settings.scopes]
     as_is = [raw(scope, held, within) for scope, held in zip(settings.scopes, mine, strict=True)]
     renders = [
-        _rendered(scope, each.wishes, settings, watch, within)
-        for scope, each in zip(settings.scopes, as_is, strict=True)
+        _rendered(scope, each, settings, watch, within) for scope, each in zip(settings.scopes, as_is, strict=True)
     ]
+    not_read = [n for n in not_read if n.failed or not any(n.path in each.rendered for each in as_is)]
     watch("model", 0, 0)
     clusters = as_fleet(
         model(scope, each, settings.instance_types, made, live.unread() if live else ())
@@ -227,17 +228,15 @@ def _astray(
     return {name: found for name, found in unmatched(settings, clusters, read_paths).items() if found}
 
 
-def _rendered(
-    scope: ClusterScope, wishes: Sequence[Render], settings: Settings, watch: Watch, within: str
-) -> Renders | None:
+def _rendered(scope: ClusterScope, as_is: Raw, settings: Settings, watch: Watch, within: str) -> Renders | None:
     """What renderers make of a cluster's directories; None where nothing is to be rendered."""
-    if not wishes:
+    if not as_is.wishes:
         return None
     from functools import partial
 
     from qcheck.pipeline.render import rendered
 
-    return rendered(scope, wishes, settings, partial(load, limit=settings.limits, wanted=is_wanted), watch, within)
+    return rendered(scope, as_is, settings, partial(load, limit=settings.limits, wanted=is_wanted), watch, within)
 
 
 def _terms(

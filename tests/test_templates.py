@@ -17,6 +17,12 @@ TEMPLATES = [
     ("q.yaml", QUEUE.format("a") + "---\n{% for x in y %}\n" + QUEUE.format("{{ x }}") + "{% endfor %}\n", "jinja"),
     ("q.yaml", QUEUE.format("a") + "spec:\n  quota: ${ n > 0 ? n : 1000 }\n", "substitution"),
     ("q.yaml.tftpl", QUEUE.format("a") + "spec:\n  quota: ${n}\n", "terraform"),
+    ("q.yaml", QUEUE.format("a") + "spec:\n  quota: <NUM_GPUS>\n", "placeholder"),
+    ("q.yaml", QUEUE.format("<your-team>-queue"), "placeholder"),
+    ("q.yaml", QUEUE.format("$NAME"), "placeholder"),
+    ("q.yaml", QUEUE.format("a") + "spec: {quota: __GPUS__}\n", "placeholder"),
+    ("q.yaml", QUEUE.format("PLACEHOLDER_QUEUE"), "placeholder"),
+    ("q.yaml", QUEUE.format('"{{ name }}Gi"'), "go-template"),
     ("q.yaml.j2", QUEUE.format("a") + "spec: {{ spec }}\n", "jinja"),
     ("q.tpl", QUEUE.format("a") + 'spec:\n  # {{ no }}\n  script: |\n    {{ template "x" }}\n', "helm"),
 ]
@@ -28,6 +34,9 @@ READABLE = [
     ("q.yaml", "apiVersion: kyverno.io/v1\nkind: ClusterPolicy\nspec:\n  name: '{{request.object.metadata.name}}'\n"),
     ("q.yaml", "apiVersion: v1\nkind: Pod\nspec:\n  x: $(NODE_NAME)\n"),
     ("q.yaml.tftpl", QUEUE.format("a")),
+    ("q.yaml", QUEUE.format("a") + "spec:\n  title: 'see https://x.example/{{ .Namespace }} for more'\n"),
+    ("q.yaml", QUEUE.format("a") + "spec:\n  note: costs <5 EUR and $HOME stays\n"),
+    ("q.yaml", "apiVersion: v1\nkind: Pod\nspec: {containers: [{image: $IMAGE, args: [$X, <y>]}]}\n"),
     ("q.json", '{"apiVersion": "v1", "kind": "Pod", "x": "${y}"}'),
 ]
 

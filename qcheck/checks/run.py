@@ -109,7 +109,10 @@ def run(
 def _completed(found: Finding, rule: Rule, cluster: Cluster) -> Finding:
     """A finding with its rule, its cluster and, where the rule does not name another, the object at its primary place."""
     subject = found.object or cluster.object_at(found.primary)
-    return replace(found, rule=rule, cluster=cluster.name, object=subject)
+    related = tuple(place.written() for place in found.related)
+    return replace(
+        found, rule=rule, cluster=cluster.name, object=subject, primary=found.primary.written(), related=related
+    )
 
 
 def _crash(cluster: Cluster, rule: Rule, error: Exception) -> Finding:

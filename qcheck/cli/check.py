@@ -78,16 +78,16 @@ def _rendered(result: Result, output: Output, options: CheckOptions) -> str:
 
 def _settings(options: CheckOptions) -> Settings:
     """The settings, with what the flags say instead."""
-    settings = settings_for(options.paths, options.config, options.cluster, options.live)
+    settings = settings_for(options.paths, options.config, options.cluster, options.live, options.render)
     select, ignore = words(options.select), words(options.ignore)
     check_rules(select, "--select")
     check_rules(ignore, "--ignore")
+    if select:
+        scopes = tuple(replace(s, rules=replace(s.rules, select=())) for s in settings.scopes)
+        settings = replace(settings, scopes=scopes, rules=replace(settings.rules, select=select))
     return replace(
         settings,
-        rules=replace(settings.rules, select=select or settings.rules.select, ignore=(*settings.rules.ignore, *ignore)),
-        scopes=tuple(replace(s, rules=replace(s.rules, select=())) for s in settings.scopes)
-        if select
-        else settings.scopes,
+        rules=replace(settings.rules, ignore=(*settings.rules.ignore, *ignore)),
         baseline=os.path.relpath(options.baseline, settings.root) if options.baseline else settings.baseline,
     )
 

@@ -20,12 +20,18 @@ if TYPE_CHECKING:
 
 
 def settings_for(
-    paths: Sequence[str], config: str | None, clusters: Sequence[str] = (), live: str | None = None
+    paths: Sequence[str],
+    config: str | None,
+    clusters: Sequence[str] = (),
+    live: str | None = None,
+    renders_all: bool = False,
 ) -> Settings:
     """The settings that count for `paths`, narrowed to the named clusters, or to the one that is read from a running
-    cluster. Raises `SettingsError` and `UsageError`."""
+    cluster; with `renders_all` each renders what it finds. Raises `SettingsError` and `UsageError`."""
     settings = load_settings(next((path for path in paths if path != "-"), "."), config)
     check_settings(settings)
+    if renders_all:
+        settings = replace(settings, scopes=tuple(replace(s, renders_all=True) for s in settings.scopes))
     if clusters:
         settings = replace(settings, scopes=tuple(_named(settings, name) for name in clusters), narrowed=True)
     if live is not None:

@@ -37,6 +37,7 @@ class CheckOptions(Value):
     paths: tuple[str, ...] = ()
     config: str | None = None
     cluster: tuple[str, ...] = ()
+    render: bool = False
     format: tuple[str, ...] = ()
     min_severity: str = "note"
     statistics: bool = False
@@ -59,6 +60,9 @@ class CheckOptions(Value):
 OUTPUT, VERDICT, FIXES = "What is written", "What counts", "What is mended"
 CONFIG = Option(("--config",), ONE, "Settings file, instead of the one found above the first path.", "FILE")
 CLUSTER = Option(("--cluster",), MANY, "Only this cluster of the settings; may be repeated.", "NAME")
+RENDER = Option(
+    ("--render",), FLAG, "Render every kustomization root and chart found, with the kustomize and helm on PATH."
+)
 FORMAT = Option(
     ("--format", "-f"), MANY, "A report, to standard output or FILE; may be repeated.", "FMT[=FILE]", panel=OUTPUT
 )
@@ -71,6 +75,7 @@ CHECK_OPTIONS = (
     CONFIG,
     CLUSTER,
     LIVE,
+    RENDER,
     FORMAT,
     COLOR,
     QUIET,

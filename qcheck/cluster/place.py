@@ -43,6 +43,10 @@ if TYPE_CHECKING:
             """Whether something is written at `route`."""
             ...
 
+        def written_at(self, route: Route) -> tuple[Origin, Route]:
+            """Where a person edits the value at `route`: in the source, where this was rendered from one that is known."""
+            ...
+
 
 class Place(Value):
     """A spot in some document. `on_key` points to the key instead of the value."""
@@ -63,6 +67,11 @@ class Place(Value):
     def named(self, caption: str) -> Place:
         """The same place with a caption."""
         return Place(self.origin, self.route, caption, self.on_key)
+
+    def written(self) -> Place:
+        """The place where a person edits this, if it was rendered from something that is known."""
+        origin, route = self.origin.written_at(self.route)
+        return self if origin is self.origin else Place(origin, route, self.caption, self.on_key)
 
     @property
     def span(self) -> Span:

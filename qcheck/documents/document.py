@@ -62,6 +62,15 @@ class Document:
     def line(self, number: int) -> str:
         return self._text.line(number)
 
+    @property
+    def text(self) -> Text:
+        """The file that it is in."""
+        return self._text
+
+    def written_at(self, route: Route) -> tuple[Document, Route]:
+        """The document and route where a person edits the value at `route`: those of the source, if this was rendered."""
+        return self, route
+
     def spot(self, route: Route = (), on_key: bool = False) -> Spot:
         """The same as `span`, as something to point with."""
         return self._text.spot(*self._extent(route, on_key))

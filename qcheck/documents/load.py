@@ -71,12 +71,12 @@ def load(source: str | bytes, path: str, limit: limits.Limits = limits.DEFAULT, 
     return loaded
 
 
-def first_document(text: Text) -> Document | None:
-    """The first document of a YAML text, placeholders or not; None where it does not parse."""
+def first_document(text: Text) -> Loaded:
+    """The first document of a YAML text, placeholders or not, or what is wrong with it."""
     loaded = Loaded(text)
     for index, (start, end) in enumerate(_chunks(text.text)[:1]):
         _load_chunk(loaded, index, start, end, limits.DEFAULT, None)
-    return next(iter(loaded.documents), None)
+    return loaded
 
 
 def decoded(source: str | bytes, path: str) -> tuple[Loaded, bool]:

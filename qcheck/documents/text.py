@@ -84,6 +84,9 @@ class Spot:
     def has(self, route: Route) -> bool:
         return not route
 
+    def written_at(self, route: Route) -> tuple[Spot, Route]:
+        return self, route
+
     def __repr__(self) -> str:
         line, column, _, _ = self.span()
         return f"Spot({self.path}:{line}:{column})"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from qcheck.documents.cursor import Cursor
+    from qcheck.documents.document import Document
     from qcheck.documents.text import Text
 
     ReadText = Callable[[str], Text | None]
@@ -40,7 +41,8 @@ UPSTREAM = re.compile(
 class Change(Value):
     """A change to the objects below a kustomization: `what` names the field, `place` is where it is written.
 
-    `kind` and `name` are regular expressions, None for any. `test` narrows it to a class of objects.
+    `kind` and `name` are regular expressions, None for any. `test` narrows it to a class of objects. `patches` hold what it
+    writes, as far as it is a patch.
     """
 
     what: str
@@ -49,6 +51,7 @@ class Change(Value):
     name: str | None = None
     test: str = ""
     argument: str = ""
+    patches: tuple[Document, ...] = ()
 
     def touches(self, found: Cursor) -> bool:
         """Whether it makes another object of `found` than what is written."""
@@ -89,16 +92,16 @@ class Kustomization(Value):
 
 def read_kustomization(text: Text, read: ReadText) -> Kustomization | None:
     """The kustomization in a file; None where it cannot be read. `read` gives the texts of the files that it names."""
-    document = first_document(text)
-    if document is None or not isinstance(document.data, dict):
+    documents = first_document(text).documents
+    if not documents or not isinstance(documents[0].data, dict):
         return None
-    at = root(document)
+    at = root(documents[0])
     folder = posixpath.dirname(text.path)
     named = [path for field in ("resources", "bases") for path in _texts(at[field])]
     components = [p for p in _texts(at["components"]) if not is_remote(p)]
     return Kustomization(
         path=text.path,
-        place=Place(document),
+        place=Place(documents[0]),
         is_component=at.text_at("kind") == "Component",
         resources=tuple(_below(folder, p) for p in named if not is_remote(p)),
         components=tuple(_below(folder, p) for p in components),
@@ -160,13 +163,13 @@ def _patches(at: Cursor, folder: str, read: ReadText) -> Iterator[Change]:
     for field in ("patches", "patchesJson6902"):
         for each in at[field].items():
             target, path = each["target"], each["path"].text()
+            objects = _objects(read(_below(folder, path))) if path else _embedded(each["patch"])
             if target.exists:
                 kind, name = target["kind"].text(), target["name"].text()
-                yield Change(field, _place(each), kind or None, name or None)
-            elif path:
-                yield from _of_objects(field, _place(each), _objects(read(_below(folder, path))))
+                patches = tuple(o.document for o in objects or ())
+                yield Change(field, _place(each), kind or None, name or None, patches=patches)
             else:
-                yield from _of_objects(field, _place(each), _embedded(each["patch"]))
+                yield from _of_objects(field, _place(each), objects)
     for each in at["patchesStrategicMerge"].items():
         text = each.text() or ""
         objects = _embedded(each) if "\n" in text else _objects(read(_below(folder, text)))
@@ -178,7 +181,8 @@ def _of_objects(what: str, place: Place, objects: list[Cursor] | None) -> Iterat
     if objects is None:
         yield Change(what, place)
     for each in objects or ():
-        yield Change(what, place, re.escape(each.text_at("kind")), re.escape(each["metadata"].text_at("name")))
+        kind, name = re.escape(each.text_at("kind")), re.escape(each["metadata"].text_at("name"))
+        yield Change(what, place, kind, name, patches=(each.document,))
 
 
 def _objects(text: Text | None) -> list[Cursor] | None:

@@ -6,13 +6,16 @@ import os
 import posixpath
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.documents.load import load
 from qcheck.documents.text import NotText, Text, decode
+from qcheck.kinds.decode import roots
 from qcheck.kinds.kustomize import NAMES, Change, Kustomization, read_kustomization
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from qcheck.documents.cursor import Cursor
+    from qcheck.documents.document import Document
 
 DEEPEST = 32
 """Kustomizations inside kustomizations."""
@@ -24,10 +27,24 @@ class Reached(Value):
     path: str
     through: tuple[Kustomization, ...]
 
-    def change_of(self, found: Cursor) -> Change | None:
-        """The first change to an object of the file, from the inside out."""
+    def changes_of(self, found: Cursor) -> list[Change]:
+        """The changes to an object of the file, in the order in which they are made."""
         changes = (change for each in reversed(self.through) for change in each.changes)
-        return next((change for change in changes if change.touches(found)), None)
+        return [change for change in changes if change.touches(found)]
+
+
+class Source(Value):
+    """An object below a kustomization as it is written, and the patches that are applied to it, the last one first."""
+
+    found: Cursor
+    patches: tuple[Document, ...]
+
+    def may_become(self, rendered: Cursor) -> bool:
+        """Whether a rendered object may be made of it: prefixes and suffixes may have come to its name."""
+        if self.found.text_at("kind") != rendered.text_at("kind"):
+            return False
+        name, made = self.found["metadata"].text_at("name"), rendered["metadata"].text_at("name")
+        return bool(name) and (made.startswith(name) or made.endswith(name) or f"-{name}-" in made)
 
 
 class Tree:
@@ -51,6 +68,11 @@ class Tree:
         """Those among the texts."""
         return [found for folder in self.folders if (found := self.member(folder)) is not None]
 
+    def broken(self) -> list[Text]:
+        """Those that cannot be read."""
+        files = (path for path in self._texts if posixpath.basename(path) in NAMES)
+        return [self._texts[path] for path in files if self.member(posixpath.dirname(path) or ".") is None]
+
     def roots(self) -> list[Kustomization]:
         """The members that no other takes in."""
         members = self.members()
@@ -72,6 +94,15 @@ class Tree:
                 yield Reached(path, through)
             else:
                 yield from self._reach(inner, through, depth + 1)
+
+    def sources(self, top: Kustomization) -> Iterator[Source]:
+        """Every object below a kustomization, with the patches that are applied to it."""
+        for reached in self.reach(top):
+            text = self._text(reached.path)
+            for document in load(text.text, text.path).documents if text else ():
+                for found in roots(document):
+                    patches = [p for change in reversed(reached.changes_of(found)) for p in change.patches]
+                    yield Source(found, tuple(patches))
 
     def _text(self, path: str) -> Text | None:
         found = self._texts.get(path)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.unread import Unread
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.load import Loaded
+    from qcheck.pipeline.kustomizations import Source
     from qcheck.settings import ClusterScope, Render
 
     Spot = tuple[str, int, tuple[str | int, ...]]
@@ -27,7 +28,8 @@ ENTRIES = frozenset({"kustomization.yaml", "kustomization.yml", "Kustomization",
 class Raw(Value):
     """The files of a cluster to read as they are, without the objects in `changed`; what is left out, and what that means.
 
-    The templates in `told` are part of a chart, which is a problem of its own. `wishes` are to be rendered.
+    The templates in `told` are part of a chart, which is a problem of its own. `wishes` are to be rendered, and
+    with them the files in `rendered`; what kustomize makes of which objects is in `sources`, by the path of the wish.
     """
 
     files: tuple[Loaded, ...]
@@ -36,6 +38,8 @@ class Raw(Value):
     problems: tuple[Problem, ...] = ()
     unread: tuple[Unread, ...] = ()
     wishes: tuple[Render, ...] = ()
+    rendered: frozenset[str] = frozenset()
+    sources: dict[str, tuple[Source, ...]] = {}
 
     def objects(self) -> list[Cursor]:
         """Every object of the files that is what the cluster gets."""

@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.documents.cursor import root
 from qcheck.documents.rendered import ORIGIN
+from qcheck.documents.traced import Traced
 from qcheck.sources.files import NotRead
 
 if TYPE_CHECKING:
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
     from qcheck.documents.document import Document
     from qcheck.documents.load import Loaded
+    from qcheck.pipeline.kustomizations import Source
+    from qcheck.pipeline.raw import Raw
     from qcheck.settings import ClusterScope, Render, Settings
     from qcheck.sources.files import Content
 
@@ -34,9 +38,10 @@ class Renders(Value):
 
 
 def rendered(
-    scope: ClusterScope, wishes: Sequence[Render], settings: Settings, load: Load, watch: Watch, within: str = "."
+    scope: ClusterScope, as_is: Raw, settings: Settings, load: Load, watch: Watch, within: str = "."
 ) -> Renders:
     """What renderers make of a cluster's directories; paths are taken from the directory `within`."""
+    wishes = as_is.wishes
     loaded: list[Loaded] = []
     failed: list[NotRead] = []
     origins = _Origins(load, settings.limits.bytes, within)
@@ -48,8 +53,22 @@ def rendered(
             failed.append(made)
         else:
             loaded.append(load(made.read(settings.limits.bytes), made.path))
-            loaded[-1].documents[:] = [origins.trace(d) for d in loaded[-1].documents]
+            sources = as_is.sources.get(wish.path, ())
+            loaded[-1].documents[:] = [_traced(origins.trace(d), d, sources) for d in loaded[-1].documents]
     return Renders(tuple(loaded), tuple(origins.used.values()), tuple(failed))
+
+
+def _traced(traced: Document, rendered: Document, sources: Sequence[Source]) -> Document:
+    """A rendered document that is no file's own, with what it was made of, where that can be told."""
+    if traced is not rendered:
+        return traced
+    made = root(rendered)
+    found = [s for s in sources if s.may_become(made)]
+    name = made["metadata"].text_at("name")
+    same = [s for s in found if s.found["metadata"].text_at("name") == name] or found
+    if len(same) != 1:
+        return rendered
+    return Traced(rendered, (same[0].found.document, same[0].found.route), same[0].patches)
 
 
 def _render(wish: Render, folder: str, values: list[str], settings: Settings, within: str) -> Content | NotRead:

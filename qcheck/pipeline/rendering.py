@@ -14,10 +14,10 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.decode import roots
 from qcheck.kinds.helm import Chart, charts, is_below
 from qcheck.kinds.kustomize import UPSTREAM, Change, Kustomization
-from qcheck.pipeline.kustomizations import Tree
+from qcheck.pipeline.kustomizations import Source, Tree
 from qcheck.pipeline.raw import TEMPLATE, Raw, spot
 from qcheck.pipeline.relevance import concerns_queues, concerns_queues_text, kinds_in, kinds_of
-from qcheck.pipeline.unrendered import Left, chart_problem, kustomization_problem
+from qcheck.pipeline.unrendered import Left, chart_problem, kustomization_problem, unreadable
 from qcheck.settings import Render
 from qcheck.sources.files import STDIN_NAME
 from qcheck.sources.renders import installed
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.problems import Problem
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.load import Loaded
+    from qcheck.documents.text import Text
     from qcheck.pipeline.raw import Spot
     from qcheck.settings import ClusterScope
 
@@ -49,7 +50,7 @@ class _Reading:
         self.changed: set[Spot] = set()
         self.told: set[str] = set()
         self.given = _Given(self.files.get(STDIN_NAME))
-        self.given_folders: list[str] = []
+        self.left_out: list[str] = []
         self.problems: list[Problem] = []
         self.unread: list[Unread] = []
 
@@ -58,10 +59,12 @@ class _Reading:
         for top in self.tree.roots():
             if top.folder not in rendered:
                 self._root(top)
+        for text in self.tree.broken():
+            self._broken(text)
         for chart in found:
             if chart.folder not in rendered:
                 self._chart(chart)
-        consumed = {p for wish in self.wishes for p in self._consumed(wish)} | set(self.given_folders)
+        consumed = {p for wish in self.wishes for p in self._consumed(wish)} | set(self.left_out)
         folders = tuple(path for path in consumed if path.endswith("/"))
         kept = tuple(f for path, f in self.files.items() if path not in consumed and not path.startswith(folders))
         return Raw(
@@ -71,6 +74,8 @@ class _Reading:
             problems=tuple(self.problems),
             unread=tuple(self.unread),
             wishes=tuple(self.wishes),
+            rendered=frozenset(consumed),
+            sources={w.path: self._sources(w) for w in self.wishes if w.tool == "kustomize"},
         )
 
     def _folder(self, wish: Render) -> str:
@@ -92,6 +97,10 @@ class _Reading:
             yield reached.path
             yield from (path for each in reached.through for path in (each.path, *each.patch_files))
 
+    def _sources(self, wish: Render) -> tuple[Source, ...]:
+        top = self.tree.member(self._folder(wish))
+        return tuple(self.tree.sources(top)) if top is not None else ()
+
     def _root(self, top: Kustomization) -> None:
         """A kustomization that is not rendered so far: it is rendered now, changes nothing that counts, or is a problem."""
         objects = list(self._objects(top))
@@ -110,6 +119,16 @@ class _Reading:
             kinds = None if remote or opaque else kinds_of(f for f, _ in missed)
             self.unread.append(Unread(top.folder, kinds, top.place))
 
+    def _broken(self, text: Text) -> None:
+        """A kustomization that cannot be read: what is beside it may be changed in any way."""
+        problem = unreadable(text)
+        if problem is not None:
+            folder = posixpath.dirname(text.path)
+            beside = [path for path in self.files if posixpath.dirname(path) == folder]
+            self.left_out += [path for path in beside if self.files[path].documents]
+            self.problems.append(problem)
+            self.unread.append(Unread(text.path, None, problem.place))
+
     def _members(self, top: Kustomization) -> list[Kustomization]:
         """A kustomization and those that it takes in."""
         found = {top.path: top}
@@ -123,7 +142,7 @@ class _Reading:
             file = self.files.get(reached.path)
             for document in file.documents if file else ():
                 for found in roots(document):
-                    yield found, reached.change_of(found)
+                    yield found, next(iter(reached.changes_of(found)), None)
 
     def _chart(self, chart: Chart) -> None:
         """A chart that is not rendered so far."""
@@ -132,7 +151,7 @@ class _Reading:
         self.told |= templates.keys()
         counting = [f.text.text for f in templates.values() if concerns_queues_text(f.text.text)]
         if self.given.has_chart(chart.name):
-            self.given_folders.append(f"{chart.folder}/")
+            self.left_out.append(f"{chart.folder}/")
             return
         values = chart.values_for(self.scope.name)
         if counting and self.scope.renders_all and values is not None and installed("helm"):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.documents.load import first_document
 from qcheck.sources.renders import installed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from qcheck.cluster.place import Place
     from qcheck.documents.cursor import Cursor
+    from qcheck.documents.text import Text
     from qcheck.kinds.helm import Chart
     from qcheck.kinds.kustomize import Change, Kustomization
 
@@ -46,9 +48,27 @@ def kustomization_problem(top: Kustomization, missed: Sequence[tuple[Cursor, Cha
         _how(
             f"kustomize build{' --enable-helm' if left.opaque else ''} {top.folder}", f"kustomize: {top.folder}", left
         ),
-        related=tuple(change.place.named(f"changes {_name(found)}") for found, change in missed[1:MOST_NAMED]),
+        related=_others(place, missed),
         data={"engine": "kustomize", "root": top.folder},
     )
+
+
+def _others(first: Place, missed: Sequence[tuple[Cursor, Change]]) -> tuple[Place, ...]:
+    """Where other changes are written, each place once."""
+    places: dict[Place, str] = {}
+    for found, change in missed:
+        if change.place != first:
+            places.setdefault(change.place, f"changes {_name(found)}")
+    return tuple(place.named(caption) for place, caption in list(places.items())[:MOST_NAMED])
+
+
+def unreadable(text: Text) -> Problem | None:
+    """What is wrong with the text of a kustomization; None for an empty one."""
+    fault = next(iter(first_document(text).faults), None)
+    if fault is None:
+        return None
+    related = tuple(Place(spot, caption=caption) for caption, spot in fault.related)
+    return Problem(fault.code, Place(fault.spot), f"{fault.message}; the kustomization was not read", related=related)
 
 
 def chart_problem(chart: Chart, kinds: frozenset[str], values: tuple[str, ...] | None, asked: bool) -> Problem:

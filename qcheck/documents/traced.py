@@ -1,0 +1,83 @@
+"""A rendered document that knows what it was made of, so that a finding points to the base or patch that holds a value."""
+
+from __future__ import annotations
+
+from qcheck.documents.document import Document
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qcheck.documents.text import Route
+
+    Spot = tuple[Document, Route]
+
+NAME = ("metadata", "name")
+
+
+class Traced(Document):
+    """`base` is the object that was rendered, `patches` what was applied to it, the last one first."""
+
+    __slots__ = ("_base", "_patches")
+
+    def __init__(self, rendered: Document, base: Spot, patches: Sequence[Document]) -> None:
+        super().__init__(
+            rendered.text, rendered.index, rendered.data, rendered.start, rendered.where, rendered.rendered_from
+        )
+        self._base = base
+        self._patches = tuple(patches)
+
+    def written_at(self, route: Route) -> Spot:
+        """Where the value at a route is written, as far as that can be told; in the rendered text if it cannot."""
+        there = _existing(self.data, route)
+        value = _at(self.data, there)
+        for patch in self._patches:
+            found = _in_patch(patch, there, value)
+            if found is not None:
+                return patch, (*found, *route[len(there) :])
+        document, inside = self._base
+        mine = (*inside, *there)
+        if document.has(mine) and (_agree(_at(document.data, mine), value) or there == NAME):
+            return document, (*inside, *route)
+        return self, route
+
+
+def _in_patch(patch: Document, route: Route, value: object) -> Route | None:
+    """Where a patch writes a value: a strategic merge patch at the same route, a JSON patch in the operation on it."""
+    if isinstance(patch.data, dict):
+        is_here = not isinstance(value, (dict, list)) and patch.has(route) and _at(patch.data, route) == value
+        return route if is_here and route != NAME else None
+    for index, operation in enumerate(patch.data if isinstance(patch.data, list) else ()):
+        steps = _pointer(operation.get("path") if isinstance(operation, dict) else None)
+        if steps and [str(s) for s in route[: len(steps)]] == steps:
+            inside = (index, "value", *route[len(steps) :])
+            if patch.has(inside) and _at(patch.data, inside) == value:
+                return inside
+    return None
+
+
+def _pointer(path: object) -> list[str]:
+    """The steps of a JSON pointer."""
+    steps = path.split("/")[1:] if isinstance(path, str) else []
+    return [step.replace("~1", "/").replace("~0", "~") for step in steps]
+
+
+def _existing(data: object, route: Route) -> Route:
+    """The part of a route that is written."""
+    for at, step in enumerate(route):
+        is_item = isinstance(data, list) and isinstance(step, int) and 0 <= step < len(data)
+        if not is_item and not (isinstance(data, dict) and step in data):
+            return route[:at]
+        data = data[step]  # type: ignore[index]
+    return route
+
+
+def _at(data: object, route: Route) -> object:
+    for step in route:
+        data = data[step]  # type: ignore[index]
+    return data
+
+
+def _agree(written: object, value: object) -> bool:
+    """Whether a base holds a value; of a container only its kind counts, as patches change what is in it."""
+    return written == value or (isinstance(value, (dict, list)) and type(written) is type(value))
