@@ -138,14 +138,6 @@ UNKNOWN = {
         ),
         "count is var.on",
     ),
-    "a placeholder": (
-        "c.yaml",
-        (
-            "apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: {name: c}\nmanagedNodeGroups:\n"
-            "  - {name: a, instanceType: p5.48xlarge, desiredCapacity: PLACEHOLDER_N}\n"
-        ),
-        "desiredCapacity is PLACEHOLDER_N",
-    ),
     "a negative count": (
         "p.yaml",
         "apiVersion: qcheck.dev/v1\nkind: NodePool\nmetadata: {name: a}\nspec: {count: -3, allocatable: {cpu: 8}}\n",

@@ -25,6 +25,13 @@ MARKER = r"(?m)(?:^|(?<=\r))---(?=[ \t\r\n]|\Z)"
 NAMED = r"""(?m)^[ \t]*["']?(?:apiVersion|kind)["']?[ \t]*:"""
 SOURCE = "# Source: "
 """How helm says which template a document comes from."""
+LEFT_OPEN = ("<", "$", "__", "PLACEHOLDER", "REPLACE", "CHANGE", "YOUR_")
+"""One of these is in every text with a placeholder that people are to fill in."""
+LEFT_OPEN_VALUE = (
+    r"""(?:[:,\[-][ \t]+|[\[,])["']?[\w./-]*"""
+    r"(?:<[A-Za-z]|\$[A-Za-z_]|__[A-Za-z]|PLACEHOLDER|REPLACE_?ME|CHANGE_?ME|YOUR_)"
+)
+"""Where a value seems to hold one."""
 DROPPED = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*[ \t]*(?:#[^\r\n]*)?\Z")
 """Nothing but blank lines and comments."""
 
@@ -232,9 +239,7 @@ def _looks_templated(text: str) -> bool:
     """Whether there is anything for `templates` to look at; cheap."""
     if "{{" in text or "${" in text or "{%" in text or "%{" in text or "<%" in text:
         return True
-    from qcheck.documents import templates
-
-    return templates.looks_left_open(text)
+    return any(word in text for word in LEFT_OPEN) and re.search(LEFT_OPEN_VALUE, text) is not None
 
 
 def _is_template(loaded: Loaded) -> bool:

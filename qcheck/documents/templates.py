@@ -25,10 +25,6 @@ PLACEHOLDER = re.compile(
     r"<[A-Za-z][\w .-]*>|\$[A-Za-z_]\w*|__[A-Za-z]\w*__|(?<![A-Za-z])(?:PLACEHOLDER|REPLACE_?ME|CHANGE_?ME|YOUR_[A-Z_]+)\w*"
 )
 """What people leave for others to fill in: `<NUM_NODES>`, `$IMAGE`, `__GPUS__`, `PLACEHOLDER_ZONE`."""
-LOOKS_LEFT_OPEN = re.compile(
-    r"""(?:[:,\[-][ \t]+|[\[,])["']?[\w./-]*(?:<[A-Za-z]|\$[A-Za-z_]|__[A-Za-z]|PLACEHOLDER|REPLACE_?ME|CHANGE_?ME|YOUR_)"""
-)
-"""Where a value seems to hold one."""
 NAME_OR_NUMBER = re.compile(r"[\w./:@+-]*")
 """What is left of a value without its placeholders, if it is no prose and no text for another program."""
 
@@ -85,11 +81,6 @@ def first_mark(text: str, start: int = 0, end: int | None = None, mark: re.Patte
 def first_statement(text: str) -> re.Match[str] | None:
     """The first template statement in the first column, if any."""
     return FIRST_COLUMN.search(text)
-
-
-def looks_left_open(text: str) -> bool:
-    """Whether a text may hold placeholders without braces; cheap."""
-    return LOOKS_LEFT_OPEN.search(text) is not None
 
 
 def placeholders(data: object) -> bool:
