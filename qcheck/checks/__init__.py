@@ -33,6 +33,12 @@ MODULES: dict[str, tuple[str, ...]] = {
         "kai_topology",
         "kai_settings",
         "kai_starvation",
+        "volcano_sums",
+        "volcano_amounts",
+        "volcano_configuration",
+        "volcano_hierarchy",
+        "volcano_jobs",
+        "volcano_hypernodes",
     ),
 }
 """The modules of `qcheck.checks.<family>` that hold the rules of each family."""

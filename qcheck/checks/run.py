@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.checks.registry import check_of
-from qcheck.cluster.policy import KAI_QUEUE_LABEL, KAI_SCHEDULER
+from qcheck.cluster.policy import KAI_QUEUE_LABEL, KAI_SCHEDULER, VOLCANO_JOBS, VOLCANO_SCHEDULER
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.findings.finding import Finding
 from qcheck.findings.result import Skipped
@@ -23,7 +23,7 @@ CHANGE = "change"
 
 FACTS: dict[str, tuple[Callable[[Cluster], bool], str]] = {
     "node pools": (
-        lambda c: c.has_nodes or not (c.queues or c.workloads or c.daemon_sets or c.kai_queues),
+        lambda c: c.has_nodes or not (c.queues or c.workloads or c.daemon_sets or c.kai_queues or c.volcano_queues),
         "no node pool or Node was read",
     ),
     "complete repository": (
@@ -56,9 +56,21 @@ def _has_kai(cluster: Cluster) -> bool:
     return any(t.scheduler_name in schedulers for t in templates) or any(labelled)
 
 
+def _has_volcano(cluster: Cluster) -> bool:
+    """Whether there are objects of Volcano or a configuration of its scheduler, or pods that are for it."""
+    if cluster.volcano_queues or cluster.volcano_pod_groups or cluster.hyper_nodes or cluster.volcano_scheduler:
+        return True
+    return any(
+        w.id.group == VOLCANO_JOBS or p.template.scheduler_name == VOLCANO_SCHEDULER
+        for w in cluster.workloads
+        for p in w.pod_sets
+    )
+
+
 SCHEDULERS: dict[str, Callable[[Cluster], bool]] = {
     "": lambda _: True,
     "kai": _has_kai,
+    "volcano": _has_volcano,
 }
 """Whether a cluster has anything to do with a scheduler that some rules are about."""
 

@@ -6,6 +6,8 @@ import fnmatch
 
 from qcheck.cluster.value import Value
 
+VOLCANO_SCHEDULER, VOLCANO_JOBS = "volcano", "batch.volcano.sh"
+"""The name of Volcano's scheduler, and the API group of its jobs."""
 KAI_SCHEDULER, KAI_QUEUE_LABEL = "kai-scheduler", "kai.scheduler/queue"
 """How KAI Scheduler and the label of its queues are called unless somebody renames them."""
 KAI_CLASSES = {"train": 50, "build-preemptible": 75, "build": 100, "inference": 125}

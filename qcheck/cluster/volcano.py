@@ -8,11 +8,11 @@ from qcheck.cluster.labels import LabelSelector
 from qcheck.cluster.objects import Object, ObjectId
 from qcheck.cluster.place import Place
 from qcheck.cluster.pods import Quantities, in_base_units
+from qcheck.cluster.policy import VOLCANO_SCHEDULER
 from qcheck.cluster.value import Value
 from qcheck.cluster.workloads import Workload
 
 GROUP = "scheduling.volcano.sh"
-SCHEDULER_NAME = "volcano"
 QUEUE_ANNOTATION = "scheduling.volcano.sh/queue-name"
 """Names the queue of pods that no Volcano job and no pod group written by hand speaks for."""
 GROUP_ANNOTATIONS = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
@@ -31,8 +31,13 @@ class NodeGroupTerms(Value):
     forbidden: tuple[str, ...] = ()
     avoided: tuple[str, ...] = ()
 
-    def allows(self, group: str | None) -> bool:
-        """Whether pods may run on nodes of a group; None for nodes without one. Anti-affinity comes last."""
+    @property
+    def is_empty(self) -> bool:
+        """Whether no group is named at all."""
+        return not (self.required or self.preferred or self.forbidden or self.avoided)
+
+    def allows(self, group: str) -> bool:
+        """Whether pods may run on nodes of a group. Anti-affinity comes last."""
         wanted = group in self.required or group in self.preferred
         return (wanted and group not in self.forbidden) or group in self.avoided
 
@@ -92,15 +97,17 @@ class VolcanoPodGroup(Object):
 
 
 class VolcanoJob(Workload):
-    """A Job of Volcano, or a template of one. `min_available`: the pods that must start together, `minimums` of each task."""
+    """A Job of Volcano, or a template of one. `min_available`: the pods that must start together, `minimums` of each task.
+
+    `queue` is Kueue's and stays empty; `queue_place` is where Volcano's queue is written.
+    """
 
     volcano_queue: str = DEFAULT
-    volcano_queue_place: Place | None = None
     min_available: int = 0
-    min_available_place: Place | None = None
     minimums: tuple[int, ...] = ()
-    scheduler: str = SCHEDULER_NAME
+    scheduler: str = VOLCANO_SCHEDULER
     topology: NetworkTopology | None = None
+    together_place: Place | None = None
 
 
 class HyperNodeMember(Value):

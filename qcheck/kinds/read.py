@@ -38,7 +38,7 @@ def object_id(root: Cursor) -> ObjectId:
     """The identity of a document. `generateName` stands in for a name, with a `*` for what the server appends."""
     group, _, version = root.text_at("apiVersion").rpartition("/")
     kind, metadata = root.text_at("kind"), root["metadata"]
-    name = metadata.text_at("name")
+    name = metadata.text_at("name") or metadata["name"].meant() or ""
     if not name and (generated := metadata.text_at("generateName")):
         name = f"{generated}*"
     is_clusters = kind in CLUSTER_SCOPED or (group, kind) in CLUSTER_SCOPED_OF_GROUP

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster import volcano
+from qcheck.cluster.policy import VOLCANO_SCHEDULER
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.core import pod_set
 from qcheck.kinds.read import label_selector, metadata, object_id, place, quantities, text_list
@@ -28,7 +29,7 @@ def queue(root: Cursor) -> Object:
         capability=quantities(spec["capability"]),
         deserved=quantities(spec["deserved"]),
         guarantee=quantities(spec["guarantee"]["resource"]),
-        parent=spec.text_at("parent"),
+        parent=spec["parent"].meant() or "",
         priority=priority or 0,
         reclaimable=spec["reclaimable"].boolean() is not False,
         terms=_terms(spec["affinity"]),
@@ -93,11 +94,10 @@ def _job(root: Cursor, spec: Cursor) -> volcano.VolcanoJob:
         pod_sets=pod_sets,
         job_pod_priority_class=priority_class.text() or None,
         volcano_queue=spec.text_at("queue") or volcano.DEFAULT,
-        volcano_queue_place=place(spec["queue"]),
         min_available=together or sum(minimums),
-        min_available_place=place(spec["minAvailable"]),
+        together_place=place(spec["minAvailable"]),
         minimums=minimums,
-        scheduler=spec.text_at("schedulerName") or volcano.SCHEDULER_NAME,
+        scheduler=spec.text_at("schedulerName") or VOLCANO_SCHEDULER,
         topology=_topology(spec["networkTopology"]),
     )
 

@@ -1,0 +1,193 @@
+"""QC953, QC958, QC965: amounts of Volcano's queues that contradict each other, or the nodes."""
+
+from __future__ import annotations
+
+from qcheck.checks.capacity.sums import names
+from qcheck.checks.missing import nearest
+from qcheck.checks.registry import rule
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.resources import is_accelerator, is_fabric
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.volcano import AMOUNTS, ROOT
+from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.volcano.queues import Queues, queues_of
+from qcheck.schedulers.volcano.webhook import (
+    Check,
+    Violation,
+    above_ancestor,
+    amounts_out_of_order,
+    children_above,
+    counted,
+    is_counted,
+)
+from qcheck.supply.supply import supply_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.volcano import VolcanoQueue
+
+DYNAMIC = "deviceclass/"
+"""Names of devices that are claimed dynamically; no node advertises them."""
+
+
+@rule("QC953")
+def amounts_contradict(cluster: Cluster) -> Iterator[Finding]:
+    """Amounts of one queue, or of parent and children, in an order that the webhook refuses or the scheduler cuts."""
+    queues = queues_of(cluster)
+    for queue in queues.declared:
+        by_check: dict[Check, list[Violation]] = {}
+        for violation in amounts_out_of_order(queues.stored[queue.name]):
+            by_check.setdefault(violation.check, []).append(violation)
+        for violations in by_check.values():
+            yield _within(queue, violations)
+        for violation in above_ancestor(queues.stored[queue.name], queues.stored):
+            yield _above(queues, queue, violation)
+        if queue.name != ROOT:
+            yield from _children(queues, queue)
+    yield from _root(queues)
+
+
+def _within(queue: VolcanoQueue, violations: list[Violation]) -> Finding:
+    """One queue states more in one list than in the next; what each list misses is named."""
+    first, *others = violations
+    message = f"queue {queue.name}: {'; '.join(_order(v) for v in violations)}; the API server refuses it"
+    found = finding(queue.place_of(first.field, first.resource), message)
+    for violation in others:
+        found = found.near(queue.place_of(violation.field, violation.resource), _order(violation))
+    if first.check is not Check.GUARANTEE_WITHOUT_DESERVED:
+        bound = "capability" if first.check is Check.DESERVED_ABOVE_CAPABILITY else "deserved"
+        found = found.near(queue.place_of(bound, first.resource), f"{bound} {show_amount(first.resource, first.bound)}")
+    return found.with_data(check=first.check.value, resource=first.resource, found=first.found, bound=first.bound)
+
+
+def _order(violation: Violation) -> str:
+    found, bound = (show_amount(violation.resource, a) for a in (violation.found, violation.bound))
+    match violation.check:
+        case Check.GUARANTEE_WITHOUT_DESERVED:
+            return f"{found} {violation.resource} are guaranteed and deserved does not name it"
+        case Check.DESERVED_BELOW_GUARANTEE:
+            return f"{found} {violation.resource} are guaranteed and {bound} deserved"
+        case _:
+            return f"{found} {violation.resource} are deserved above a capability of {bound}"
+
+
+def _above(queues: Queues, queue: VolcanoQueue, violation: Violation) -> Finding:
+    resource = violation.resource
+    found, bound = (show_amount(resource, a) for a in (violation.found, violation.bound))
+    message = (
+        f"queue {queue.name} has a capability of {found} {resource}, its ancestor {violation.other} one of {bound}"
+    )
+    ancestor = queues.queue[violation.other]
+    return (
+        finding(queue.place_of("capability", resource), message)
+        .near(ancestor.place_of("capability", resource), f"{bound} for {ancestor.name}")
+        .with_data(check=violation.check.value, resource=resource, found=violation.found, bound=violation.bound)
+    )
+
+
+def _children(queues: Queues, parent: VolcanoQueue) -> Iterator[Finding]:
+    below = queues.children(parent.name)
+    for violation in children_above(queues.stored[parent.name], [queues.stored[q.name] for q in below]):
+        yield _sum(parent, below, violation, bound_in=violation.field)
+
+
+def _root(queues: Queues) -> Iterator[Finding]:
+    """With a hierarchy a capability of `root` bounds what the queues below are guaranteed and deserve."""
+    root = queues.queue.get(ROOT)
+    if root is None or not queues.is_tree or not counted(root.capability):
+        return
+    below = queues.children(ROOT)
+    for field in ("guarantee", "deserved"):
+        for resource, bound in root.amounts["capability"].items():
+            total = sum(q.amounts[field].get(resource, 0) for q in below)
+            if total > bound:
+                violation = Violation(Check.CHILDREN_ABOVE_PARENT, ROOT, field, resource, "", total, bound)
+                yield _sum(root, below, violation, bound_in="capability")
+                return
+
+
+def _sum(parent: VolcanoQueue, below: list[VolcanoQueue], violation: Violation, bound_in: str) -> Finding:
+    """Children that state more together than their parent."""
+    resource, field = violation.resource, violation.field
+    stating = [q for q in below if resource in q.amounts[field]]
+    parts = " + ".join(f"{show_amount(resource, q.amounts[field][resource])} ({q.name})" for q in stating)
+    total, bound = show_amount(resource, violation.found), show_amount(resource, violation.bound)
+    many = len(stating) > 1
+    who = f"the queues below {parent.name}" if many else f"queue {stating[0].name} below {parent.name}"
+    verb = {"guarantee": ("is guaranteed", "are guaranteed"), "deserved": ("deserves", "deserve")}[field][many]
+    summed = f"{parts} = {total}" if many else total
+    is_set = resource in parent.amounts[bound_in]
+    own = f"has {bound_in} {bound}" if is_set else f"sets no {bound_in} for it, which counts as 0"
+    message = f"{who} {verb} {summed} {resource}, and {parent.name} {own}"
+    place = parent.place_of(bound_in, resource) if is_set else parent.name_place
+    found = finding(place, message)
+    for queue in stating:
+        amount = show_amount(resource, queue.amounts[field][resource])
+        found = found.near(queue.place_of(field, resource), f"{amount} for {queue.name}")
+    return found.with_data(
+        check=violation.check.value, resource=resource, field=field, found=violation.found, bound=violation.bound
+    )
+
+
+@rule("QC958")
+def resource_nowhere(cluster: Cluster) -> Iterator[Finding]:
+    """Amounts of a resource that no node has; one finding per resource."""
+    if not cluster.has_nodes:
+        return
+    supply = supply_of(cluster)
+    known = all(g.is_known for g in supply.groups)
+    used: dict[str, list[tuple[VolcanoQueue, str]]] = {}
+    for queue in queues_of(cluster).declared:
+        for field in AMOUNTS:
+            for resource, amount in queue.amounts[field].items():
+                if amount > 0 and _is_nowhere(cluster, resource):
+                    used.setdefault(resource, []).append((queue, field))
+    for resource, places in used.items():
+        yield _nowhere(resource, places, sorted(supply.resources)).likely(not known or is_fabric(resource))
+
+
+def _is_nowhere(cluster: Cluster, resource: str) -> bool:
+    if resource in supply_of(cluster).resources or cluster.policy.is_virtual(resource) or DYNAMIC in resource:
+        return False
+    return not is_counted(resource) or "/" in resource
+
+
+def _nowhere(resource: str, places: list[tuple[VolcanoQueue, str]], offered: list[str]) -> Finding:
+    (queue, field), *others = places
+    why = "no node advertises it" if is_counted(resource) else "Volcano does not count a resource without a domain"
+    devices = [r for r in offered if is_accelerator(r)]
+    what = f"; the nodes have {names(devices)}" if devices else ""
+    found = finding(queue.place_of(field, resource), f"queue {queue.name} has {field} for {resource}, and {why}{what}")
+    for other, listed in others:
+        found = found.near(other.place_of(listed, resource), f"{listed} of {other.name}")
+    near = nearest(resource, offered) or (devices[0] if len(devices) == 1 and not is_counted(resource) else None)
+    if near:
+        found = found.fixed_by(f"Write {near} instead of {resource}.")
+    return found.with_data(resource=resource, nearest=near)
+
+
+@rule("QC965")
+def capability_partial(cluster: Cluster) -> Iterator[Finding]:
+    """Capabilities that name accelerators and leave out cpu or memory."""
+    queues = queues_of(cluster)
+    for queue in queues.declared:
+        stated = queue.amounts["capability"]
+        left_out = [r for r in ("cpu", "memory") if not stated.get(r)]
+        if any(is_accelerator(r) for r in stated) and left_out and not _is_inherited(queues, queue, left_out):
+            named = names(r for r in stated if is_accelerator(r))
+            message = f"queue {queue.name} limits {named}; {names(left_out)} {_meaning(queues, queue)}"
+            yield finding(queue.place_of("capability"), message).with_data(missing=left_out)
+
+
+def _is_inherited(queues: Queues, queue: VolcanoQueue, resources: list[str]) -> bool:
+    """Whether a queue above bounds what this one leaves out."""
+    line = queues.path(queue.name)[1:] if queues.is_tree else []
+    return all(any(q.amounts["capability"].get(r) for q in line) for r in resources)
+
+
+def _meaning(queues: Queues, queue: VolcanoQueue) -> str:
+    if queues.is_tree and queue.name == ROOT:
+        return "count as 0 there: no pod that requests them can start in any queue"
+    return "stay unlimited"

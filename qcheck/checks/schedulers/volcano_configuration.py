@@ -1,0 +1,171 @@
+"""QC954, QC955, QC959, QC964: what the configuration of Volcano's scheduler makes of its queues."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from qcheck.checks.capacity.sums import names
+from qcheck.checks.registry import rule
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.volcano import HIERARCHY_KEY, HIERARCHY_KEYS, VolcanoJob
+from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.volcano.queues import Queues, queues_of
+from qcheck.schedulers.volcano.webhook import PATH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.place import Place
+    from qcheck.cluster.volcano import SchedulerPlugin, VolcanoQueue
+
+PLUGINS = (
+    "binpack", "capacity", "cdp", "conformance", "deviceshare", "drf", "extender", "gang", "network-topology-aware",
+    "nodegroup", "nodeorder", "numaaware", "overcommit", "pdb", "predicates", "priority", "proportion",
+    "rescheduling", "resource-strategy-fit", "resourcequota", "sla", "task-topology", "tdm", "usage",
+)  # fmt: skip
+"""The plugins that Volcano's scheduler is built with."""
+
+
+@rule("QC954")
+def field_ignored(cluster: Cluster) -> Iterator[Finding]:
+    """Fields that no plugin reads, and switches and plugins that the scheduler does not have."""
+    queues = queues_of(cluster)
+    scheduler = queues.scheduler
+    if not scheduler.by_capacity:
+        users = [(q, q.place_of("deserved")) for q in queues.declared if q.amounts["deserved"]]
+        reads = "proportion divides by weight" if scheduler.by_weight else "no plugin divides the cluster"
+        yield from _unread(queues, users, "deserved", f"the capacity plugin is off and {reads}", "turn on capacity")
+    if scheduler.by_capacity and not scheduler.by_weight:
+        users = [(q, q.place.at("spec", "weight")) for q in queues.declared if q.weight != 1]
+        yield from _unread(queues, users, "weight", "the capacity plugin goes by deserved", "write deserved amounts")
+    drf = scheduler.plugin("drf")
+    if drf is None or not drf.is_on(HIERARCHY_KEY, default=False):
+        users = [(q, q.place.at("metadata", "annotations", PATH)) for q in queues.declared if PATH in q.annotations]
+        why = f"only drf with {HIERARCHY_KEY} reads it"
+        yield from _unread(queues, users, f"annotation {PATH}", why, "write spec.parent, and turn on capacity")
+    yield from _switches(queues)
+
+
+def _unread(
+    queues: Queues, users: list[tuple[VolcanoQueue, Place]], field: str, why: str, instead: str
+) -> Iterator[Finding]:
+    """One finding for all queues whose field is not read."""
+    if not users:
+        return
+    (first, place), *others = users
+    listed = names(q.name for q, _ in users)
+    message = f"{field} of {listed} is not read: {why}{_assumption(queues)}"
+    found = finding(place, message)
+    for queue, other in others:
+        found = found.near(other, f"also in {queue.name}")
+    found = found.near(queues.scheduler.place, "this configuration")
+    yield (
+        found.about(first.id)
+        .with_data(field=field, queues=[q.name for q, _ in users])
+        .fixed_by(f"Remove {field}, or {instead}.")
+    )
+
+
+def _assumption(queues: Queues) -> str:
+    return " (no configuration of the scheduler was read; the chart's default is assumed)" if queues.is_assumed else ""
+
+
+def _switches(queues: Queues) -> Iterator[Finding]:
+    scheduler = queues.scheduler
+    for plugin in scheduler.plugins:
+        if plugin.place is None:
+            continue
+        if plugin.name not in PLUGINS:
+            near = get_close_matches(plugin.name, PLUGINS, 1)
+            found = finding(
+                plugin.place.at("name"), f"the scheduler has no plugin {plugin.name} and goes on without it"
+            )
+            found = found.fixed_by(f"Write {near[0]}.") if near else found
+            yield _of_scheduler(queues, found.with_data(field="plugin", nearest=near[0] if near else None))
+        for key in HIERARCHY_KEYS:
+            if key != HIERARCHY_KEY and key in plugin.options and HIERARCHY_KEY not in plugin.options:
+                message = f"the scheduler reads {HIERARCHY_KEY}, not {key}; it is taken here as it is meant"
+                found = finding(plugin.place.at(key).key(), message).at_most("note").fixed_by(f"Write {HIERARCHY_KEY}.")
+                yield _of_scheduler(queues, found.with_data(field=key))
+
+
+def _of_scheduler(queues: Queues, found: Finding) -> Finding:
+    holder = queues.scheduler.object
+    return found if holder is None else found.about(holder)
+
+
+@rule("QC955")
+def reclaim_off(cluster: Cluster) -> Iterator[Finding]:
+    """Promises that only an action keeps which the scheduler does not perform."""
+    queues = queues_of(cluster)
+    scheduler = queues.scheduler
+    if scheduler.actions_place is None:
+        return
+    lent = [q for q in queues.leaves if q.amounts["deserved"]]
+    if scheduler.by_capacity and lent and not scheduler.reclaims:
+        listed = names(q.name for q in lent)
+        message = f"{listed} deserve what others may use meanwhile, and the actions lack reclaim: nobody gives it back"
+        found = finding(scheduler.actions_place, message).fixed_by("Add reclaim to the actions.")
+        for queue in lent:
+            found = found.near(queue.place_of("deserved"), f"deserved by {queue.name}")
+        yield _of_scheduler(queues, found.with_data(missing="reclaim", queues=[q.name for q in lent]))
+    yield from _priorities(cluster, queues)
+
+
+def _priorities(cluster: Cluster, queues: Queues) -> Iterator[Finding]:
+    """Jobs of several priorities in one queue, and no action that lets the higher one displace the lower."""
+    if queues.scheduler.preempts or queues.scheduler.actions_place is None:
+        return
+    by_queue: dict[str, dict[str, VolcanoJob]] = {}
+    for job in cluster.workloads:
+        if isinstance(job, VolcanoJob) and job.job_pod_priority_class:
+            by_queue.setdefault(job.volcano_queue, {}).setdefault(job.job_pod_priority_class, job)
+    for queue, classes in by_queue.items():
+        values = {cluster.priority_class[c].value for c in classes if c in cluster.priority_class}
+        if len(values) > 1:
+            listed = names(sorted(classes))
+            message = f"jobs of queue {queue} have the priorities {listed}; without preempt these only order them"
+            found = finding(queues.scheduler.actions_place, message).at_most("warning")
+            for name, job in sorted(classes.items()):
+                found = found.near(job.priority_class_place, f"{name} for {job.id}")
+            yield _of_scheduler(queues, found.with_data(missing="preempt", queue=queue))
+
+
+@rule("QC959")
+def two_quota_plugins(cluster: Cluster) -> Iterator[Finding]:
+    """Both plugins that divide the cluster are on."""
+    queues = queues_of(cluster)
+    pair = [queues.scheduler.plugin(name) for name in ("proportion", "capacity")]
+    placed = [p for p in pair if p is not None and p.place is not None]
+    if len(placed) == 2:
+        first, second = sorted(placed, key=lambda p: (p.tier, queues.scheduler.plugins.index(p)))
+        message = "proportion and capacity are both on: each gates every job by a division of its own"
+        yield _of_scheduler(queues, finding(_at(second), message).near(_at(first), f"{first.name} is on here"))
+
+
+def _at(plugin: SchedulerPlugin) -> Place:
+    assert plugin.place is not None
+    return plugin.place.at("name")
+
+
+@rule("QC964")
+def victims_before_quota(cluster: Cluster) -> Iterator[Finding]:
+    """conformance decides about victims in a tier before the plugin that knows the quota."""
+    queues = queues_of(cluster)
+    scheduler = queues.scheduler
+    conformance = scheduler.plugin("conformance")
+    quota = [p for p in (scheduler.plugin("capacity"), scheduler.plugin("proportion")) if p is not None]
+    if conformance is None or conformance.place is None or not quota:
+        return
+    first = min(quota, key=lambda p: p.tier)
+    if not (scheduler.reclaims or scheduler.preempts) or conformance.tier >= first.tier:
+        return
+    if not (conformance.is_on("enableReclaimable") or conformance.is_on("enablePreemptable")):
+        return
+    message = (
+        f"conformance stands in tier {conformance.tier + 1} and {first.name} in tier {first.tier + 1}: "
+        f"victims are chosen before quota is looked at, so pods within what their queue deserves are evicted"
+    )
+    found = finding(_at(conformance), message).near(_at(first), f"{first.name} is asked only after tier {first.tier}")
+    yield _of_scheduler(queues, found.near(scheduler.actions_place, f"actions {', '.join(scheduler.actions)}"))

@@ -1,0 +1,152 @@
+"""QC962: hyper nodes that Volcano refuses, or that describe no tree of nodes."""
+
+from __future__ import annotations
+
+import re
+
+from qcheck.checks.capacity.sums import names
+from qcheck.checks.missing import nearest
+from qcheck.checks.problems import of_problems
+from qcheck.checks.registry import rule
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.volcano import VolcanoJob
+from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.volcano.queues import queues_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.nodes import Node
+    from qcheck.cluster.objects import ObjectId
+    from qcheck.cluster.place import Place
+    from qcheck.cluster.volcano import HyperNode, HyperNodeMember, NetworkTopology
+
+TOPOLOGY_PLUGIN = "network-topology-aware"
+
+
+@rule("QC962")
+def hyper_node_invalid(cluster: Cluster) -> Iterator[Finding]:
+    """Hyper nodes without members, with members that do not exist, in two places or above themselves."""
+    yield from of_problems(cluster, "volcano-hypernode-invalid")
+    known = {h.name: h for h in cluster.hyper_nodes}
+    owners: dict[str, tuple[HyperNode, HyperNodeMember]] = {}
+    for hyper_node in cluster.hyper_nodes:
+        for member in hyper_node.members:
+            yield from _member(cluster, hyper_node, member, known)
+            for child in _children(member, known):
+                yield from _second_parent(hyper_node, member, child, owners)
+    yield from _tier_names(cluster)
+    if cluster.nodes:
+        yield from _shared_nodes(cluster)
+    yield from _requests(cluster)
+
+
+def _member(
+    cluster: Cluster, owner: HyperNode, member: HyperNodeMember, known: dict[str, HyperNode]
+) -> Iterator[Finding]:
+    if not member.is_node and member.exact is not None:
+        child = known.get(member.exact)
+        if child is None:
+            certain = cluster.has_all("HyperNode")
+            fact = "does not exist" if certain else "was not read"
+            message = f"HyperNode {owner.name} has the member {member.exact}, a HyperNode that {fact}"
+            found = finding(_name_place(member), message).likely(not certain)
+            near = nearest(member.exact, known)
+            yield found.fixed_by(f"Write {near} instead of {member.exact}.") if near else found
+        elif child.tier >= owner.tier:
+            message = f"HyperNode {owner.name} of tier {owner.tier} has the member {child.name} of tier {child.tier}"
+            message += ": members belong to lower tiers"
+            yield finding(_name_place(member), message).near(child.place.at("spec", "tier"), f"tier {child.tier}")
+    elif member.is_node and cluster.nodes and not cluster.pools and not _nodes(cluster, member):
+        yield finding(member.place.at("selector"), f"HyperNode {owner.name} has a member that matches no node").likely()
+
+
+def _name_place(member: HyperNodeMember) -> Place:
+    return member.place.at("selector", "exactMatch", "name")
+
+
+def _children(member: HyperNodeMember, known: dict[str, HyperNode]) -> list[HyperNode]:
+    """The hyper nodes that a member selects."""
+    if member.is_node:
+        return []
+    if member.exact is not None:
+        return [known[member.exact]] if member.exact in known else []
+    return [h for name, h in known.items() if member.pattern is not None and _matches(member.pattern, name)]
+
+
+def _matches(pattern: str, name: str) -> bool:
+    """Whether a name matches an expression anywhere; one that does not compile matches nothing."""
+    try:
+        return re.search(pattern, name) is not None
+    except re.error:
+        return False
+
+
+def _nodes(cluster: Cluster, member: HyperNodeMember) -> list[Node]:
+    """The nodes of a dump that a member selects."""
+    if not member.is_node:
+        return []
+    if member.exact is not None:
+        return [n for n in cluster.nodes if n.name == member.exact]
+    if member.pattern is not None:
+        return [n for n in cluster.nodes if _matches(member.pattern, n.name)]
+    return [n for n in cluster.nodes if member.labels is not None and member.labels.matches(n.node_labels)]
+
+
+def _second_parent(
+    owner: HyperNode,
+    member: HyperNodeMember,
+    child: HyperNode,
+    owners: dict[str, tuple[HyperNode, HyperNodeMember]],
+) -> Iterator[Finding]:
+    first = owners.setdefault(child.name, (owner, member))
+    if first[0] is not owner:
+        message = f"HyperNode {child.name} is a member of {first[0].name} and of {owner.name}: hyper nodes form a tree"
+        yield finding(member.place, message).near(first[1].place, f"member of {first[0].name}")
+
+
+def _tier_names(cluster: Cluster) -> Iterator[Finding]:
+    """A tier name that stands for two tiers: the last one that is read counts."""
+    first: dict[str, HyperNode] = {}
+    for each in cluster.hyper_nodes:
+        known = first.setdefault(each.tier_name, each)
+        if each.tier_name and known.tier != each.tier:
+            one, other = f"tier {known.tier} in {known.name}", f"tier {each.tier} in {each.name}"
+            message = f"tier name {each.tier_name} stands for {one} and for {other}"
+            place = each.place.at("spec", "tierName")
+            yield finding(place, message).near(known.place.at("spec", "tierName"), f"tier {known.tier}")
+
+
+def _shared_nodes(cluster: Cluster) -> Iterator[Finding]:
+    """Nodes that are members of two hyper nodes."""
+    first: dict[str, tuple[HyperNode, HyperNodeMember]] = {}
+    for each in cluster.hyper_nodes:
+        for member in each.members:
+            shared: dict[str, list[str]] = {}
+            for node in _nodes(cluster, member):
+                owner, _ = first.setdefault(node.name, (each, member))
+                if owner is not each:
+                    shared.setdefault(owner.name, []).append(node.name)
+            for name, nodes in shared.items():
+                message = f"nodes {names(nodes)} are members of HyperNode {name} and of {each.name}"
+                yield finding(member.place, message).near(first[nodes[0]][1].place, f"member of {name}")
+
+
+def _requests(cluster: Cluster) -> Iterator[Finding]:
+    """Jobs and pod groups that ask for a tier that no hyper node has, or while the plugin that reads it is off."""
+    asking: list[tuple[ObjectId, NetworkTopology]] = [
+        (w.id, w.topology) for w in cluster.workloads if isinstance(w, VolcanoJob) and w.topology is not None
+    ]
+    asking += [(g.id, g.topology) for g in cluster.volcano_pod_groups if g.topology is not None]
+    tiers = {h.tier_name for h in cluster.hyper_nodes if h.tier_name}
+    queues = queues_of(cluster)
+    for subject, topology in asking:
+        wanted = topology.highest_tier_name
+        if wanted is not None and cluster.hyper_nodes and wanted not in tiers and cluster.has_all("HyperNode"):
+            message = f"{subject} asks for a tier called {wanted}, and the hyper nodes have {names(sorted(tiers))}"
+            yield finding(topology.place.at("highestTierName"), message).about(subject)
+        elif topology.is_hard and not queues.is_assumed and queues.scheduler.plugin(TOPOLOGY_PLUGIN) is None:
+            message = f"{subject} asks for a network topology, and the plugin {TOPOLOGY_PLUGIN} is off"
+            found = finding(topology.place, message).about(subject).at_most("warning")
+            yield found.near(queues.scheduler.place, "this configuration")

@@ -1,0 +1,182 @@
+"""QC957, QC960, QC963: what Volcano's queues hold for the jobs that name them."""
+
+from __future__ import annotations
+
+from qcheck.checks.capacity.sums import names
+from qcheck.checks.missing import nearest
+from qcheck.checks.registry import rule
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.resources import is_accelerator
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.volcano import ROOT
+from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.volcano.amounts import amounts
+from qcheck.schedulers.volcano.division import proportion
+from qcheck.schedulers.volcano.gates import barriers
+from qcheck.schedulers.volcano.jobs import gangs_of
+from qcheck.schedulers.volcano.nodes import is_estimated, is_known, total
+from qcheck.schedulers.volcano.queues import Queues, queues_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.place import Place
+    from qcheck.cluster.volcano import VolcanoQueue
+    from qcheck.schedulers.volcano.amounts import Amount, Amounts
+    from qcheck.schedulers.volcano.gates import Barrier
+    from qcheck.schedulers.volcano.jobs import Gang
+
+
+def gangs_in(cluster: Cluster) -> dict[str, list[Gang]]:
+    """The gangs by the queue that they name."""
+    found: dict[str, list[Gang]] = {}
+    for gang in gangs_of(cluster):
+        found.setdefault(gang.queue, []).append(gang)
+    return found
+
+
+@rule("QC957")
+def no_deserved(cluster: Cluster) -> Iterator[Finding]:
+    """Queues that deserve none of the accelerators that their jobs request; one finding per queue."""
+    queues = queues_of(cluster)
+    if not queues.scheduler.by_capacity:
+        return
+    for name, gangs in gangs_in(cluster).items():
+        queue = queues.queue.get(name)
+        if queue is None or queue not in queues.leaves:
+            continue
+        deserved = {**queue.amounts["guarantee"], **queue.amounts["deserved"]}
+        wanted = {r: g for g in gangs for r in g.resources if is_accelerator(r) or not deserved}
+        lacking = sorted(r for r in wanted if not deserved.get(r))
+        if lacking:
+            yield _without(queue, lacking, wanted[lacking[0]])
+
+
+def _without(queue: VolcanoQueue, lacking: list[str], gang: Gang) -> Finding:
+    place = queue.place_of("deserved") if queue.deserved else queue.name_place
+    none = "" if queue.deserved else "; it deserves nothing at all, so it is served last"
+    message = (
+        f"queue {queue.name} deserves no {names(lacking)}, which {gang.id} requests: "
+        f"whatever it holds of it may be taken back at any time{none}"
+    )
+    found = finding(place, message).about(queue.id)
+    return found.near(gang.queue_place, f"{gang.id} uses this queue").with_data(queue=queue.name, resources=lacking)
+
+
+@rule("QC960")
+def job_never_starts(cluster: Cluster) -> Iterator[Finding]:
+    """Jobs whose first pods together exceed what their queue may ever hold, or whose queue takes none."""
+    queues = queues_of(cluster)
+    for gang in gangs_of(cluster):
+        known = queues.queue.get(gang.queue)
+        if not queues.exists(gang.queue) or gang.queue == ROOT:
+            yield _no_queue(cluster, queues, gang)
+        elif known is not None and known.state not in ("", "Open"):
+            message = f"{gang.id} names queue {gang.queue}, whose state is {known.state}: it takes no jobs"
+            yield finding(gang.queue_place, message).near(known.place.at("status", "state"), known.state).about(gang.id)
+        elif not queues.children(gang.queue) and not any(gang.queue in c for c in queues.cycles):
+            over = barriers(cluster, gang)
+            if over:
+                yield _stopped(cluster, queues, gang, over)
+
+
+def _no_queue(cluster: Cluster, queues: Queues, gang: Gang) -> Finding:
+    if gang.queue == ROOT:
+        message = f"{gang.id} names the queue root, which takes no jobs"
+        return finding(gang.queue_place, message).about(gang.id)
+    certain = cluster.has_all("Queue")
+    fact = f"queue {gang.queue} does not exist" if certain else f"no queue {gang.queue} was read"
+    near = nearest(gang.queue, queues.queue)
+    found = finding(gang.queue_place, f"{gang.id}: {fact}, so it never starts").about(gang.id).likely(not certain)
+    return (found.fixed_by(f"Write {near} instead of {gang.queue}.") if near else found).with_data(missing=gang.queue)
+
+
+def _stopped(cluster: Cluster, queues: Queues, gang: Gang, over: tuple[Barrier, ...]) -> Finding:
+    first = min(over, key=lambda b: (not is_accelerator(b.resource), b.resource))
+    resource = first.resource
+    requested, limit = show_amount(resource, first.requested), show_amount(resource, first.limit)
+    message = (
+        f"{gang.id} needs {_sum(gang, resource, requested)} {resource} to start, "
+        f"and queue {first.queue} may never hold more than {limit}{_why(cluster, queues, first)}"
+    )
+    found = finding(gang.place, message).about(gang.id)
+    queue = queues.queue.get(first.queue)
+    stated = queue is not None and first.limit == queue.amounts["capability"].get(resource)
+    if queue is not None:
+        place = queue.place_of("capability", resource) if stated else queue.name_place
+        found = found.near(place, f"capability {limit}" if stated else "this queue")
+    for other in queues.declared if first.set_aside and not stated else ():
+        if other.name != first.queue and other.amounts["guarantee"].get(resource):
+            amount = show_amount(resource, other.amounts["guarantee"][resource])
+            found = found.near(other.place_of("guarantee", resource), f"{amount} set aside for {other.name}")
+    return found.likely(is_estimated(cluster, resource) and not stated).with_data(
+        queue=first.queue, resource=resource, requested=first.requested, limit=first.limit
+    )
+
+
+def _sum(gang: Gang, resource: str, requested: str) -> str:
+    """`4 x 8 = 32`, where all pods that must start are alike."""
+    each = {t.request.get(resource, 0) for t in gang.tasks if t.count}
+    if gang.fixed is None and len(each) == 1 and gang.together > 1:
+        return f"{gang.together} x {show_amount(resource, each.pop())} = {requested}"
+    return requested
+
+
+def _why(cluster: Cluster, queues: Queues, barrier: Barrier) -> str:
+    """Where the limit comes from."""
+    queue = queues.queue.get(barrier.queue)
+    if queue is not None and queue.amounts["capability"].get(barrier.resource) == barrier.limit:
+        return ", its capability"
+    if not barrier.set_aside:
+        return ""
+    all_there_is = total(cluster, True).get(barrier.resource, 0)
+    shown, aside = (show_amount(barrier.resource, int(a)) for a in (all_there_is, barrier.set_aside))
+    return f": of {shown}, {aside} are guaranteed to other queues"
+
+
+@rule("QC963")
+def share_below_task(cluster: Cluster) -> Iterator[Finding]:
+    """Queues whose part by weight, when all queues are busy, is smaller than one of their tasks."""
+    queues = queues_of(cluster)
+    if not queues.scheduler.by_weight:
+        return
+    jobs, most = gangs_in(cluster), total(cluster, True)
+    active = [t for t in queues.terms if t.name in jobs or (t.name in queues.queue and t.name != ROOT)]
+    parts = proportion(active, most, {t.name: amounts(most) for t in active})
+    for name, gangs in jobs.items():
+        if name in parts:
+            yield from _starved(cluster, queues, name, gangs, parts[name].deserved)
+
+
+def _starved(cluster: Cluster, queues: Queues, name: str, gangs: list[Gang], deserved: Amounts) -> Iterator[Finding]:
+    for resource in sorted({r for g in gangs for r in g.resources}, key=lambda r: (not is_accelerator(r), r)):
+        largest = max(gangs, key=lambda g: g.largest(resource))
+        size, part = largest.largest(resource), deserved.get(resource, 0)
+        if not is_known(cluster, resource) or size <= part or barriers(cluster, largest):
+            continue
+        weight = next(t.weight for t in queues.terms if t.name == name)
+        message = (
+            f"queue {name} gets {_shown(resource, part)} {resource} by its weight {weight} when every queue is busy, "
+            f"and a task of {largest.id} requests {show_amount(resource, size)}: it waits until others are idle"
+        )
+        queue = queues.queue.get(name)
+        place = queue.place.at("spec", "weight") if queue else largest.queue_place
+        found = finding(place, message).near(largest.queue_place, f"{largest.id} uses this queue")
+        found = found.near(_task_place(largest, resource), f"{show_amount(resource, size)} per task")
+        yield found.about(queue.id if queue else largest.id).with_data(
+            queue=name, resource=resource, share=_shown(resource, part), task=size
+        )
+        return
+
+
+def _shown(resource: str, amount: Amount) -> str:
+    """A part that need not be whole, to two decimals."""
+    if amount == int(amount):
+        return show_amount(resource, int(amount))
+    return f"{float(amount):.2f}" if "/" in resource else show_amount(resource, int(amount))
+
+
+def _task_place(gang: Gang, resource: str) -> Place | None:
+    task = max(gang.tasks, key=lambda t: t.request.get(resource, 0), default=None)
+    return None if task is None else task.template.place_of(resource)

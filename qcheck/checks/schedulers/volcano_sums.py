@@ -1,0 +1,171 @@
+"""QC951, QC952: do the guarantees and the deserved amounts of Volcano's queues exist as nodes."""
+
+from __future__ import annotations
+
+from qcheck.checks.capacity.sums import names, plural, supplied
+from qcheck.checks.registry import rule
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.findings.finding import Finding, finding
+from qcheck.quota.max_flow import overdrafts
+from qcheck.schedulers.volcano.division import guaranteed
+from qcheck.schedulers.volcano.nodes import reach, total
+from qcheck.schedulers.volcano.queues import Queues, queues_of
+from qcheck.supply.supply import supply_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.volcano import VolcanoQueue
+    from qcheck.quota.max_flow import Overdraft
+    from qcheck.supply.supply import NodeGroup
+
+    Stated = list[tuple[VolcanoQueue, dict[str, tuple[str, int]]]]
+    """What each queue states of each resource, with the list that says so."""
+
+TOLERANCE = 20
+"""An estimated supply is contradicted only when it is exceeded by more than one part in this many (5 %)."""
+NOT_COUNTED = "pods"
+
+
+class Excess(Value):
+    """Queues that together state more of a resource than the nodes they may use can ever supply; largest amount first."""
+
+    resource: str
+    amounts: tuple[tuple[VolcanoQueue, str, int], ...]
+    groups: tuple[NodeGroup, ...]
+    stated: int
+    supply: int
+    estimated: bool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The queues, by name."""
+        return tuple(queue.name for queue, _, _ in self.amounts)
+
+
+@rule("QC951")
+def guarantee_exceeds_capacity(cluster: Cluster) -> Iterator[Finding]:
+    """Guarantees that no nodes can back, in the smallest set of queues that proves it."""
+    queues = queues_of(cluster)
+    stated = [(q, {r: ("guarantee", a) for r, a in q.amounts["guarantee"].items()}) for q in queues.top]
+    for excess in _excesses(cluster, stated):
+        verb = "is guaranteed" if len(excess.amounts) == 1 else "are guaranteed"
+        message = f"{_who(excess)} {verb} {_sum(excess)}, but {_supply(excess)}{_consequence(cluster, queues, excess)}"
+        yield _found(excess, message)
+
+
+@rule("QC952")
+def deserved_exceeds_capacity(cluster: Cluster) -> Iterator[Finding]:
+    """What the queues deserve under the capacity plugin is more than their nodes; guarantees alone are QC951's."""
+    queues = queues_of(cluster)
+    if not queues.scheduler.by_capacity:
+        return
+    told = {(f.data["resource"], name) for f in guarantee_exceeds_capacity(cluster) for name in _listed(f)}
+    stated = [(q, _deserved(q)) for q in queues.leaves]
+    for excess in _excesses(cluster, stated):
+        above = {q.name for name in excess.names for q in queues.path(name)}
+        if not any((excess.resource, name) in told for name in above):
+            verb = "deserves" if len(excess.amounts) == 1 else "deserve"
+            cut = "" if queues.is_tree else "; the plugin cuts each amount alone, so the sum stays too large"
+            yield _found(excess, f"{_who(excess)} {verb} {_sum(excess)}, but {_supply(excess)}{cut}")
+
+
+def _listed(found: Finding) -> list[str]:
+    listed = found.data["queues"]
+    return [str(name) for name in listed] if isinstance(listed, list) else []
+
+
+def _deserved(queue: VolcanoQueue) -> dict[str, tuple[str, int]]:
+    """What a queue deserves, with the list that says so: a larger guarantee counts."""
+    deserved, guarantee = queue.amounts["deserved"], queue.amounts["guarantee"]
+    return {
+        r: ("deserved", deserved[r]) if deserved.get(r, -1) >= guarantee.get(r, 0) else ("guarantee", guarantee[r])
+        for r in {**deserved, **guarantee}
+    }
+
+
+def _excesses(cluster: Cluster, stated: Stated) -> Iterator[Excess]:
+    supply = supply_of(cluster)
+    for resource in sorted({r for _, amounts in stated for r in amounts}):
+        if resource == NOT_COUNTED or supply.is_virtual(resource):
+            continue
+        wanted, ways = {}, {}
+        for queue, amounts in stated:
+            groups = reach(cluster, queue.name)
+            judged = groups and all(g.is_known and all(c.knows(resource) for c in g.classes) for g in groups)
+            if amounts.get(resource, ("", 0))[1] > 0 and judged and _is_advertised(groups, resource):
+                wanted[queue.name] = amounts[resource][1]
+                ways[queue.name] = {g.name: g.ceiling_supply(resource) for g in groups}
+        capacity = {g.name: g.ceiling_supply(resource) for g in supply.groups}
+        for over in overdrafts(wanted, ways, capacity):
+            excess = _excess(cluster, resource, over, stated)
+            if not excess.estimated or over.wanted * TOLERANCE > over.supply * (TOLERANCE + 1):
+                yield excess
+
+
+def _is_advertised(groups: tuple[NodeGroup, ...], resource: str) -> bool:
+    """Whether some node has the resource at all; what none has is QC958's."""
+    return "/" not in resource or any(g.advertises(resource) for g in groups)
+
+
+def _excess(cluster: Cluster, resource: str, over: Overdraft, stated: Stated) -> Excess:
+    amounts = [(q, *listed[resource]) for q, listed in stated if q.name in over.pools]
+    groups = tuple(g for g in supply_of(cluster).groups if g.name in over.groups)
+    return Excess(
+        resource=resource,
+        amounts=tuple(sorted(amounts, key=lambda a: (-a[2], a[0].name))),
+        groups=groups,
+        stated=over.wanted,
+        supply=over.supply,
+        estimated=any(c.is_estimated(resource) for g in groups for c in g.classes),
+    )
+
+
+def _who(excess: Excess) -> str:
+    return f"{'queue' if len(excess.amounts) == 1 else 'the queues'} {names(excess.names)}"
+
+
+def _sum(excess: Excess) -> str:
+    parts = [f"{show_amount(excess.resource, a)} ({q.name})" for q, _, a in excess.amounts]
+    total_text = show_amount(excess.resource, excess.stated)
+    return (
+        f"{' + '.join(parts)} = {total_text} {excess.resource}" if len(parts) > 1 else f"{total_text} {excess.resource}"
+    )
+
+
+def _supply(excess: Excess) -> str:
+    shown = show_amount(excess.resource, excess.supply)
+    return f"the nodes can supply {shown}: {supplied(excess.resource, excess.groups, at_best=True)}"
+
+
+def _consequence(cluster: Cluster, queues: Queues, excess: Excess) -> str:
+    """What Volcano then does with the queues that are guaranteed less."""
+    if queues.is_tree:
+        return "; with a hierarchy nothing else shrinks, so the guarantee is not backed"
+    reserved = guaranteed(queues.terms).get(excess.resource, 0)
+    if reserved < total(cluster, True).get(excess.resource, 0):
+        return "; what is missing is set aside all the same"
+    others = len(queues.leaves) - len(excess.amounts)
+    left = f"; {plural(others, 'other queue')} and default keep only what they are guaranteed themselves"
+    if queues.scheduler.by_weight and "/" in excess.resource:
+        return f"{left}, while proportion hands the {excess.resource} out a second time by weight"
+    return left
+
+
+def _found(excess: Excess, message: str) -> Finding:
+    (first, field, amount), *others = excess.amounts
+    resource = excess.resource
+    found = finding(first.place_of(field, resource), message, f"{show_amount(resource, amount)} for {first.name}")
+    for queue, listed, more in others:
+        found = found.near(queue.place_of(listed, resource), f"{show_amount(resource, more)} for {queue.name}")
+    for group in excess.groups:
+        found = found.near(group.count_place, supplied(resource, [group], at_best=True))
+    return found.likely(excess.estimated).with_data(
+        resource=resource,
+        queues=list(excess.names),
+        reserved=excess.stated,
+        supply=excess.supply,
+        nodeGroups=[g.name for g in excess.groups],
+    )

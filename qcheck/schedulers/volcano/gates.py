@@ -1,0 +1,81 @@
+"""The gates that Volcano puts before a job: what its queue and the queues above may hold at the most, on an idle cluster.
+
+Source: Volcano 1.15, `pkg/scheduler/plugins/{capacity,proportion}`: the most a queue may hold is `realCapability`.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.views import answered_once, view
+from qcheck.cluster.volcano import ROOT
+from qcheck.schedulers.volcano.amounts import UNCOUNTED, UNLIMITED
+from qcheck.schedulers.volcano.division import NotReady, flat_limit, guaranteed, hierarchy
+from qcheck.schedulers.volcano.jobs import gangs_of
+from qcheck.schedulers.volcano.nodes import is_known, total
+from qcheck.schedulers.volcano.queues import queues_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.schedulers.volcano.amounts import Amounts
+    from qcheck.schedulers.volcano.jobs import Gang
+
+
+class Barrier(Value):
+    """A queue that may never hold what a gang requests. `set_aside`: what other queues are guaranteed, if that matters."""
+
+    queue: str
+    resource: str
+    requested: int
+    limit: int
+    set_aside: int = 0
+
+
+@view
+def limits(cluster: Cluster) -> dict[str, Amounts]:
+    """Return the most that each queue may hold, with all the nodes there can be; queues that are never served have 0.
+
+    A resource that is missing from a limit counts as 0.
+    """
+    queues, most = queues_of(cluster), _most(cluster)
+    if queues.is_tree:
+        parts = hierarchy(queues.terms, most, {})
+        return {} if isinstance(parts, NotReady) else {name: part.limit for name, part in parts.items()}
+    reserved = guaranteed(queues.terms)
+    return {t.name: flat_limit(t, most, reserved) for t in queues.terms if t.name != ROOT}
+
+
+def _most(cluster: Cluster) -> Amounts:
+    """All that the nodes can ever have; what is not known of them bounds nothing."""
+    named = {r for t in queues_of(cluster).terms for r in (*t.capability, *t.deserved, *t.guarantee)}
+    named |= {r for g in gangs_of(cluster) for r in g.resources}
+    return {**total(cluster, True), **{r: UNLIMITED for r in sorted(named) if not is_known(cluster, r)}}
+
+
+@answered_once
+def barriers(cluster: Cluster, gang: Gang) -> tuple[Barrier, ...]:
+    """Return where a gang can never pass: one entry per resource, the nearest queue first."""
+    return tuple(_barriers(cluster, gang))
+
+
+def _barriers(cluster: Cluster, gang: Gang) -> Iterator[Barrier]:
+    queues, known = queues_of(cluster), limits(cluster)
+    line = [q.name for q in queues.path(gang.queue)] if queues.is_tree else [gang.queue]
+    path = [*(line or [gang.queue]), *([ROOT] if queues.is_tree else [])]
+    for resource, requested in gang.least.items():
+        if resource in UNCOUNTED or requested <= 0:
+            continue
+        for name in path:
+            limit = known.get(name, {}).get(resource, 0) if name in known else UNLIMITED
+            if requested > limit:
+                yield Barrier(name, resource, requested, int(limit), _set_aside(cluster, name, resource))
+                break
+
+
+def _set_aside(cluster: Cluster, queue: str, resource: str) -> int:
+    """What the guarantees of other queues take from this one's limit; 0 with a hierarchy, where root is unlimited."""
+    queues = queues_of(cluster)
+    if queues.is_tree:
+        return 0
+    return sum(t.guarantee.get(resource, 0) for t in queues.terms if t.name != queue)

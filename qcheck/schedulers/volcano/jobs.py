@@ -1,0 +1,175 @@
+"""What Volcano schedules: its jobs, pod groups written by hand, and pods that name its scheduler; each with its queue.
+
+Source: Volcano 1.15, `pkg/controllers/{job,podgroup}`.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from qcheck.cluster.place import Place
+from qcheck.cluster.pods import Amounts, in_base_units
+from qcheck.cluster.policy import VOLCANO_SCHEDULER
+from qcheck.cluster.quantity import whole
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.views import view
+from qcheck.cluster.volcano import (
+    DEFAULT,
+    GROUP_ANNOTATIONS,
+    QUEUE_ANNOTATION,
+    VolcanoJob,
+    VolcanoPodGroup,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.objects import ObjectId
+    from qcheck.cluster.pods import PodTemplate
+    from qcheck.cluster.workloads import Workload
+
+MIN_MEMBER_ANNOTATION = "scheduling.volcano.sh/group-min-member"
+
+
+class Task(Value, cached=True):
+    """Pods of one template: `count` of them, of which `least` must start with the gang."""
+
+    name: str
+    template: PodTemplate
+    count: int
+    least: int
+
+    @cached_property
+    def request(self) -> Amounts:
+        """What one pod requests, in base units."""
+        return self.template.amounts()
+
+
+class Gang(Value, cached=True):
+    """Pods that start together or not at all. `together`: how many; `place`: where that, or the gang itself, is written.
+
+    `is_job`: the webhook for jobs has looked at it. `fixed`: what a pod group written by hand requests at the least.
+    """
+
+    id: ObjectId
+    place: Place
+    queue: str
+    queue_place: Place
+    together: int
+    tasks: tuple[Task, ...]
+    is_job: bool
+    fixed: Amounts | None = None
+    workload: Workload | None = None
+
+    @cached_property
+    def least(self) -> Amounts:
+        """The least that the gang requests when it starts, resource by resource, in base units."""
+        if self.fixed is not None:
+            return self.fixed
+        return {r: self._least(r) for r in sorted({r for t in self.tasks for r in t.request})}
+
+    def _least(self, resource: str) -> int:
+        """The pods that must start, and of the rest those that ask for least."""
+        least = [t.least for t in self.tasks]
+        if sum(least) > self.together:
+            least = [0] * len(self.tasks)
+        total = sum(n * t.request.get(resource, 0) for n, t in zip(least, self.tasks, strict=True))
+        left = self.together - sum(least)
+        spare = sorted((t.request.get(resource, 0), t.count - n) for n, t in zip(least, self.tasks, strict=True))
+        for each, count in spare:
+            total += each * min(left, max(0, count))
+            left -= min(left, max(0, count))
+        return total
+
+    @cached_property
+    def resources(self) -> tuple[str, ...]:
+        """The resources that some pod of it requests."""
+        if self.fixed is not None:
+            return tuple(r for r, a in self.fixed.items() if a > 0)
+        return tuple(sorted({r for t in self.tasks for r, a in t.request.items() if a > 0 and t.count}))
+
+    def largest(self, resource: str) -> int:
+        """What its largest pod requests of a resource."""
+        return max((t.request.get(resource, 0) for t in self.tasks if t.count), default=0)
+
+
+@view
+def gangs_of(cluster: Cluster) -> tuple[Gang, ...]:
+    """Return everything that Volcano schedules, in the order of the files; pods that belong to a pod group are its."""
+    groups = {(g.namespace, g.name): g for g in cluster.volcano_pod_groups}
+    members: dict[tuple[str, str], list[Workload]] = {}
+    found: list[Gang] = []
+    for workload in cluster.workloads:
+        if isinstance(workload, VolcanoJob):
+            if workload.scheduler == VOLCANO_SCHEDULER:
+                found.append(_of_job(workload))
+        elif (group := _group(workload)) and (workload.namespace, group) in groups:
+            members.setdefault((workload.namespace, group), []).append(workload)
+        elif is_scheduled(workload):
+            found += _of_pods(cluster, workload)
+    return (*found, *(_of_group(g, members.get(key, [])) for key, g in groups.items()))
+
+
+def is_scheduled(workload: Workload) -> bool:
+    """Return whether the pods name Volcano as their scheduler."""
+    return any(p.template.scheduler_name == VOLCANO_SCHEDULER for p in workload.pod_sets)
+
+
+def _group(workload: Workload) -> str | None:
+    """The pod group that the pods say they belong to."""
+    annotated = (p.template.annotations for p in workload.pod_sets)
+    return next((a[key] for a in annotated for key in GROUP_ANNOTATIONS if a.get(key)), None)
+
+
+def _of_job(job: VolcanoJob) -> Gang:
+    tasks = tuple(Task(p.name, p.template, p.count, least) for p, least in zip(job.pod_sets, job.minimums, strict=True))
+    return Gang(
+        id=job.id,
+        place=job.together_place or job.place,
+        queue=job.volcano_queue,
+        queue_place=job.queue_place,
+        together=job.min_available,
+        tasks=tasks,
+        is_job=job.id.kind == "Job",
+        workload=job,
+    )
+
+
+def _of_pods(cluster: Cluster, workload: Workload) -> Iterator[Gang]:
+    """One gang per pod set: as many pods as the owner's annotation says, else each pod by itself."""
+    together = whole(workload.annotations.get(MIN_MEMBER_ANNOTATION, "")) or 1
+    for each in workload.pod_sets:
+        queue = each.template.annotations.get(QUEUE_ANNOTATION)
+        place = each.template.metadata_place.at("annotations", QUEUE_ANNOTATION)
+        yield Gang(
+            id=workload.id,
+            place=each.template.place,
+            queue=queue or _of_namespace(cluster, workload.namespace),
+            queue_place=place if queue else each.template.place,
+            together=together,
+            tasks=(Task(each.name, each.template, each.count, 0),),
+            is_job=False,
+            workload=workload,
+        )
+
+
+def _of_namespace(cluster: Cluster, name: str) -> str:
+    """The queue of pods that name none: the one that their namespace names, else `default`."""
+    namespace = cluster.namespace.get(name)
+    return (namespace.annotations.get(QUEUE_ANNOTATION) if namespace else None) or DEFAULT
+
+
+def _of_group(group: VolcanoPodGroup, members: list[Workload]) -> Gang:
+    tasks = tuple(Task(p.name, p.template, p.count, 0) for m in members for p in m.pod_sets)
+    fixed = None if group.min_resources is None else in_base_units(group.min_resources)
+    return Gang(
+        id=group.id,
+        place=group.place.at("spec", "minMember"),
+        queue=group.queue,
+        queue_place=group.queue_place,
+        together=group.min_member,
+        tasks=tasks,
+        is_job=False,
+        fixed=fixed if fixed is not None or tasks else {},
+    )

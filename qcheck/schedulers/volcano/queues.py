@@ -1,0 +1,136 @@
+"""Volcano's queues as its scheduler sees them: their hierarchy, and the plugins that divide the cluster among them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.views import view
+from qcheck.cluster.volcano import DEFAULT, DEFAULT_SCHEDULER, ROOT, NodeGroupTerms, VolcanoQueue, VolcanoScheduler
+from qcheck.schedulers.volcano.division import Terms
+from qcheck.schedulers.volcano.webhook import StoredQueue, is_counted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qcheck.cluster.cluster import Cluster
+
+NODE_GROUPS = "nodegroup"
+"""The plugin that keeps queues to node groups."""
+
+
+class Queues(Value, cached=True):
+    """All declared queues. `is_assumed`: no configuration of the scheduler was read, its default is taken to hold."""
+
+    scheduler: VolcanoScheduler
+    is_assumed: bool
+    declared: tuple[VolcanoQueue, ...]
+
+    @cached_property
+    def queue(self) -> dict[str, VolcanoQueue]:
+        """The declared queues by name."""
+        return {q.name: q for q in self.declared}
+
+    def exists(self, name: str) -> bool:
+        """Whether a queue is declared, or created by the scheduler itself when it starts."""
+        return name in self.queue or name in (ROOT, DEFAULT)
+
+    @cached_property
+    def _children(self) -> dict[str, list[VolcanoQueue]]:
+        found: dict[str, list[VolcanoQueue]] = {}
+        for queue in self.declared:
+            if queue.name != ROOT:
+                found.setdefault(queue.parent or ROOT, []).append(queue)
+        return found
+
+    def children(self, name: str) -> list[VolcanoQueue]:
+        """The queues right below one."""
+        return self._children.get(name, [])
+
+    @cached_property
+    def leaves(self) -> tuple[VolcanoQueue, ...]:
+        """The queues that can hold jobs. Without a hierarchy every queue is divided by itself, `root` excepted."""
+        return tuple(q for q in self.declared if q.name != ROOT and not (self.is_tree and self.children(q.name)))
+
+    @cached_property
+    def top(self) -> tuple[VolcanoQueue, ...]:
+        """The queues whose amounts contain those of all others: right below `root`, or all without a hierarchy."""
+        return tuple(self.children(ROOT)) if self.is_tree else self.leaves
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether amounts of parents bound those of children."""
+        return self.scheduler.hierarchy
+
+    def path(self, name: str) -> list[VolcanoQueue]:
+        """A queue and those above it, without `root`; each once, also in a cycle, up to a parent that is not declared."""
+        line: list[VolcanoQueue] = []
+        at = self.queue.get(name)
+        while at is not None and at.name != ROOT and at not in line:
+            line.append(at)
+            at = self.queue.get(at.parent) if at.parent else None
+        return line
+
+    @cached_property
+    def cycles(self) -> tuple[tuple[str, ...], ...]:
+        """Queues that are their own ancestors, each cycle once; a queue that is its own parent is none."""
+        found: dict[frozenset[str], tuple[str, ...]] = {}
+        for queue in self.declared:
+            line = self.path(queue.name)
+            if len(line) > 1 and line[-1].parent == queue.name:
+                found.setdefault(frozenset(q.name for q in line), tuple(q.name for q in line))
+        return tuple(found.values())
+
+    @cached_property
+    def terms(self) -> tuple[Terms, ...]:
+        """All queues as the division takes them, `root` and `default` among them."""
+        implicit = [Terms(name) for name in (ROOT, DEFAULT) if name not in self.queue]
+        return (*(_terms(q) for q in self.declared), *implicit)
+
+    @cached_property
+    def stored(self) -> Mapping[str, StoredQueue]:
+        """All queues as the webhook sees them."""
+        return {q.name: _stored(q) for q in self.declared}
+
+    def node_terms(self, name: str) -> NodeGroupTerms | None:
+        """The node groups that a queue's pods are kept to; None where the plugin is off and any node will do.
+
+        With a hierarchy in the plugin, a queue that names none has those of the nearest queue above that does.
+        """
+        plugin = self.scheduler.plugin(NODE_GROUPS)
+        if plugin is None:
+            return None
+        line = self.path(name)
+        if not plugin.is_on("enableHierarchy", default=False):
+            line = line[:1]
+        return next((q.terms for q in line if q.terms is not None), NodeGroupTerms())
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether queues that name no node group are kept off nodes without one, too."""
+        plugin = self.scheduler.plugin(NODE_GROUPS)
+        return plugin is not None and plugin.arguments.get("strict", "true").lower() not in ("false", "0", "f")
+
+
+def _terms(queue: VolcanoQueue) -> Terms:
+    amounts = {f: {r: a for r, a in listed.items() if is_counted(r)} for f, listed in queue.amounts.items()}
+    return Terms(queue.name, queue.weight, **amounts, parent=queue.parent or None)
+
+
+def _stored(queue: VolcanoQueue) -> StoredQueue:
+    return StoredQueue(
+        queue.name,
+        parent=queue.parent,
+        capability=queue.capability,
+        deserved=queue.deserved,
+        guarantee=queue.guarantee,
+        annotations=queue.annotations,
+        state=queue.state,
+    )
+
+
+@view
+def queues_of(cluster: Cluster) -> Queues:
+    """Return Volcano's queues and the configuration that they are judged by."""
+    scheduler = cluster.volcano_scheduler
+    return Queues(scheduler or DEFAULT_SCHEDULER, scheduler is None, cluster.volcano_queues)
