@@ -7,16 +7,23 @@ witness that qcheck prints is checked against the nodes, the pods that ran on th
 from __future__ import annotations
 
 import json
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qcheck.api import admit
+from qcheck.api import admit, gather
+from qcheck.documents.cursor import root
+from qcheck.documents.load import load
+from qcheck.kinds.pods import pod_template
+from qcheck.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.answers.verdict import Verdict
+    from qcheck.cluster.nodes import Node
+    from qcheck.cluster.pods import PodTemplate
 
 Recorded = dict[str, Any]
 VERDICTS = "verdicts.json"
@@ -42,6 +49,8 @@ def differences(path: Path) -> Iterator[str]:
         for each in recorded:
             found = verdicts.get(each["job"])
             for what in ("was not read",) if found is None else _unlike(found, each):
+                yield f"{path.name}/{cluster}/{each['job']}: {what}"
+            for what in _misplaced(found, each, path / cluster) if found is not None else ():
                 yield f"{path.name}/{cluster}/{each['job']}: {what}"
 
 
@@ -79,7 +88,46 @@ def _flavors(verdict: Verdict, recorded: dict[str, Any]) -> dict[str, Any]:
     return by_pod_set
 
 
+def _misplaced(verdict: Verdict, recorded: Recorded, folder: Path) -> Iterator[str]:
+    """What is wrong with the witness: nodes that are overfull, and pods outside of the domains that Kueue chose."""
+    used: dict[str, dict[str, int]] = {}
+    placed: dict[str, Counter[str]] = {}
+    for put in verdict.witness:
+        for node in put.names:
+            for name, count in put.pods.items():
+                pod_set = next(p for p in verdict.workload.pod_sets if p.name == name)
+                placed.setdefault(name, Counter())[node] += count
+                _take(used.setdefault(node, {}), pod_set.template, count)
+    for pod in _templates(folder / "pods.yaml"):
+        if pod.node_name in used:
+            _take(used[pod.node_name], pod, 1)
+    nodes = {n.name: n for n in _nodes(folder / "cluster.yaml")}
+    for name, taken in used.items():
+        for resource, amount in taken.items():
+            if amount > nodes[name].allocatable.get(resource, 0):
+                yield f"the witness puts {amount} {resource} on {name}"
+    for name, chosen in recorded.get("topology", {}).items():
+        wanted = Counter({tuple(d["values"]): d["pods"] for d in chosen["domains"]})
+        found: Counter[tuple[str, ...]] = Counter()
+        for node, count in placed.get(name, Counter()).items():
+            found[tuple(nodes[node].node_labels[level] for level in chosen["levels"])] += count
+        if verdict.witness and found != wanted:
+            yield f"the witness puts {name} into {dict(found)}, recorded {dict(wanted)}"
+
+
+def _take(used: dict[str, int], template: PodTemplate, count: int) -> None:
+    for resource, amount in {**template.amounts(), "pods": 1}.items():
+        used[resource] = used.get(resource, 0) + amount * count
+
+
 @cache
-def _documents(file: Path) -> tuple[Recorded, ...]:
-    """JSON documents between `---` lines."""
-    return tuple(json.loads(text) for text in file.read_text().split("\n---\n") if text.strip())
+def _nodes(file: Path) -> tuple[Node, ...]:
+    return gather([str(file)], Settings()).clusters[0].nodes
+
+
+@cache
+def _templates(file: Path) -> tuple[PodTemplate, ...]:
+    """The pods that ran on the nodes."""
+    if not file.exists():
+        return ()
+    return tuple(pod_template(root(d)) for d in load(file.read_bytes(), file.name).documents)

@@ -9,6 +9,7 @@ from qcheck.packing.kube_scheduler import Placed, Schedule, Wanted, schedule
 from qcheck.schedulers.kueue.admission import Decision
 from qcheck.schedulers.kueue.pod_injection import contradictions, created_pods
 from qcheck.schedulers.kueue.topology import decide_on_nodes
+from qcheck.schedulers.kueue.topology_pods import in_domains
 from qcheck.supply.pod_requests import bounds
 
 if TYPE_CHECKING:
@@ -44,10 +45,8 @@ class Verdict(Value):
         if self.runs:
             return "admitted and runs" if self.decision.is_managed else "runs outside of Kueue"
         if self.admitted is False:
-            return "admitted only in part" if self.decision.admitted_copies else "never admitted"
+            return "admitted only in part" if self.decision.is_in_part else "never admitted"
         if self.runs is False:
-            if self.decision.held:
-                return "held back"
             return "admitted but pending" if self.admitted else "pending"
         return "admitted, cannot tell whether it runs" if self.admitted else "cannot tell"
 
@@ -78,8 +77,6 @@ def judge(cluster: Cluster, workload: Workload) -> Verdict:
     decision = decide_on_nodes(cluster, workload)
     if decision.admitted is False:
         return Verdict(decision, False, decision.reasons)
-    if decision.held:
-        return Verdict(decision, False, (*decision.held, *decision.reasons))
     if _is_undecided(decision):
         return Verdict(decision, None, decision.reasons)
     placed = place_pods(cluster, decision)
@@ -98,7 +95,13 @@ def _is_undecided(decision: Decision) -> bool:
 def place_pods(cluster: Cluster, decision: Decision) -> Schedule:
     """kube-scheduler's decision for all pods of the object, as admission lets them be created."""
     created = tuple((a.pod_set.name, a.demand.count, a.flavor_names) for a in decision.assigned)
-    key = (decision.workload.ask, created, decision.copies, Same(bounds(cluster, decision.workload.namespace)))
+    key = (
+        decision.workload.ask,
+        created,
+        decision.placed,
+        decision.copies,
+        Same(bounds(cluster, decision.workload.namespace)),
+    )
     known = kept(cluster, place_pods)  # refusals are left out: their reasons have places of their own
     if key in known:
         found: Schedule = known[key]
@@ -113,8 +116,14 @@ def _place(cluster: Cluster, decision: Decision) -> Schedule:
     workload = decision.workload
     if not decision.assigned:
         wanted = [Wanted(p, p.template, p.count * workload.groups) for p in workload.pod_sets]
-        return schedule(cluster, workload.namespace, wanted)
+        return schedule(cluster, bounds(cluster, workload.namespace), wanted)
     doubts = tuple(r for a in decision.assigned for r in contradictions(cluster, a))
     if doubts:
         return Schedule(None, reasons=doubts)
-    return schedule(cluster, workload.namespace, created_pods(cluster, decision))
+    inside = in_domains(cluster, decision) if decision.placed else None
+    if inside is not None and inside.runs is not False:
+        return inside
+    anywhere = schedule(cluster, bounds(cluster, workload.namespace), created_pods(cluster, decision))
+    if inside is None or anywhere.runs is False:
+        return anywhere
+    return Schedule(None, reasons=inside.reasons)

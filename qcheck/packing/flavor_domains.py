@@ -10,16 +10,18 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.packing.domains import Domain
 from qcheck.packing.flavor_question import nodes_of
+from qcheck.packing.question import Nodes
 from qcheck.supply.discovered_labels import is_discovered
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.labels import Labels
-    from qcheck.packing.question import Nodes
     from qcheck.supply.supply import NodeGroup
+
+    Admits = Callable[[NodeGroup], bool]
 
 HOSTNAME = "kubernetes.io/hostname"
 CLIQUE = "nvidia.com/gpu.clique"
@@ -27,6 +29,10 @@ CLIQUE = "nvidia.com/gpu.clique"
 
 CARRIED, ABSENT, UNKNOWN = "carried", "absent", "unknown"
 """Whether a group's nodes have a level's label."""
+
+
+def anything(_: NodeGroup) -> bool:
+    return True
 
 
 class Spot(Value):
@@ -82,15 +88,28 @@ def _clique_size(group: NodeGroup) -> int | None:
 
 
 def layout(
-    cluster: Cluster, flavor: str, levels: tuple[str, ...], asked: Iterable[str], view: str, most: int
+    cluster: Cluster,
+    flavor: str,
+    levels: tuple[str, ...],
+    asked: Iterable[str],
+    view: str,
+    most: int,
+    admits: Admits = anything,
+    sums: bool = False,
 ) -> Layout | None:
-    """The domains of a flavor's nodes; `asked`, `view` and `most` as in `placing.nodes_of`. None: nodes are not known."""
+    """The domains of a flavor's nodes; `asked`, `view` and `most` as in `flavor_question.nodes_of`. None: not known.
+
+    `admits`: which groups may take the pods. `sums`: a domain's nodes count as one, as Kueue counts where its lowest level is
+    not the node.
+    """
     spots: list[Spot] = []
     unclear: set[str] = set()
     resources = sorted(asked)
     for match in supply_of(cluster).matches(flavor):
         if not match.group.is_known:
             return None
+        if not admits(match.group):
+            continue
         nodes = nodes_of(match.group, resources, view, most)
         states = {level: label_state(match.group, level) for level in levels}
         unclear |= {level for level, state in states.items() if state == UNKNOWN}
@@ -99,7 +118,7 @@ def layout(
         elif ABSENT not in states.values():
             spots.append(Spot(match.group, nodes))
     unclear |= {level for level in levels for s in spots if s.labels is None and _is_open(s.group, level)}
-    return Layout(_grow(spots, levels), frozenset(unclear))
+    return Layout(_grow(spots, levels, sums), frozenset(unclear))
 
 
 def _is_open(group: NodeGroup, level: str) -> bool:
@@ -119,7 +138,7 @@ def _dumped(group: NodeGroup, nodes: Nodes, levels: tuple[str, ...]) -> list[Spo
     return [Spot(group, replace(nodes, count=len(found)), found[0]) for _, found in sorted(alike.items())]
 
 
-def _grow(spots: list[Spot], levels: tuple[str, ...]) -> tuple[Domain, ...]:
+def _grow(spots: list[Spot], levels: tuple[str, ...], sums: bool) -> tuple[Domain, ...]:
     if not levels:
         return ()
     level, finer = levels[0], levels[1:]
@@ -132,10 +151,10 @@ def _grow(spots: list[Spot], levels: tuple[str, ...]) -> tuple[Domain, ...]:
         if size is None:
             shared.setdefault(_value(spot, level), []).append(spot)
         else:
-            domains += _split(spot, size, level, finer)
+            domains += _split(spot, size, level, finer, sums)
     for value, together in shared.items():
         label = f"{level}={value}" if value is not None else names_of(together)
-        domains.append(_domain(level, label, 1, together, finer))
+        domains.append(_domain(level, label, 1, together, finer, sums))
     return tuple(domains)
 
 
@@ -145,20 +164,23 @@ def _value(spot: Spot, level: str) -> str | None:
     return next((c.labels[level] for c in spot.group.classes if level in c.labels), None)
 
 
-def _split(spot: Spot, size: int, level: str, finer: tuple[str, ...]) -> list[Domain]:
+def _split(spot: Spot, size: int, level: str, finer: tuple[str, ...], sums: bool) -> list[Domain]:
     """Full domains of a pool, and a last one with the rest."""
     full, rest = divmod(spot.nodes.count, size)
     parts = []
     for count, nodes in ((full, size), (1, rest)):
         if count and nodes:
             inner = replace(spot, nodes=replace(spot.nodes, count=nodes))
-            parts.append(_domain(level, spot.group.name, count, [inner], finer))
+            parts.append(_domain(level, spot.group.name, count, [inner], finer, sums))
     return parts
 
 
-def _domain(level: str, label: str, count: int, spots: list[Spot], finer: tuple[str, ...]) -> Domain:
+def _domain(level: str, label: str, count: int, spots: list[Spot], finer: tuple[str, ...], sums: bool) -> Domain:
     if finer:
-        return Domain(level, label, count, parts=_grow(spots, finer))
+        return Domain(level, label, count, parts=_grow(spots, finer, sums))
+    if sums:
+        free = {r: sum(s.nodes.count * s.nodes.free.get(r, 0) for s in spots) for s in spots for r in s.nodes.free}
+        return Domain(level, label, count, nodes=(Nodes(names_of(spots), free, 1),))
     return Domain(level, label, count, nodes=tuple(s.nodes for s in spots))
 
 

@@ -14,7 +14,7 @@ from qcheck.packing.solved import solved
 from qcheck.packing.spread import placed_evenly, spreading
 from qcheck.packing.workload_question import Shape, question
 from qcheck.supply.eligibility import hosts, runtime_class
-from qcheck.supply.pod_requests import bounds, scheduled
+from qcheck.supply.pod_requests import scheduled
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.workloads import PodSet
     from qcheck.packing.answer import Placement
     from qcheck.packing.question import Question
+    from qcheck.supply.pod_requests import Bounds
     from qcheck.supply.supply import NodeGroup
 
 
@@ -53,8 +54,13 @@ class Schedule(Value):
     reasons: tuple[Reason, ...] = ()
 
 
-def schedule(cluster: Cluster, namespace: str, wanted: Iterable[Wanted]) -> Schedule:
-    """Places the pods, proves that they cannot be placed, or says why it cannot tell."""
+def schedule(
+    cluster: Cluster, limits: Bounds, wanted: Iterable[Wanted], groups: tuple[NodeGroup, ...] | None = None
+) -> Schedule:
+    """Places the pods on some groups of nodes (default: all), proves that they cannot be placed, or says why it cannot tell.
+
+    `limits` are those of their namespace.
+    """
     pods = [w for w in wanted if w.count > 0]
     if not cluster.has_nodes:
         place = next((w.template.place for w in pods), None)
@@ -63,14 +69,14 @@ def schedule(cluster: Cluster, namespace: str, wanted: Iterable[Wanted]) -> Sche
     refused = tuple(r for each in pods for r in _never_created(cluster, each))
     if refused:
         return Schedule(False if cluster.has_all(NODES) else None, reasons=refused)
-    limits = bounds(cluster, namespace)
+    groups = supply_of(cluster).groups if groups is None else groups
     shapes = []
     for each in pods:
         request = scheduled(cluster, each.template, limits)
-        found = hosts(cluster, supply_of(cluster).groups, each.template, request)
+        found = hosts(cluster, groups, each.template, request)
         shapes.append(Shape(each.pod_set.name, each.template, request, each.count, found))
     unknown = tuple(_not_judged(pods))
-    return _decide(cluster, pods, tuple(shapes), unknown)
+    return _decide(cluster, pods, tuple(shapes), groups, unknown)
 
 
 def _never_created(cluster: Cluster, pods: Wanted) -> Iterator[Reason]:
@@ -90,8 +96,14 @@ def _never_created(cluster: Cluster, pods: Wanted) -> Iterator[Reason]:
             )
 
 
-def _decide(cluster: Cluster, pods: list[Wanted], shapes: tuple[Shape, ...], unknown: tuple[Reason, ...]) -> Schedule:
-    at_best = question(cluster, shapes, at_best=True)
+def _decide(
+    cluster: Cluster,
+    pods: list[Wanted],
+    shapes: tuple[Shape, ...],
+    groups: tuple[NodeGroup, ...],
+    unknown: tuple[Reason, ...],
+) -> Schedule:
+    at_best = question(cluster, groups, shapes, at_best=True)
     best = solved(cluster, at_best)
     if isinstance(best, DoesNotFit):
         from qcheck.packing.unschedulable import obstacle
@@ -104,10 +116,10 @@ def _decide(cluster: Cluster, pods: list[Wanted], shapes: tuple[Shape, ...], unk
     unknown = (*unknown, *(_spread_unknown(pods) if even is None else ()))
     if unknown:
         return Schedule(None, reasons=unknown)
-    sure = question(cluster, shapes, at_best=False)
+    sure = question(cluster, groups, shapes, at_best=False)
     answer = _spread_out(sure, shapes) if even is not None else solved(cluster, sure)
     if isinstance(answer, Fits):
-        return Schedule(True, tuple(_named(cluster, shapes, answer.witness)))
+        return Schedule(True, tuple(_named(groups, shapes, answer.witness)))
     return Schedule(None, reasons=(_doubt(pods, shapes),))
 
 
@@ -173,14 +185,16 @@ def _uncertainty(groups: list[NodeGroup], shape: Shape) -> str:
     return f"{', '.join(estimated)} of {', '.join(g.name for g in groups)} are estimates" if estimated else ""
 
 
-def _named(cluster: Cluster, shapes: tuple[Shape, ...], witness: tuple[Placement, ...]) -> Iterator[Placed]:
+def _named(
+    groups: tuple[NodeGroup, ...], shapes: tuple[Shape, ...], witness: tuple[Placement, ...]
+) -> Iterator[Placed]:
     """The witness in names; nodes of a dump are named one by one."""
-    unused = [_ready(g) for g in supply_of(cluster).groups]
+    unused = [_ready(g) for g in groups]
     for put in witness:
         pods = {s.name: n for s, n in zip(shapes, put.filling, strict=True) if n}
         if pods:
             names, unused[put.node] = unused[put.node][: put.times], unused[put.node][put.times :]
-            yield Placed(supply_of(cluster).groups[put.node].name, put.times, pods, tuple(names))
+            yield Placed(groups[put.node].name, put.times, pods, tuple(names))
 
 
 def _ready(group: NodeGroup) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.packing.answer import DoesNotFit
 from qcheck.packing.domains import Slice, at_level, capacity, gangs_per_domain, largest_gang
-from qcheck.packing.flavor_domains import HOSTNAME, layout
+from qcheck.packing.flavor_domains import HOSTNAME, anything, layout
 from qcheck.packing.flavor_question import LENIENT, PLAIN, PLENTY, SURE, label_of
 from qcheck.packing.question import Pods
 from qcheck.supply.supply import supply_of
@@ -16,19 +16,20 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.pods import Amounts
     from qcheck.packing.domains import Domain
-    from qcheck.packing.flavor_domains import Layout
+    from qcheck.packing.flavor_domains import Admits, Layout
 
 
 class Party(Value):
     """Pods that must share a domain of `level`; with `slices`, every slice must share one of its level.
 
-    Without a `level` only the slices are bound. `members` are shapes with their numbers.
+    Without a `level` only the slices are bound. `members` are shapes with their numbers. `sums`: see `layout`.
     """
 
     name: str
     members: tuple[Pods, ...]
     level: str | None
     slices: tuple[Slice, ...] = ()
+    sums: bool = False
 
     @property
     def size(self) -> int:
@@ -47,17 +48,21 @@ class Misfit(Value):
     certain: bool
 
 
-def misfit(cluster: Cluster, flavor: str, levels: tuple[str, ...], party: Party) -> Misfit | None:
-    """Why a party fits into no domain of a flavor's nodes; None if it fits, or if that cannot be told."""
-    sure = _misfit(cluster, flavor, levels, party, SURE)
-    if sure is not None or not _misfit(cluster, flavor, levels, party, LENIENT):
+def misfit(
+    cluster: Cluster, flavor: str, levels: tuple[str, ...], party: Party, admits: Admits = anything
+) -> Misfit | None:
+    """Why a party fits into no domain of a flavor's nodes that `admits` lets in; None if it fits, or if that is not known."""
+    sure = _misfit(cluster, flavor, levels, party, SURE, admits)
+    if sure is not None or not _misfit(cluster, flavor, levels, party, LENIENT, admits):
         return sure
-    found = _misfit(cluster, flavor, levels, party, PLAIN)
+    found = _misfit(cluster, flavor, levels, party, PLAIN, admits)
     return found and Misfit(found.why, found.most, certain=False)
 
 
-def _misfit(cluster: Cluster, flavor: str, levels: tuple[str, ...], party: Party, view: str) -> Misfit | None:
-    laid = layout(cluster, flavor, levels, party.asked, view, party.size)
+def _misfit(
+    cluster: Cluster, flavor: str, levels: tuple[str, ...], party: Party, view: str, admits: Admits
+) -> Misfit | None:
+    laid = layout(cluster, flavor, levels, party.asked, view, party.size, admits, party.sums)
     if laid is None:
         return None
     bound = party.level or party.slices[0].level
@@ -80,7 +85,8 @@ def _counted(domains: tuple[Domain, ...], party: Party, level: str, certain: boo
     if largest is None:
         return Misfit(f"no node is in a domain of {level}", 0, certain)
     where = largest.label if "=" in largest.label else f"in {largest.label}"
-    return Misfit(f"the largest domain of {level} ({where}) holds {_sum(largest, request)}", most, certain)
+    held = f"{most} of them with all its nodes in one sum" if party.sums else _sum(largest, request)
+    return Misfit(f"the largest domain of {level} ({where}) holds {held}", most, certain)
 
 
 def _sum(domain: Domain, request: dict[str, int]) -> str:

@@ -13,7 +13,6 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.packing.question import Nodes, Pods, Question
 from qcheck.supply.eligibility import Host
 from qcheck.supply.pod_requests import PODS
-from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
@@ -34,14 +33,14 @@ class Shape(Value):
     hosts: tuple[Host, ...]
 
 
-def question(cluster: Cluster, shapes: tuple[Shape, ...], at_best: bool) -> Question:
-    """The packing question for all shapes together. Nodes are in the order of the cluster's groups."""
+def question(cluster: Cluster, groups: tuple[NodeGroup, ...], shapes: tuple[Shape, ...], at_best: bool) -> Question:
+    """The packing question for all shapes together. Nodes are in the order of the groups, as the shapes' hosts are."""
     priority = _priority(cluster, shapes)
     asked = sorted({r for s in shapes for r in s.request})
     slots = {name: 1 for s in shapes for name in _slots(s, shapes)}
     nodes = tuple(
         Nodes(g.name, _free(cluster, g, asked, priority, at_best) | slots, _count(cluster, g, shapes, asked, at_best))
-        for g in supply_of(cluster).groups
+        for g in groups
     )
     return Question(nodes, tuple(_pods(cluster, s, shapes, priority, at_best) for s in shapes))
 

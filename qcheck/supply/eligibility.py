@@ -53,12 +53,16 @@ GKE_NODE = "cloud.google.com/gke-nodepool"
 
 
 class NodeDemand(Value):
-    """What pods demand of a node beside room. `devices` are the extended resources that they request."""
+    """What pods demand of a node beside room. `devices` are the extended resources that they request.
+
+    `compares`: whether tolerations that compare values count: for Kueue they do, for kube-scheduler behind a feature gate.
+    """
 
     selection: NodeSelection
     tolerations: tuple[Toleration, ...] = ()
     node_name: str | None = None
     devices: frozenset[str] = frozenset()
+    compares: bool = False
 
 
 class Eligibility(Value):
@@ -166,12 +170,11 @@ def _through(demand: NodeDemand, selected: int, taints: tuple[Taint, ...], label
     firm = [t for t in left if t.key not in demand.devices]
     if devices_are_tolerated(labels):
         left = tuple(firm)
-    compared = any(t.operator in COMPARISONS for t in demand.tolerations) and untolerated(
-        lasting_taints, tuple(t for t in demand.tolerations if t.operator not in COMPARISONS)
-    )
+    plain = tuple(t for t in demand.tolerations if t.operator not in COMPARISONS or demand.compares)
+    compared = [t for t in untolerated(lasting_taints, plain) if t not in left]
     return Eligibility(
         selected,
-        next(iter([*firm, *left, *(compared or ())]), None),
+        next(iter([*firm, *left, *compared]), None),
         possible=selected != NONE and not firm,
         sure=selected == ALL and not left and not compared,
     )

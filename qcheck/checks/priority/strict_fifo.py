@@ -26,7 +26,7 @@ def strict_fifo_blocked(cluster: Cluster) -> Iterator[Finding]:
     stuck: dict[str, list[Verdict]] = {}
     for verdict in verdicts_of(cluster):
         decision = verdict.decision
-        if decision.is_never_admitted and decision.cluster_queue and decision.reasons[0].cause not in _LETS_PASS:
+        if decision.admitted is False and decision.cluster_queue and decision.reasons[0].cause not in _LETS_PASS:
             stuck.setdefault(decision.cluster_queue, []).append(verdict)
     for queue in cluster.queues:
         if queue.strategy != "StrictFIFO":

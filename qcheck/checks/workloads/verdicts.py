@@ -12,6 +12,7 @@ from qcheck.cluster.unread import QUOTA_KINDS
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.admission import decide
+from qcheck.supply.pod_requests import bounds
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def _is_broken(cluster: Cluster, queue: str | None) -> bool:
 
 def _is_refused(verdict: Verdict) -> bool:
     decision = verdict.decision
-    return decision.is_never_admitted and decision.code in (EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR, TOPOLOGY_FAILED)
+    return decision.admitted is False and decision.code in (EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR, TOPOLOGY_FAILED)
 
 
 def _is_told_elsewhere(reasons: tuple[Reason, ...]) -> bool:
@@ -83,7 +84,7 @@ def _advised(found: Finding, change: str) -> Finding:
 def admitted_but_pending(cluster: Cluster) -> Iterator[Finding]:
     """Workloads that get quota and whose pods no node can ever take."""
     for verdict in verdicts_of(cluster):
-        if verdict.admitted and verdict.runs is False and not verdict.decision.held:
+        if verdict.admitted and verdict.runs is False:
             reason = verdict.reasons[-1]
             if not _is_said_of_nodes(cluster, verdict, reason):
                 yield _pending(cluster, verdict, reason)
@@ -144,10 +145,10 @@ def resource_not_covered(cluster: Cluster) -> Iterator[Finding]:
     """Workloads that ask for something their queue has no quota for at all."""
     for verdict in verdicts_of(cluster):
         decision = verdict.decision
-        if not decision.is_never_admitted:
+        if decision.admitted is not False:
             continue
         for reason in decision.reasons:
-            if reason.cause == NOT_COVERED:
+            if reason.cause == NOT_COVERED and not _is_a_default(cluster, verdict, reason):
                 found = finding(reason.place, f"{verdict.workload.id} is never admitted: {reason.message}")
                 for place in reason.near:
                     found = found.near(place, f"{decision.cluster_queue} covers")
@@ -155,6 +156,12 @@ def resource_not_covered(cluster: Cluster) -> Iterator[Finding]:
                     _advised(found, reason.change).about(verdict.workload.id).likely(not cluster.has_all(*QUOTA_KINDS))
                 )
                 yield found.with_data(resource=reason.resource, queue=decision.cluster_queue)
+
+
+def _is_a_default(cluster: Cluster, verdict: Verdict, reason: Reason) -> bool:
+    """Whether only a LimitRange asks for the resource, of which QC419 tells."""
+    asked = any(reason.resource in p.template.amounts() for p in verdict.workload.pod_sets)
+    return not asked and reason.resource in bounds(cluster, verdict.workload.namespace).default_requests
 
 
 @rule("QC605")
@@ -186,7 +193,7 @@ def elastic_exceeds_quota(cluster: Cluster) -> Iterator[Finding]:
         if verdict.admitted is False or not growing or verdict.decision.cluster_queue is None:
             continue
         grown = decide(cluster, replace(workload, pod_sets=tuple(_grown(p) for p in workload.pod_sets)))
-        if grown.is_never_admitted and grown.code == EXCEEDS_MAX_QUOTA:
+        if grown.admitted is False and grown.code == EXCEEDS_MAX_QUOTA:
             yield _too_large(growing[0], verdict, grown.reasons)
 
 

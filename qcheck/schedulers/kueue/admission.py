@@ -13,13 +13,15 @@ from qcheck.schedulers.kueue.routing import UNMANAGED, at_home, destination
 from qcheck.supply.pod_requests import UNBOUNDED, bounds, breaches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import CheckUse, ClusterQueue
     from qcheck.cluster.workloads import PodSet
-    from qcheck.schedulers.kueue.flavor_assignment import Used
+    from qcheck.schedulers.kueue.flavor_assignment import Tried, Used
     from qcheck.schedulers.kueue.routing import Destination
+
+    Look = Callable[[Cluster, ClusterQueue, Terms, tuple[Assigned, ...]], "Looked"]
 
 UNSATISFIED = "UnsatisfiedAdmissionChecks"
 ELSEWHERE = "multikueue"
@@ -28,15 +30,30 @@ COMPLETED_AS_PODS = ("pod", "deployment")
 """Integrations that see pods, which the API server has completed, instead of templates."""
 
 
+class Placed(Value):
+    """The domain of a flavor's topology that gets `count` pods of a pod set; `key` is the leaf's in the tree."""
+
+    pod_set: str
+    flavor: str
+    key: str
+    count: int
+
+
+class Looked(Value):
+    """What a look at the nodes found for pod sets with flavors: why not, or the domains. `certain`: the reasons prove it."""
+
+    reasons: tuple[Reason, ...] = ()
+    placed: tuple[Placed, ...] = ()
+    certain: bool = True
+
+
 class Decision(Value):
     """What Kueue decides. `admitted` None: cannot tell, and `reasons` say why.
 
     * `queue` is the local queue's name, `cluster_queue` that of the cluster queue behind it.
-    * `assigned`: the pod sets of one workload with their flavors.
+    * `assigned`: the pod sets of one workload with their flavors; `placed` with their domains, where they have a topology.
     * `copies`: how many equal workloads the object makes (pods of a Deployment, groups of a LeaderWorkerSet), and
       `admitted_copies` how many of them get quota beside each other.
-    * `held`: what keeps an admissible workload from being handed to the scheduler as it is written: a stopped local queue,
-      or a LimitRange whose defaults or bounds change the request. `admitted` is the scheduler's answer without them.
     """
 
     workload: Workload
@@ -48,8 +65,7 @@ class Decision(Value):
     code: str | None = None
     copies: int = 1
     admitted_copies: int = 0
-    held: tuple[Reason, ...] = ()
-    relieved: bool = False
+    placed: tuple[Placed, ...] = ()
 
     @property
     def is_managed(self) -> bool:
@@ -62,37 +78,34 @@ class Decision(Value):
         return any(r.cause == ELSEWHERE for r in self.reasons)
 
     @property
-    def is_never_admitted(self) -> bool:
-        """Refused both as written and with the defaults of LimitRanges."""
-        return self.admitted is False and not self.relieved
+    def is_in_part(self) -> bool:
+        """Whether some of its equal workloads are admitted and not all."""
+        return self.admitted is False and self.admitted_copies > 0
 
 
 @answered_once
-def decide(cluster: Cluster, workload: Workload, skipped: frozenset[str] = frozenset()) -> Decision:
-    """Whether a workload is admitted, with which flavors, or why not. Worked out once for each.
+def decide(cluster: Cluster, workload: Workload) -> Decision:
+    """Whether a workload is admitted, with which flavors, or why not, by quota alone: nodes are not looked at."""
+    return decided(cluster, workload, None)
 
-    Topology is compared with the levels of the flavors only; nodes are `topology_fit`'s business, which hands in as
-    `skipped` the flavors that were tried in vain.
-    """
+
+def decided(cluster: Cluster, workload: Workload, look: Look | None) -> Decision:
+    """The decision, with `look` at the nodes wherever flavors were found."""
     workload = at_home(cluster, workload)
     goal = destination(cluster, workload)
     limits = bounds(cluster, workload.namespace)
-    as_pod = workload.framework in COMPLETED_AS_PODS
-    plain = _decided(cluster, workload, goal, Terms(UNBOUNDED, as_pod, skipped))
-    if limits is UNBOUNDED:
-        return replace(plain, held=goal.held) if goal.held else plain
-    bounded = _decided(cluster, workload, goal, Terms(limits, as_pod, skipped))
-    if plain.admitted is False:
-        return replace(plain, held=goal.held, relieved=bounded.admitted is not False)
-    held = tuple(_limited(r) for r in bounded.reasons) if bounded.admitted is False else ()
-    return replace(plain, held=(*goal.held, *held))
+    found = _decided(cluster, goal, Terms(limits, workload.framework in COMPLETED_AS_PODS), workload, look)
+    if limits is UNBOUNDED or found.admitted is not False or goal.blocked:
+        return found
+    bare = _decided(cluster, goal, Terms(UNBOUNDED, workload.framework in COMPLETED_AS_PODS), workload, look)
+    return found if bare.admitted is False else replace(found, reasons=tuple(_limited(r) for r in found.reasons))
 
 
 def _limited(reason: Reason) -> Reason:
     return replace(reason, message=f"with the namespace's LimitRange, {reason.message}")
 
 
-def _decided(cluster: Cluster, workload: Workload, goal: Destination, terms: Terms) -> Decision:
+def _decided(cluster: Cluster, goal: Destination, terms: Terms, workload: Workload, look: Look | None) -> Decision:
     queue_name = goal.queue.name if goal.queue else None
     start = Decision(workload, goal.queue_name, queue_name, None, copies=copies_of(workload))
     if goal.blocked:
@@ -101,23 +114,23 @@ def _decided(cluster: Cluster, workload: Workload, goal: Destination, terms: Ter
     if unread or goal.queue is None:
         return replace(start, reasons=unread)
     known = kept(cluster, _decided)  # refusals are left out: their reasons have places of their own
-    key = (goal.queue.name, workload.ask, Same(terms.limits), terms.as_pod, terms.skipped)
+    key = (goal.queue.name, workload.ask, Same(terms.limits), terms.as_pod, look)
     if key in known:
         return _alike(start, known[key])
     broken = tuple(_broken(cluster, workload, terms))
     if broken:
         return replace(start, admitted=False, reasons=broken, code=MISCONFIGURED)
-    decided = _within(cluster, goal.queue, start, terms)
-    if not decided.reasons:
-        known[key] = decided
-    return decided
+    found = _within(cluster, goal.queue, start, terms, look)
+    if not found.reasons:
+        known[key] = found
+    return found
 
 
 def _alike(start: Decision, known: Decision) -> Decision:
     """The decision on a workload that asks the same as one that was admitted."""
     own = {p.name: p for p in start.workload.pod_sets}
     assigned = tuple(Assigned(replace(a.demand, pod_set=own[a.pod_set.name]), a.flavors) for a in known.assigned)
-    return replace(start, admitted=True, assigned=assigned, admitted_copies=known.admitted_copies)
+    return replace(start, admitted=True, assigned=assigned, admitted_copies=known.admitted_copies, placed=known.placed)
 
 
 def copies_of(workload: Workload) -> int:
@@ -148,48 +161,101 @@ def _broken(cluster: Cluster, workload: Workload, terms: Terms) -> Iterator[Reas
             yield Reason(MISCONFIGURED, "resources-invalid", breach.message, breach.place)
 
 
-def _within(cluster: Cluster, queue: ClusterQueue, start: Decision, terms: Terms) -> Decision:
-    pod_sets = unit(start.workload)
-
-    def assign(held: Used) -> Assignment:
-        return _largest(cluster, queue, pod_sets, terms, held)
-
-    first = assign({})
+def _within(cluster: Cluster, queue: ClusterQueue, start: Decision, terms: Terms, look: Look | None) -> Decision:
+    search = Search(cluster, queue, unit(start.workload), terms, look)
+    first, looked = search.run({})
     if not first.fits:
         nothing = Reason(NO_MATCHING_FLAVOR, "no-flavor", f"{queue.name} has no flavor for it", queue.place)
-        return replace(start, admitted=False, reasons=first.reasons or (nothing,), code=first.code or nothing.code)
-    many = 1 if start.copies == 1 else how_many(cluster, queue, assign, start.copies)
-    decided = replace(start, admitted=True, assigned=first.assigned, admitted_copies=many)
+        reasons, code = first.reasons or (nothing,), first.code or nothing.code
+        if not first.certain:
+            return replace(start, assigned=first.assigned, reasons=reasons)
+        return replace(start, admitted=False, assigned=first.assigned, reasons=reasons, code=code)
+    many = 1
+    if start.copies > 1:
+        many = how_many(cluster, queue, lambda held: search.run(held)[0], start.copies)
+    found = replace(start, admitted=True, assigned=first.assigned, admitted_copies=many, placed=looked.placed)
     if many < start.copies:
-        return replace(decided, admitted=False, code=EXCEEDS_MAX_QUOTA, reasons=(_short(queue, decided),))
-    waiting = tuple(_waiting(cluster, use) for use in queue.checks if not _passes(cluster, use, decided))
-    return replace(decided, admitted=None, reasons=waiting) if waiting else decided
+        return replace(found, admitted=False, code=EXCEEDS_MAX_QUOTA, reasons=(_short(queue, found),))
+    waiting = tuple(_waiting(cluster, use) for use in queue.checks if not _passes(cluster, use, found))
+    return replace(found, admitted=None, reasons=waiting) if waiting else found
 
 
-def _largest(
-    cluster: Cluster, queue: ClusterQueue, pod_sets: tuple[PodSet, ...], terms: Terms, held: Used
-) -> Assignment:
-    """Flavors at full size or, where partial admission is asked for, at the largest size that fits.
+class Search:
+    """Kueue's attempts at one workload, one after the other, until it is admitted or has nothing left to try."""
 
-    Where none does, the reasons are those of the smallest size that was tried.
-    """
+    def __init__(
+        self, cluster: Cluster, queue: ClusterQueue, pod_sets: tuple[PodSet, ...], terms: Terms, look: Look | None
+    ) -> None:
+        self._cluster = cluster
+        self._queue = queue
+        self._pod_sets = pod_sets
+        self._terms = terms
+        self._look = look
 
-    def assign(counts: tuple[int, ...]) -> Assignment:
-        return Assigner(cluster, queue, held, terms.skipped).assign(demands(cluster, queue, pod_sets, counts, terms))
+    def run(self, held: Used) -> tuple[Assignment, Looked]:
+        """The assignment beside what is `held`. Where none fits, the reasons are those of all attempts, each once.
 
-    full = tuple(p.count for p in pod_sets)
-    best = assign(full)
-    index = next((i for i, p in enumerate(pod_sets) if p.minimum is not None and p.minimum < p.count), None)
-    if best.fits or index is None or not is_on(cluster, PARTIAL):
-        return best
-    low, high = pod_sets[index].minimum or 1, full[index] - 1
-    while low <= high:
-        middle = (low + high) // 2
-        attempt = assign((*full[:index], middle, *full[index + 1 :]))
-        if attempt.fits or not best.fits:
-            best = attempt
-        low, high = (middle + 1, high) if attempt.fits else (low, middle - 1)
-    return best
+        With partial admission they are those of the smallest size.
+        """
+        tried: Tried = {}
+        seen: list[Tried] = []
+        failed: list[Assignment] = []
+        while True:
+            full, looked = self._attempt(held, self._full, tried)
+            smaller = full
+            if not full.fits and self._spare and is_on(self._cluster, PARTIAL):
+                smaller, looked = self._reduced(held, tried)
+            if smaller.fits:
+                return smaller, looked
+            failed.append(smaller)
+            if not full.has_more_to_try or full.tried in seen:
+                return _failed(failed), looked
+            seen.append(full.tried)
+            tried = full.tried
+
+    @property
+    def _full(self) -> tuple[int, ...]:
+        return tuple(p.count for p in self._pod_sets)
+
+    def _attempt(self, held: Used, counts: tuple[int, ...], tried: Tried) -> tuple[Assignment, Looked]:
+        wanted = demands(self._cluster, self._queue, self._pod_sets, counts, self._terms)
+        found = Assigner(self._cluster, self._queue, held, tried).assign(wanted)
+        if not found.fits or self._look is None:
+            return found, Looked()
+        looked = self._look(self._cluster, self._queue, self._terms, found.assigned)
+        if not looked.reasons:
+            return found, looked
+        code = looked.reasons[0].code
+        return replace(found, reasons=looked.reasons, code=code, certain=looked.certain), looked
+
+    @property
+    def _spare(self) -> list[int]:
+        """How many pods each pod set can do without; empty where none can."""
+        spare = [p.count - (p.count if p.minimum is None else p.minimum) for p in self._pod_sets]
+        return spare if sum(spare) > 0 else []
+
+    def _reduced(self, held: Used, tried: Tried) -> tuple[Assignment, Looked]:
+        """The largest size that fits, found by bisection as Kueue does; else the last attempt, at the smallest size."""
+        spare = self._spare
+        low, high = 0, sum(spare) + 1
+        best: tuple[Assignment, Looked] | None = None
+        last: tuple[Assignment, Looked] | None = None
+        while low < high or last is None:
+            middle = (low + high) // 2
+            counts = tuple(full - s * middle // sum(spare) for full, s in zip(self._full, spare, strict=True))
+            last = self._attempt(held, counts, tried)
+            if last[0].fits:
+                best, high = last, middle
+            else:
+                low = middle + 1
+        return best or last
+
+
+def _failed(attempts: list[Assignment]) -> Assignment:
+    """All that stood in the way. The last attempt's word is Kueue's; the flavors shown are the first one's."""
+    reasons = tuple(dict.fromkeys(r for a in attempts for r in a.reasons))
+    certain = all(a.certain for a in attempts)
+    return replace(attempts[0], reasons=reasons, code=attempts[-1].code, certain=certain)
 
 
 def _short(queue: ClusterQueue, decided: Decision) -> Reason:

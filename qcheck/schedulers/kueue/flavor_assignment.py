@@ -10,7 +10,7 @@ from qcheck.cluster.kueue import FlavorResource
 from qcheck.cluster.place import Place
 from qcheck.cluster.pods import Amounts
 from qcheck.cluster.quantity import show_amount
-from qcheck.cluster.reasons import EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR, TOPOLOGY_FAILED, Reason, least_severe
+from qcheck.cluster.reasons import EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR, Reason, least_severe
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.workloads import PodSet
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
@@ -27,16 +27,15 @@ _ZERO_SKIPPED_SINCE = 15
 """Before, a request of 0 of a resource that the queue does not cover kept a workload out (Kueue #8079)."""
 
 Used = dict[FlavorResource, int]
+Tried = dict[str, dict[str, int]]
+LAST = -1
 
 
 class Terms(Value):
-    """How requests are completed: by which LimitRanges, and in which order (see `requests.adjusted`); and `skipped`
-    flavors.
-    """
+    """How requests are completed: by which LimitRanges, and in which order (see `pod_requests.adjusted`)."""
 
     limits: Bounds
     as_pod: bool
-    skipped: frozenset[str] = frozenset()
 
 
 class Demand(Value):
@@ -67,11 +66,22 @@ class Assigned(Value):
 
 
 class Assignment(Value):
-    """What the assigner came to. `reasons` say per flavor why it was passed over; `code` is what Kueue would report."""
+    """What the assigner came to. `reasons` say per flavor why it was passed over; `code` is what Kueue would report.
+
+    `tried` is how far the search came, by pod set and resource: the index of the last flavor that was looked at, or LAST
+    where there is none behind it. `certain`: whether the reasons prove that it does not fit.
+    """
 
     assigned: tuple[Assigned, ...]
     reasons: tuple[Reason, ...] = ()
     code: str | None = None
+    tried: Tried = {}
+    certain: bool = True
+
+    @property
+    def has_more_to_try(self) -> bool:
+        """Whether Kueue tries again at once, each pod set from the flavor behind the one it got."""
+        return any(index != LAST for of in self.tried.values() for index in of.values())
 
     @property
     def fits(self) -> bool:
@@ -125,52 +135,65 @@ def demands(
 class Assigner:
     """Assigns flavors of one cluster queue.
 
-    `held` is what earlier workloads of the same object hold already; `skipped` are flavors that were tried before and
-    whose nodes have no room for the topology that is asked for.
+    `held` is what earlier workloads of the same object hold already; `tried` how far the attempt before this one came.
     """
 
-    def __init__(
-        self, cluster: Cluster, queue: ClusterQueue, held: Used | None = None, skipped: frozenset[str] = frozenset()
-    ) -> None:
+    def __init__(self, cluster: Cluster, queue: ClusterQueue, held: Used, tried: Tried) -> None:
         self._cluster = cluster
         self._queue = queue
-        self._used: Used = dict(held or {})
-        self._skipped = skipped
+        self._used: Used = dict(held)
+        self._tried = tried
 
     def assign(self, wanted: tuple[Demand, ...]) -> Assignment:
         """Flavors for all pod sets, in order; it stops at the first (group of) pod sets that gets none."""
         assigned: list[Assigned] = []
+        tried: Tried = {}
         for together in grouped(wanted):
-            flavors, reasons, code = self._flavors_of(together)
+            flavors, seen, reasons, code = self._flavors_of(together)
             if code is not None:
-                return Assignment(tuple(assigned), reasons, code)
+                return Assignment(tuple(assigned), reasons, code, tried)
             for demand in together:
-                own = {r: f for r, f in flavors.items() if r in demand.amounts}
+                own = {r: f for r, f in flavors.items() if r in demand.amounts or self._lends(demand, f)}
                 assigned.append(Assigned(demand, own))
+                tried[demand.pod_set.name] = {r: seen[r] for r in own}
             for resource, flavor in flavors.items():
                 cell = (flavor, resource)
                 taken = sum(d.amounts.get(resource, 0) for d in together)
                 self._used[cell] = self._used.get(cell, 0) + taken
-        return Assignment(tuple(assigned))
+        return Assignment(tuple(assigned), tried=tried)
 
-    def _flavors_of(self, together: list[Demand]) -> tuple[dict[str, str], tuple[Reason, ...], str | None]:
-        """Flavors by resource for pod sets that are assigned as one; else the reasons and Kueue's word for them."""
+    def _lends(self, demand: Demand, flavor: str) -> bool:
+        """Whether a pod set of a group that requests nothing goes where the group goes."""
+        asked = demand.pod_set.topology
+        return not demand.amounts and asked is not None and bool(asked.group) and has_topology(self._cluster, flavor)
+
+    def _flavors_of(
+        self, together: list[Demand]
+    ) -> tuple[dict[str, str], dict[str, int], tuple[Reason, ...], str | None]:
+        """Flavors by resource for pod sets that are assigned as one, and how far the search came for each; else the
+        reasons and Kueue's word for them.
+        """
         total: Amounts = {}
         for demand in together:
             total = {r: total.get(r, 0) + demand.amounts.get(r, 0) for r in {**total, **demand.amounts}}
         flavors: dict[str, str] = {}
+        seen: dict[str, int] = {}
+        begun = self._tried.get(together[0].pod_set.name, {})
         for resource in sorted(total):
             group = next((g for g in self._queue.groups if resource in g.covered), None)
             if resource in flavors or (group is None and lets_through(self._cluster, total[resource])):
                 continue
             if group is None:
-                return {}, (self._uncovered(together, resource),), NO_MATCHING_FLAVOR
-            best, attempts = self._choose(group, together, total)
+                return {}, {}, (self._uncovered(together, resource),), NO_MATCHING_FLAVOR
+            start = begun.get(resource, LAST) + 1
+            best, attempts = self._choose(group, together, total, start)
             if best is None:
                 reasons = tuple(r for a in attempts for r in a.reasons)
-                return {}, reasons, least_severe([a.code for a in attempts]) if attempts else NO_MATCHING_FLAVOR
+                return {}, {}, reasons, least_severe([a.code for a in attempts]) if attempts else NO_MATCHING_FLAVOR
             flavors.update({r: best for r in total if r in group.covered})
-        return flavors, (), None
+            at = start + len(attempts) - 1
+            seen.update({r: at if at < len(group.flavors) - 1 else LAST for r in total if r in group.covered})
+        return flavors, seen, (), None
 
     def _uncovered(self, together: list[Demand], resource: str) -> Reason:
         asking = next(d for d in together if resource in d.amounts)
@@ -187,13 +210,15 @@ class Assigner:
         )
 
     def _choose(
-        self, group: ResourceGroup, together: list[Demand], total: Amounts
+        self, group: ResourceGroup, together: list[Demand], total: Amounts, start: int
     ) -> tuple[str | None, list[_Attempt]]:
-        """The flavor that Kueue takes: the first that fits, or with TryNextFlavor the one that borrows least."""
+        """The flavor that Kueue takes from `start` on: the first that fits, or with TryNextFlavor the one that borrows
+        least.
+        """
         attempts: list[_Attempt] = []
         fungibility = self._queue.fungibility
         best: _Attempt | None = None
-        for quotas in group.flavors:
+        for quotas in group.flavors[start:]:
             attempt = self._try(group, quotas, together, total)
             attempts.append(attempt)
             if attempt.reasons:
@@ -210,9 +235,6 @@ class Assigner:
             message = f"flavor {quotas.name} does not exist"
             reason = Reason(NO_MATCHING_FLAVOR, "flavor-missing", message, quotas.name_place, flavor=quotas.name)
             return _Attempt(quotas.name, 0, (reason,))
-        if flavor.name in self._skipped:
-            place, message = together[0].pod_set.template.place, f"flavor {flavor.name} was tried before"
-            return _Attempt(flavor.name, 0, (Reason(TOPOLOGY_FAILED, "tried", message, place, flavor=flavor.name),))
         mismatch = self._mismatch(group, flavor, together)
         if mismatch is not None:
             return _Attempt(flavor.name, 0, (mismatch,))
@@ -274,6 +296,11 @@ def lets_through(cluster: Cluster, amount: int) -> bool:
     manager = cluster.configuration
     ignores = manager is not None and manager.ignore_undeclared and is_on(cluster, QUOTA_CHECK)
     return ignores or (amount == 0 and cluster.policy.kueue.at_least(_ZERO_SKIPPED_SINCE))
+
+
+def has_topology(cluster: Cluster, flavor: str) -> bool:
+    """Whether a flavor uses a topology."""
+    return flavor in cluster.flavor and bool(cluster.flavor[flavor].topology)
 
 
 def place_of(pod_set: PodSet, resource: str) -> Place:

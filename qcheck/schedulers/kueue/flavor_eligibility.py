@@ -32,8 +32,7 @@ class Miss(Value):
 
 def asks_topology(pod_set: PodSet) -> bool:
     """Whether the pod set itself asks for topology-aware scheduling."""
-    asked = pod_set.topology
-    return asked is not None and bool(asked.required or asked.preferred or asked.unconstrained or asked.slice_level)
+    return pod_set.topology is not None and pod_set.topology.is_explicit
 
 
 def is_topology_only(cluster: Cluster, queue: ClusterQueue) -> bool:
@@ -96,8 +95,10 @@ def _level_miss(cluster: Cluster, flavor: ResourceFlavor, pod_set: PodSet, place
     asked = pod_set.topology
     if topology is None or asked is None:
         return None
-    levels = [level for level in (asked.required, asked.preferred, asked.slice_level) if level]
-    missing = next((level for level in levels if level not in topology.levels), None)
+    missing = next((level for level in asked.levels if level not in topology.levels), None)
+    if missing is None and not asked.levels and not asked.unconstrained:
+        message = f"the pods ask for no level of topology {topology.name}, and do not say that any will do"
+        return Miss("topology", message, place, flavor.place.at("spec", "topologyName"))
     if missing is None:
         return None
     message = f"topology {topology.name} of flavor {flavor.name} has no level {missing}"

@@ -32,8 +32,7 @@ class Destination(Value):
     """Where a workload goes.
 
     `queue_name` is the local queue it names or gets by default; None for one that Kueue leaves alone. `blocked` are proofs
-    that it is not admitted, `doubts` facts that may lie elsewhere. `held`: its local queue is stopped, so that nothing is
-    handed to the scheduler until it is released.
+    that it is not admitted, `doubts` facts that may lie elsewhere.
     """
 
     queue_name: str | None
@@ -41,7 +40,6 @@ class Destination(Value):
     queue: ClusterQueue | None = None
     blocked: tuple[Reason, ...] = ()
     doubts: tuple[Reason, ...] = ()
-    held: tuple[Reason, ...] = ()
 
 
 def at_home(cluster: Cluster, workload: Workload) -> Workload:
@@ -79,7 +77,6 @@ def destination(cluster: Cluster, workload: Workload) -> Destination:
         cluster.queue.get(local.cluster_queue or "") if local else None,
         tuple(reason for certain, reason in found if certain),
         tuple(reason for certain, reason in found if not certain),
-        _held(local, workload),
     )
 
 
@@ -164,6 +161,8 @@ def _obstacles(cluster: Cluster, workload: Workload, name: str) -> Iterator[tupl
         )
         yield certain, Reason(MISCONFIGURED, "local-queue-missing", message, place, change=change)
         return
+    if local.is_stopped:
+        yield True, _stopped(local, place)
     queue = cluster.queue.get(local.cluster_queue or "")
     if queue is None:
         message = f"the ClusterQueue {local.cluster_queue} of LocalQueue {name} does not exist"
@@ -178,15 +177,13 @@ def _obstacles(cluster: Cluster, workload: Workload, name: str) -> Iterator[tupl
     yield from _namespace(cluster, workload, queue)
 
 
-def _held(local: LocalQueue | None, workload: Workload) -> tuple[Reason, ...]:
-    if local is None or not local.is_stopped:
-        return ()
+def _stopped(local: LocalQueue, place: Place) -> Reason:
     message = (
         f"the LocalQueue {local.name} is stopped (stopPolicy {local.stop_policy}): nothing starts until it is released"
     )
     near = (local.place.at("spec", "stopPolicy"),)
     change = f"set stopPolicy of LocalQueue {local.name} to None"
-    return (Reason(SUSPENDED, "local-queue-stopped", message, workload.queue_place, near, change),)
+    return Reason(SUSPENDED, "local-queue-stopped", message, place, near, change)
 
 
 def _elsewhere(cluster: Cluster, workload: Workload, name: str) -> bool:

@@ -1,81 +1,76 @@
 """Topology-aware placement: whether the nodes of a workload's flavors have room in the domains that it asks for.
 
-Kueue then looks at nodes before it admits: what finds no room is not admitted (TopologyPlacementFailed), and the next
-flavor is tried. Source: Kueue 0.19 `pkg/scheduler/flavorassigner/tas_flavorassigner.go`, `pkg/cache/scheduler/tas_*.go`.
+Kueue then looks at nodes before it admits: what finds no room is not admitted (TopologyPlacementFailed), and the next flavors
+are tried. Where the nodes are known exactly, its own search decides, in its own order. Otherwise only a proof that no
+order fits counts, and what may or may not fit is left open by kube-scheduler's packing.
+
+Source: Kueue 0.19 `pkg/scheduler/flavorassigner/tas_flavorassigner.go`, `pkg/cache/scheduler/tas_*.go`.
 """
 
 from __future__ import annotations
 
+from qcheck.cluster.pods import in_base_units
 from qcheck.cluster.reasons import NO_MATCHING_FLAVOR, TOPOLOGY_FAILED, Reason
 from qcheck.cluster.unread import NODES
-from qcheck.cluster.value import TYPE_CHECKING, Value, replace
-from qcheck.packing.kube_scheduler import schedule
-from qcheck.schedulers.kueue.admission import Decision, decide
+from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.cluster.views import answered_once
+from qcheck.schedulers.kueue.admission import Decision, Looked, Placed, decided
+from qcheck.schedulers.kueue.flavor_assignment import has_topology
 from qcheck.schedulers.kueue.flavor_eligibility import uses_topology
-from qcheck.schedulers.kueue.pod_injection import created_pods
-from qcheck.supply.supply import supply_of
+from qcheck.schedulers.kueue.topology_bounds import misfits
+from qcheck.schedulers.kueue.topology_nodes import topology_nodes
+from qcheck.schedulers.kueue.topology_search import NotFound, search
+from qcheck.schedulers.kueue.topology_tree import Ask
+from qcheck.supply.eligibility import NodeDemand
+from qcheck.supply.pod_requests import PODS, completed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.kueue import ClusterQueue, Topology
+    from qcheck.cluster.kueue import ClusterQueue
     from qcheck.cluster.place import Place
+    from qcheck.cluster.pods import Amounts
     from qcheck.cluster.workloads import TopologyRequest, Workload
-    from qcheck.schedulers.kueue.flavor_assignment import Assigned
+    from qcheck.schedulers.kueue.flavor_assignment import Assigned, Terms
+    from qcheck.schedulers.kueue.topology_nodes import TopologyNodes
+    from qcheck.schedulers.kueue.topology_tree import Leaf, Usage
+    from qcheck.supply.pod_requests import Bounds
 
 
-class Failure(Value):
-    """Why a flavor's nodes do not serve. `flavor` None: no flavor would, whatever the nodes. `certain`: a proof."""
-
-    reason: Reason
-    flavor: str | None
-    certain: bool = True
-
-
+@answered_once
 def decide_on_nodes(cluster: Cluster, workload: Workload) -> Decision:
     """Kueue's decision with the nodes in view, where topology-aware scheduling makes it look at them."""
-    skipped: frozenset[str] = frozenset()
-    failures: list[Failure] = []
-    while True:
-        decision = decide(cluster, workload, skipped)
-        if decision.admitted is not True:
-            break
-        failure = next(_failures(cluster, decision), None)
-        if failure is None:
-            return decision
-        failures.append(failure)
-        if failure.flavor is None or failure.flavor in skipped:
-            break
-        skipped |= {failure.flavor}
-    if not failures:
-        return decision
-    first = decide(cluster, workload)
-    certain = all(f.certain for f in failures) and decision.admitted is not None
-    reasons = tuple(f.reason for f in failures)
-    admitted = False if certain else None
-    return replace(first, admitted=admitted, code=reasons[0].code if certain else None, reasons=reasons)
+    return decided(cluster, workload, look)
 
 
-def _failures(cluster: Cluster, decision: Decision) -> Iterator[Failure]:
-    queue = cluster.queue[decision.cluster_queue or ""]
-    asking = [a for a in decision.assigned if a.demand.count and uses_topology(cluster, queue, a.pod_set)]
-    for assigned in asking:
-        yield from _one_flavor(cluster, queue, assigned)
-    if not asking:
-        return
-    if not cluster.has_nodes:
+def look(cluster: Cluster, queue: ClusterQueue, terms: Terms, assigned: tuple[Assigned, ...]) -> Looked:
+    """Find domains for the pod sets that use a topology."""
+    asking = [a for a in assigned if a.demand.count and uses_topology(cluster, queue, a.pod_set)]
+    errors = tuple(r for a in asking for r in _one_flavor(cluster, queue, a))
+    if errors or not asking:
+        return Looked(errors)
+    asking = [a for a in asking if not _is_delayed(cluster, queue, _flavor(cluster, a))]
+    if asking and not cluster.has_nodes:
         message = "it asks for a topology, and no node pool and no Node was read that could have it"
-        yield Failure(Reason("NodesUnknown", "no-nodes", message, _place(asking[0])), None, certain=False)
-        return
-    for together in _bound_together(asking):
-        yield from _level(cluster, decision, together)
-    yield from _anywhere(cluster, decision, asking)
+        return Looked((Reason("NodesUnknown", "no-nodes", message, _place(asking[0])),), certain=False)
+    by_flavor: dict[str, list[Assigned]] = {}
+    for each in asking:
+        by_flavor.setdefault(_flavor(cluster, each), []).append(each)
+    requests = {a.pod_set.name: _request(cluster, a, terms) for a in asking}
+    nodes = {f: topology_nodes(cluster, f) for f in by_flavor}
+    if any(
+        of is None or not of.unsure.isdisjoint(requests[a.pod_set.name])
+        for f, of in nodes.items()
+        for a in by_flavor[f]
+    ):
+        return misfits(cluster, asking, requests, terms.limits)
+    return _search_all(cluster, by_flavor, requests, terms.limits)
 
 
-def _one_flavor(cluster: Cluster, queue: ClusterQueue, assigned: Assigned) -> Iterator[Failure]:
+def _one_flavor(cluster: Cluster, queue: ClusterQueue, assigned: Assigned) -> Iterator[Reason]:
     """A pod set needs exactly one flavor with a topology."""
-    flavors = _topology_flavors(cluster, assigned)
+    flavors = [f for f in assigned.flavor_names if has_topology(cluster, f)]
     if len(flavors) == 1:
         return
     if flavors:
@@ -83,66 +78,145 @@ def _one_flavor(cluster: Cluster, queue: ClusterQueue, assigned: Assigned) -> It
     else:
         message = f"pod set {assigned.pod_set.name} asks for a topology and gets no flavor that has one"
     near = (queue.place.at("spec", "resourceGroups"),)
-    yield Failure(Reason(NO_MATCHING_FLAVOR, "topology", message, _place(assigned), near), None)
+    yield Reason(NO_MATCHING_FLAVOR, "topology", message, _place(assigned), near)
 
 
-def _topology_flavors(cluster: Cluster, assigned: Assigned) -> list[str]:
-    return [f for f in assigned.flavor_names if f in cluster.flavor and cluster.flavor[f].topology]
+def _flavor(cluster: Cluster, assigned: Assigned) -> str:
+    return next(f for f in assigned.flavor_names if has_topology(cluster, f))
 
 
-def _bound_together(asking: list[Assigned]) -> list[list[Assigned]]:
-    """Pod sets that must share a domain with each other or within themselves."""
-    found: dict[str, list[Assigned]] = {}
-    for assigned in asking:
-        asked = assigned.pod_set.topology
-        if asked is not None and (asked.required or (asked.slice_level and asked.slice_size)):
-            key = f"group {asked.group}" if asked.group else f"alone {assigned.pod_set.name}"
-            found.setdefault(key, []).append(assigned)
-    return list(found.values())
+def _is_delayed(cluster: Cluster, queue: ClusterQueue, flavor: str) -> bool:
+    """Whether domains are chosen later: by a worker of MultiKueue, or once nodes are provisioned."""
+    for use in queue.checks:
+        check = cluster.admission_check.get(use.name)
+        if check is not None and check.is_multikueue:
+            return True
+        if check is not None and check.is_provisioning and (not use.flavors or flavor in use.flavors):
+            return True
+    return False
 
 
-def _level(cluster: Cluster, decision: Decision, together: list[Assigned]) -> Iterator[Failure]:
-    from qcheck.packing.domains import Slice
-    from qcheck.packing.pod_shape import pod_request
-    from qcheck.packing.question import Pods
-    from qcheck.packing.required_domain import Party, misfit
+def _request(cluster: Cluster, assigned: Assigned, terms: Terms) -> Amounts:
+    """What Kueue reserves on a node for one pod: its own requests, whatever is charged to quota, and a pod slot."""
+    own = in_base_units(completed(cluster, assigned.pod_set.template, terms.limits, terms.as_pod))
+    return {**{r: amount for r, amount in own.items() if amount > 0}, PODS: 1}
 
-    asked, flavor = together[0].pod_set.topology, _topology_flavors(cluster, together[0])[0]
-    topology = cluster.topology.get(cluster.flavor[flavor].topology or "")
-    if asked is None or topology is None or not _has_levels(topology, asked):
-        return
-    members = tuple(
-        Pods(a.pod_set.name, pod_request(cluster, decision.workload, a.pod_set), a.demand.count) for a in together
+
+def _search_all(
+    cluster: Cluster, by_flavor: dict[str, list[Assigned]], requests: dict[str, Amounts], limits: Bounds
+) -> Looked:
+    """Each flavor by itself, in the order of their names; nodes that two flavors share are shared."""
+    shared: Usage = {}
+    placed: list[Placed] = []
+    for flavor in sorted(by_flavor):
+        nodes = topology_nodes(cluster, flavor)
+        assert nodes is not None
+        usage: Usage = shared if nodes.tree.is_by_node else {}
+        for together in _grouped(by_flavor[flavor]):
+            found = _search_one(cluster, flavor, nodes, together, requests, usage)
+            if isinstance(found, Reason):
+                proof = misfits(cluster, by_flavor[flavor], requests, limits)
+                return Looked(proof.reasons or (found,), certain=cluster.has_all(NODES))
+            placed += found
+    return Looked(placed=tuple(placed))
+
+
+def _grouped(asking: list[Assigned]) -> list[list[Assigned]]:
+    """Pod sets of one podset group together, in the order of their first member."""
+    groups: dict[str, list[Assigned]] = {}
+    for index, each in enumerate(asking):
+        group = each.pod_set.topology.group if each.pod_set.topology else None
+        groups.setdefault(f"group {group}" if group else str(index), []).append(each)
+    return list(groups.values())
+
+
+def _search_one(
+    cluster: Cluster,
+    flavor: str,
+    nodes: TopologyNodes,
+    together: list[Assigned],
+    requests: dict[str, Amounts],
+    usage: Usage,
+) -> list[Placed] | Reason:
+    """A pod set, or a leader beside its workers, whose selectors and tolerations then count for both."""
+    workers, leader = together[0], together[1] if len(together) > 1 else None
+    if leader is not None and leader.demand.count > workers.demand.count:
+        workers, leader = leader, workers
+    template = workers.pod_set.template
+    tolerations = (*template.tolerations, *cluster.flavor[flavor].tolerations)
+    on = nodes.admitted_by(NodeDemand(template.selection, tolerations, compares=True))
+    asked = _ask(nodes.tree.levels, workers, requests, leader)
+    if isinstance(asked, str):
+        return Reason(TOPOLOGY_FAILED, "domain", asked, _place(workers), flavor=flavor)
+    found = search(nodes.tree, replace(asked, on=on), usage)
+    if isinstance(found, NotFound):
+        return _not_found(cluster, flavor, workers, found)
+    placed = _placed(flavor, workers, found.pods)
+    if leader is not None:
+        placed += _placed(flavor, leader, found.leader)
+    for each in placed:
+        taken = usage.setdefault(each.key, {})
+        for resource, amount in requests[each.pod_set].items():
+            taken[resource] = taken.get(resource, 0) + amount * each.count
+    return placed
+
+
+def _placed(flavor: str, assigned: Assigned, found: tuple[tuple[Leaf, int], ...]) -> list[Placed]:
+    return [Placed(assigned.pod_set.name, flavor, leaf.key, count) for leaf, count in found]
+
+
+def _ask(
+    levels: tuple[str, ...], workers: Assigned, requests: dict[str, Amounts], leader: Assigned | None
+) -> Ask | str:
+    """The question for the search; in words what makes it refuse at once."""
+    asked = workers.pod_set.topology
+    slices = asked.slices if asked is not None else ()
+    base = _base(levels, asked)
+    unconstrained = asked is None or not (asked.required or asked.preferred)
+    level, slice_level = levels.index(base), levels.index(slices[0].level) if slices else len(levels) - 1
+    if level > slice_level:
+        return f"slices of pod set {workers.pod_set.name} share a {levels[slice_level]}, which is above its {base}"
+    inner: dict[int, int] = {}
+    at, size = slice_level, slices[0].size if slices else 1
+    for each in slices[1:]:
+        deeper = levels.index(each.level)
+        if deeper <= at or size % each.size:
+            return f"slices of {each.size} per {each.level} do not nest in slices of {size} per {levels[at]}"
+        inner.update(dict.fromkeys(range(at + 1, deeper + 1), each.size))
+        at, size = deeper, each.size
+    return Ask(
+        request=requests[workers.pod_set.name],
+        count=workers.demand.count,
+        level=level,
+        slice_level=slice_level,
+        slice_size=slices[0].size if slices else 1,
+        inner=inner,
+        required=bool(asked is not None and asked.required),
+        unconstrained=unconstrained,
+        leader=None if leader is None else requests[leader.pod_set.name],
     )
-    slices = (Slice(asked.slice_level, asked.slice_size),) if asked.slice_level and asked.slice_size else ()
-    found = misfit(cluster, flavor, topology.levels, Party(decision.workload.name, members, asked.required, slices))
-    if found is not None:
-        level = asked.required or asked.slice_level
-        message = f"in flavor {flavor} no domain of {level} has room for {_pods(together)}: {found.why}"
-        near = tuple(m.group.count_place for m in supply_of(cluster).matches(flavor))
-        change = f"run at most {found.most} pods in one domain" if found.most else ""
-        reason = Reason(TOPOLOGY_FAILED, "domain", message, asked.place, near, change, flavor)
-        yield Failure(reason, flavor, found.certain and cluster.has_all(NODES))
 
 
-def _has_levels(topology: Topology, asked: TopologyRequest) -> bool:
-    return all(level in topology.levels for level in (asked.required, asked.slice_level) if level)
+def _base(levels: tuple[str, ...], asked: TopologyRequest | None) -> str:
+    """The level at which the search begins: the one that is named; the top for slices alone; else the bottom."""
+    if asked is not None and (asked.required or asked.preferred):
+        return asked.required or asked.preferred or ""
+    return levels[0] if asked is not None and asked.slices else levels[-1]
 
 
-def _pods(together: list[Assigned]) -> str:
-    return " and ".join(f"{a.demand.count} {a.pod_set.name}" for a in together)
-
-
-def _anywhere(cluster: Cluster, decision: Decision, asking: list[Assigned]) -> Iterator[Failure]:
-    """With nodes as the lowest level Kueue places each pod on a node, as kube-scheduler would."""
-    flavor = _topology_flavors(cluster, asking[0])[0]
-    topology = cluster.topology.get(cluster.flavor[flavor].topology or "")
-    if topology is None or not topology.has_hostname:
-        return
-    placed = schedule(cluster, decision.workload.namespace, created_pods(cluster, decision))
-    if placed.runs is False:
-        reason = replace(placed.reasons[0], code=TOPOLOGY_FAILED, flavor=flavor)
-        yield Failure(reason, flavor)
+def _not_found(cluster: Cluster, flavor: str, workers: Assigned, found: NotFound) -> Reason:
+    asked = workers.pod_set.topology
+    slices = asked.slices if asked is not None else ()
+    unit = f"slices of {slices[0].size} pods" if slices else "pods"
+    where = (
+        f"one domain of {asked.required}" if asked is not None and asked.required else f"the domains of flavor {flavor}"
+    )
+    message = (
+        f"pod set {workers.pod_set.name} finds no place in Kueue's order: {where} takes {found.fit} of its "
+        f"{found.wanted} {unit}; they may fit in another order, which Kueue does not try"
+    )
+    near = (cluster.flavor[flavor].place.at("spec", "topologyName"), workers.pod_set.count_place)
+    return Reason(TOPOLOGY_FAILED, "domain", message, _place(workers), near, flavor=flavor)
 
 
 def _place(assigned: Assigned) -> Place:

@@ -1,0 +1,114 @@
+"""What no search could place: bounds on the domains of a topology, for nodes of which not everything is known.
+
+Nodes are seen at their best, so a failure is a proof, or rests on estimates and says so. Nothing is said of what may fit.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.reasons import TOPOLOGY_FAILED, Reason
+from qcheck.cluster.unread import NODES
+from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.packing.domains import Slice
+from qcheck.packing.kube_scheduler import Wanted, schedule
+from qcheck.packing.question import Pods
+from qcheck.packing.required_domain import Party, misfit
+from qcheck.schedulers.kueue.admission import Looked
+from qcheck.schedulers.kueue.flavor_assignment import has_topology
+from qcheck.schedulers.kueue.pod_injection import created
+from qcheck.supply.eligibility import demand_of, eligible, runtime_class
+from qcheck.supply.supply import supply_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.pods import Amounts, PodTemplate
+    from qcheck.cluster.workloads import TopologyRequest
+    from qcheck.schedulers.kueue.flavor_assignment import Assigned
+    from qcheck.supply.pod_requests import Bounds
+    from qcheck.supply.supply import NodeGroup
+
+
+def misfits(cluster: Cluster, asking: list[Assigned], requests: dict[str, Amounts], limits: Bounds) -> Looked:
+    """Why pod sets with topology flavors cannot be placed, whatever the order; no reasons where nothing proves that."""
+    for together in _bound_together(asking):
+        found = _level(cluster, together, requests)
+        if found is not None:
+            return found
+    return _anywhere(cluster, asking, limits)
+
+
+def _bound_together(asking: list[Assigned]) -> list[list[Assigned]]:
+    """Pod sets that must share a domain with each other or within themselves."""
+    found: dict[str, list[Assigned]] = {}
+    for assigned in asking:
+        asked = assigned.pod_set.topology
+        if asked is not None and (asked.required or asked.slices):
+            key = f"group {asked.group}" if asked.group else f"alone {assigned.pod_set.name}"
+            found.setdefault(key, []).append(assigned)
+    return list(found.values())
+
+
+def _level(cluster: Cluster, together: list[Assigned], requests: dict[str, Amounts]) -> Looked | None:
+    asked = together[0].pod_set.topology
+    flavor = next(f for f in together[0].flavor_names if has_topology(cluster, f))
+    topology = cluster.topology.get(cluster.flavor[flavor].topology or "")
+    if asked is None or topology is None or not set(asked.levels) <= set(topology.levels):
+        return None
+    members = tuple(Pods(a.pod_set.name, requests[a.pod_set.name], a.demand.count) for a in together)
+    party = Party(together[0].pod_set.name, members, asked.required, _slices(asked), not topology.has_hostname)
+    workers = max(together, key=lambda a: a.demand.count)
+
+    def admits(group: NodeGroup) -> bool:
+        demand = demand_of(cluster, as_kueue_sees(cluster, workers.pod_set.template), (), cluster.flavor[flavor])
+        return not topology.has_hostname or any(eligible(demand, c).possible for c in group.classes)
+
+    found = misfit(cluster, flavor, topology.levels, party, admits)
+    if found is None:
+        return None
+    level = asked.required or asked.slices[0].level
+    pods = " and ".join(f"{a.demand.count} {a.pod_set.name}" for a in together)
+    message = f"in flavor {flavor} no domain of {level} has room for {pods}: {found.why}"
+    near = tuple(m.group.count_place for m in supply_of(cluster).matches(flavor))
+    change = f"run at most {found.most} pods in one domain" if found.most else ""
+    reason = Reason(TOPOLOGY_FAILED, "domain", message, asked.place, near, change, flavor)
+    return Looked((reason,), certain=found.certain and cluster.has_all(NODES))
+
+
+def _slices(asked: TopologyRequest) -> tuple[Slice, ...]:
+    """Of nested slices only the largest: a bound."""
+    return tuple(Slice(s.level, s.size) for s in asked.slices[:1])
+
+
+def as_kueue_sees(cluster: Cluster, template: PodTemplate) -> PodTemplate:
+    """A template without what Kueue does not look at when it places pods: only resources, labels and taints count."""
+    runtime = runtime_class(cluster, template)
+    return replace(
+        template,
+        overhead=template.overhead or (runtime.overhead if runtime else {}),
+        runtime_class=None,
+        node_name=None,
+        host_ports=(),
+        spreads=(),
+        one_per_node=False,
+        has_pod_affinity=False,
+        scheduling_gates=(),
+    )
+
+
+def _anywhere(cluster: Cluster, asking: list[Assigned], limits: Bounds) -> Looked:
+    """With nodes as the lowest level Kueue places each pod on a node, as kube-scheduler would."""
+    wanted = list(_by_node(cluster, asking))
+    placed = schedule(cluster, limits, wanted) if wanted else None
+    if placed is None or placed.runs is not False:
+        return Looked()
+    flavor = next(f for f in asking[0].flavor_names if has_topology(cluster, f))
+    return Looked((replace(placed.reasons[0], code=TOPOLOGY_FAILED, flavor=flavor),))
+
+
+def _by_node(cluster: Cluster, asking: list[Assigned]) -> Iterator[Wanted]:
+    for each in asking:
+        flavor = next(f for f in each.flavor_names if has_topology(cluster, f))
+        topology = cluster.topology.get(cluster.flavor[flavor].topology or "")
+        if topology is not None and topology.has_hostname:
+            yield Wanted(each.pod_set, as_kueue_sees(cluster, created(cluster, each)), each.demand.count)

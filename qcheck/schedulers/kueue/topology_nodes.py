@@ -1,0 +1,148 @@
+"""From a cluster's nodes to the tree of a flavor's topology, where everything that decides is known exactly.
+
+Kueue counts the nodes that are there: ready and not cordoned, with the flavor's labels and every level's label. Where nodes
+may still come, figures are estimated, or it is not known how a pool's nodes spread over domains, there is no tree.
+
+Source: Kueue 0.19 `pkg/cache/scheduler/tas_nodes_cache.go`, `tas_flavor.go`.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.policy import matches_any
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.views import answered_once
+from qcheck.packing.flavor_domains import ABSENT, HOSTNAME, label_state
+from qcheck.schedulers.kueue.topology_tree import UNLIMITED, Leaf, Tree
+from qcheck.supply.eligibility import ALL, NodeDemand, eligible
+from qcheck.supply.pod_requests import PODS
+from qcheck.supply.supply import supply_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.pods import Amounts
+    from qcheck.supply.supply import NodeClass, NodeGroup
+
+
+class Member(Value):
+    """A node of a leaf: its group, and its name where nodes are dumped."""
+
+    group: NodeGroup
+    name: str | None
+
+
+class TopologyNodes(Value):
+    """The tree of a flavor, and the nodes of each leaf. `unsure`: resources of which some figure is not exact."""
+
+    tree: Tree
+    members: dict[str, tuple[Member, ...]]
+    unsure: frozenset[str]
+
+    def admitted_by(self, demand: NodeDemand) -> frozenset[str] | None:
+        """The leaves whose node Kueue lets pods use; None for all, where leaves are no nodes and it does not look."""
+        if not self.tree.is_by_node:
+            return None
+        open_groups: dict[str, bool] = {}
+        for members in self.members.values():
+            group = members[0].group
+            if group.name not in open_groups:
+                found = eligible(demand, group.classes[0])
+                open_groups[group.name] = found.selected == ALL and found.repels is None
+        return frozenset(key for key, members in self.members.items() if open_groups[members[0].group.name])
+
+
+@answered_once
+def topology_nodes(cluster: Cluster, flavor: str) -> TopologyNodes | None:
+    """The exact tree of a flavor with a topology; None where something that decides is not known."""
+    topology = cluster.topology.get(cluster.flavor[flavor].topology or "")
+    if topology is None or not cluster.has_nodes:
+        return None
+    spots: list[tuple[tuple[str, ...], Member]] = []
+    unsure: set[str] = set()
+    for match in supply_of(cluster).matches(flavor):
+        group = match.group
+        if group.nodes:
+            spots += _dumped(cluster, flavor, group, topology.levels)
+            continue
+        if ABSENT in {label_state(group, level) for level in topology.levels}:
+            continue
+        if not _is_exact(cluster, group, match.how_many, topology.levels):
+            return None
+        unsure |= _unsure(group.classes[0])
+        spots += _expected(group, topology.levels)
+    return _grown(topology.levels, spots, frozenset(unsure))
+
+
+def _dumped(
+    cluster: Cluster, flavor: str, group: NodeGroup, levels: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], Member]]:
+    wanted = cluster.flavor[flavor].node_labels
+    for node in group.nodes:
+        labels = node.node_labels
+        usable = node.ready and not node.unschedulable
+        if usable and all(labels.get(k) == v for k, v in wanted.items()) and all(level in labels for level in levels):
+            yield tuple(labels[level] for level in levels), Member(group, node.name)
+
+
+def _is_exact(cluster: Cluster, group: NodeGroup, how_many: int, levels: tuple[str, ...]) -> bool:
+    """Whether a pool has a number of equal nodes that is known, in domains that are known."""
+    reserved = any(r.total and matches_any(group.name, r.pools) for r in cluster.policy.reserves)
+    if how_many != ALL or not group.is_known or len(group.classes) != 1 or group.ceiling != group.static or reserved:
+        return False
+    certain = all(t.certain for t in group.classes[0].takings)
+    return certain and all(_domain_size(group, level) is not None for level in levels)
+
+
+def _domain_size(group: NodeGroup, level: str) -> int | None:
+    """Nodes per domain of a pool: one for the hostname, all where the label is the pool's; None if it is not known."""
+    if level == HOSTNAME:
+        return 1
+    if level in group.classes[0].labels:
+        return max(1, group.static)
+    stated = (t.nodes_per_domain for t in (group.pool.topology if group.pool else ()) if t.level == level)
+    return next((size for size in stated if size), None)
+
+
+def _expected(group: NodeGroup, levels: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Member]]:
+    """The nodes of a pool, with made-up names that sort as they are numbered."""
+    labels, digits = group.classes[0].labels, len(str(group.static))
+    sizes = {level: _domain_size(group, level) or 1 for level in levels}
+    for number in range(group.static):
+        yield (
+            tuple(labels.get(level) or f"{group.name}-{number // sizes[level]:0{digits}}" for level in levels),
+            Member(group, None),
+        )
+
+
+def _unsure(nodes: NodeClass) -> set[str]:
+    """Resources whose figure is estimated or not known. Without a figure for pods, slots bind nothing."""
+    machine = nodes.machine
+    known = {r for r in machine.allocatable if not nodes.is_estimated(r)} | {PODS}
+    return (set(machine.allocatable) | set(machine.unknown) | {"cpu", "memory", "ephemeral-storage"}) - known
+
+
+def _grown(
+    levels: tuple[str, ...], spots: list[tuple[tuple[str, ...], Member]], unsure: frozenset[str]
+) -> TopologyNodes:
+    by_node = bool(levels) and levels[-1] == HOSTNAME
+    values: dict[str, tuple[str, ...]] = {}
+    members: dict[str, list[Member]] = {}
+    for own, member in spots:
+        key = own[-1] if by_node else ",".join(own)
+        values.setdefault(key, own)
+        members.setdefault(key, []).append(member)
+    leaves = [Leaf(values[key], key, _free(of)) for key, of in members.items()]
+    return TopologyNodes(Tree(levels, leaves), {key: tuple(of) for key, of in members.items()}, unsure)
+
+
+def _free(members: list[Member]) -> Amounts:
+    """What the nodes of a leaf have together, after DaemonSets and reserves."""
+    total: Amounts = {}
+    for member in members:
+        nodes = member.group.classes[0]
+        taken = [*(t.amounts for t in nodes.takings), *(r.per_node for r in nodes.reserves)]
+        for resource, amount in {PODS: UNLIMITED, **nodes.machine.allocatable}.items():
+            left = amount - sum(t.get(resource, 0) for t in taken)
+            total[resource] = total.get(resource, 0) + left
+    return total

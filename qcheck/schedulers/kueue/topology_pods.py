@@ -1,0 +1,97 @@
+"""Where the pods of a workload run once Kueue has chosen their domains: kube-scheduler places them inside of these.
+
+Where a leaf of the topology is a node, nothing is left to choose; elsewhere the pods of a domain are packed onto its nodes.
+
+Source: Kueue 0.19 `pkg/controller/tas/topology_ungater.go`, which gives each pod the labels of its domain as node selector.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.packing.kube_scheduler import Placed, Schedule, Wanted, schedule
+from qcheck.schedulers.kueue.pod_injection import created_pods
+from qcheck.schedulers.kueue.topology_nodes import topology_nodes
+from qcheck.supply.pod_requests import bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.schedulers.kueue.admission import Decision
+    from qcheck.schedulers.kueue.topology_nodes import Member
+    from qcheck.supply.supply import NodeGroup
+
+    Contents = tuple[tuple[str, int], ...]
+
+
+def in_domains(cluster: Cluster, decision: Decision) -> Schedule:
+    """Place the pods of each domain on its nodes; those of pod sets without a domain anywhere."""
+    limits = bounds(cluster, decision.workload.namespace)
+    wanted = {w.pod_set.name: w for w in created_pods(cluster, decision)}
+    domains: dict[tuple[str, str], dict[str, int]] = {}
+    for each in decision.placed:
+        inside = domains.setdefault((each.flavor, each.key), {})
+        inside[each.pod_set] = inside.get(each.pod_set, 0) + each.count
+    known: dict[tuple[object, Contents], Schedule] = {}
+    found: list[Placed] = []
+    for (flavor, key), inside in domains.items():
+        nodes = topology_nodes(cluster, flavor)
+        members = nodes.members[key] if nodes is not None else ()
+        contents = tuple(sorted(inside.items()))
+        alike = (members[0].group.name if len(members) == 1 else key, contents)
+        if alike not in known:
+            pods = [replace(wanted[name], count=count) for name, count in contents]
+            known[alike] = schedule(cluster, limits, pods, _groups(members))
+        placed = known[alike]
+        if not placed.runs:
+            return _not_there(placed, key)
+        found += _on(members, placed)
+    return _with_the_rest(cluster, decision, list(wanted.values()), found)
+
+
+def _groups(members: Iterable[Member]) -> tuple[NodeGroup, ...]:
+    """The groups of some nodes, with these nodes alone."""
+    together: dict[str, list[Member]] = {}
+    for member in members:
+        together.setdefault(member.group.name, []).append(member)
+    parts = []
+    for of in together.values():
+        group, names = of[0].group, {m.name for m in of}
+        nodes = tuple(n for n in group.nodes if n.name in names)
+        parts.append(replace(group, static=len(of), ceiling=len(of), nodes=nodes))
+    return tuple(parts)
+
+
+def _not_there(placed: Schedule, key: str) -> Schedule:
+    where = f"in the domain {key}, which Kueue chooses on an idle cluster"
+    reasons = tuple(replace(r, message=f"{where}, {r.message}") for r in placed.reasons)
+    return Schedule(placed.runs, reasons=reasons)
+
+
+def _on(members: tuple[Member, ...], placed: Schedule) -> Iterable[Placed]:
+    """The placement of one domain; that of a single node is the same for its equals, under their own names."""
+    if len(members) != 1:
+        return placed.witness
+    name = members[0].name
+    return [replace(p, names=(name,) if name else ()) for p in placed.witness]
+
+
+def _with_the_rest(cluster: Cluster, decision: Decision, wanted: list[Wanted], found: list[Placed]) -> Schedule:
+    """What has no domain of its own (another cluster chooses it, or its count is 0) is placed beside the others."""
+    inside = {p.pod_set for p in decision.placed}
+    rest = [w for w in wanted if w.pod_set.name not in inside and w.count]
+    if not rest:
+        return Schedule(True, tuple(_joined(found)))
+    everything = schedule(cluster, bounds(cluster, decision.workload.namespace), wanted)
+    return everything if everything.runs is False else Schedule(None, reasons=everything.reasons)
+
+
+def _joined(found: list[Placed]) -> list[Placed]:
+    """Equal placements on equal nodes as one."""
+    alike: dict[tuple[str, Contents], Placed] = {}
+    for each in found:
+        key = (each.group, tuple(sorted(each.pods.items())))
+        known = alike.get(key)
+        nodes, names = (known.nodes, known.names) if known is not None else (0, ())
+        alike[key] = replace(each, nodes=nodes + each.nodes, names=(*names, *each.names))
+    return list(alike.values())
