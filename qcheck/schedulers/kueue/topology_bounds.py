@@ -60,7 +60,7 @@ def _level(cluster: Cluster, together: list[Assigned], requests: dict[str, Amoun
     workers = max(together, key=lambda a: a.demand.count)
 
     def admits(group: NodeGroup) -> bool:
-        demand = demand_of(cluster, as_kueue_sees(cluster, workers.pod_set.template), (), cluster.flavor[flavor])
+        demand = demand_of(cluster, as_kueue_sees(cluster, workers.pod_set.template), (), cluster.quota_pools[flavor])
         return not topology.has_hostname or any(eligible(demand, c).possible for c in group.classes)
 
     found = misfit(cluster, flavor, topology.levels, party, admits)
