@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from qcheck.answers.capacity import CapacityLine, capacity_lines
 from qcheck.cluster.place import Place, follow
+from qcheck.cluster.quantity import QuantityError, parse_quantity
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.place import Route
@@ -15,6 +16,16 @@ if TYPE_CHECKING:
 ADDED, REMOVED, RENAMED, CHANGED = "added", "removed", "renamed", "changed"
 NAME_KEYS = ("name", "key", "nodeLabel")
 MISSING = object()
+QUOTA_FIELDS = ("nominalQuota", "borrowingLimit", "lendingLimit")
+QUANTITIES = {"requests", "limits", "allocatable", "capacity", "hard", "perNode", "total"}
+"""Maps of quantities by resource."""
+ORDERED = ("flavors", "levels", "coveredResources")
+"""Lists in which the order means something."""
+SERVER_FIELDS = {
+    ("metadata", field)
+    for field in ("resourceVersion", "uid", "generation", "creationTimestamp", "managedFields", "selfLink")
+}
+LAST_APPLIED = ("metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration")
 
 
 class Thing(Value):
@@ -75,11 +86,8 @@ class ClusterChange(Value, cached=True):
         changes = [_changed(before[key], after[key]) for key in before.keys() & after.keys()]
         gone = {k: t for k, t in before.items() if k not in after}
         come = {k: t for k, t in after.items() if k not in before}
-        for key, thing in list(come.items()):
-            old = next((k for k, t in gone.items() if _is_renamed(t, thing)), None)
-            if old is not None:
-                changes.append(ThingChange(RENAMED, thing, gone.pop(old)))
-                del come[key]
+        for pairs in (_same_name, _is_renamed):
+            changes += _paired(gone, come, pairs)
         changes += [ThingChange(REMOVED, t) for t in gone.values()] + [ThingChange(ADDED, t) for t in come.values()]
         real = [c for c in changes if c.how != CHANGED or c.fields]
         return tuple(sorted(real, key=lambda c: (c.thing.kind, c.thing.name)))
@@ -97,17 +105,41 @@ def _figures(line: CapacityLine | None) -> tuple[object, ...] | None:
     return None if line is None else (line.nominal, line.is_known, line.static, line.ceiling)
 
 
-def _things(cluster: Cluster) -> dict[tuple[str, str], Thing]:
-    found: dict[tuple[str, str], Thing] = {}
+Key = tuple[str, str, str]
+
+
+def _things(cluster: Cluster) -> dict[Key, Thing]:
+    """Return everything that is compared. Objects whose names the server makes up are told apart by what they say."""
+    found: dict[Key, Thing] = {}
     for one in cluster.all_objects():
-        found[f"{one.id.group}/{one.id.kind}", one.id.full_name] = Thing(one.id.kind, one.id.full_name, one.place)
+        namespaced = f"{one.id.namespace or 'default'}/{one.id.name}"
+        thing = Thing(one.id.kind, one.id.full_name, one.place)
+        content = repr(thing.data) if one.id.is_generated else ""
+        found[f"{one.id.group}/{one.id.kind}", namespaced, content] = thing
     for pool in cluster.pools:
-        found[f"pool {pool.format}", pool.name] = Thing("node pool", pool.name, pool.place)
+        found[f"pool {pool.format}", pool.name, ""] = Thing("node pool", pool.name, pool.place)
     return found
 
 
+def _paired(gone: dict[Key, Thing], come: dict[Key, Thing], alike: Callable[[Thing, Thing], bool]) -> list[ThingChange]:
+    """Take the things that are the same before and after out of both, and return what changed of them."""
+    changes = []
+    for key, thing in list(come.items()):
+        old = next((k for k, t in gone.items() if alike(t, thing)), None)
+        if old is not None:
+            was = gone.pop(old)
+            changes.append(_changed(was, thing) if was.name == thing.name else ThingChange(RENAMED, thing, was))
+            del come[key]
+    return changes
+
+
 def _changed(before: Thing, after: Thing) -> ThingChange:
-    return ThingChange(CHANGED, after, None, tuple(differences(before.data, after.data)))
+    fields = tuple(f for f in differences(before.data, after.data) if not _is_bookkeeping(f, after.kind))
+    return ThingChange(CHANGED, after, None, fields)
+
+
+def _same_name(before: Thing, after: Thing) -> bool:
+    return (before.kind, before.name) == (after.kind, after.name)
 
 
 def _is_renamed(before: Thing, after: Thing) -> bool:
@@ -118,6 +150,15 @@ def _is_renamed(before: Thing, after: Thing) -> bool:
     return one == other and bool(one.get("spec"))
 
 
+def _is_bookkeeping(field: FieldChange, kind: str) -> bool:
+    """Whether a difference says nothing of the object: what the server keeps, and a default that is written or not."""
+    if field.route[:1] == ("status",):
+        return kind != "Node" or field.route[1:2] not in (("allocatable",), ("capacity",))
+    if field.route == ("metadata", "namespace"):
+        return {field.before, field.after} == {None, "default"}
+    return field.route[:2] in SERVER_FIELDS or field.route[:3] == LAST_APPLIED
+
+
 def differences(before: object, after: object, route: Route = ()) -> Iterator[FieldChange]:
     """The fields that differ, by routes into `after` (into `before` for what is gone). Items of lists are matched by name."""
     if isinstance(before, dict) and isinstance(after, dict):
@@ -125,12 +166,24 @@ def differences(before: object, after: object, route: Route = ()) -> Iterator[Fi
             yield from differences(before.get(key, MISSING), after.get(key, MISSING), (*route, key))
     elif isinstance(before, list) and isinstance(after, list):
         yield from _list_differences(before, after, route)
-    elif before != after:
+    elif before != after and not _is_same_amount(before, after, route):
         yield FieldChange(route, shown(before), shown(after))
+
+
+def _is_same_amount(before: object, after: object, route: Route) -> bool:
+    """Whether two spellings of a quantity mean the same: `8` and `"8"`, `1Ti` and `1024Gi`."""
+    if not route or not (route[-1] in QUOTA_FIELDS or QUANTITIES & {*route[-2:-1]}):
+        return False
+    try:
+        return parse_quantity(before).nanos == parse_quantity(after).nanos
+    except QuantityError:
+        return False
 
 
 def _list_differences(before: list[object], after: list[object], route: Route) -> Iterator[FieldChange]:
     old, new = _by_name(before), _by_name(after)
+    if route[-1] in ORDERED and {*old} == {*new} and [*old] != [*new]:
+        yield FieldChange(route, ", ".join(map(str, old)), ", ".join(map(str, new)))
     for name in {**new, **old}:
         position = new[name][0] if name in new else old[name][0]
         was = old[name][1] if name in old else MISSING
@@ -145,6 +198,9 @@ def _by_name(items: list[object]) -> dict[object, tuple[int, object]]:
         name: object = position
         if isinstance(item, dict):
             name = next((str(item[k]) for k in NAME_KEYS if isinstance(item.get(k), str)), position)
+            covered = item.get("coveredResources")
+            if isinstance(covered, list):
+                name = tuple(sorted(map(str, covered)))
         elif isinstance(item, str):
             name = item
         named[position if name in named else name] = (position, item)

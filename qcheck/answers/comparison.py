@@ -12,7 +12,7 @@ from qcheck.findings.result import Result
 from qcheck.findings.worsening import amounts, is_worse
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from qcheck.answers.changes import ClusterChange
 
@@ -40,8 +40,9 @@ class Comparison(Value):
 
 def compared(names: tuple[str, str], before: Result, after: Result, clusters: Sequence[ClusterChange]) -> Comparison:
     new, remaining = split(before, after)
-    alive = {f.fingerprint for f in apart((*after.findings, *after.suppressed, *after.baselined))}
-    fixed = (f for f in apart(before.findings) if f.fingerprint not in alive)
+    alive = _known(before, apart((*after.findings, *after.suppressed, *after.baselined)))
+    left = {f.fingerprint for f in alive.values()}
+    fixed = (f for f in apart(before.findings) if f.fingerprint not in left)
     return Comparison(
         *names,
         after=after,
@@ -60,11 +61,34 @@ def only_new(before: Result, after: Result) -> Result:
 
 def split(before: Result, after: Result) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
     """The findings that a change brings or makes worse, and the others."""
-    known = {f.fingerprint: f for f in apart(before.findings)}
     found = list(apart(after.findings))
+    known = _known(before, found)
     brought = [_is_brought(known.get(f.fingerprint), f) for f in found]
     names = [c.name for c in after.clusters]
     return merged(compress(found, brought), names), merged(compress(found, map(not_, brought)), names)
+
+
+def _known(before: Result, after: Iterable[Finding]) -> dict[str, Finding]:
+    """Return the earlier findings by the fingerprint that they have now.
+
+    A file's name is part of some fingerprints. Where it alone changed, the same sentence is found in the other file.
+    """
+    now = {f.fingerprint: f for f in after}
+    earlier = {f.fingerprint: f for f in apart(before.findings)}
+    left: dict[tuple[object, ...], list[Finding]] = {}
+    for mark, found in earlier.items():
+        if mark not in now:
+            left.setdefault(_sentence(found), []).append(found)
+    known = {mark: earlier[mark] for mark in now if mark in earlier}
+    for mark, found in now.items():
+        same = left.get(_sentence(found), [])
+        if mark not in known and same:
+            known[mark] = same.pop(0)
+    return known
+
+
+def _sentence(found: Finding) -> tuple[object, ...]:
+    return (found.rule.id if found.rule else "", found.cluster, found.severity, str(found.object), found.message)
 
 
 def _is_brought(old: Finding | None, new: Finding) -> bool:

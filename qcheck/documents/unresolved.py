@@ -18,5 +18,11 @@ class Unresolved:
     def __init__(self, expression: str) -> None:
         self.expression = expression if len(expression) <= LONGEST else f"{expression[: LONGEST - 1]}…"
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Unresolved) and self.expression == other.expression
+
+    def __hash__(self) -> int:
+        return hash(self.expression)
+
     def __repr__(self) -> str:
         return f"Unresolved({self.expression})"
