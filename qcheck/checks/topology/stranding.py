@@ -128,21 +128,30 @@ def _strands(flavor: str, resource: str, largest: Cell, shape: PodShape, idle: l
 
 @rule("QC512")
 def shape_splits_domain(cluster: Cluster) -> Iterator[Finding]:
-    """Accelerators per pod that do not divide a node, so that a rest stays on each, and pods straddle its links."""
+    """Accelerators per pod that do not divide a node, so that a rest stays on each, and pods straddle its links.
+
+    One finding for all shapes of one size in a flavor.
+    """
     for flavor, resource, largest, groups in _cells(cluster):
         wholes = sorted({c.machine.allocatable.get(resource, 0) for g in groups for c in g.classes} - {0})
+        by_size: dict[int, list[PodShape]] = {}
         for shape in shapes_on(cluster, flavor, resource):
             size = shape.request[resource]
-            if not wholes or size >= min(wholes) or any(whole % size == 0 for whole in wholes):
-                continue
+            if wholes and size < min(wholes) and all(whole % size for whole in wholes):
+                by_size.setdefault(size, []).append(shape)
+        for size, shapes in by_size.items():
             rests = names(f"{whole} is {whole // size} x {size} + {whole % size}" for whole in wholes)
+            who = names(dict.fromkeys(s.name for s in shapes))
             found = finding(
-                shape.place or largest.place,
-                f"pods of {shape.name} with {size} {resource} do not divide the nodes of flavor {flavor}: {rests}",
+                shapes[0].place or largest.place,
+                f"pods of {who} with {size} {resource} do not divide the nodes of flavor {flavor}: {rests}",
             )
+            for other in shapes[1:]:
+                found = found.near(other.place, f"{other.name} asks for {size} too")
             for group in groups:
                 found = found.near(group.place, f"{names(map(str, wholes))} {resource} per node")
-            yield found.with_data(flavor=flavor, shape=shape.name, resource=resource, size=size, nodes=list(wholes))
+            first = shapes[0].name
+            yield found.with_data(flavor=flavor, shape=first, resource=resource, size=size, nodes=list(wholes))
 
 
 class Duel(Value):
