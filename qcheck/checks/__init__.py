@@ -9,7 +9,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "input": ("problems",),
     "capacity": ("quota", "pools", "consumers", "headroom", "multikueue"),
     "placement": ("selectors", "shared_nodes", "taints", "empty_pools", "flavor_pairs"),
-    "priority": ("classes", "reclaim", "layers", "autoscaling", "strict_fifo"),
+    "priority": ("classes", "reclaim", "layers", "owner_preemption", "autoscaling", "strict_fifo"),
     "queues": (
         "references",
         "admission_checks",
@@ -20,7 +20,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "flavor_order",
         "resource_quotas",
     ),
-    "topology": ("node_multiples", "packing", "levels", "gangs", "stranding", "mig"),
+    "topology": ("node_multiples", "packing", "levels", "requests", "gangs", "stranding", "mig"),
     "change": ("changes",),
     "workloads": ("verdicts", "queue_labels", "pod_groups"),
     "configuration": ("manager",),

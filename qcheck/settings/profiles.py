@@ -27,6 +27,7 @@ PROFILES: dict[str, tuple[Part, ...]] = {
             "error",
             "Pods in shared queues have a lower priority than the owners' pods, so that they make room.",
         ),
+        Part("QC318", "error", "The owners' pods have a PriorityClass that preempts."),
         Part("QC313", "error", "That priority is not so low that the autoscaler ignores the pods."),
         Part("QC306", "error", "Kueue and kube-scheduler rank workloads alike."),
         Part("QC312", "error", "Workloads in shared queues survive eviction."),

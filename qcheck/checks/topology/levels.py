@@ -153,7 +153,7 @@ def _contradictions(workload: Workload, pod_set: PodSet, asked: TopologyRequest)
     if len(bases) > 1:
         message = f"{workload.id.kind} {workload.name} asks for {names(bases)} topology; only one of them may be set"
         yield _at(workload, asked, f"{bases[1]}-topology", message).near(
-            _place(asked, f"{bases[0]}-topology"), "and this"
+            annotation_place(asked, f"{bases[0]}-topology"), "and this"
         )
     size, count = asked.slice_size, pod_set.count
     if (asked.slice_level is None) != (size is None):
@@ -212,8 +212,8 @@ def _no_level(workload: Workload, asked: TopologyRequest, kind: str, level: str,
 
 
 def _at(workload: Workload, asked: TopologyRequest, kind: str, message: str) -> Finding:
-    return finding(_place(asked, kind), message).about(workload.id)
+    return finding(annotation_place(asked, kind), message).about(workload.id)
 
 
-def _place(asked: TopologyRequest, kind: str) -> Place:
+def annotation_place(asked: TopologyRequest, kind: str) -> Place:
     return asked.place.at(PREFIX + kind)
