@@ -7,7 +7,6 @@ from qcheck.cluster import workloads
 from qcheck.cluster.cluster import Cluster
 from qcheck.cluster.nodes import Node
 from qcheck.cluster.objects import Generator, Namespace, Other
-from qcheck.cluster.problems import Problem
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.workload_parts import joined
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.nodes import NodePool
     from qcheck.cluster.objects import Object
     from qcheck.cluster.policy import Policy
+    from qcheck.cluster.problems import Problem
     from qcheck.cluster.running import State
     from qcheck.cluster.unread import Unread
     from qcheck.cluster.volcano import VolcanoScheduler
@@ -73,30 +73,27 @@ def assemble(
     pools: Iterable[NodePool] = (),
     configuration: Configuration | None = None,
     problems: Iterable[Problem] = (),
+    copies: Iterable[Object] = (),
     unread: Iterable[Unread] = (),
     mig_layouts: Iterable[MigLayout] = (),
     volcano_scheduler: VolcanoScheduler | None = None,
     live: bool = False,
     state: State | None = None,
 ) -> Cluster:
-    """One cluster. Of objects that stand twice the first one counts, and a `duplicate-object` problem names both."""
+    """One cluster. `copies` are further definitions of objects that differ from the first one, which counts."""
     sorted_objects: dict[str, list[Object]] = {
         field: [] for field in (*_FIELDS.values(), *_FIELDS_OF_SCHEDULERS.values())
     }
-    alike: dict[tuple[str, str, str | None, str], list[Object]] = {}
     for found in objects:
-        same = alike.setdefault((found.id.group, found.id.kind, found.id.namespace, found.id.name), [])
-        same.append(found)
-        if len(same) == 1 or found.id.is_generated:
-            sorted_objects[_field_of(found)].append(found)
-    doubles = [same for same in alike.values() if len(same) > 1 and not same[0].id.is_generated]
+        sorted_objects[_field_of(found)].append(found)
     sorted_objects["workloads"] = list(joined(sorted_objects["workloads"], sorted_objects["training_runtimes"]))  # type: ignore[arg-type]
     return Cluster(
         name=name,
         policy=policy,
         pools=tuple(pools),
         configuration=configuration,
-        problems=(*problems, *(_double(same, len(doubles)) for same in doubles)),
+        problems=tuple(problems),
+        copies=tuple(copies),
         unread=tuple(unread),
         mig_layouts=tuple(mig_layouts),
         volcano_scheduler=volcano_scheduler,
@@ -106,25 +103,7 @@ def assemble(
     )
 
 
-SEVERAL_CLUSTERS = 3
-"""From so many objects defined twice on, two clusters were more likely read as one."""
-
-
 def as_fleet(clusters: Iterable[Cluster]) -> tuple[Cluster, ...]:
     """The clusters, with MultiKueue managers knowing the others, among which their workers are."""
     alone = tuple(clusters)
     return tuple(replace(c, fleet=tuple(o for o in alone if o is not c)) if c.multikueue_configs else c for c in alone)
-
-
-def _double(same: list[Object], doubles: int) -> Problem:
-    first, again, *more = same
-    times = "twice" if not more else f"{len(same)} times"
-    hint = "If these are several clusters, name them under `clusters` in the settings."
-    return Problem(
-        "duplicate-object",
-        again.name_place,
-        f"{again.id} is defined {times}",
-        help=hint if doubles >= SEVERAL_CLUSTERS else "",
-        object=again.id,
-        related=(first.name_place.named("first defined here"), *(o.name_place.named("and here") for o in more)),
-    )

@@ -24,6 +24,7 @@ from qcheck.kinds.read import object_id
 from qcheck.kinds.refusals.target import Target
 from qcheck.kinds.running import split
 from qcheck.kinds.schema.catalogue import KAI, VOLCANO
+from qcheck.pipeline.duplicates import distinct
 from qcheck.pipeline.raw import TEMPLATE
 from qcheck.pipeline.relevance import concerns_queues_text, kinds_in
 from qcheck.sources.files import is_live
@@ -62,7 +63,9 @@ def model(
     """
     made = renders.loaded if renders else ()
     mine = [*made, *as_is.files]
-    manifests, live = _of_files_first([*(r for f in made for d in f.documents for r in roots(d)), *as_is.objects()])
+    found, live = _of_files_first([*(r for f in made for d in f.documents for r in roots(d)), *as_is.objects()])
+    alike = distinct(found)
+    manifests = alike.first
     hcl = [f.text for f in mine if f.text.path.endswith(nodepools.HCL)]
     pools, nodes, pool_problems = nodepools.read(manifests, own_types, hcl)
     release = (scope.policy.kueue.major, scope.policy.kueue.minor)
@@ -72,7 +75,8 @@ def model(
         **dict.fromkeys(KAI, scope.policy.kai.release),
         **dict.fromkeys(VOLCANO, scope.policy.volcano.release),
     }
-    refused = _refused(_written(manifests) if live else manifests, Target(release, gates, others))
+    judged = [*manifests, *alike.others]
+    refused = _refused(_written(judged) if live else judged, Target(release, gates, others))
     scheduler, misread = _volcano_scheduler(scope, mine)
     own, state = split(manifests)
     objects = [o for r in own if not nodepools.describes_nodes(r) and (o := decode(r)) is not None]
@@ -83,7 +87,8 @@ def model(
         [*objects, *nodes],
         pools,
         configuration=configuration,
-        problems=[*problems, *as_is.problems, *misconfigured, *misread, *refused(), *pool_problems],
+        problems=[*problems, *as_is.problems, *misconfigured, *misread, *refused(), *pool_problems, *alike.problems],
+        copies=(o for r in alike.others if not nodepools.describes_nodes(r) and (o := decode(r)) is not None),
         unread=[
             *_unread_files(mine, pool_problems, as_is),
             *as_is.unread,

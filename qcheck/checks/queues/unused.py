@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.checks.registry import rule
+from qcheck.cluster.kueue import AdmissionCheck, ClusterQueue, Cohort, LocalQueue, ResourceFlavor
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.loans import loans_of
@@ -11,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.kueue import ClusterQueue
     from qcheck.cluster.objects import Object
 
 DEFAULT = "default"
@@ -25,20 +25,21 @@ HERE = "here"
 @rule("QC413")
 def unused_object(cluster: Cluster, workloads: str) -> Iterator[Finding]:
     """What nothing names. It is judged where objects of the kind that would name it are in the repository at all."""
-    if (
-        cluster.queues
-        and cluster.has_all("ClusterQueue", "Cohort")
-        and not any(p.code == OLD_API for p in cluster.problems)
-    ):
-        yield from _unused(cluster.flavors, {f.name for h in (*cluster.queues, *cluster.cohorts) for f in h.flavors()})
-        yield from _unused(cluster.admission_checks, {c.name for q in cluster.queues for c in q.checks})
+    copies = cluster.copies
+    queues = [*cluster.queues, *(c for c in copies if isinstance(c, ClusterQueue))]
+    if queues and cluster.has_all("ClusterQueue", "Cohort") and not any(p.code == OLD_API for p in cluster.problems):
+        holders = [*queues, *cluster.cohorts, *(c for c in copies if isinstance(c, Cohort))]
+        yield from _unused(cluster.flavors, {f.name for h in holders for f in h.flavors()})
+        yield from _unused(cluster.admission_checks, {c.name for q in queues for c in q.checks})
     if cluster.flavors and cluster.has_all("ResourceFlavor"):
-        yield from _unused(cluster.topologies, {f.topology for f in cluster.flavors})
+        flavors = [*cluster.flavors, *(c for c in copies if isinstance(c, ResourceFlavor))]
+        yield from _unused(cluster.topologies, {f.topology for f in flavors})
     if cluster.admission_checks and cluster.has_all("AdmissionCheck"):
         yield from _unused_parameters(cluster)
     if cluster.local_queues and cluster.has_all("LocalQueue") and not cluster.generates("LocalQueue"):
-        holders = {q.name for q in cluster.queues if holds_quota_for_others(cluster, q)}
-        yield from _unused(cluster.queues, {*cluster.local_queues_of, *holders})
+        lenders = {q.name for q in cluster.queues if holds_quota_for_others(cluster, q)}
+        named = {c.cluster_queue for c in copies if isinstance(c, LocalQueue)}
+        yield from _unused(cluster.queues, {*cluster.local_queues_of, *lenders, *named})
     if workloads == HERE:
         yield from _unused_by_workloads(cluster)
 
@@ -56,7 +57,8 @@ def holds_quota_for_others(cluster: Cluster, queue: ClusterQueue) -> bool:
 
 
 def _unused_parameters(cluster: Cluster) -> Iterator[Finding]:
-    named = {(c.parameters_kind, c.parameters_name) for c in cluster.admission_checks}
+    checks = [*cluster.admission_checks, *(c for c in cluster.copies if isinstance(c, AdmissionCheck))]
+    named = {(c.parameters_kind, c.parameters_name) for c in checks}
     for config in (*cluster.provisioning_configs, *cluster.multikueue_configs):
         if (config.id.kind, config.name) not in named:
             yield _says(config)

@@ -1,0 +1,135 @@
+"""Objects that are defined more than once: identical copies are one object, differing ones are a problem.
+
+Of objects that differ between two directories there is one problem, because these are most often two clusters.
+"""
+
+from __future__ import annotations
+
+import posixpath
+
+from qcheck.cluster.place import Place
+from qcheck.cluster.problems import Problem
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.kinds.read import object_id
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qcheck.documents.cursor import Cursor
+
+CODE = "duplicate-object"
+SERVER_FIELDS = frozenset({"creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"})
+"""Fields of `metadata` that the API server writes."""
+SERVER_ANNOTATIONS = ("kubectl.kubernetes.io/last-applied-configuration", "config.kubernetes.io/")
+MOST_NAMED = 3
+APART = "If these are several clusters, `qcheck init` writes settings that tell them apart; else delete one of the two."
+
+
+class Distinct(Value):
+    """The first definition of each object, further definitions that differ from it, and what is to be said of these."""
+
+    first: list[Cursor]
+    others: list[Cursor]
+    problems: list[Problem]
+
+
+def distinct(manifests: Sequence[Cursor]) -> Distinct:
+    """Some objects, each once. Generated names are each an object of their own."""
+    alike: dict[tuple[str, str, str, str], list[Cursor]] = {}
+    first = []
+    for found in manifests:
+        same = alike.setdefault(_key(found), []) if found["metadata"].text_at("name") else []
+        same.append(found)
+        if len(same) == 1:
+            first.append(found)
+    doubles = [differing for same in alike.values() if len(same) > 1 and len(differing := _differing(same)) > 1]
+    return Distinct(first, [copy for same in doubles for copy in same[1:]], _problems(doubles))
+
+
+def _key(found: Cursor) -> tuple[str, str, str, str]:
+    identity = object_id(found)
+    return identity.group, identity.kind, identity.namespace or "", identity.name
+
+
+def _differing(same: list[Cursor]) -> list[Cursor]:
+    """The first object, and those that are not like it or one before."""
+    found: list[tuple[object, Cursor]] = []
+    for each in same:
+        meant = _meant(each.data)
+        if all(meant != other for other, _ in found):
+            found.append((meant, each))
+    return [each for _, each in found]
+
+
+def _meant(data: object) -> object:
+    """An object without what a server or a renderer adds."""
+    if not isinstance(data, dict):
+        return data
+    metadata = data.get("metadata")
+    if not isinstance(metadata, dict):
+        return data
+    left = {k: v for k, v in metadata.items() if k not in SERVER_FIELDS and k != "annotations"}
+    annotations = metadata.get("annotations")
+    if isinstance(annotations, dict):
+        left["annotations"] = {
+            k: v for k, v in annotations.items() if not str(k).startswith(SERVER_ANNOTATIONS)
+        } or None
+    plain = {k: v for k, v in left.items() if v is not None}
+    return {**{k: v for k, v in data.items() if k != "status"}, "metadata": plain}
+
+
+def _problems(doubles: list[list[Cursor]]) -> list[Problem]:
+    pairs: dict[tuple[str, str], list[tuple[Cursor, Cursor]]] = {}
+    problems = []
+    for original, *copies in doubles:
+        inside = [copy for copy in copies if _folder(copy) == _folder(original)]
+        problems += [_in_one_folder(original, inside)] if inside else []
+        for copy in copies:
+            if _folder(copy) != _folder(original):
+                pairs.setdefault((_folder(original), _folder(copy)), []).append((original, copy))
+    return problems + [_in_two_folders(*folders, found) for folders, found in pairs.items()]
+
+
+def _folder(found: Cursor) -> str:
+    """The directory of a file, and what was rendered of a directory."""
+    tool, colon, rendered = found.document.path.partition(":")
+    return rendered if colon and tool in ("kustomize", "helm") else posixpath.dirname(found.document.path) or "."
+
+
+def _in_one_folder(original: Cursor, copies: list[Cursor]) -> Problem:
+    again, *more = copies
+    times = "twice" if not more else f"{len(copies) + 1} times"
+    identity = object_id(again)
+    return Problem(
+        CODE,
+        _name_place(again),
+        f"{identity} is defined {times}, differently",
+        object=identity,
+        related=(
+            _name_place(original).named("first defined here"),
+            *(_name_place(copy).named("and here") for copy in more),
+        ),
+    )
+
+
+def _in_two_folders(one: str, other: str, found: list[tuple[Cursor, Cursor]]) -> Problem:
+    ids = [object_id(copy) for _, copy in found]
+    names = ", ".join(str(identity) for identity in ids[:MOST_NAMED])
+    more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
+    what = f"{names} is" if len(ids) == 1 else f"{len(ids)} objects are"
+    listed = "" if len(ids) == 1 else f": {names}{more}"
+    related = [_name_place(original).named(f"{object_id(original)} in {one}") for original, _ in found[:MOST_NAMED]]
+    related += [_name_place(copy).named(f"{object_id(copy)} in {other}") for _, copy in found[1:MOST_NAMED]]
+    return Problem(
+        CODE,
+        _name_place(found[0][1]),
+        f"{what} defined differently in {one} and in {other}{listed}",
+        help=APART,
+        object=ids[0],
+        related=tuple(related),
+        data={"first": one, "second": other, "objects": len(ids)},
+    )
+
+
+def _name_place(found: Cursor) -> Place:
+    return Place(found.document, (*found.route, "metadata", "name"))
