@@ -21,6 +21,8 @@ CODE = "duplicate-object"
 SERVER_FIELDS = frozenset({"creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"})
 """Fields of `metadata` that the API server writes."""
 SERVER_ANNOTATIONS = ("kubectl.kubernetes.io/last-applied-configuration", "config.kubernetes.io/")
+OWN_GROUP = "qcheck.dev"
+"""Node pools of the project's own format: no API server holds them, and several of one name may be the machines of one."""
 MOST_NAMED = 3
 APART = "If these are several clusters, `qcheck init` writes settings that tell them apart; else delete one of the two."
 
@@ -36,13 +38,17 @@ class Distinct(Value):
 def distinct(manifests: Sequence[Cursor]) -> Distinct:
     """Some objects, each once. Generated names are each an object of their own."""
     alike: dict[tuple[str, str, str, str], list[Cursor]] = {}
-    first = []
-    for found in manifests:
-        same = alike.setdefault(_key(found), []) if found["metadata"].text_at("name") else []
-        same.append(found)
-        if len(same) == 1:
-            first.append(found)
-    doubles = [differing for same in alike.values() if len(same) > 1 and len(differing := _differing(same)) > 1]
+    for at, found in enumerate(manifests):
+        key = _key(found) if found["metadata"].text_at("name") else ("", "", "", str(at))
+        alike.setdefault(key, []).append(found)
+    first, doubles = [], []
+    for key, same in alike.items():
+        differing = _differing(same) if len(same) > 1 else same
+        if key[0] == OWN_GROUP:
+            first += differing
+        else:
+            first.append(same[0])
+            doubles += [differing] if len(differing) > 1 else []
     return Distinct(first, [copy for same in doubles for copy in same[1:]], _problems(doubles))
 
 
