@@ -242,8 +242,8 @@ def test_hostile_configurations_end(case: str, tmp_path: Path) -> None:
 
 def test_pools_of_one_name_are_told_apart(tmp_path: Path) -> None:
     twin = (FORMATS / "kops" / "twin.yaml").read_text()
-    for name in ("a.yaml", "b.yaml"):
-        (tmp_path / name).write_text(twin)
+    for name, mark in (("a.yaml", "one"), ("b.yaml", "two"), ("c.yaml", "two")):
+        (tmp_path / name).write_text(twin.replace("  labels:\n", f"  labels:\n    mark: {mark}\n"))
     cluster = gather([str(tmp_path)], Settings()).clusters[0]
     assert len({g.name for g in supply_of(cluster).groups}) == 2
 
