@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.kueue import shares as kueue
+from qcheck.schedulers.volcano import shares as volcano
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     Divides = Callable[[Cluster, Demand, Usage], tuple[PoolShares, ...]]
 
-SCHEDULERS: tuple[Divides, ...] = (kueue.shares,)
+SCHEDULERS: tuple[Divides, ...] = (kueue.shares, volcano.shares)
 """What divides the quota of each scheduler; nothing for a cluster without its queues."""
 
 
