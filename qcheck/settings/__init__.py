@@ -12,11 +12,10 @@ from functools import cache
 from qcheck.cluster.policy import Policy
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.limits import DEFAULT as DEFAULT_LIMITS
+from qcheck.sources.patterns import Patterns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from pathspec import GitIgnoreSpec
 
     from qcheck.cluster.nodes import Machine
     from qcheck.cluster.place import Route
@@ -96,14 +95,12 @@ class ClusterScope(Value):
 
 
 @cache
-def _patterns(lines: tuple[str, ...]) -> GitIgnoreSpec:
-    from qcheck.sources.patterns import specification
-
-    return specification(lines)
+def _patterns(lines: tuple[str, ...]) -> Patterns:
+    return Patterns(lines)
 
 
 def _any(lines: tuple[str, ...], path: str) -> bool:
-    return bool(lines) and _patterns(lines).match_file(path)
+    return bool(lines) and _patterns(lines).includes(path)
 
 
 class Settings(Value):

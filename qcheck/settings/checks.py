@@ -6,7 +6,7 @@ Each returns the value that it is given, or raises `ValueError` with what to wri
 from __future__ import annotations
 
 from qcheck.cluster.quantity import parse_quantity
-from qcheck.sources.patterns import is_pattern
+from qcheck.sources.patterns import Pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def below_root(path: str) -> str:
 
 
 def a_pattern(pattern: str) -> str:
-    if not is_pattern(pattern):
+    if not Pattern(pattern).is_valid:
         raise ValueError(f"{pattern!r} is no pattern as in a .gitignore")
     return pattern
 

@@ -3,53 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
-from functools import cached_property
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
-
-
-class Patterns:
-    """The lines of one file, which hold below the directory `base`.
-
-    Most of them are about files that are not there, and importing pathspec takes longer than reading a small repository:
-    it is asked only of paths that hold a piece of some pattern.
-    """
-
-    def __init__(self, base: str, lines: list[str]) -> None:
-        self.base = base
-        self.lines = lines
-        self.pieces = [piece(line) for line in lines]
-
-    def decision(self, path: str) -> bool | None:
-        """Whether a path below `base` is ignored; None where no pattern matches it."""
-        if not any(each in path for each in self.pieces):
-            return None
-        return self._specification.check_file(path).include
-
-    @cached_property
-    def _specification(self) -> GitIgnoreSpec:
-        from qcheck.sources.patterns import specification
-
-        return specification(self.lines)
-
-
-def piece(line: str) -> str:
-    """A text that is in every path that a pattern matches; "" where none is sure to be."""
-    plain = re.split(r"[\[\\]", line.strip().lstrip("!"), maxsplit=1)[0]
-    return max(re.split("[*?/]", plain), key=len)
+from qcheck.sources.patterns import Patterns
 
 
 class Ignored:
-    """The patterns that hold in a directory, the nearest last."""
+    """The patterns that hold in a directory, each with the directory of its file, the nearest last."""
 
     __slots__ = ("patterns",)
 
     def __init__(self, border: str, real: str) -> None:
         """The patterns of `border`, the repository's root, and all directories between it and `real`, exclusive."""
-        self.patterns: tuple[Patterns, ...] = ()
+        self.patterns: tuple[tuple[str, Patterns], ...] = ()
         self._add(border, os.path.join(border, ".git", "info", "exclude"))
         at = border
         for step in os.path.relpath(real, border).split(os.sep) if real != border else []:
@@ -67,8 +32,8 @@ class Ignored:
 
     def matches(self, path: str) -> bool:
         """Whether git ignores a real path (a directory ends in a slash); the nearest file with an opinion decides."""
-        for each in reversed(self.patterns):
-            decided = each.decision(path[len(each.base) + 1 :].replace(os.sep, "/"))
+        for base, patterns in reversed(self.patterns):
+            decided = patterns.decision(path[len(base) + 1 :].replace(os.sep, "/"))
             if decided is not None:
                 return decided
         return False
@@ -80,4 +45,4 @@ class Ignored:
         except OSError:
             return
         if lines:
-            self.patterns = (*self.patterns, Patterns(base, lines))
+            self.patterns = (*self.patterns, (base, Patterns(lines)))

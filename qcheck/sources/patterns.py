@@ -1,56 +1,172 @@
-"""Patterns as in a .gitignore, compared in time that a hostile pattern cannot blow up.
+"""Patterns as in a .gitignore, in time that no pattern can blow up: each step is taken once, nothing is tried again.
 
-pathspec makes one regular expression of each, which tries every way of spreading a name over its stars: eight of them take
-hours. Wildcards need no second try, though: where what follows one is found first, there it may stay, up to the last one.
+pathspec, the library for such patterns, makes one regular expression of each, which tries every way of spreading a path
+over its stars: eight of them take hours. It stays what the tests compare this with.
 """
 
 from __future__ import annotations
 
 import re
-import warnings
+from functools import cached_property
 
 TYPE_CHECKING = False
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pathspec import GitIgnoreSpec
+    Name = str | re.Pattern[str]
 
-_CHARACTERS = r"(?:\[\^/\](?!\*)|\[(?!\^/\])[^\]/]*\]|\\.|[^/\\\[\]()*?])+"
-"""A part of a name without stars, in pathspec's words."""
-_STARS = re.compile(r"(?:\[\^/\]\*){2,}")
-_STAR = re.compile(rf"\[\^/\]\*({_CHARACTERS})(?=\[\^/\]\*)")
-_FOLDERS = re.compile(r"\(\?:/\.\+\)\?((?:(?!\(\?:/\.\+\)\?)(?!\(\?P?).)+)(?=\(\?:/\.\+\)\?)", re.DOTALL)
+ANY_DEPTH = "**"
+FOLDER, FILE = 1, 2
+"""How a path is matched: by a folder that it lies in, or is; or by its own name, which counts for more."""
 
 
-def specification(lines: Iterable[str]) -> GitIgnoreSpec:
-    """The patterns of some lines; those that git would not understand either are left out."""
-    from pathspec import GitIgnoreSpec
+class Patterns:
+    """The patterns of some lines, of which the last that matches decides; lines that git cannot read match nothing."""
 
-    return GitIgnoreSpec([pattern for line in lines for pattern in _of_line(line).patterns])
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._patterns = [Pattern(line) for line in reversed([*lines])]
 
+    def decision(self, path: str) -> bool | None:
+        """Whether a relative path is included (a folder's ends with a slash); None where no pattern matches it."""
+        best, included = 0, None
+        for pattern in self._patterns:
+            if pattern.piece in path and (found := pattern.match(path)) > best:
+                best, included = found, pattern.includes
+                if found == FILE:
+                    break
+        return included
 
-def is_pattern(line: str) -> bool:
-    """Whether a line says anything."""
-    return any(pattern.include is not None for pattern in _of_line(line).patterns)
-
-
-def _of_line(line: str) -> GitIgnoreSpec:
-    from pathspec import GitIgnoreSpec
-
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            found = GitIgnoreSpec.from_lines([line])
-            for pattern in found.patterns:
-                if pattern.regex is not None:
-                    pattern.regex = re.compile(settled(pattern.regex.pattern))
-    except (ValueError, re.error):
-        return GitIgnoreSpec([])
-    return found
+    def includes(self, path: str) -> bool:
+        return bool(self.decision(path))
 
 
-def settled(expression: str) -> str:
-    """A regular expression of pathspec's in which no wildcard but the last is tried again."""
-    single = _STARS.sub("[^/]*", expression)
-    folders = _FOLDERS.sub(r"(?>(?:/.+?)??\1(?=/))", single)
-    return _STAR.sub(r"(?>[^/]*?\1)", folders)
+class Pattern:
+    """One line. `piece` is a text that is in every path that it matches; "" where none is sure to be."""
+
+    def __init__(self, line: str) -> None:
+        self._text = line if line.endswith("\\ ") else line.rstrip()
+        self.includes = not line.startswith("!")
+        plain = re.split(r"[\[\\]", line.strip().lstrip("!"), maxsplit=1)[0]
+        self.piece = max(re.split("[*?/]", plain), key=len)
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the line says anything that git understands."""
+        return self._steps is not None
+
+    def match(self, path: str) -> int:
+        """0, `FOLDER` or `FILE`."""
+        return self._steps.match(path) if self._steps else 0
+
+    @cached_property
+    def _steps(self) -> _Steps | None:
+        text = self._text[not self.includes :]
+        if text in ("", "/") or self._text.startswith("#"):
+            return None
+        try:
+            return _Steps(text)
+        except (ValueError, re.error):
+            return None
+
+
+class _Steps:
+    """The names of a pattern in runs: the first begins at the top, the others at any depth below the one before."""
+
+    def __init__(self, text: str) -> None:
+        self.is_folder = text.endswith("/")
+        names = _anchored(text.removesuffix("/"))
+        self.is_everything = not self.is_folder and names in ([ANY_DEPTH], [ANY_DEPTH, "*"])
+        self.is_inside = self.is_folder or names[-1] == ANY_DEPTH
+        """Only what is inside the last name is meant."""
+        if names == [ANY_DEPTH]:
+            names = [ANY_DEPTH, "*"]
+        elif names[-1] == ANY_DEPTH:
+            names.pop()
+        self.runs: list[list[Name]] = [[]]
+        for name in names:
+            if name != ANY_DEPTH:
+                self.runs[-1].append(_name(name))
+            else:
+                self.runs.append([])
+
+    def match(self, path: str) -> int:
+        if self.is_everything:
+            return FILE
+        names = path.removesuffix("/").split("/")
+        there = len(names) + path.endswith("/")
+        end = self._end(names, min(there - self.is_inside, len(names)))
+        if not end:
+            return 0
+        return FOLDER if self.is_folder or (end < there and not self.is_inside) else FILE
+
+    def _end(self, names: list[str], most: int) -> int:
+        """Of how many names the longest part of a path is that matches, at most `most`; 0 if none does."""
+        at = 0
+        for number, run in enumerate(self.runs):
+            starts = range(at, most - len(run) + 1)
+            if number == 0:
+                starts = starts[:1]
+            elif number == len(self.runs) - 1:
+                starts = starts[::-1]
+            start = next((s for s in starts if all(map(_fits, run, names[s:]))), None)
+            if start is None:
+                return 0
+            at = start + len(run)
+        return at
+
+
+def _anchored(text: str) -> list[str]:
+    """The names of a pattern; a single one may be at any depth."""
+    names = text.split("/")
+    if names[0] == "" and len(names) > 1:
+        names = names[1:]
+    elif len(names) == 1:
+        names = [ANY_DEPTH, *names]
+    return [name for at, name in enumerate(names) if name != ANY_DEPTH or names[at - 1 : at] != [ANY_DEPTH]]
+
+
+def _fits(pattern: Name, name: str) -> bool:
+    return pattern == name if isinstance(pattern, str) else pattern.fullmatch(name) is not None
+
+
+def _name(text: str) -> Name:
+    """A name without wildcards as it is; others as an expression in which no wildcard but the last is tried again."""
+    if not re.search(r"[*?\[\\]", text):
+        return text
+    if text == "*":
+        return re.compile(".+", re.DOTALL)
+    first, *others = _between_stars(text)
+    *middle, last = others or [""]
+    stars = "".join(f"(?>.*?{part})" for part in middle if part)
+    return re.compile(f"{first}{stars}{'.*' if others else ''}{last}", re.DOTALL)
+
+
+def _between_stars(text: str) -> list[str]:
+    """The parts of a name as expressions. Raises `ValueError` if a bracket or an escape is not finished."""
+    parts = [""]
+    at = 0
+    while at < len(text):
+        sign, at = text[at], at + 1
+        if sign == "*":
+            parts.append("")
+        elif sign == "?":
+            parts[-1] += "."
+        elif sign == "[":
+            end = text.index("]", at + (text[at : at + 1] in ("!", "^")) + 1)
+            parts[-1] += _set(text[at:end])
+            at = end + 1
+        else:
+            if sign == "\\":
+                sign, at = text[at : at + 1], at + 1
+                if not sign:
+                    raise ValueError("nothing is escaped")
+            parts[-1] += re.escape(sign)
+    return parts
+
+
+def _set(text: str) -> str:
+    """`a-z0` of `[a-z0]`, or `!a`, as a set of an expression."""
+    negated = text[0] in "!^"
+    members = re.findall(r".-.|.", text[negated:], re.DOTALL)
+    signs = ("-".join(map(re.escape, (m[0], m[2]))) if len(m) == 3 else re.escape(m) for m in members)
+    return f"[{'^' if negated else ''}{''.join(signs)}]"
