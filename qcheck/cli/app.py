@@ -11,7 +11,21 @@ import typer
 from typer.rich_utils import rich_format_error
 
 from qcheck import __version__
-from qcheck.cli import admit, baseline, capacity, diff, drift, explain, init, rules, schema, shares, simulate, snapshot
+from qcheck.cli import (
+    admit,
+    baseline,
+    capacity,
+    diff,
+    drift,
+    explain,
+    init,
+    merge,
+    rules,
+    schema,
+    shares,
+    simulate,
+    snapshot,
+)
 from qcheck.cli.arguments import Paths
 from qcheck.cli.check import check
 from qcheck.cli.ending import COULD_NOT_JUDGE
@@ -179,6 +193,9 @@ app.command(
 app.command("drift", epilog=examples("qcheck drift --live", "qcheck drift clusters/prod --live=prod --format json"))(
     drift.drift
 )
+app.command(
+    "merge", epilog=examples("qcheck merge reports/*.json", "qcheck merge a.json b.json --format html=fleet.html")
+)(merge.merge)
 app.command("rules", epilog=examples("qcheck rules", "qcheck rules --select QC3 --format json"))(rules.rules)
 app.command("explain", epilog=examples("qcheck explain QC101", "qcheck explain owner-cannot-reclaim"))(explain.explain)
 app.command("schema", epilog=examples("qcheck schema config > qcheck.schema.json"))(schema.schema)

@@ -6,6 +6,8 @@ carrying a place costs nothing while the model is built.
 
 from __future__ import annotations
 
+import re
+
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
@@ -46,6 +48,10 @@ if TYPE_CHECKING:
         def written_at(self, route: Route) -> tuple[Origin, Route]:
             """Where a person edits the value at `route`: in the source, where this was rendered from one that is known."""
             ...
+
+
+_STEP = re.compile(r'\.?([^.\[\]"]+)|\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]', re.DOTALL)
+"""A step of a shown route: a plain name, a position, or a quoted name."""
 
 
 class Place(Value):
@@ -98,6 +104,21 @@ def follow(data: object, route: Route) -> object:
         else:
             return None
     return data
+
+
+def read_route(text: str) -> Route:
+    """The route that `show_route` writes so. Raises `ValueError`."""
+    found: list[str | int] = []
+    at = 0
+    for step in _STEP.finditer(text):
+        if step.start() != at:
+            break
+        at = step.end()
+        plain, number, quoted = step.groups()
+        found.append(int(number) if number else plain or re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL))
+    if at != len(text):
+        raise ValueError(f"no route: {text!r}")
+    return tuple(found)
 
 
 def show_route(route: Route) -> str:

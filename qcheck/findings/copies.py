@@ -26,7 +26,7 @@ def merged(findings: Iterable[Finding], clusters: Sequence[str]) -> tuple[Findin
     alike: dict[tuple[object, ...], list[Finding]] = {}
     met: Counter[tuple[object, ...]] = Counter()
     for each in found:
-        identity = _identity(each)
+        identity = identity_of(each)
         met[each.cluster, identity] += 1
         alike.setdefault((identity, met[each.cluster, identity]), []).append(each)
     order = {name: position for position, name in enumerate(clusters)}
@@ -39,7 +39,8 @@ def apart(findings: Iterable[Finding]) -> Iterator[Finding]:
         yield from each.copies or (each,)
 
 
-def _identity(found: Finding) -> tuple[object, ...]:
+def identity_of(found: Finding) -> tuple[object, ...]:
+    """What makes findings of several clusters the same one."""
     rule = found.rule.id if found.rule else ""
     said = (rule, found.severity, found.certain, found.message, found.help, str(found.object), repr(found.data))
     return (*said, _spot(found.primary))

@@ -8,6 +8,7 @@ from qcheck.findings.finding import SEVERITIES, Finding
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.findings.catalogue import Rule
+    from qcheck.findings.fleet import ClusterSummary
 
 
 class NotRead(Value):
@@ -55,7 +56,8 @@ class Result(Value):
     """The settled outcome. `findings` are the ones shown, sorted by file, line, rule; all piles are counted.
 
     `hidden` are below the severity that is shown; they count like those shown. `older` are those that were there before
-    the change in question; without such a question there are none.
+    the change in question; without such a question there are none. Where reports of other runs were merged there are no
+    `clusters` but `fleet`, and `elsewhere` counts by severity or pile what these reports count and do not list.
     """
 
     findings: tuple[Finding, ...]
@@ -69,9 +71,25 @@ class Result(Value):
     fail_on: str = "error"
     strict: bool = False
     view: View = View()
+    fleet: tuple[ClusterSummary, ...] = ()
+    elsewhere: dict[str, int] = {}
 
     def count(self, severity: str) -> int:
-        return sum(f.severity == severity for f in (*self.findings, *self.hidden))
+        listed = sum(f.severity == severity for f in (*self.findings, *self.hidden))
+        return listed + self.elsewhere.get(severity, 0)
+
+    @property
+    def suppressed_count(self) -> int:
+        return len(self.suppressed) + self.elsewhere.get("suppressed", 0)
+
+    @property
+    def baselined_count(self) -> int:
+        return len(self.baselined) + self.elsewhere.get("baselined", 0)
+
+    @property
+    def fails(self) -> bool:
+        """Whether some finding is at or above the threshold, listed or not."""
+        return any(self.count(s) for s in SEVERITIES[SEVERITIES.index(self.fail_on) :])
 
     @property
     def failing(self) -> tuple[Finding, ...]:
@@ -84,7 +102,7 @@ class Result(Value):
         """0: nothing at or above the threshold; 1: findings; 2: could not judge. 2 wins over 1."""
         if self.inputs.unjudged:
             return 2
-        return 1 if self.failing or (self.strict and self.inputs.skipped) else 0
+        return 1 if self.fails or (self.strict and self.inputs.skipped) else 0
 
     def from_severity(self, lowest: str) -> Result:
         """The same result, with the findings below a severity hidden."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck import __version__
 from qcheck.cluster.place import show_route
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.reports.fleet import fleet_of
 from qcheck.reports.jsontext import dump
 from qcheck.reports.wording import by_rule, help_of, skipped_rules, url_of
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.objects import ObjectId
     from qcheck.cluster.place import Place
     from qcheck.findings.finding import Finding
+    from qcheck.findings.fleet import AcceleratorSum, ClusterSummary
     from qcheck.findings.result import Result
     from qcheck.reports.jsontext import Json
 
@@ -27,6 +29,7 @@ def as_data(result: Result) -> dict[str, Json]:
         "summary": summary(result),
         "inputs": _inputs(result),
         "findings": [finding_data(f) for f in result.findings],
+        "clusters": [cluster_data(c) for c in fleet_of(result)],
         **({"statistics": _statistics(result)} if result.view.statistics else {}),
     }
 
@@ -39,11 +42,24 @@ def _statistics(result: Result) -> Json:
     ]
 
 
+def cluster_data(cluster: ClusterSummary) -> Json:
+    return {"name": cluster.name, "accelerators": [sum_data(s) for s in cluster.accelerators]}
+
+
+def sum_data(found: AcceleratorSum) -> Json:
+    return {
+        "resource": found.resource,
+        "nominal": found.nominal,
+        "static": found.static,
+        "headroom": found.headroom,
+    }
+
+
 def summary(result: Result) -> dict[str, Json]:
     return {
         **{severity: result.count(severity) for severity in ("error", "warning", "note")},
-        "suppressed": len(result.suppressed),
-        "baselined": len(result.baselined),
+        "suppressed": result.suppressed_count,
+        "baselined": result.baselined_count,
         **({"older": len(result.older)} if result.older else {}),
     }
 

@@ -12,6 +12,7 @@ from qcheck.answers.capacity import capacity_lines
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.capacity import at_best, held, holders, pool_words, signed, taken_first
+from qcheck.reports.fleet import HEADERS, fleet_rows
 from qcheck.reports.wording import (
     by_rule,
     counted,
@@ -47,6 +48,7 @@ _MOST_PLACES = 10
 def render(result: Result) -> str:
     lines = ["# qcheck", "", f"**{counted(result)}** in {looked_at(result)}", ""]
     lines += [f"- **could not judge**: {escape(why)}" for why in result.inputs.unjudged]
+    lines += _fleet(result)
     lines += findings_table(presented(result), has_many_clusters(result))
     if shows_statistics(result):
         lines += _statistics(result)
@@ -54,6 +56,15 @@ def render(result: Result) -> str:
         lines += capacity_section(cluster, len(result.clusters) > 1)
     lines += _quiet(result)
     return _cut(lines)
+
+
+def _fleet(result: Result) -> Iterator[str]:
+    """The clusters at a glance, where there are several."""
+    rows = fleet_rows(result)
+    if rows:
+        yield from (f"| {' | '.join(HEADERS)} |", "|---|---|---|")
+        yield from (f"| {' | '.join(map(escape, row))} |" for row in rows)
+        yield ""
 
 
 def escape(text: str) -> str:

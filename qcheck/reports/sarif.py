@@ -49,7 +49,7 @@ def render(result: Result) -> str:
         "columnKind": "unicodeCodePoints",
         "invocations": [_invocation(result, len(kept))],
         "results": [_result(f, positions, many) for f in kept],
-        "properties": {"suppressed": len(result.suppressed), "baselined": len(result.baselined)},
+        "properties": {"suppressed": result.suppressed_count, "baselined": result.baselined_count},
     }
     return dump({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
 

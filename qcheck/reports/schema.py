@@ -102,6 +102,20 @@ class StatisticsPart(Part):
     count: int
 
 
+class AcceleratorPart(Part):
+    resource: str
+    nominal: int = Field(description="Promised by quota.")
+    static: int | None = Field(description="On nodes that are there, after DaemonSets and reserves; null if unknown.")
+    headroom: int | None
+
+
+class ClusterPart(Part):
+    """A cluster that was judged, with the sums of its accelerators over all nodes."""
+
+    name: str
+    accelerators: list[AcceleratorPart]
+
+
 class Report(Part):
     """What `qcheck check --format json` writes."""
 
@@ -110,6 +124,7 @@ class Report(Part):
     summary: Summary
     inputs: InputsPart
     findings: list[FindingPart] = Field(description="Sorted by file, line and rule.")
+    clusters: list[ClusterPart]
     statistics: list[StatisticsPart] | None = Field(default=None, description="With --statistics: counts by rule.")
 
 

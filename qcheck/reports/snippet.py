@@ -62,11 +62,23 @@ def draw(origin: Origin, marks: Sequence[Mark]) -> Iterator[Row]:
         if shown and mark.line > shown + 1:
             yield Row("...", "")
         source = origin.line(mark.line)
+        if not source:  # a report that is merged does not quote its files
+            yield _unquoted(mark)
+            continue
         cut = _window(mark)
         if mark.line != shown:
             yield Row(str(mark.line), _visible(source[cut:])[0].rstrip())
         shown = mark.line
         yield _carets(source, cut, mark)
+
+
+def _unquoted(mark: Mark) -> Row:
+    """The number of a line without its text, and what is said of it."""
+    return Row(str(mark.line), f"{_sign(mark)} {plain(mark.caption)}".rstrip(), True, mark.is_primary)
+
+
+def _sign(mark: Mark) -> str:
+    return "^" if mark.is_primary else "-"
 
 
 def _window(mark: Mark) -> int:
@@ -77,7 +89,7 @@ def _window(mark: Mark) -> int:
 def _carets(source: str, cut: int, mark: Mark) -> Row:
     indent = _visible(source[cut : mark.start])[1]
     width = _visible(source[mark.start : mark.end], limit=max(1, WIDTH - indent))[1]
-    line = ("^" if mark.is_primary else "-") * max(1, width)
+    line = _sign(mark) * max(1, width)
     return Row("", f"{' ' * indent}{line} {plain(mark.caption)}".rstrip(), True, mark.is_primary)
 
 

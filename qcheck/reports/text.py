@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.reports.fleet import HEADERS, fleet_rows
 from qcheck.reports.wording import (
     WORST_FIRST,
     by_rule,
@@ -110,9 +111,22 @@ def _row(row: Row, width: int, severity: str, paint: Paint) -> str:
 def _closing(result: Result, paint: Paint) -> Iterator[str]:
     if shows_statistics(result):
         yield from (*_statistics(result, paint), "")
+    yield from _fleet(result, paint)
     yield from _unjudged(result, paint)
     worst = next((s for s in WORST_FIRST if result.count(s)), "good")
     yield f"{paint(worst, counted(result))} in {looked_at(result)}"
+
+
+def _fleet(result: Result, paint: Paint) -> Iterator[str]:
+    """The clusters at a glance, where there are several."""
+    rows = fleet_rows(result)
+    if not rows:
+        return
+    widths = [max(len(row[at]) for row in (HEADERS, *rows)) for at in range(len(HEADERS))]
+    for number, row in enumerate((HEADERS, *rows)):
+        line = "  ".join(plain(cell).ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        yield paint("dim", line) if number == 0 else line
+    yield ""
 
 
 def _statistics(result: Result, paint: Paint) -> Iterator[str]:

@@ -59,7 +59,8 @@ def url_of(found: Finding) -> str:
 
 
 def has_many_clusters(result: Result) -> bool:
-    return len({*(c.name for c in result.clusters), *(name for f in result.findings for name in f.clusters)}) > 1
+    judged = (*(c.name for c in result.clusters), *(c.name for c in result.fleet))
+    return len({*judged, *(name for f in result.findings for name in f.clusters)}) > 1
 
 
 def within(found: Finding, many: bool) -> str:
@@ -108,14 +109,14 @@ def counted(result: Result) -> str:
     """`2 errors, 1 note; 1 suppressed` or `no findings`."""
     shown = [plural(n, s) for s in WORST_FIRST if (n := result.count(s))]
     quiet = [
-        f"{len(pile):,} {word}"
-        for pile, word in (
-            (result.hidden, "not shown"),
-            (result.suppressed, "suppressed"),
-            (result.baselined, "accepted by the baseline"),
-            (result.older, "older than the change"),
+        f"{count:,} {word}"
+        for count, word in (
+            (len(result.hidden), "not shown"),
+            (result.suppressed_count, "suppressed"),
+            (result.baselined_count, "accepted by the baseline"),
+            (len(result.older), "older than the change"),
         )
-        if pile
+        if count
     ]
     return "; ".join(filter(None, (", ".join(shown) or "no findings", ", ".join(quiet))))
 
@@ -140,7 +141,7 @@ def not_judged(result: Result) -> Iterator[tuple[str, str]]:
 
 def skipped_rules(result: Result) -> Iterator[tuple[str, str]]:
     """(id and name, why), each once; with the cluster where there are several."""
-    many = len(result.clusters) > 1
+    many = len(result.clusters) > 1 or len(result.fleet) > 1
     for skipped in dict.fromkeys(
         (s.rule.id, s.rule.name, f"{s.why} (cluster {s.cluster})" if many else s.why) for s in result.inputs.skipped
     ):

@@ -6,6 +6,7 @@ from qcheck import __version__
 from qcheck.answers.capacity import capacity_lines
 from qcheck.answers.node_pictures import holdings, pictured_resources
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.reports.fleet import HEADERS, fleet_rows
 from qcheck.reports.html.bars import headroom
 from qcheck.reports.html.findings import card
 from qcheck.reports.html.links import Links
@@ -46,6 +47,7 @@ def render(result: Result) -> str:
         "main",
         tag("header", tag("h1", "qcheck"), tag("p", _verdict(result), cls="verdict"), cls="top"),
         [tag("p", f"Could not judge: {why}", cls="bad") for why in result.inputs.unjudged],
+        _fleet(result),
         [_cluster(c, many, links) for c in result.clusters],
         _findings(groups, many),
         _statistics(result) if shows_statistics(result) else None,
@@ -80,6 +82,15 @@ def _verdict(result: Result) -> list[Html | str]:
     chips = [tag("span", plural(n, s), cls=f"chip {c}") for s, c in severities if (n := result.count(s))]
     quiet = counted(result).partition("; ")[2]
     return [*(chips or [tag("span", "no findings", cls="chip good")]), tag("span", quiet, cls="quiet")]
+
+
+def _fleet(result: Result) -> Html | None:
+    """The clusters at a glance, where there are several."""
+    rows = fleet_rows(result)
+    if not rows:
+        return None
+    head = tag("tr", [tag("th", h) for h in HEADERS])
+    return tag("table", head, [tag("tr", [tag("td", cell) for cell in row]) for row in rows])
 
 
 def _cluster(cluster: Cluster, many: bool, links: Links) -> Html | None:

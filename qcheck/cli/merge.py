@@ -1,0 +1,72 @@
+"""`qcheck merge`: the JSON reports of many runs as one report."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Literal
+
+import typer
+
+from qcheck.cli.arguments import Color, Format
+from qcheck.cli.output import STDOUT, Output, UsageError, parse_outputs, write
+from qcheck.cli.terminal import complain, wants_color
+from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.pipeline.merge import MergeError
+from qcheck.pipeline.merge import merge as merge_reports
+from qcheck.reports import FORMATS, render, text
+from qcheck.sources.files import reason
+
+if TYPE_CHECKING:
+    from qcheck.findings.result import Result
+
+Severity = Literal["error", "warning", "note"]
+
+
+def merge(
+    reports: Annotated[
+        list[str], typer.Argument(metavar="REPORT...", help="Files of `check --format json`; - is stdin.")
+    ],
+    format: Format = None,
+    fail_on: Annotated[
+        Severity, typer.Option("--fail-on", help="The lowest severity that gives exit code 1.")
+    ] = "error",
+    min_severity: Annotated[
+        Severity, typer.Option("--min-severity", help="The lowest severity that is shown.")
+    ] = "note",
+    exit_zero: Annotated[
+        bool, typer.Option("--exit-zero", help="Exit 0 although there are findings; code 2 is unaffected.")
+    ] = False,
+    color: Color = "auto",
+) -> None:
+    """One report of many: the clusters with most errors first, headroom over all of them, equal findings once.
+
+    The result is that of one run over everything. Exit codes: 0 nothing at or above the threshold; 1 findings; 2 some run
+    could not judge, or a file is no report.
+    """
+    outputs = parse_outputs(format or (), FORMATS)
+    try:
+        merged = merge_reports([(path, _content(path)) for path in reports])
+    except MergeError as error:
+        raise UsageError(str(error), "Write reports with `qcheck check --format json=FILE`.") from None
+    result = replace(merged, fail_on=fail_on).from_severity(min_severity)
+    for output in outputs:
+        write(output, _rendered(result, output, color))
+    if result.inputs.unjudged and Output("text") not in outputs:
+        complain("could not judge everything:\n" + "\n".join(result.inputs.unjudged))
+    raise typer.Exit(0 if exit_zero and result.exit_code == 1 else result.exit_code)
+
+
+def _content(path: str) -> bytes:
+    try:
+        if path == "-":
+            return sys.stdin.buffer.read()
+        with open(path, "rb") as stream:
+            return stream.read()
+    except OSError as error:
+        raise UsageError(f"{path}: {reason(error)}") from None
+
+
+def _rendered(result: Result, output: Output, color: str) -> str:
+    if output.format != "text":
+        return render(result, output.format)
+    return text.render(result, output.file == STDOUT and wants_color(color, sys.stdout))
