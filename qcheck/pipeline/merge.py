@@ -50,6 +50,9 @@ class Reported(Value):
     def has(self, route: Route) -> bool:  # noqa: ARG002
         return True
 
+    def written_at(self, route: Route) -> tuple[Reported, Route]:
+        return self, route
+
 
 def merge(reports: Sequence[tuple[str, bytes]]) -> Result:
     """One result of the reports, given as names and contents. Raises `MergeError`."""
