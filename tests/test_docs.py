@@ -9,7 +9,7 @@ import plain_yaml
 import pytest
 from rule_cases import FIXTURES
 
-from qcheck.api import gather
+from qcheck.pipeline.gather import gather
 from qcheck.settings import Settings
 
 ROOT = FIXTURES.parent

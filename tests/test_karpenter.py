@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from qcheck.api import gather
 from qcheck.cluster.nodes import NodePool
+from qcheck.pipeline.gather import gather
 from qcheck.settings import Settings
 
 FORMATS = Path(__file__).parent.parent / "fixtures" / "formats"

@@ -6,7 +6,7 @@ import pytest
 
 from qcheck.cluster.resources import is_compute
 from qcheck.nodepools import catalogue
-from qcheck.nodepools.catalogue import GIB, MachineType
+from qcheck.nodepools.machine_type import GIB, MachineType
 from qcheck.nodepools.machines import of_type
 from qcheck.nodepools.provided import GKE_ACCELERATORS
 

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from qcheck.api import gather
 from qcheck.cluster.nodes import NodePool
 from qcheck.cluster.resources import is_compute
 from qcheck.documents.cursor import Cursor
 from qcheck.documents.load import load
-from qcheck.nodepools import READERS, read
+from qcheck.nodepools.formats import READERS
+from qcheck.nodepools.read import read
+from qcheck.pipeline.gather import gather
 from qcheck.settings import Settings
 from qcheck.supply.supply import supply_of
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from qcheck.api import audit, gather
+from qcheck.api import audit
 from qcheck.cli import front
 from qcheck.findings.result import Result
+from qcheck.pipeline.gather import gather
 from qcheck.reports import preemption as report
 from qcheck.schedulers.kueue.preemption import Claim, Matrix, preemption_matrix
 from qcheck.settings import Settings, load_settings

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from rule_cases import RULES
 
-from qcheck.api import audit, gather
+from qcheck.api import audit
+from qcheck.pipeline.gather import gather
 from qcheck.settings import load_settings
 
 FAIL = RULES / "QC101-quota-exceeds-capacity" / "fail-one-node-short"

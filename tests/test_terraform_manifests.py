@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from qcheck.api import gather
 from qcheck.cluster.problems import Problem
+from qcheck.pipeline.gather import gather
 from qcheck.settings import Settings
 
 

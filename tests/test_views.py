@@ -9,11 +9,11 @@ import pytest
 from rule_cases import FIXTURES
 
 from qcheck.answers.verdict import judge, place_pods, verdicts_of
-from qcheck.api import gather
 from qcheck.cluster.cluster import Cluster
 from qcheck.cluster.value import replace
 from qcheck.cluster.views import kept
 from qcheck.cluster.workloads import Workload
+from qcheck.pipeline.gather import gather
 from qcheck.schedulers.kueue import admission
 from qcheck.settings import Settings
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rule_cases import RULES
 
 from qcheck.answers.shares import shares
-from qcheck.api import gather
+from qcheck.pipeline.gather import gather
 from qcheck.quota.shares import NO_USAGE, Demand, QueueShare
 from qcheck.schedulers.volcano.surplus import Claimant, divide
 from qcheck.settings import Settings

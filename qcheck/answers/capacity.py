@@ -5,13 +5,13 @@ from __future__ import annotations
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.table import promises_of
-from qcheck.supply.eligibility import ALL
+from qcheck.supply.groups import ALL
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.quota.tree import Cell
-    from qcheck.supply.supply import Match, NodeClass, NodeGroup
+    from qcheck.supply.groups import Match, NodeClass, NodeGroup
 
 
 class PoolLine(Value):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.supply.supply import NodeClass, NodeGroup
+    from qcheck.supply.groups import NodeClass, NodeGroup
 
 MOST_UNITS = 10_000
 DAEMON_SET, RESERVE, QUEUE, FREE = "DaemonSet", "reserve", "queue", "free"

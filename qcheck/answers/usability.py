@@ -20,7 +20,7 @@ from qcheck.packing.fragmentation import (
 from qcheck.packing.pod_shape import KEPT_APART
 from qcheck.packing.question import Nodes, Pods
 from qcheck.schedulers.shapes import declared_shapes
-from qcheck.supply.eligibility import ALL
+from qcheck.supply.groups import ALL
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.pods import Amounts
     from qcheck.packing.pod_shape import PodShape
     from qcheck.packing.required_domain import DomainSize
-    from qcheck.supply.supply import NodeClass, NodeGroup
+    from qcheck.supply.groups import NodeClass, NodeGroup
 
 TAKEN = "DaemonSets and reserves"
 """Why accelerators stay idle that would be a whole pod's if nothing were taken from the node."""

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from qcheck.api import gather
 from qcheck.cli.arguments import Paths
 from qcheck.cli.given import stop_if_unjudged
 from qcheck.cli.output import STDOUT, Output, UsageError, write
 from qcheck.cli.terminal import Watch, say
+from qcheck.pipeline.gather import gather
 from qcheck.settings import Settings
 from qcheck.settings.discovery import FILE_NAMES
 from qcheck.settings.starter import starter

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from qcheck.api import gather
 from qcheck.cli.given import paths_for, settings_for, stop_if_unjudged
 from qcheck.cli.output import parse_outputs, write
 from qcheck.cli.terminal import Watch
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.pipeline.gather import gather
 from qcheck.reports import preemption as report
 from qcheck.schedulers.kueue.preemption import preemption_matrix
 

@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from qcheck import api
 from qcheck.answers.question import QuestionError
 from qcheck.cli.arguments import Clusters, ConfigFile, Format, Live, Paths, Verbose
 from qcheck.cli.given import paths_for, running, settings_for, stop_if_unjudged, words
 from qcheck.cli.output import UsageError, parse_outputs, write
 from qcheck.cli.terminal import Watch
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.pipeline.gather import gather
 from qcheck.pipeline.shares import divide
 from qcheck.reports import shares as report
 
@@ -63,7 +63,7 @@ def shares(
     settings = settings_for(paths or (), config, cluster or (), live)
     watch = Watch(verbose, quiet=False)
     watch.note(f"settings: {settings.path or 'none found'}")
-    gathered = api.gather(paths_for(paths or (), settings, live), settings, watch, live=running(live, watch))
+    gathered = gather(paths_for(paths or (), settings, live), settings, watch, live=running(live, watch))
     try:
         divided = divide(gathered.clusters, demand, usage, words(busy or ()))
     except QuestionError as error:

@@ -1,4 +1,4 @@
-"""The cluster: every fact that was read, who refers to whom, and the views that answer questions."""
+"""The cluster: every fact that was read, and who refers to whom. Views of it live in the modules that ask (`views`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 if TYPE_CHECKING:
     from typing import Any
 
-    from qcheck.cluster.kai import KaiConfig, KaiPodGroup, KaiQueue, KaiTopology, SchedulingShard
+    from qcheck.cluster.kai import KaiConfig, KaiNames, KaiPodGroup, KaiQueue, KaiTopology, SchedulingShard
     from qcheck.cluster.kueue import (
         AdmissionCheck,
         ClusterQueue,
@@ -113,6 +113,13 @@ class Cluster(Value, cached=True):
     @cached_property
     def flavor(self) -> dict[str, ResourceFlavor]:
         return {f.name: f for f in self.flavors}
+
+    @cached_property
+    def kai_names(self) -> KaiNames:
+        """The labels and the scheduler name that KAI goes by in this cluster."""
+        from qcheck.cluster.kai import names_of  # a millisecond that clusters without KAI do not need
+
+        return names_of(self.policy.kai, self.kai_configs)
 
     @cached_property
     def quota_pools(self) -> dict[str, QuotaPool]:

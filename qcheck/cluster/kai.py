@@ -13,7 +13,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.policy import KaiPolicy
 
 UNLIMITED = Fraction(-1)
 """The quota or limit that means "no bound"."""
@@ -198,9 +198,9 @@ class KaiNames(Value):
     node_pool_label: str = NODE_POOL_LABEL
 
 
-def names_of(cluster: Cluster) -> KaiNames:
+def names_of(said: KaiPolicy, configs: tuple[KaiConfig, ...]) -> KaiNames:
     """Return KAI's names: those of the settings, else of the operator's configuration, else the usual ones."""
-    said, found = cluster.policy.kai, next(iter(cluster.kai_configs), None)
+    found = next(iter(configs), None)
     usual = KaiNames()
     return KaiNames(
         scheduler=said.scheduler_name or (found and found.scheduler_name) or usual.scheduler,

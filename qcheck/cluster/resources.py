@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+GPU = "nvidia.com/gpu"
 BASIC = frozenset({"cpu", "memory", "ephemeral-storage", "storage", "pods"})
 
 _ACCELERATORS = frozenset(

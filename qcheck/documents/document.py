@@ -44,7 +44,7 @@ class Document:
         """The file that a person edits, where a renderer made this from one; None where `path` is that file."""
         from qcheck.documents.rendered import source_of
 
-        return source_of(self)
+        return source_of(self.path, self.data, self.rendered_from)
 
     def span(self, route: Route, on_key: bool = False) -> Span:
         """The span of the value at `route`, or of its key; of the deepest ancestor that is written if it is absent."""

@@ -9,10 +9,6 @@ from __future__ import annotations
 import posixpath
 import re
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from qcheck.documents.document import Document
-
 ORIGIN = "config.kubernetes.io/origin"
 PATH = r"(?m)^path: *(\S+) *$"
 ENTRY = {"kustomize": "kustomization.yaml", "helm": "Chart.yaml"}
@@ -27,14 +23,17 @@ def entry_of(path: str) -> str | None:
     return posixpath.join(folder, ENTRY[tool]) if colon and tool in ENTRY else None
 
 
-def source_of(document: Document) -> str | None:
-    """The file that a person edits, relative to the working directory; None for what is not rendered."""
-    entry = entry_of(document.path)
+def source_of(path: str, data: object, told: str | None) -> str | None:
+    """The file that a person edits, relative to the working directory; None for what is not rendered.
+
+    `told` is what the renderer names as the source of the document at `path`, if anything.
+    """
+    entry = entry_of(path)
     if entry is None:
         return None
     folder = posixpath.dirname(entry)
-    told = document.rendered_from if document.path.startswith("helm:") else None
-    below = told.partition("/")[2] if told else _annotated(document.data)
+    from_chart = told if path.startswith("helm:") else None
+    below = from_chart.partition("/")[2] if from_chart else _annotated(data)
     if not below or "://" in below:
         return entry
     return posixpath.normpath(posixpath.join(folder, below))

@@ -16,7 +16,7 @@ from qcheck.kinds.decode import DEFINITIONS
 from qcheck.kinds.read import object_id
 from qcheck.kinds.schema.catalogue import KUEUE, described
 from qcheck.kinds.schema.failure import Failure, field_path
-from qcheck.kinds.schema.structure import closest
+from qcheck.kinds.schema.names import closest
 from qcheck.kinds.validate import validate
 
 if TYPE_CHECKING:

@@ -84,7 +84,7 @@ def _gone(root: Cursor, identity: ObjectId, release: Release, served: list[str])
 
 
 def _unknown_kind(root: Cursor, identity: ObjectId) -> Problem:
-    from qcheck.kinds.schema.structure import closest
+    from qcheck.kinds.schema.names import closest
 
     near = closest(identity.kind, SERVED)
     return Problem(

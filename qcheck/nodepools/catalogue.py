@@ -8,35 +8,14 @@ from __future__ import annotations
 import os
 from functools import cache
 
-from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.nodepools.families import by_name
+from qcheck.nodepools.machine_type import GIB, MachineType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from qcheck.cluster.nodes import Machine
-
-GIB = 2**30
-
-
-class MachineType(Value):
-    """One row. `memory` in bytes; counts are None where nobody verified them. `nvlink_domain` counts accelerators.
-
-    `pods`: on EC2 the pods for which the type has addresses of its own.
-    """
-
-    provider: str
-    name: str
-    vcpu: int | None
-    memory: int | None
-    resource: str | None
-    model: str | None
-    count: int | None
-    gpu_memory: int | None
-    nvlink_domain: int | None
-    rdma_kind: str | None
-    rdma_count: int | None
-    source: str
-    pods: int | None = None
 
 
 def find(name: str, provider: str | None = None) -> MachineType | None:
@@ -51,8 +30,6 @@ def find(name: str, provider: str | None = None) -> MachineType | None:
             at = text.lower().find(f"\n{each},{name.lower()},")
         if at >= 0:
             return _row(text[at + 1 : text.find("\n", at + 1)])
-    from qcheck.nodepools.families import by_name
-
     return by_name(name, provider)
 
 

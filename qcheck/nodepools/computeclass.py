@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from qcheck.cluster.labels import Taint
+from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, replace
-from qcheck.nodepools import gke
 from qcheck.nodepools.figures import Count, Figures
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
 from qcheck.nodepools.provided import GKE, Provided
@@ -31,8 +31,8 @@ def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
     config = spec["nodePoolConfig"]
     labels, taints = {LABEL: name}, [Taint(LABEL, name)]
     accelerators = {p["gpu"]["type"].text() for p in priorities}
-    if types.machines and all(m.allocatable.get(gke.GPU) for m in types.machines):
-        taints.append(Taint(gke.GPU, "present"))
+    if types.machines and all(m.allocatable.get(GPU) for m in types.machines):
+        taints.append(Taint(GPU, "present"))
         if len(accelerators) == 1 and (accelerator := accelerators.pop()):
             labels["cloud.google.com/gke-accelerator"] = accelerator
     own = Provided(GKE, labels, tuple(taints))
@@ -70,6 +70,6 @@ def _types(priorities: list[Cursor], own: Mapping[str, Machine]) -> Types:
         gpus = each["gpu"]["count"].integer()
         machine = types.first
         if gpus:
-            machine = replace(machine, allocatable={**machine.allocatable, gke.GPU: gpus})
+            machine = replace(machine, allocatable={**machine.allocatable, GPU: gpus})
         found.append(machine)
     return Types(tuple(found))

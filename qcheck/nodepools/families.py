@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.nodepools.catalogue import GIB, MachineType
+from qcheck.nodepools.machine_type import GIB, MachineType
 
 if TYPE_CHECKING:
     from collections.abc import Callable

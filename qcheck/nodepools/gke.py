@@ -11,6 +11,7 @@ import re
 from qcheck.cluster.mig import profiles
 from qcheck.cluster.nodes import DECLARED, Machine
 from qcheck.cluster.place import Place
+from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.nodepools import catalogue
 from qcheck.nodepools.figures import Count, Doubt, Figures, first_doubt, fixed, unresolved_keys, written_count
@@ -22,10 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qcheck.cluster.nodes import NodePool
-    from qcheck.nodepools.catalogue import MachineType
     from qcheck.nodepools.fields import Fields
+    from qcheck.nodepools.machine_type import MachineType
 
-GPU = "nvidia.com/gpu"
 ZONE = re.compile(r"[a-z]+-[a-z]+\d+-[a-z]")
 DEFAULT_TYPE = "e2-medium"
 

@@ -8,6 +8,7 @@ generated tables of the providers for AWS, Azure and GCP.
 from __future__ import annotations
 
 from qcheck.cluster.labels import Requirement
+from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.nodepools import catalogue, gke
 from qcheck.nodepools.families import plain
@@ -16,15 +17,14 @@ from qcheck.nodepools.provided import GKE_ACCELERATORS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from qcheck.nodepools.catalogue import MachineType
+    from qcheck.nodepools.machine_type import MachineType
 
     Shown = dict[str, tuple[str | None, ...]]
 
 AWS, AUTO_MODE = "karpenter.k8s.aws/instance-", "eks.amazonaws.com/instance-"
 AZURE, GCP = "karpenter.azure.com/sku-", "karpenter.k8s.gcp/instance-"
 GKE_ACCELERATOR = "cloud.google.com/gke-accelerator"
-NVIDIA = "nvidia.com/gpu"
-VENDORS = {NVIDIA: "nvidia", "amd.com/gpu": "amd"}
+VENDORS = {GPU: "nvidia", "amd.com/gpu": "amd"}
 NOT_COUNTED = frozenset({"Standard_ND128isr_NDR_GB200_v6", "Standard_ND128isr_GB300_v6", "Standard_ND96is_MI300X_v5"})
 """Sizes of which Azure's API does not say that they have GPUs."""
 ABSENT: tuple[str | None, ...] = (None, "0")
@@ -50,7 +50,7 @@ def aws_labels(kind: MachineType) -> dict[str, str]:
         found["cpu"] = str(kind.vcpu)
     if kind.memory is not None:
         found["memory"] = str(kind.memory >> 20)
-    if kind.resource == NVIDIA and kind.count:
+    if kind.resource == GPU and kind.count:
         found |= {"gpu-count": str(kind.count), "gpu-manufacturer": "nvidia"}
         found["gpu-name"] = (kind.model or "").lower().replace(" ", "-")
     return found
@@ -83,7 +83,7 @@ def _gcp(kind: MachineType) -> Shown:
     found: Shown = {"family": (family, f"{family}-{rest.partition('-')[0]}")}
     if kind.vcpu is not None:
         found["cpu"] = (str(kind.vcpu),)
-    if kind.resource != NVIDIA:
+    if kind.resource != GPU:
         return {**found, "gpu-count": ABSENT, "gpu-name": (None,), GKE_ACCELERATOR: (None,)}
     if kind.count:
         found["gpu-count"] = tuple({str(kind.count): None, "1": None})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from qcheck.cluster.labels import Taint
 from qcheck.cluster.nodes import LabelOrigin
+from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools.figures import Count, Figures
-from qcheck.nodepools.gke import GPU
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
 from qcheck.nodepools.provided import Provided
 from qcheck.nodepools.scalars import place, texts, written_taint

@@ -10,7 +10,7 @@ from qcheck.nodepools.reservations import DEFAULT_PODS, UNTOUCHED, left_for_pods
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from qcheck.nodepools.catalogue import MachineType
+    from qcheck.nodepools.machine_type import MachineType
     from qcheck.nodepools.reservations import Kubelet
 
 EFA = "vpc.amazonaws.com/efa"

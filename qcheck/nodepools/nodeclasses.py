@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from qcheck.cluster.labels import Taint
 from qcheck.cluster.nodes import DECLARED
+from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.nodepools import catalogue
 from qcheck.nodepools.machines import EFA, of_type
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from qcheck.nodepools.world import World
 
 EC2, AUTO_MODE, AKS, GCE = "karpenter.k8s.aws", "eks.amazonaws.com", "karpenter.azure.com", "karpenter.k8s.gcp"
-NVIDIA = "nvidia.com/gpu"
 RESERVED = "reserved"
 RESERVATION_LABELS = tuple(f"{EC2}/capacity-reservation-{part}" for part in ("id", "type", "interruptible"))
 PLACEMENT_LABELS = tuple(f"{EC2}/placement-group-{part}" for part in ("id", "partition"))
@@ -83,9 +83,9 @@ class NodeClass(Value):
 
     def taints(self, machines: tuple[Machine, ...]) -> tuple[Taint, ...]:
         """On GCP a class may ask for the taint that GKE puts on GPU nodes."""
-        gpus = bool(machines) and all(m.allocatable.get(NVIDIA) for m in machines)
+        gpus = bool(machines) and all(m.allocatable.get(GPU) for m in machines)
         asked = self.group == GCE and self.spec["autoGPUTaint"].boolean() is True
-        return (Taint(NVIDIA, "present"),) if asked and gpus else ()
+        return (Taint(GPU, "present"),) if asked and gpus else ()
 
 
 def _number(at: Cursor) -> int | None:

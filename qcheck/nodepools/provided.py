@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from qcheck.cluster.labels import Taint
 from qcheck.cluster.nodes import LabelOrigin
+from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ GKE_TPUS = {
     "ct5p": "tpu-v5p-slice", "ct6e": "tpu-v6e-slice", "tpu7x": "tpu7x",
 }  # fmt: skip
 ARM_FAMILIES = ("t2a", "c4a", "a4x", "n4a")
-NVIDIA, TPU = "nvidia.com/gpu", "google.com/tpu"
+TPU = "google.com/tpu"
 
 
 class Provided(Value):
@@ -76,8 +77,8 @@ def gke(pool: GkePool, machine: Machine | None) -> Provided:
     if pool.arm_taint and family in ARM_FAMILIES:
         taints.append(Taint("kubernetes.io/arch", "arm64"))
     for resource, found in (machine.allocatable if machine else {}).items():
-        if found and resource == NVIDIA:
-            taints.append(Taint(NVIDIA, "present"))
+        if found and resource == GPU:
+            taints.append(Taint(GPU, "present"))
             labels |= _gke_gpu(pool, machine)
         elif found and resource == TPU:
             taints.append(Taint(TPU, "present"))
@@ -99,7 +100,7 @@ def _gke_gpu(pool: GkePool, machine: Machine | None) -> Labels:
     labels: Labels = {}
     if pool.accelerator:
         labels["cloud.google.com/gke-accelerator"] = pool.accelerator
-    physical = (machine.physical or machine.allocatable).get(NVIDIA) if machine else None
+    physical = (machine.physical or machine.allocatable).get(GPU) if machine else None
     if physical:
         labels["cloud.google.com/gke-accelerator-count"] = str(physical)
     if pool.partition:
@@ -132,8 +133,8 @@ def aks(name: str, mode: str, spot: bool, machine: Machine | None) -> Provided:
         "kubernetes.azure.com/mode": mode.lower(),
         "kubernetes.azure.com/priority": "spot" if spot else "regular",
     }
-    if machine is not None and any(machine.allocatable.get(r) for r in (NVIDIA, "amd.com/gpu")):
-        vendor = "nvidia" if machine.allocatable.get(NVIDIA) else "amd"
+    if machine is not None and any(machine.allocatable.get(r) for r in (GPU, "amd.com/gpu")):
+        vendor = "nvidia" if machine.allocatable.get(GPU) else "amd"
         labels |= {"accelerator": vendor, "kubernetes.azure.com/accelerator": vendor}
     if not spot:
         return Provided(AKS, labels)
@@ -145,7 +146,7 @@ def oci(name: str, machine: Machine | None) -> Provided:
     """GPU shapes get a label and a taint, whose value is empty."""
     labels = {"name": name}
     taints = []
-    for resource in (NVIDIA, "amd.com/gpu"):
+    for resource in (GPU, "amd.com/gpu"):
         if machine is not None and machine.allocatable.get(resource):
             labels[resource] = "true"
             taints.append(Taint(resource))
@@ -154,7 +155,7 @@ def oci(name: str, machine: Machine | None) -> Provided:
 
 def coreweave(name: str, machine: Machine | None) -> Provided:
     labels = {"compute.coreweave.com/node-pool": name}
-    gpus = machine.allocatable.get(NVIDIA) if machine else None
+    gpus = machine.allocatable.get(GPU) if machine else None
     if gpus:
         labels["gpu.nvidia.com/count"] = str(gpus)
     return Provided(COREWEAVE, labels)

@@ -11,9 +11,9 @@ import re
 
 from qcheck.cluster.mig import profiles
 from qcheck.cluster.nodes import DECLARED
+from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.documents.cursor import root as root_of
-from qcheck.supply.device_sharing import GPU
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

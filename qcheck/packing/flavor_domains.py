@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.labels import Labels
-    from qcheck.supply.supply import NodeGroup
+    from qcheck.supply.groups import NodeGroup
 
     Admits = Callable[[NodeGroup], bool]
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.objects import ObjectId
     from qcheck.packing.answer import Answer
     from qcheck.packing.pod_shape import PodShape
-    from qcheck.supply.supply import NodeClass, NodeGroup
+    from qcheck.supply.groups import NodeClass, NodeGroup
 
 PLENTY = 2**62
 MARGIN = (21, 20)

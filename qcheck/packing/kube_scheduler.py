@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from qcheck.cluster.workloads import PodSet
     from qcheck.packing.answer import Placement
     from qcheck.packing.question import Question
+    from qcheck.supply.groups import NodeGroup
     from qcheck.supply.pod_requests import Bounds
-    from qcheck.supply.supply import NodeGroup
 
 
 class Wanted(Value):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.place import Place
     from qcheck.cluster.pods import Amounts, PodTemplate
     from qcheck.cluster.workloads import PodSet, Workload
-    from qcheck.supply.supply import NodeGroup
+    from qcheck.supply.groups import NodeGroup
 
 KEPT_APART = "pods of one kind per node"
 """A made-up resource: every node has one of it, pods with anti-affinity on the hostname ask for one."""

@@ -17,7 +17,7 @@ from qcheck.supply.pod_requests import PODS
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.pods import PodTemplate
-    from qcheck.supply.supply import NodeClass, NodeGroup, Taking
+    from qcheck.supply.groups import NodeClass, NodeGroup, Taking
 
 BOUNDLESS = 2**62
 _USUAL_PODS = 110

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 
-from qcheck import api
 from qcheck.answers.comparison import compared, only_new
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.pipeline.gather import gather
+from qcheck.pipeline.judge import changes, checked
 from qcheck.pipeline.read import unwatched
 from qcheck.settings import Settings, load_settings
 from qcheck.sources import files
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qcheck.answers.comparison import Comparison
-    from qcheck.api import Gathered
     from qcheck.findings.result import Result
+    from qcheck.pipeline.gather import Gathered
     from qcheck.pipeline.read import Watch
 
 
@@ -70,26 +71,26 @@ def _directory(path: str) -> Side:
 def compare(before: Side, after: Side, watch: Watch = unwatched) -> Comparison:
     """Judges both states. Raises `BaselineError` as `audit` does."""
     old, new = _gathered(before, watch), _gathered(after, watch)
-    was = api.checked(old, replace(before.settings, baseline=None), watch)
-    now = api.checked(new, after.settings, watch, before=old)
-    clusters = list(api.changes(old, new).values())
+    was = checked(old, replace(before.settings, baseline=None), watch)
+    now = checked(new, after.settings, watch, before=old)
+    clusters = list(changes(old, new).values())
     return compared((before.name, after.name), was, now, clusters)
 
 
 def check_since(revision: str, paths: Sequence[str], settings: Settings, watch: Watch = unwatched) -> Result:
     """`check --since`: what the files as they are have that they had not when they left `revision`."""
     before, after = sides(revision, None, paths, settings)
-    old = api.checked(_gathered(before, watch), replace(settings, baseline=None), watch)
-    return only_new(old, api.checked(_gathered(after, watch), settings, watch))
+    old = checked(_gathered(before, watch), replace(settings, baseline=None), watch)
+    return only_new(old, checked(_gathered(after, watch), settings, watch))
 
 
 def _gathered(side: Side, watch: Watch) -> Gathered:
     """One state, read; renderers see its files in a directory of their own, where git holds them."""
     if side.revision is None or not side.settings.renders:
-        return api.gather(side.found, side.settings, watch)
+        return gather(side.found, side.settings, watch)
     from qcheck.sources import git
 
     root = git.root_of(".")
     with git.laid_out(side.revision, root) as tree:
         here = os.path.join(tree, os.path.relpath(os.path.realpath("."), os.path.realpath(root)))
-        return api.gather(side.found, side.settings, watch, within=here)
+        return gather(side.found, side.settings, watch, within=here)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 
-from qcheck.api import chosen_rules
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.edits import Unsafe, changed, edited
 from qcheck.documents.load import load
@@ -15,6 +14,7 @@ from qcheck.findings.catalogue import load_catalogue
 from qcheck.kinds.decode import roots
 from qcheck.kinds.refusals.target import Target
 from qcheck.kinds.rewrite import changes
+from qcheck.pipeline.judge import chosen_rules
 from qcheck.pipeline.read import read, unwatched
 
 if TYPE_CHECKING:

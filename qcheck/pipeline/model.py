@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 from functools import partial
 
-from qcheck import nodepools
 from qcheck.cluster.assemble import assemble
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem
@@ -24,6 +23,8 @@ from qcheck.kinds.read import object_id
 from qcheck.kinds.refusals.target import Target
 from qcheck.kinds.running import split
 from qcheck.kinds.schema.catalogue import KAI, VOLCANO
+from qcheck.nodepools import formats
+from qcheck.nodepools.read import read as read_pools
 from qcheck.pipeline.duplicates import distinct
 from qcheck.pipeline.raw import TEMPLATE
 from qcheck.pipeline.relevance import concerns_queues_text, kinds_in
@@ -66,8 +67,8 @@ def model(
     found, live = _of_files_first([*(r for f in made for d in f.documents for r in roots(d)), *as_is.objects()])
     alike = distinct(found)
     manifests = alike.first
-    hcl = [f.text for f in mine if f.text.path.endswith(nodepools.HCL)]
-    pools, nodes, pool_problems = nodepools.read(manifests, own_types, hcl)
+    hcl = [f.text for f in mine if f.text.path.endswith(formats.HCL)]
+    pools, nodes, pool_problems = read_pools(manifests, own_types, hcl)
     release = (scope.policy.kueue.major, scope.policy.kueue.minor)
     configuration, misconfigured = _configuration(mine, release)
     gates = configuration.feature_gates if configuration else {}
@@ -79,7 +80,7 @@ def model(
     refused = _refused(_written(judged) if live else judged, Target(release, gates, others))
     scheduler, misread = _volcano_scheduler(scope, mine)
     own, state = split(manifests)
-    objects = [o for r in own if not nodepools.describes_nodes(r) and (o := decode(r)) is not None]
+    objects = [o for r in own if not formats.describes_nodes(r) and (o := decode(r)) is not None]
     problems = [_problem(fault) for f in mine for fault in f.faults if not _is_no_news(f, fault, as_is)]
     return assemble(
         scope.name,
@@ -88,7 +89,7 @@ def model(
         pools,
         configuration=configuration,
         problems=[*problems, *as_is.problems, *misconfigured, *misread, *refused(), *pool_problems, *alike.problems],
-        copies=(o for r in alike.others if not nodepools.describes_nodes(r) and (o := decode(r)) is not None),
+        copies=(o for r in alike.others if not formats.describes_nodes(r) and (o := decode(r)) is not None),
         unread=[
             *_unread_files(mine, pool_problems, as_is),
             *as_is.unread,

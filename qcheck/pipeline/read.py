@@ -8,11 +8,11 @@ from __future__ import annotations
 import posixpath
 from itertools import zip_longest
 
-from qcheck import nodepools
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.load import load
 from qcheck.kinds import judging
 from qcheck.kinds.decode import mentions_settings, recognises
+from qcheck.nodepools import formats
 from qcheck.sources import files
 
 if TYPE_CHECKING:
@@ -116,6 +116,6 @@ def _read_again(loaded: list[Loaded], limits: Limits) -> list[Loaded]:
 
 def is_wanted(api_version: str, kind: str, text: str) -> bool:
     if (not api_version and not kind) or (api_version, kind) == ("v1", "ConfigMap"):
-        return nodepools.recognises_text(text) or mentions_settings(text)
-    is_known = recognises(api_version, kind) or nodepools.recognises(api_version, kind)
+        return formats.recognises_text(text) or mentions_settings(text)
+    is_known = recognises(api_version, kind) or formats.recognises(api_version, kind)
     return is_known or mentions_settings(text)

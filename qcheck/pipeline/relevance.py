@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from qcheck import nodepools
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.nodepools import formats
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,7 +38,7 @@ def kinds_of(objects: Iterable[Cursor]) -> frozenset[str]:
 
 def concerns_queues(found: Cursor) -> bool:
     """Whether an object is a queue's, a node's or a queued workload's, or one that these refer to."""
-    if nodepools.describes_nodes(found) or found.text_at("kind") in REFERRED:
+    if formats.describes_nodes(found) or found.text_at("kind") in REFERRED:
         return True
     return any(word in str(found.data) for word in BATCH)
 
@@ -49,7 +49,7 @@ def concerns_queues_text(text: str) -> bool:
     return any(word in text for word in BATCH) or bool(kinds & (REFERRED | POOL_KINDS))
 
 
-POOL_KINDS = frozenset(kind for _, kind in nodepools.READERS)
+POOL_KINDS = frozenset(kind for _, kind in formats.READERS)
 
 
 def _with_nodes(kinds: frozenset[str]) -> frozenset[str]:

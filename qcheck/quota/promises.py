@@ -9,7 +9,7 @@ from functools import cached_property
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.quota.max_flow import Overdraft, assign, overdrafts
-from qcheck.supply.eligibility import ALL
+from qcheck.supply.groups import ALL
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.quota_pool import QuotaPool, SchedulerName
     from qcheck.quota.tree import Cell, CellKey, QuotaTree
-    from qcheck.supply.supply import Reaching
+    from qcheck.supply.groups import Reaching
 
 
 class Promises:

@@ -7,12 +7,13 @@ MPS, and counts MIG devices under the single strategy.
 from __future__ import annotations
 
 from qcheck.cluster.quantity import whole
+from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-GPU, SHARED = "nvidia.com/gpu", "nvidia.com/gpu.shared"
+SHARED = "nvidia.com/gpu.shared"
 
 
 def seen_physical(labels: Mapping[str, str], allocatable: Mapping[str, int]) -> dict[str, int] | None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from qcheck.cluster.labels import Labels, NodeSelection, NodeSelectorTerm, Requirement, Taint, Toleration, untolerated
 from qcheck.cluster.resources import looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.supply.groups import ALL, NONE, SOME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,10 +22,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.quota_pool import QuotaPool
     from qcheck.cluster.workloads import RuntimeClass
-    from qcheck.supply.supply import NodeClass, NodeGroup, Varying
-
-NONE, SOME, ALL = 0, 1, 2
-"""How many nodes of a class match: none, some or perhaps some, all."""
+    from qcheck.supply.groups import NodeClass, NodeGroup, Varying
 
 _VARIETY = 256
 

@@ -11,15 +11,17 @@ from qcheck.cluster.policy import matches_any
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.supply.device_sharing import seen_physical
 from qcheck.supply.discovered_labels import is_discovered
+from qcheck.supply.eligibility import daemon_lands
+from qcheck.supply.groups import ALL, NONE, NodeClass, NodeGroup, Taking
+from qcheck.supply.pod_requests import bounds, scheduled
 from qcheck.supply.pool_members import pool_of_each_node
-from qcheck.supply.supply import NodeClass, NodeGroup, takings
 
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.labels import Labels
     from qcheck.cluster.nodes import Node
     from qcheck.cluster.policy import Policy, Reserve
-    from qcheck.supply.supply import Varying
+    from qcheck.supply.groups import Varying
 
 MACHINE_LABELS = (
     "node.kubernetes.io/instance-type", "nvidia.com/gpu.product", "nvidia.com/gpu.count", "cloud.google.com/gke-accelerator",
@@ -99,9 +101,7 @@ def _telling_keys(cluster: Cluster) -> list[str]:
     for runtime_class in cluster.runtime_classes:
         keys |= runtime_class.node_selector.keys()
     if cluster.kai_queues or cluster.kai_shards:
-        from qcheck.cluster.kai import names_of
-
-        keys.add(names_of(cluster).node_pool_label)
+        keys.add(cluster.kai_names.node_pool_label)
     for daemon_set in cluster.daemon_sets:
         keys |= daemon_set.template.selection.keys
     for workload in cluster.workloads:
@@ -217,3 +217,14 @@ def _node_class(cluster: Cluster, name: str, bare: NodeClass) -> NodeClass:
     """A class with what DaemonSets and the reserves of a pool of that name take."""
     reserves: tuple[Reserve, ...] = tuple(r for r in cluster.policy.reserves if matches_any(name, r.pools))
     return replace(bare, takings=takings(cluster, bare), reserves=reserves)
+
+
+def takings(cluster: Cluster, nodes: NodeClass) -> tuple[Taking, ...]:
+    """Which DaemonSets land on nodes of a class and what each takes: its pod's requests and one pod slot."""
+    found = []
+    for daemon_set in cluster.daemon_sets:
+        lands = daemon_lands(cluster, daemon_set.template, nodes)
+        if lands != NONE:
+            asked = scheduled(cluster, daemon_set.template, bounds(cluster, daemon_set.namespace))
+            found.append(Taking(daemon_set, asked, lands == ALL))
+    return tuple(found)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.workloads import PodSet, Workload
     from qcheck.quota.tree import Cell
-    from qcheck.supply.supply import NodeGroup, Reaching
+    from qcheck.supply.groups import NodeGroup, Reaching
 
 
 class Consumer(Value):

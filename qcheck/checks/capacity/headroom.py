@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qcheck.packing.pod_shape import PodShape
     from qcheck.quota.tree import Cell, QuotaNode
     from qcheck.schedulers.guarantees import Guarantee
-    from qcheck.supply.supply import NodeGroup
+    from qcheck.supply.groups import NodeGroup
 
 CO_RESOURCES = ("cpu", "memory")
 SUSPICIOUS = 2**20

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.nodes import Machine, NodePool
     from qcheck.cluster.quota_pool import QuotaPool
     from qcheck.quota.tree import Cell
-    from qcheck.supply.supply import NodeGroup
+    from qcheck.supply.groups import NodeGroup
 
 SPOT_LABELS = {
     "karpenter.sh/capacity-type": "spot",

@@ -11,7 +11,7 @@ from qcheck.cluster.resources import is_accelerator, is_compute, is_fabric
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.table import promises_of
-from qcheck.supply.eligibility import ALL
+from qcheck.supply.groups import ALL
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.workloads import DaemonSet
     from qcheck.quota.max_flow import Overdraft
     from qcheck.quota.tree import Cell
-    from qcheck.supply.supply import NodeGroup, Taking
+    from qcheck.supply.groups import NodeGroup, Taking
 
 COUNTED_ELSEWHERE = "pods"
 """Pod slots depend on maxPods, not on devices: QC112."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.supply.supply import NodeGroup
+    from qcheck.supply.groups import NodeGroup
 
 KNOWN_BEFORE = (
     "topology.kubernetes.io/", "failure-domain.beta.kubernetes.io/", "karpenter.k8s.aws/", "eks.amazonaws.com/",

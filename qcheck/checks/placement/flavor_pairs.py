@@ -11,7 +11,8 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 from qcheck.schedulers.kueue.competitors import contention_of
-from qcheck.supply.eligibility import NONE, select
+from qcheck.supply.eligibility import select
+from qcheck.supply.groups import NONE
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.table import promises_of
-from qcheck.supply.eligibility import ALL, NONE, demand_of, pool_match, select
+from qcheck.supply.eligibility import demand_of, pool_match, select
+from qcheck.supply.groups import ALL, NONE
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.place import Place
     from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.quota_pool import QuotaPool
-    from qcheck.supply.supply import Match, NodeClass, NodeGroup, Varying
+    from qcheck.supply.groups import Match, NodeClass, NodeGroup, Varying
 
 
 @rule("QC201")

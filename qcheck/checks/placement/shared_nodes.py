@@ -11,14 +11,14 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.table import promises_of
-from qcheck.supply.eligibility import ALL
+from qcheck.supply.groups import ALL
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.supply.supply import NodeGroup
+    from qcheck.supply.groups import NodeGroup
 
 
 @rule("QC205")

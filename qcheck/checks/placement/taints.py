@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.quota_pool import QuotaPool
     from qcheck.cluster.workloads import Workload
     from qcheck.quota.tree import Cell
-    from qcheck.supply.supply import NodeGroup
+    from qcheck.supply.groups import NodeGroup
 
 
 @rule("QC202")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import AdmissionCheck, CheckUse, ClusterQueue, FlavorQuotas, MultiKueueConfig, Quota
-    from qcheck.supply.supply import NodeGroup
+    from qcheck.supply.groups import NodeGroup
 
 GROUP = "kueue.x-k8s.io"
 

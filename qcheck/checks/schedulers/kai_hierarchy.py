@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.checks.capacity.sums import names, plural
 from qcheck.checks.missing import Use, by_name, missing, users
 from qcheck.checks.registry import rule
-from qcheck.cluster.kai import KaiQueue, names_of
+from qcheck.cluster.kai import KaiQueue
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kai.jobs import jobs_of
@@ -83,7 +83,7 @@ def _cycle(ring: list[KaiQueue]) -> Finding:
 
 
 def _in_another_shard(cluster: Cluster, queue: KaiQueue, parent: KaiQueue) -> Iterator[Finding]:
-    label = names_of(cluster)
+    label = cluster.kai_names
     own, theirs = partition_of(queue.labels, label), partition_of(parent.labels, label)
     if own == theirs:
         return
@@ -143,7 +143,7 @@ def _unknown(cluster: Cluster, name: str, uses: list[Use], queues: dict[str, Kai
 
 
 def _bypasses(cluster: Cluster, job: KaiJob) -> Finding:
-    known = names_of(cluster)
+    known = cluster.kai_names
     template = job.workload.pod_sets[0].template
     other = template.scheduler_name or "kube-scheduler"
     message = (
@@ -164,7 +164,7 @@ def _no_leaf(cluster: Cluster, job: KaiJob, queue: KaiQueue) -> Iterator[Finding
     shard = shard_of(cluster, job.partition)
     place = job.queue.place or job.workload.name_place
     if shard is None or queue.name not in shard.queue:
-        label = names_of(cluster).node_pool_label
+        label = cluster.kai_names.node_pool_label
         message = (
             f"{job.workload.id} is in {_partition(job.partition)}, and its queue {queue.name} in "
             f"{_partition(queue.labels.get(label, ''))}: no scheduler sees both, so it stays pending"
@@ -183,7 +183,7 @@ def _no_leaf(cluster: Cluster, job: KaiJob, queue: KaiQueue) -> Iterator[Finding
 @rule("QC920")
 def shard_empty(cluster: Cluster) -> Iterator[Finding]:
     """Shards without nodes."""
-    label = names_of(cluster).node_pool_label
+    label = cluster.kai_names.node_pool_label
     for shard in shards_of(cluster) if cluster.has_nodes else ():
         if shard.spec is None or shard.groups:
             continue

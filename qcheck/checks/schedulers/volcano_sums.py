@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.volcano import VolcanoQueue
     from qcheck.quota.max_flow import Overdraft
-    from qcheck.supply.supply import NodeGroup
+    from qcheck.supply.groups import NodeGroup
 
     Stated = list[tuple[VolcanoQueue, dict[str, tuple[str, int]]]]
     """What each queue states of each resource, with the list that says so."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.kueue import ResourceFlavor, Topology
     from qcheck.cluster.place import Place
     from qcheck.cluster.workloads import PodSet, TopologyRequest, Workload
-    from qcheck.supply.supply import NodeGroup
+    from qcheck.supply.groups import NodeGroup
 
 PREFIX = "kueue.x-k8s.io/podset-"
 

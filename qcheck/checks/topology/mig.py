@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.checks.capacity.sums import names, plural
 from qcheck.checks.registry import rule
 from qcheck.cluster.quantity import whole
+from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.supply.supply import supply_of
@@ -15,12 +16,11 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.mig import MigLayout, Starts
     from qcheck.cluster.place import Place
-    from qcheck.supply.supply import NodeClass, NodeGroup
+    from qcheck.supply.groups import NodeClass, NodeGroup
 
     Family = tuple[str, int]
 
 MIG = "nvidia.com/mig-"
-GPU = "nvidia.com/gpu"
 COUNT, PRODUCT = "nvidia.com/gpu.count", "nvidia.com/gpu.product"
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.workloads import DaemonSet
     from qcheck.quota.tree import Cell
-    from qcheck.supply.supply import NodeGroup
+    from qcheck.supply.groups import NodeGroup
 
 
 class WholeNode(Value):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from qcheck.packing.pod_shape import PodShape
     from qcheck.quota.tree import Cell, CellKey, QuotaNode
     from qcheck.schedulers.guarantees import Guarantee
-    from qcheck.supply.supply import Taking
+    from qcheck.supply.groups import Taking
 
     Judged = list[tuple[Guarantee, Verdict]]
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from qcheck.packing.pod_shape import PodShape
     from qcheck.packing.question import Nodes
     from qcheck.quota.tree import Cell
-    from qcheck.supply.supply import NodeGroup
+    from qcheck.supply.groups import NodeGroup
 
 
 CO_RESOURCES = ("cpu", "memory")

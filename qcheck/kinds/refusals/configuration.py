@@ -73,7 +73,7 @@ def _integrations(at: Cursor) -> Iterator[Failure]:
     seen: dict[str | None, Cursor] = {}
     for name in at["frameworks"].items():
         if isinstance(name.data, str) and name.data not in FRAMEWORKS:
-            from qcheck.kinds.schema.structure import closest
+            from qcheck.kinds.schema.names import closest
 
             near = closest(name.data, FRAMEWORKS)
             text = f"Unsupported value: {show(name.data)}: is no built-in integration of Kueue"
@@ -224,7 +224,7 @@ def _gates(at: Cursor, target: Target) -> Iterator[Failure]:
 
 
 def _gate_hint(name: str, target: Target) -> str:
-    from qcheck.kinds.schema.structure import closest
+    from qcheck.kinds.schema.names import closest
 
     known = gate_table.gates()
     if name in known:

@@ -154,7 +154,7 @@ def _wrong_type(node: Node, wanted: str, value: object) -> Failure:
 
 
 def _unsupported(node: Node, value: str) -> Failure:
-    from qcheck.kinds.schema.structure import closest
+    from qcheck.kinds.schema.names import closest
 
     near = closest(value, node.values)
     shown = ", ".join(show(v) for v in node.values)

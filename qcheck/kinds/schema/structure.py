@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from qcheck.kinds.schema import scalars
 from qcheck.kinds.schema.failure import Failure, type_name
+from qcheck.kinds.schema.names import closest
 from qcheck.kinds.schema.node import Node, Scope, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     Check = Callable[[object], "list[Failure] | None"]
     Route = tuple[str | int, ...]
@@ -255,12 +256,3 @@ def _identity(node: Node, item: object) -> str:
     item_node = node.item.innermost if node.item else node
     values = [item[k] if k in item else getattr(item_node.children.get(k), "default", None) for k in node.keys]
     return ", ".join(scalars.show(v) for v in values)
-
-
-def closest(word: str, names: Mapping[str, object] | list[str] | tuple[str, ...]) -> str | None:
-    """The name that was probably meant, whatever its case."""
-    import difflib
-
-    by_lower = {name.lower(): name for name in names}
-    hits = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.7)
-    return by_lower[hits[0]] if hits else None

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from qcheck.documents.hcl import Expression
     from qcheck.documents.text import Text
-    from qcheck.nodepools.terraform.functions import Evaluated
+    from qcheck.nodepools.terraform.evaluated import Evaluated
 
 HINT = "give qcheck the plan as JSON (`terraform show -json`), where it is resolved"
 MARKS = re.compile(

@@ -10,7 +10,7 @@ from fractions import Fraction
 from qcheck.cluster.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from qcheck.nodepools.terraform.functions import Evaluated
+    from qcheck.nodepools.terraform.evaluated import Evaluated
 
 MOST_STEPS = 300_000
 """Expressions and instances: some hundred times those of a large configuration."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from qcheck.documents.hcl import Node
     from qcheck.nodepools.terraform.effort import Effort
-    from qcheck.nodepools.terraform.functions import Evaluated
+    from qcheck.nodepools.terraform.evaluated import Evaluated
 
     class Scope(Protocol):
         """Where names get their meaning."""

@@ -12,9 +12,8 @@ from qcheck.nodepools.terraform.effort import LARGEST
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
     from fractions import Fraction
-    from typing import TypeAlias
 
-    Evaluated: TypeAlias = "bool | int | Fraction | str | list[Evaluated] | dict[str, Evaluated] | Unresolved | None"
+    from qcheck.nodepools.terraform.evaluated import Evaluated
 
 MOST = 1024
 """No list that counts something is longer."""

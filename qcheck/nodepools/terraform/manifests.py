@@ -9,6 +9,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.cursor import Cursor
 from qcheck.documents.hcl import HclDocument
 from qcheck.documents.unresolved import Unresolved
+from qcheck.nodepools.formats import READERS
 from qcheck.nodepools.scalars import place
 
 if TYPE_CHECKING:
@@ -65,8 +66,6 @@ def _opaque(resource: Resource) -> Iterator[Cursor]:
 
 def _may_be_a_pool(manifest: Cursor) -> bool:
     """Not if it is read from a file that is looked at anyway, nor if its text shows another kind."""
-    from qcheck.nodepools import READERS
-
     document = manifest.document
     written = document.written(manifest.route) if isinstance(document, HclDocument) else ""
     if "file(" in written and any(f'{ending}"' in written for ending in READ_ELSEWHERE):

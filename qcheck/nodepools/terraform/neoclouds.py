@@ -5,8 +5,8 @@ from __future__ import annotations
 from qcheck.cluster.nodes import Machine, NodePool
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools import families
-from qcheck.nodepools.catalogue import GIB
 from qcheck.nodepools.figures import Count, Figures, unresolved_keys, written_count
+from qcheck.nodepools.machine_type import GIB
 from qcheck.nodepools.machines import of_type
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
 from qcheck.nodepools.provided import oci

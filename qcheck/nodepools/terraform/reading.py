@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.nodepools.formats import READERS, REFERRED
 from qcheck.nodepools.terraform import manifests, plan, pools
 
 if TYPE_CHECKING:
@@ -39,10 +42,6 @@ def read_configurations(texts: Sequence[Text], world: World) -> tuple[list[NodeP
 
 
 def of_resources(resources: Sequence[Resource], world: World) -> Iterator[NodePool]:
-    from importlib import import_module
-
-    from qcheck.nodepools import READERS, REFERRED
-
     objects = [(manifests.kind_of(each), each) for resource in resources for each in manifests.manifests(resource)]
     for (group, kind), each in objects:
         if (group, kind) in REFERRED:

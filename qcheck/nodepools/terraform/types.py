@@ -9,7 +9,7 @@ from qcheck.nodepools.terraform.evaluate import evaluate, parts
 if TYPE_CHECKING:
     from qcheck.documents.hcl import Node
     from qcheck.nodepools.terraform.evaluate import Scope
-    from qcheck.nodepools.terraform.functions import Evaluated
+    from qcheck.nodepools.terraform.evaluated import Evaluated
 
 MANY = ("map", "list", "set")
 

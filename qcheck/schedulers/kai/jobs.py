@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from qcheck.cluster.cluster import SYSTEM_PRIORITIES
-from qcheck.cluster.kai import Dimension, KaiNames, KaiPodGroup, names_of
+from qcheck.cluster.kai import Dimension, KaiNames, KaiPodGroup
 from qcheck.cluster.place import follow
 from qcheck.cluster.policy import KAI_CLASSES
 from qcheck.cluster.value import TYPE_CHECKING, Value
@@ -106,7 +106,7 @@ class KaiJob(Value, cached=True):
 @view
 def jobs_of(cluster: Cluster) -> tuple[KaiJob, ...]:
     """Workloads that KAI schedules or that name one of its queues, in the order of the workloads."""
-    names = names_of(cluster)
+    names = cluster.kai_names
     groups = {(g.id.namespace or "default", g.name): g for g in cluster.kai_pod_groups}
     found = (_job(cluster, names, workload, groups) for workload in cluster.workloads)
     return tuple(job for job in found if job is not None)

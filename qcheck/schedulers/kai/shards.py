@@ -9,19 +9,20 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cached_property
 
-from qcheck.cluster.kai import Dimension, KaiNames, KaiQueue, SchedulingShard, names_of
+from qcheck.cluster.kai import Dimension, KaiNames, KaiQueue, SchedulingShard
 from qcheck.cluster.labels import NodeSelection
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import view
 from qcheck.schedulers.kai.hierarchy import Hierarchy, Member, Share
-from qcheck.supply.eligibility import ALL, NONE, SOME, select
+from qcheck.supply.eligibility import select
+from qcheck.supply.groups import ALL, NONE, SOME
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.supply.supply import NodeClass, NodeGroup
+    from qcheck.supply.groups import NodeClass, NodeGroup
 
 DEFAULT_SHARD = "default"
 """The shard that KAI's chart creates: it has no partition value."""
@@ -131,7 +132,7 @@ def _member(queue: KaiQueue) -> Member:
 @view
 def shards_of(cluster: Cluster) -> tuple[Shard, ...]:
     """The shards that are written, and those that queues name without one; the one without a partition comes first."""
-    names = names_of(cluster)
+    names = cluster.kai_names
     written = {shard.partition: shard for shard in cluster.kai_shards}
     partitions = {partition_of(queue.labels, names) for queue in cluster.kai_queues}
     return tuple(_shard(cluster, names, p, written.get(p)) for p in sorted(partitions | written.keys()))

@@ -16,7 +16,8 @@ from qcheck.schedulers.kueue.flavor_eligibility import miss
 from qcheck.schedulers.kueue.loans import loans_of
 from qcheck.schedulers.kueue.priorities import Rank, kueue_rank, pod_ranks
 from qcheck.schedulers.kueue.routing import destination
-from qcheck.supply.eligibility import ALL, daemon_lands, demand_of, eligible
+from qcheck.supply.eligibility import daemon_lands, demand_of, eligible
+from qcheck.supply.groups import ALL
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.kueue import ClusterQueue, ResourceFlavor
     from qcheck.cluster.workloads import DaemonSet, PodSet, Workload
     from qcheck.schedulers.kueue.loans import Loan
-    from qcheck.supply.supply import NodeGroup
+    from qcheck.supply.groups import NodeGroup
 
     Relation = Callable[["Contender", "Contender"], bool]
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from qcheck.cluster.pods import Amounts, PodTemplate
     from qcheck.cluster.workloads import TopologyRequest
     from qcheck.schedulers.kueue.flavor_assignment import Assigned
+    from qcheck.supply.groups import NodeGroup
     from qcheck.supply.pod_requests import Bounds
-    from qcheck.supply.supply import NodeGroup
 
 
 def misfits(cluster: Cluster, asking: list[Assigned], requests: dict[str, Amounts], limits: Bounds) -> Looked:

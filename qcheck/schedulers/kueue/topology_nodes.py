@@ -13,7 +13,8 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import answered_once
 from qcheck.packing.flavor_domains import ABSENT, HOSTNAME, label_state
 from qcheck.schedulers.kueue.topology_tree import UNLIMITED, Leaf, Tree
-from qcheck.supply.eligibility import ALL, NodeDemand, eligible
+from qcheck.supply.eligibility import NodeDemand, eligible
+from qcheck.supply.groups import ALL
 from qcheck.supply.pod_requests import PODS
 from qcheck.supply.supply import supply_of
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.pods import Amounts
-    from qcheck.supply.supply import NodeClass, NodeGroup
+    from qcheck.supply.groups import NodeClass, NodeGroup
 
 
 class Member(Value):

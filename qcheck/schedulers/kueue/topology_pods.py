@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.schedulers.kueue.admission import Decision
     from qcheck.schedulers.kueue.topology_nodes import Member
-    from qcheck.supply.supply import NodeGroup
+    from qcheck.supply.groups import NodeGroup
 
     Contents = tuple[tuple[str, int], ...]
 

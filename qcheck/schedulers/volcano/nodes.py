@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.volcano import NodeGroupTerms
     from qcheck.schedulers.volcano.amounts import Amounts
-    from qcheck.supply.supply import NodeClass, NodeGroup
+    from qcheck.supply.groups import NodeClass, NodeGroup
 
 
 def node_groups(node_class: NodeClass) -> tuple[str, ...] | None:

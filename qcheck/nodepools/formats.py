@@ -1,0 +1,74 @@
+"""Which documents describe nodes: the table of node-pool formats.
+
+`READERS` lists those that are Kubernetes-style documents, by API group and kind; each names the module that reads it.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from qcheck.documents.cursor import Cursor
+
+NODE = ("", "Node")
+READERS = {
+    ("qcheck.dev", "NodePool"): "own",
+    ("karpenter.sh", "NodePool"): "karpenter",
+    ("eksctl.io", "ClusterConfig"): "eksctl",
+    ("container.cnrm.cloud.google.com", "ContainerNodePool"): "configconnector",
+    ("cluster.x-k8s.io", "MachineDeployment"): "machinesets",
+    ("cluster.x-k8s.io", "MachineSet"): "machinesets",
+    ("cluster.x-k8s.io", "MachinePool"): "machinesets",
+    ("cluster.x-k8s.io", "Cluster"): "machinesets",
+    ("machine.openshift.io", "MachineSet"): "machinesets",
+    ("compute.coreweave.com", "NodePool"): "coreweave",
+    ("cloud.google.com", "ComputeClass"): "computeclass",
+    ("kops.k8s.io", "InstanceGroup"): "kops",
+    ("core.gardener.cloud", "Shoot"): "gardener",
+    ("eks.aws.upbound.io", "NodeGroup"): "crossplane",
+    ("eks.aws.m.upbound.io", "NodeGroup"): "crossplane",
+    ("container.gcp.upbound.io", "NodePool"): "crossplane",
+    ("container.gcp.m.upbound.io", "NodePool"): "crossplane",
+    ("containerservice.azure.upbound.io", "KubernetesClusterNodePool"): "crossplane",
+    ("containerservice.azure.m.upbound.io", "KubernetesClusterNodePool"): "crossplane",
+    ("eks.services.k8s.aws", "Nodegroup"): "crossplane",
+}
+"""The module that reads objects of a group and kind as pools; imported only when one is met."""
+REFERRED: frozenset[tuple[str, str]] = frozenset(
+    {
+        ("container.cnrm.cloud.google.com", "ContainerCluster"),
+        ("container.gcp.upbound.io", "Cluster"),
+        ("kops.k8s.io", "Cluster"),
+        ("core.gardener.cloud", "CloudProfile"),
+        ("autoscaling.openshift.io", "MachineAutoscaler"),
+        ("karpenter.k8s.aws", "EC2NodeClass"),
+        ("eks.amazonaws.com", "NodeClass"),
+        ("karpenter.azure.com", "AKSNodeClass"),
+        ("karpenter.k8s.gcp", "GCENodeClass"),
+    }
+)
+"""Objects to which pools refer."""
+TEMPLATES = ("infrastructure.cluster.x-k8s.io", "bootstrap.cluster.x-k8s.io", "controlplane.cluster.x-k8s.io")
+"""Groups of Cluster API whose objects machines refer to, whatever their kind."""
+PLAIN_READERS = (("terraform_version", "terraform.reading"), ("InstanceGroups", "hyperpod"))
+"""Modules that read documents without apiVersion and kind, by a word that these hold."""
+CONFIG_MAP, CLUSTER_POLICY = ("", "ConfigMap"), ("nvidia.com", "ClusterPolicy")
+PLUGIN_WORDS = ("timeSlicing", "mps:", "mig-configs", "migManager", "migStrategy", "devicePlugin")
+"""Where the configuration of NVIDIA's device plugin may be, and words of which it holds one."""
+HCL = (".tf", ".tfvars", ".tf.json", ".tfvars.json")
+
+
+def recognises(api_version: str, kind: str) -> bool:
+    """Whether documents of this apiVersion and kind describe nodes, or something that pools refer to, and nothing else."""
+    key = (api_version.rpartition("/")[0], kind)
+    return key in (NODE, CLUSTER_POLICY) or key in READERS or key in REFERRED or key[0] in TEMPLATES
+
+
+def recognises_text(text: str) -> bool:
+    """The same for ConfigMaps, and documents that have neither."""
+    return any(mark in text for mark, _ in PLAIN_READERS) or any(word in text for word in PLUGIN_WORDS)
+
+
+def describes_nodes(root: Cursor) -> bool:
+    """Whether an object is read here and is nothing else."""
+    return recognises(root.text_at("apiVersion"), root.text_at("kind"))

@@ -1,0 +1,61 @@
+"""Every node pool and node among some objects and HCL files."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.nodepools.formats import CLUSTER_POLICY, CONFIG_MAP, NODE, PLAIN_READERS, READERS, REFERRED, TEMPLATES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from qcheck.cluster.nodes import Machine, Node, NodePool
+    from qcheck.cluster.problems import Problem
+    from qcheck.documents.cursor import Cursor
+    from qcheck.documents.text import Text
+
+
+def read(
+    roots: Iterable[Cursor], own: Mapping[str, Machine], hcl: Sequence[Text] = ()
+) -> tuple[tuple[NodePool, ...], tuple[Node, ...], tuple[Problem, ...]]:
+    """Every pool and node among some objects and HCL files, and what could not be understood.
+
+    `own` are the machine types of the settings.
+    """
+    from qcheck.nodepools.world import World
+
+    world = World(own)
+    nodes: list[Node] = []
+    mine: list[tuple[str, Cursor]] = []
+    plugin: list[Cursor] = []
+    for root in roots:
+        group, kind = root.text_at("apiVersion").rpartition("/")[0], root.text_at("kind")
+        if (group, kind) == NODE:
+            from qcheck.nodepools.dump import read_node
+
+            nodes.append(read_node(root))
+        elif (group, kind) in READERS:
+            mine.append((READERS[group, kind], root))
+            world.add(group, kind, root)
+        elif (group, kind) in REFERRED or group in TEMPLATES:
+            world.add(group, kind, root)
+        elif (group, kind) in (CONFIG_MAP, CLUSTER_POLICY):
+            plugin.append(root)
+        elif not kind:
+            plugin.append(root)
+            mine += [(module, root) for _, module in PLAIN_READERS]
+    pools = [
+        pool for module, root in mine for pool in import_module(f"qcheck.nodepools.{module}").read_pools(root, world)
+    ]
+    problems: list[Problem] = []
+    if any(text.path.endswith((".tf", ".tf.json")) for text in hcl):
+        from qcheck.nodepools.terraform.reading import read_configurations
+
+        more, problems = read_configurations(hcl, world)
+        pools += more
+    if plugin:
+        from qcheck.nodepools.sharing import shared
+
+        pools = shared(plugin, pools)
+    return tuple(pools), tuple(nodes), tuple(problems)

@@ -1,0 +1,10 @@
+"""The type of what Terraform expressions come to."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TypeAlias
+
+from qcheck.documents.unresolved import Unresolved
+
+Evaluated: TypeAlias = "bool | int | Fraction | str | list[Evaluated] | dict[str, Evaluated] | Unresolved | None"

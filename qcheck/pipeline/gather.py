@@ -1,0 +1,125 @@
+"""Everything up to the model: discover, load, render and decode, joined."""
+
+from __future__ import annotations
+
+import os
+
+from qcheck.cluster.assemble import as_fleet
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.documents.load import load
+from qcheck.findings.result import Inputs, NotRead
+from qcheck.pipeline.model import left_out, model, unjudged_rules
+from qcheck.pipeline.raw import raw
+from qcheck.pipeline.read import is_wanted, read, unwatched
+from qcheck.settings import Settings
+from qcheck.sources import files
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence, Set
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.problems import Problem
+    from qcheck.documents.load import Loaded
+    from qcheck.pipeline.live import Live
+    from qcheck.pipeline.raw import Raw
+    from qcheck.pipeline.read import Watch
+    from qcheck.pipeline.render import Renders
+    from qcheck.settings import ClusterScope
+
+
+NOTHING_FOUND = "nothing relevant was found: no Kueue object, node pool or workload"
+NOTHING_HELD = "nothing was looked at: no cluster of the settings includes these files"
+
+
+class Gathered(Value):
+    """What was read and what it came to: one model per cluster. No rule has looked at it yet."""
+
+    loaded: tuple[Loaded, ...]
+    clusters: tuple[Cluster, ...]
+    inputs: Inputs
+
+
+def gather(
+    paths: Sequence[str] | files.Found,
+    settings: Settings,
+    watch: Watch = unwatched,
+    first: Set[str] = frozenset(),
+    within: str = ".",
+    live: Live | None = None,
+) -> Gathered:
+    """Everything up to the model: for those who ask it questions of their own. `paths` may be files found already.
+
+    Files in `first` come before the others, so that their objects count where one is defined twice; those that belong to
+    no cluster belong to each, as does standard input. Renderers run in the directory `within`, where it holds another state
+    of the files. A `live` cluster is every cluster of the settings; where files define an object too, the files count.
+    """
+    if settings.crds and not isinstance(paths, files.Found):
+        brought = [os.path.normpath(os.path.join(settings.root, p)) for p in settings.crds]
+        paths, first = (*paths, *brought), {*first, *(f.path for f in files.discover(brought).files)}
+    found = paths if isinstance(paths, files.Found) else files.discover(paths)
+    also = live.found() if live else files.Found((), [])
+    both = files.Found((*found.files, *also.files), [*found.not_read, *also.not_read])
+    loaded, not_read = read(both, settings.limits, watch)
+    loaded.sort(key=lambda f: f.text.path not in first)
+    belong_to_all = (*first, files.STDIN_NAME, *(f.path for f in also.files))
+    homeless = {p for p in belong_to_all if not any(scope.holds(p) for scope in settings.scopes)}
+    held = [f for f in loaded if f.text.path in homeless or any(scope.holds(f.text.path) for scope in settings.scopes)]
+    is_left_out, loaded = bool(loaded) and not held, held
+    mine = [[f for f in loaded if f.text.path in homeless or s.holds(f.text.path)] for s in settings.scopes]
+    as_is = [raw(scope, held, within) for scope, held in zip(settings.scopes, mine, strict=True)]
+    renders = [
+        _rendered(scope, each, settings, watch, within) for scope, each in zip(settings.scopes, as_is, strict=True)
+    ]
+    not_read = [n for n in not_read if n.failed or not any(n.path in each.rendered for each in as_is)]
+    watch("model", 0, 0)
+    clusters = as_fleet(
+        model(scope, each, settings.instance_types, made, live.unread() if live else ())
+        for scope, each, made in zip(settings.scopes, as_is, renders, strict=True)
+    )
+    astray = _astray(paths, settings, clusters, [f.text.path for f in loaded])
+    clusters = tuple(replace(c, problems=(*c.problems, *astray[c.name])) if c.name in astray else c for c in clusters)
+    seen = {f.text.path for f in loaded}
+    loaded += [f for made in renders if made for f in (*made.loaded, *made.origins) if f.text.path not in seen]
+    not_read += [n for made in renders if made for n in made.failed]
+    objects = sum(len(c.all_objects()) + len(c.pools) for c in clusters)
+    unjudged = [f"{n.path}: {n.why}" for n in not_read if n.failed]
+    if (
+        not objects
+        and not also.not_read
+        and all(p.code == "template-not-rendered" for c in clusters for p in c.problems)
+    ):
+        unjudged.append(NOTHING_HELD if is_left_out else NOTHING_FOUND)
+    unjudged += [f"{p.place.line}: {p.message}" for some in astray.values() for p in some if p.certain]
+    inputs = Inputs(
+        files=len(loaded),
+        documents=sum(len(f.documents) + f.passed_over for f in loaded),
+        objects=objects,
+        not_read=(*(NotRead(n.path, n.why) for n in not_read), *left_out(loaded), *unjudged_rules(loaded, settings)),
+        unjudged=tuple(unjudged),
+        paths=tuple(f.text.path for f in loaded),
+    )
+    return Gathered(tuple(loaded), clusters, inputs)
+
+
+def _astray(
+    paths: Sequence[str] | files.Found, settings: Settings, clusters: Sequence[Cluster], read_paths: list[str]
+) -> dict[str, list[Problem]]:
+    """Settings that name nothing, by cluster; they are not judged where only a part of the repository is read."""
+    if settings.path is None or isinstance(paths, files.Found):
+        return {}
+    from qcheck.pipeline.unmatched import covers, unmatched
+
+    if not covers(paths, settings.root):
+        return {}
+    return {name: found for name, found in unmatched(settings, clusters, read_paths).items() if found}
+
+
+def _rendered(scope: ClusterScope, as_is: Raw, settings: Settings, watch: Watch, within: str) -> Renders | None:
+    """What renderers make of a cluster's directories; None where nothing is to be rendered."""
+    if not as_is.wishes:
+        return None
+    from functools import partial
+
+    from qcheck.pipeline.render import rendered
+
+    return rendered(scope, as_is, settings, partial(load, limit=settings.limits, wanted=is_wanted), watch, within)
