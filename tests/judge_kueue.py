@@ -12,10 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qcheck.api import admit, gather
+from qcheck.api import admit
 from qcheck.documents.cursor import root
 from qcheck.documents.load import load
 from qcheck.kinds.pods import pod_template
+from qcheck.pipeline.gather import gather
 from qcheck.settings import Settings
 
 if TYPE_CHECKING:
