@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from qcheck.answers.verdict import verdicts_of
 from qcheck.checks.registry import rule
 from qcheck.checks.topology.levels import PREFIX, topology_flavors
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.flavor_domains import CLIQUE, HOSTNAME
+from qcheck.schedulers.kueue.admission import unit
+from qcheck.schedulers.kueue.routing import destination
+from qcheck.schedulers.kueue.topology_bounds import misfit_together, party_of
 from qcheck.schedulers.table import promises_of, workload_shapes
+from qcheck.supply.pod_requests import bounds, scheduled
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
     from qcheck.packing.pod_shape import PodShape
     from qcheck.packing.required_domain import DomainSize, Misfit, Party
     from qcheck.quota.tree import Cell, CellKey
+    from qcheck.schedulers.kueue.topology_bounds import Members
 
     Tried = list[tuple[str, Misfit]]
 
@@ -28,9 +34,9 @@ if TYPE_CHECKING:
 @rule("QC507")
 def gang_exceeds_domain(cluster: Cluster) -> Iterator[Finding]:
     """Gangs for which no domain of the level they require is large enough, whatever else runs."""
-    for workload in cluster.workloads:
-        for pod_sets in _bound_together(workload):
-            yield from _of_workload(cluster, workload, pod_sets)
+    for verdict in verdicts_of(cluster):
+        for pod_sets in _bound_together(verdict.workload) if not verdict.admitted else ():
+            yield from _of_workload(cluster, verdict.workload, pod_sets)
     for shape in cluster.policy.shapes:
         if shape.level and shape.pods:
             yield from _of_shape(cluster, shape.name)
@@ -38,28 +44,27 @@ def gang_exceeds_domain(cluster: Cluster) -> Iterator[Finding]:
 
 def _bound_together(workload: Workload) -> list[list[PodSet]]:
     """Pod sets that require a topology level; those of one podset group together."""
-    from qcheck.schedulers.kueue.admission import unit
-
     found: dict[str, list[PodSet]] = {}
     for pod_set in unit(workload):
         asked = pod_set.topology
-        if asked is not None and (asked.required or asked.slice_level) and pod_set.count > 0:
+        if asked is not None and (asked.required or asked.slices) and pod_set.count > 0:
             found.setdefault(f"group {asked.group}" if asked.group else f"alone {pod_set.name}", []).append(pod_set)
     return list(found.values())
 
 
 def _of_workload(cluster: Cluster, workload: Workload, pod_sets: list[PodSet]) -> Iterator[Finding]:
-    from qcheck.schedulers.kueue.routing import destination
-
-    queue = destination(cluster, workload).queue
-    party = _party(cluster, workload, pod_sets)
+    queue, asked = destination(cluster, workload).queue, pod_sets[0].topology
     used = {f.name for f in queue.flavors()} if queue is not None else set()
-    offered = [(f, t) for f, t in topology_flavors(cluster) if f.name in used and _has_levels(t, party)]
-    tried = _tried(cluster, offered, party)
+    assert asked is not None
+    offered = [(f, t) for f, t in topology_flavors(cluster) if f.name in used and set(asked.levels) <= set(t.levels)]
+    limits = bounds(cluster, workload.namespace)
+    members = tuple(
+        (p, scheduled(cluster, p.template, limits), p.count if p.minimum is None else p.minimum) for p in pod_sets
+    )
+    tried = _tried(cluster, offered, members)
     if not tried:
         return
-    asked = pod_sets[0].topology
-    assert asked is not None
+    party = party_of(members, offered[0][1])
     level = "required-topology" if asked.required else "slice-required-topology"
     found = finding(asked.place.at(PREFIX + level), _message(f"{workload.id.kind} {workload.name}", party, tried))
     for pod_set in pod_sets:
@@ -67,33 +72,12 @@ def _of_workload(cluster: Cluster, workload: Workload, pod_sets: list[PodSet]) -
     yield _settled(cluster, found.about(workload.id), party, tried)
 
 
-def _party(cluster: Cluster, workload: Workload, pod_sets: list[PodSet]) -> Party:
-    from qcheck.packing.domains import Slice
-    from qcheck.packing.pod_shape import pod_request
-    from qcheck.packing.question import Pods
-    from qcheck.packing.required_domain import Party
-
-    members = tuple(
-        Pods(p.name, pod_request(cluster, workload, p), p.count if p.minimum is None else p.minimum) for p in pod_sets
-    )
-    asked = pod_sets[0].topology
-    assert asked is not None
-    slices = (Slice(asked.slice_level, asked.slice_size),) if asked.slice_level and asked.slice_size else ()
-    return Party(workload.name, members, asked.required, slices)
-
-
-def _has_levels(topology: Topology, party: Party) -> bool:
-    levels = [*([party.level] if party.level else []), *(s.level for s in party.slices)]
-    return bool(levels) and all(level in topology.levels for level in levels)
-
-
-def _tried(cluster: Cluster, offered: list[tuple[ResourceFlavor, Topology]], party: Party) -> Tried:
-    """Why the party fits in none of the flavors; empty if it may fit in one."""
-    from qcheck.packing.required_domain import misfit
-
+def _tried(cluster: Cluster, offered: list[tuple[ResourceFlavor, Topology]], members: Members) -> Tried:
+    """Why the pod sets fit in none of the flavors; empty if they may fit in one."""
     tried: Tried = []
     for flavor, topology in offered:
-        why = misfit(cluster, flavor.name, topology.levels, party) if supply_of(cluster).matches(flavor.name) else None
+        known = supply_of(cluster).matches(flavor.name)
+        why = misfit_together(cluster, flavor.name, topology, members) if known else None
         if why is None:
             return []
         tried.append((flavor.name, why))

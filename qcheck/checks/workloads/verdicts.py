@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.place import Place
     from qcheck.cluster.reasons import Reason
     from qcheck.cluster.workloads import PodSet
+    from qcheck.schedulers.kueue.admission import Decision
 
 NOT_COVERED = "resource-not-covered"
 _TOLD_ELSEWHERE = ("level", "flavor-missing", "domain", "flavor-matches-no-nodes")
@@ -34,7 +35,7 @@ _MOST = 4
 def never_admitted(cluster: Cluster) -> Iterator[Finding]:
     """Workloads that Kueue refuses for good: quota, no matching flavor, topology."""
     for verdict in verdicts_of(cluster):
-        told = _is_told_elsewhere(verdict.decision.reasons) or _is_broken(cluster, verdict.decision.cluster_queue)
+        told = _is_told_elsewhere(cluster, verdict) or _is_broken(cluster, verdict.decision.cluster_queue)
         if _is_refused(verdict) and not told:
             yield _refusal(cluster, verdict)
 
@@ -52,16 +53,20 @@ def _is_refused(verdict: Verdict) -> bool:
     return decision.admitted is False and decision.code in (EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR, TOPOLOGY_FAILED)
 
 
-def _is_told_elsewhere(reasons: tuple[Reason, ...]) -> bool:
-    causes = {r.cause for r in reasons}
-    return NOT_COVERED in causes or all(c in _TOLD_ELSEWHERE for c in causes)
+def _is_told_elsewhere(cluster: Cluster, verdict: Verdict) -> bool:
+    reasons = verdict.decision.reasons
+    whole = {r for r in reasons if r.cause == "larger-than-node"}
+    told = all(r.cause in _TOLD_ELSEWHERE for r in reasons if r not in whole)
+    return any(r.cause == NOT_COVERED for r in reasons) or (
+        told and all(_asks_for_a_whole_node(cluster, verdict, r.resource or "") for r in whole)
+    )
 
 
 def _refusal(cluster: Cluster, verdict: Verdict) -> Finding:
     decision = verdict.decision
     main = next((r for r in decision.reasons if r.code == decision.code), decision.reasons[0])
     shown = "; ".join(r.message for r in decision.reasons[:_MOST])
-    found = finding(main.place, f"{decision.cluster_queue} can never admit {verdict.workload.id}: {shown}")
+    found = finding(main.place, f"{decision.cluster_queue} {_much(decision)} {verdict.workload.id}: {shown}")
     for reason in decision.reasons[:_MOST]:
         for place in reason.near:
             found = found.near(place, reason.flavor or reason.cause)
@@ -69,11 +74,20 @@ def _refusal(cluster: Cluster, verdict: Verdict) -> Finding:
     return (
         _advised(found, change)
         .about(verdict.workload.id)
-        .likely(not cluster.has_all(*QUOTA_KINDS))
+        .likely(not cluster.has_all(*QUOTA_KINDS) or any(r.cause == "away" for r in decision.reasons))
+        .at_most("warning" if decision.is_in_part else "error")
         .with_data(
             reason=decision.code, queue=decision.cluster_queue, causes=sorted({r.cause for r in decision.reasons})
         )
     )
+
+
+def _much(decision: Decision) -> str:
+    """What a queue does with a workload: nothing, or only a part of its equal pods or groups at once."""
+    if not decision.is_in_part:
+        return "can never admit"
+    what = "pods" if decision.workload.each_pod_alone else "groups"
+    return f"can admit only {decision.admitted_copies} of the {decision.copies} {what} at once of"
 
 
 def _advised(found: Finding, change: str) -> Finding:

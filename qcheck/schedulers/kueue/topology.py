@@ -19,6 +19,7 @@ from qcheck.schedulers.kueue.flavor_assignment import has_topology
 from qcheck.schedulers.kueue.flavor_eligibility import uses_topology
 from qcheck.schedulers.kueue.topology_bounds import misfits
 from qcheck.schedulers.kueue.topology_nodes import topology_nodes
+from qcheck.schedulers.kueue.topology_reasons import asked_at, not_found
 from qcheck.schedulers.kueue.topology_search import NotFound, search
 from qcheck.schedulers.kueue.topology_tree import Ask
 from qcheck.supply.eligibility import NodeDemand
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import ClusterQueue
-    from qcheck.cluster.place import Place
     from qcheck.cluster.pods import Amounts
     from qcheck.cluster.workloads import TopologyRequest, Workload
     from qcheck.schedulers.kueue.flavor_assignment import Assigned, Terms
@@ -53,7 +53,7 @@ def look(cluster: Cluster, queue: ClusterQueue, terms: Terms, assigned: tuple[As
     asking = [a for a in asking if not _is_delayed(cluster, queue, _flavor(cluster, a))]
     if asking and not cluster.has_nodes:
         message = "it asks for a topology, and no node pool and no Node was read that could have it"
-        return Looked((Reason("NodesUnknown", "no-nodes", message, _place(asking[0])),), certain=False)
+        return Looked((Reason("NodesUnknown", "no-nodes", message, asked_at(asking[0])),), certain=False)
     by_flavor: dict[str, list[Assigned]] = {}
     for each in asking:
         by_flavor.setdefault(_flavor(cluster, each), []).append(each)
@@ -78,7 +78,7 @@ def _one_flavor(cluster: Cluster, queue: ClusterQueue, assigned: Assigned) -> It
     else:
         message = f"pod set {assigned.pod_set.name} asks for a topology and gets no flavor that has one"
     near = (queue.place.at("spec", "resourceGroups"),)
-    yield Reason(NO_MATCHING_FLAVOR, "topology", message, _place(assigned), near)
+    yield Reason(NO_MATCHING_FLAVOR, "topology", message, asked_at(assigned), near)
 
 
 def _flavor(cluster: Cluster, assigned: Assigned) -> str:
@@ -147,10 +147,11 @@ def _search_one(
     on = nodes.admitted_by(NodeDemand(template.selection, tolerations, compares=True))
     asked = _ask(nodes.tree.levels, workers, requests, leader)
     if isinstance(asked, str):
-        return Reason(TOPOLOGY_FAILED, "domain", asked, _place(workers), flavor=flavor)
-    found = search(nodes.tree, replace(asked, on=on), usage)
+        return Reason(TOPOLOGY_FAILED, "domain", asked, asked_at(workers), flavor=flavor)
+    asked = replace(asked, on=on)
+    found = search(nodes.tree, asked, usage)
     if isinstance(found, NotFound):
-        return _not_found(cluster, flavor, workers, found)
+        return not_found(cluster, flavor, nodes, asked, workers, found, usage)
     placed = _placed(flavor, workers, found.pods)
     if leader is not None:
         placed += _placed(flavor, leader, found.leader)
@@ -202,23 +203,3 @@ def _base(levels: tuple[str, ...], asked: TopologyRequest | None) -> str:
     if asked is not None and (asked.required or asked.preferred):
         return asked.required or asked.preferred or ""
     return levels[0] if asked is not None and asked.slices else levels[-1]
-
-
-def _not_found(cluster: Cluster, flavor: str, workers: Assigned, found: NotFound) -> Reason:
-    asked = workers.pod_set.topology
-    slices = asked.slices if asked is not None else ()
-    unit = f"slices of {slices[0].size} pods" if slices else "pods"
-    where = (
-        f"one domain of {asked.required}" if asked is not None and asked.required else f"the domains of flavor {flavor}"
-    )
-    message = (
-        f"pod set {workers.pod_set.name} finds no place in Kueue's order: {where} takes {found.fit} of its "
-        f"{found.wanted} {unit}; they may fit in another order, which Kueue does not try"
-    )
-    near = (cluster.flavor[flavor].place.at("spec", "topologyName"), workers.pod_set.count_place)
-    return Reason(TOPOLOGY_FAILED, "domain", message, _place(workers), near, flavor=flavor)
-
-
-def _place(assigned: Assigned) -> Place:
-    asked = assigned.pod_set.topology
-    return asked.place if asked is not None else assigned.pod_set.template.place

@@ -22,11 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import Topology
     from qcheck.cluster.pods import Amounts, PodTemplate
-    from qcheck.cluster.workloads import TopologyRequest
+    from qcheck.cluster.workloads import PodSet
+    from qcheck.packing.required_domain import Misfit
     from qcheck.schedulers.kueue.flavor_assignment import Assigned
     from qcheck.supply.groups import NodeGroup
     from qcheck.supply.pod_requests import Bounds
+
+    Members = tuple[tuple[PodSet, Amounts, int], ...]
 
 
 def misfits(cluster: Cluster, asking: list[Assigned], requests: dict[str, Amounts], limits: Bounds) -> Looked:
@@ -55,15 +59,8 @@ def _level(cluster: Cluster, together: list[Assigned], requests: dict[str, Amoun
     topology = cluster.topology.get(cluster.flavor[flavor].topology or "")
     if asked is None or topology is None or not set(asked.levels) <= set(topology.levels):
         return None
-    members = tuple(Pods(a.pod_set.name, requests[a.pod_set.name], a.demand.count) for a in together)
-    party = Party(together[0].pod_set.name, members, asked.required, _slices(asked), not topology.has_hostname)
-    workers = max(together, key=lambda a: a.demand.count)
-
-    def admits(group: NodeGroup) -> bool:
-        demand = demand_of(cluster, as_kueue_sees(cluster, workers.pod_set.template), (), cluster.quota_pools[flavor])
-        return not topology.has_hostname or any(eligible(demand, c).possible for c in group.classes)
-
-    found = misfit(cluster, flavor, topology.levels, party, admits)
+    members = tuple((a.pod_set, requests[a.pod_set.name], a.demand.count) for a in together)
+    found = misfit_together(cluster, flavor, topology, members)
     if found is None:
         return None
     level = asked.required or asked.slices[0].level
@@ -75,9 +72,27 @@ def _level(cluster: Cluster, together: list[Assigned], requests: dict[str, Amoun
     return Looked((reason,), certain=found.certain and cluster.has_all(NODES))
 
 
-def _slices(asked: TopologyRequest) -> tuple[Slice, ...]:
-    """Of nested slices only the largest: a bound."""
-    return tuple(Slice(s.level, s.size) for s in asked.slices[:1])
+def misfit_together(cluster: Cluster, flavor: str, topology: Topology, members: Members) -> Misfit | None:
+    """Why no domain of a flavor holds pod sets that must share one; `members` with what one pod needs, and their number.
+
+    Nodes that Kueue does not let the pods use do not count. It looks at those of the larger pod set only.
+    """
+    workers = max(members, key=lambda m: m[2])[0]
+    demand = demand_of(cluster, as_kueue_sees(cluster, workers.template), (), cluster.quota_pools[flavor])
+
+    def admits(group: NodeGroup) -> bool:
+        return not topology.has_hostname or any(eligible(demand, c).possible for c in group.classes)
+
+    return misfit(cluster, flavor, topology.levels, party_of(members, topology), admits)
+
+
+def party_of(members: Members, topology: Topology) -> Party:
+    """Pod sets that must share a domain. Of nested slices only the largest count: a bound."""
+    asked = members[0][0].topology
+    assert asked is not None
+    slices = tuple(Slice(s.level, s.size) for s in asked.slices[:1])
+    pods = tuple(Pods(pod_set.name, request, count) for pod_set, request, count in members)
+    return Party(members[0][0].name, pods, asked.required, slices, not topology.has_hostname)
 
 
 def as_kueue_sees(cluster: Cluster, template: PodTemplate) -> PodTemplate:

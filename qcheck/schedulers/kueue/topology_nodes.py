@@ -9,7 +9,7 @@ Source: Kueue 0.19 `pkg/cache/scheduler/tas_nodes_cache.go`, `tas_flavor.go`.
 from __future__ import annotations
 
 from qcheck.cluster.policy import matches_any
-from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.views import answered_once
 from qcheck.packing.flavor_domains import ABSENT, HOSTNAME, label_state
 from qcheck.schedulers.kueue.topology_tree import UNLIMITED, Leaf, Tree
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.nodes import Node
     from qcheck.cluster.pods import Amounts
     from qcheck.supply.groups import NodeClass, NodeGroup
 
@@ -34,11 +35,15 @@ class Member(Value):
 
 
 class TopologyNodes(Value):
-    """The tree of a flavor, and the nodes of each leaf. `unsure`: resources of which some figure is not exact."""
+    """The tree of a flavor, and the nodes of each leaf. `unsure`: resources of which some figure is not exact.
+
+    `away`: nodes that would be in it, and are cordoned or not ready.
+    """
 
     tree: Tree
     members: dict[str, tuple[Member, ...]]
     unsure: frozenset[str]
+    away: tuple[str, ...] = ()
 
     def admitted_by(self, demand: NodeDemand) -> frozenset[str] | None:
         """The leaves whose node Kueue lets pods use; None for all, where leaves are no nodes and it does not look."""
@@ -61,10 +66,17 @@ def topology_nodes(cluster: Cluster, flavor: str) -> TopologyNodes | None:
         return None
     spots: list[tuple[tuple[str, ...], Member]] = []
     unsure: set[str] = set()
+    away: list[str] = []
     for match in supply_of(cluster).matches(flavor):
         group = match.group
         if group.nodes:
-            spots += _dumped(cluster, flavor, group, topology.levels)
+            found = _dumped(cluster, flavor, group, topology.levels)
+            spots += [
+                (tuple(n.node_labels[level] for level in topology.levels), Member(group, n.name))
+                for n in found
+                if _is_there(n)
+            ]
+            away += [n.name for n in found if not _is_there(n)]
             continue
         if ABSENT in {label_state(group, level) for level in topology.levels}:
             continue
@@ -72,18 +84,18 @@ def topology_nodes(cluster: Cluster, flavor: str) -> TopologyNodes | None:
             return None
         unsure |= _unsure(group.classes[0])
         spots += _expected(group, topology.levels)
-    return _grown(topology.levels, spots, frozenset(unsure))
+    return replace(_grown(topology.levels, spots, frozenset(unsure)), away=tuple(away))
 
 
-def _dumped(
-    cluster: Cluster, flavor: str, group: NodeGroup, levels: tuple[str, ...]
-) -> Iterator[tuple[tuple[str, ...], Member]]:
+def _dumped(cluster: Cluster, flavor: str, group: NodeGroup, levels: tuple[str, ...]) -> list[Node]:
+    """The nodes of a group with the flavor's labels and every level's."""
     wanted = cluster.flavor[flavor].node_labels
-    for node in group.nodes:
-        labels = node.node_labels
-        usable = node.ready and not node.unschedulable
-        if usable and all(labels.get(k) == v for k, v in wanted.items()) and all(level in labels for level in levels):
-            yield tuple(labels[level] for level in levels), Member(group, node.name)
+    labelled = (n for n in group.nodes if all(level in n.node_labels for level in levels))
+    return [n for n in labelled if all(n.node_labels.get(k) == v for k, v in wanted.items())]
+
+
+def _is_there(node: Node) -> bool:
+    return node.ready and not node.unschedulable
 
 
 def _is_exact(cluster: Cluster, group: NodeGroup, how_many: int, levels: tuple[str, ...]) -> bool:

@@ -1,0 +1,82 @@
+"""Why Kueue's search for domains ends without a place for a pod set, in words."""
+
+from __future__ import annotations
+
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.reasons import TOPOLOGY_FAILED, Reason
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.packing.question import devices_first
+from qcheck.schedulers.kueue.topology_search import NotFound, search
+from qcheck.schedulers.kueue.topology_tree import times
+
+if TYPE_CHECKING:
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.place import Place
+    from qcheck.schedulers.kueue.flavor_assignment import Assigned
+    from qcheck.schedulers.kueue.topology_nodes import TopologyNodes
+    from qcheck.schedulers.kueue.topology_tree import Ask, Usage
+
+_SHOWN = 3
+
+
+def not_found(
+    cluster: Cluster, flavor: str, nodes: TopologyNodes, asked: Ask, workers: Assigned, found: NotFound, usage: Usage
+) -> Reason:
+    """Why the search ends: no node is large enough, the domains are too small, or earlier pod sets took the room."""
+    scarce = _scarce(nodes, asked)
+    if scarce is not None:
+        return _too_large(flavor, nodes, asked, workers, scarce)
+    name, levels = workers.pod_set.name, nodes.tree.levels
+    unit = "pods" if asked.slice_size == 1 else f"slices of {asked.slice_size} pods"
+    where = f"no domain of {levels[asked.level]}" if asked.required else "the topology"
+    held = f"takes more than {found.fit}" if asked.required else f"takes {found.fit}"
+    message = f"in flavor {flavor} {where} {held} of the {found.wanted} {unit} of pod set {name}"
+    if usage and not isinstance(search(nodes.tree, asked, {}), NotFound):
+        message += " beside the pods that Kueue placed before; in another order, which it does not try, they may fit"
+    if nodes.away:
+        message += f" (without {_some(nodes.away)}: cordoned or not ready)"
+    near = (cluster.flavor[flavor].place.at("spec", "topologyName"), workers.pod_set.count_place)
+    cause = "away" if nodes.away else "order"
+    return Reason(TOPOLOGY_FAILED, cause, message, asked_at(workers), near, flavor=flavor)
+
+
+def _scarce(nodes: TopologyNodes, asked: Ask) -> str | None:
+    """The resource of which no leaf has enough for one pod; None if some leaf takes one."""
+    leaves = [
+        d.leaf for d in nodes.tree.by_level[-1] if d.leaf is not None and (asked.on is None or d.leaf.key in asked.on)
+    ]
+    if not leaves or any(times(asked.request, leaf.free) for leaf in leaves):
+        return None
+    lacking = [r for r, n in asked.request.items() if all(leaf.free.get(r, 0) < n for leaf in leaves)]
+    return next(iter(sorted(lacking, key=devices_first)), None)
+
+
+def _too_large(flavor: str, nodes: TopologyNodes, asked: Ask, workers: Assigned, scarce: str) -> Reason:
+    most = max((d.leaf.free.get(scarce, 0) for d in nodes.tree.by_level[-1] if d.leaf is not None), default=0)
+    shown, has = show_amount(scarce, asked.request[scarce]), show_amount(scarce, max(0, most))
+    message = (
+        f"a pod of pod set {workers.pod_set.name} asks for {shown} {scarce}, more than any domain of flavor {flavor} has "
+        f"free: at most {has} after what DaemonSets take, which Kueue subtracts whatever their priority"
+    )
+    change = f"ask for at most {has} {scarce} per pod" if most > 0 else ""
+    place = workers.pod_set.template.place_of(scarce)
+    return Reason(
+        TOPOLOGY_FAILED,
+        "larger-than-node",
+        message,
+        place,
+        (asked_at(workers),),
+        change,
+        flavor=flavor,
+        resource=scarce,
+    )
+
+
+def _some(nodes: tuple[str, ...]) -> str:
+    more = f" and {len(nodes) - _SHOWN} more" if len(nodes) > _SHOWN else ""
+    return ", ".join(nodes[:_SHOWN]) + more
+
+
+def asked_at(assigned: Assigned) -> Place:
+    asked = assigned.pod_set.topology
+    return asked.place if asked is not None else assigned.pod_set.template.place
