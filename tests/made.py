@@ -38,7 +38,14 @@ QUOTA_ROUTE = ("spec", "resourceGroups", 0, "flavors", 0, "resources", 0, "nomin
 
 
 def rule(identifier: str, name: str, severity: str = "error") -> Rule:
-    return Rule(identifier, name, "capacity", severity, f"What {name} means.", f"Fix {name}.")
+    return Rule(
+        id=identifier,
+        name=name,
+        family="capacity",
+        severity=severity,
+        summary=f"What {name} means.",
+        fix=f"Fix {name}.",
+    )
 
 
 CATALOGUE = {

@@ -20,7 +20,7 @@ from qcheck.findings.worsening import is_worse
 from qcheck.reports import FORMATS, render
 from qcheck.settings import load_settings
 
-JOB = ObjectId("batch", "v1", "Job", "train", "ml")
+JOB = ObjectId(group="batch", version="v1", kind="Job", name="train", namespace="ml")
 
 
 def of(identifier: str, severity: str, line: str = "a.yaml", **data: str) -> Finding:

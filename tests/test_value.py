@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from qcheck.cluster.value import WRITTEN_AFTER, Value, replace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PROJECT = Path(__file__).parent.parent
 
 
 class Point(Value):
@@ -94,3 +103,18 @@ def test_nothing_changes_when_a_class_gets_methods_of_its_own() -> None:
         Often()  # type: ignore[call-arg]
     with pytest.raises(TypeError):
         Often(1, z=1)  # type: ignore[call-arg]
+
+
+def calls_by_place(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield where a value is built from more than four arguments that only their order tells apart."""
+    module = import_module(".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__init__"))
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) > 4:
+            built = getattr(module, node.func.id, None)
+            if isinstance(built, type) and issubclass(built, Value):
+                yield f"{path.name}:{node.lineno}", node.func.id
+
+
+def test_values_of_many_fields_are_built_by_name() -> None:
+    found = [call for path in sorted((PROJECT / "qcheck").rglob("*.py")) for call in calls_by_place(path)]
+    assert not found

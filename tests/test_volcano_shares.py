@@ -28,7 +28,7 @@ def in_case(rule: str, case: str, demand: Demand = ALL_BUSY) -> dict[str, QueueS
 
 
 def claim(name: str, deserved: int, most: int, priority: int = 0, below: tuple[Claimant, ...] = ()) -> Claimant:
-    return Claimant(name, Fraction(deserved), Fraction(most), priority, below)
+    return Claimant(name=name, deserved=Fraction(deserved), most=Fraction(most), priority=priority, below=below)
 
 
 def test_weights_divide_and_bound() -> None:

@@ -88,7 +88,13 @@ def _line(cluster: Cluster, flavor: str, resource: str) -> CapacityLine:
 def _pool(match: Match, resource: str) -> PoolLine:
     group = match.group
     nodes = group.static if match.how_many == ALL else 0
-    return PoolLine(group, nodes, group.ceiling, _least(group, resource)[0], group.lowest(resource))
+    return PoolLine(
+        group=group,
+        nodes=nodes,
+        ceiling_nodes=group.ceiling,
+        per_node=_least(group, resource)[0],
+        free_per_node=group.lowest(resource),
+    )
 
 
 def _least(group: NodeGroup, resource: str) -> tuple[int, int, int]:

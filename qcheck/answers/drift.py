@@ -174,7 +174,7 @@ def _count(pool: NodePool, live: int) -> Iterator[NodeDifference]:
         return
     at_most = "" if pool.maximum is None else f" to {pool.maximum}"
     file: object = pool.minimum if pool.minimum == pool.maximum else f"{pool.minimum}{at_most or ' or more'}"
-    yield NodeDifference(pool.name, pool.count_place, "count", file, live)
+    yield NodeDifference(pool=pool.name, place=pool.count_place, field="count", file=file, live=live)
 
 
 def _grouped(pool: NodePool, members: Iterable[Node]) -> list[NodeDifference]:
@@ -235,4 +235,4 @@ def _astray(cluster: Cluster, owners: Mapping[str, NodePool]) -> Iterator[NodeDi
         is_control_plane = any(label in node.node_labels for label in CONTROL_PLANE)
         if node.name not in owners and devices and not is_control_plane:
             amounts = ", ".join(f"{amount} {resource}" for resource, amount in sorted(devices.items()))
-            yield NodeDifference(None, None, "node", None, amounts, (node.name,))
+            yield NodeDifference(pool=None, place=None, field="node", file=None, live=amounts, nodes=(node.name,))

@@ -107,7 +107,15 @@ def _use(groups: list[NodeGroup], resource: str, name: str, request: Amounts, ga
     ]
     rate = fragmentation_rate(nodes, request, resource)
     idle = free - pods * request[resource]
-    return ShapeUse(name, request[resource], pods, idle, tuple(causes), (rate.numerator, rate.denominator), gangs)
+    return ShapeUse(
+        name=name,
+        size=request[resource],
+        pods=pods,
+        idle=idle,
+        stranded=tuple(causes),
+        fragmentation=(rate.numerator, rate.denominator),
+        gangs=gangs,
+    )
 
 
 def _cause(group: NodeGroup, resource: str, size: int, by: str) -> str:

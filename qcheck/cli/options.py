@@ -67,7 +67,15 @@ FORMAT = Option(
     ("--format", "-f"), MANY, "A report, to standard output or FILE; may be repeated.", "FMT[=FILE]", panel=OUTPUT
 )
 LIVE = Option(("--live",), MAYBE, "Read a running cluster too, through kubectl; without PATHS it alone.", "[=CONTEXT]")
-COLOR = Option(("--color",), ONE, "Colours: on terminals only, always or never.", "", COLORS, "auto", OUTPUT)
+COLOR = Option(
+    names=("--color",),
+    kind=ONE,
+    help="Colours: on terminals only, always or never.",
+    metavar="",
+    choices=COLORS,
+    default="auto",
+    panel=OUTPUT,
+)
 QUIET = Option(("--quiet", "-q"), FLAG, "No closing summary, no progress; what was not judged stays.", panel=OUTPUT)
 VERBOSE = Option(("--verbose", "-v"), FLAG, "Settings file and time per stage, on standard error.", panel=OUTPUT)
 
@@ -80,11 +88,29 @@ CHECK_OPTIONS = (
     COLOR,
     QUIET,
     VERBOSE,
-    Option(("--min-severity",), ONE, "The lowest severity that is shown; all count.", "", SEVERITIES[::-1], "note", OUTPUT),
+    Option(
+        names=("--min-severity",),
+        kind=ONE,
+        help="The lowest severity that is shown; all count.",
+        metavar="",
+        choices=SEVERITIES[::-1],
+        default="note",
+        panel=OUTPUT,
+    ),
     Option(("--statistics",), FLAG, "Counts by rule at the end.", panel=OUTPUT),
     Option(("--all",), FLAG, "Show the findings that follow from others, too.", panel=OUTPUT),
-    Option(("--fail-on",), ONE, "The lowest severity that gives exit code 1.", "", SEVERITIES[::-1], "error", VERDICT),
-    Option(("--select",), MANY, "Only these rules: id, name or prefix such as QC1; may be repeated.", "RULE", panel=VERDICT),
+    Option(
+        names=("--fail-on",),
+        kind=ONE,
+        help="The lowest severity that gives exit code 1.",
+        metavar="",
+        choices=SEVERITIES[::-1],
+        default="error",
+        panel=VERDICT,
+    ),
+    Option(
+        ("--select",), MANY, "Only these rules: id, name or prefix such as QC1; may be repeated.", "RULE", panel=VERDICT
+    ),
     Option(("--ignore",), MANY, "Not these rules; may be repeated.", "RULE", panel=VERDICT),
     Option(("--baseline",), ONE, "Findings in this file are known and do not count.", "FILE", panel=VERDICT),
     Option(
@@ -92,9 +118,11 @@ CHECK_OPTIONS = (
     ),
     Option(("--strict",), FLAG, "Warnings fail, and so does a rule that could not be judged.", panel=VERDICT),
     Option(("--exit-zero",), FLAG, "Exit 0 although there are findings; 2 stays 2.", panel=VERDICT),
-    Option(("--fix",), FLAG, "Rewrite old API versions, renamed fields and quantities in place, then check.", panel=FIXES),
+    Option(
+        ("--fix",), FLAG, "Rewrite old API versions, renamed fields and quantities in place, then check.", panel=FIXES
+    ),
     Option(("--diff",), FLAG, "Show what --fix would rewrite and write nothing; 1 if there is something.", panel=FIXES),
-)  # fmt: skip
+)
 
 
 def parse_plainly(words: Sequence[str]) -> CheckOptions | None:

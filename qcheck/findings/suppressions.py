@@ -131,7 +131,9 @@ def _judged(
     elif until:
         wrong = _expired(until, today)
     rules = tuple(names[w] for w in words if w in names)
-    return Suppression(base.place, rules, until, wrong, base.lines, base.owner, base.inside)
+    return Suppression(
+        place=base.place, rules=rules, until=until, wrong=wrong, lines=base.lines, owner=base.owner, inside=base.inside
+    )
 
 
 def _near(word: str, names: Mapping[str, str]) -> str:

@@ -103,13 +103,13 @@ def validate_brought(root: Cursor, brought: Brought, judge: Judge) -> Iterator[P
         if failure.code == "unknown-field":
             text = f'unknown field "{path}": {brought.name} has no such field and drops it in silence'
         yield Problem(
-            failure.code,
-            Place(root.document, root.route + route, "", failure.on_key),
-            text,
-            f"Write {failure.near}." if failure.near else "",
-            identity,
-            (brought.place.named("the schema of this kind"),),
-            {"check": failure.check, "field": path},
+            code=failure.code,
+            place=Place(root.document, root.route + route, "", failure.on_key),
+            message=text,
+            help=f"Write {failure.near}." if failure.near else "",
+            object=identity,
+            related=(brought.place.named("the schema of this kind"),),
+            data={"check": failure.check, "field": path},
         )
 
 

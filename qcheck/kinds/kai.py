@@ -58,7 +58,7 @@ def _seconds(time: str) -> int | None:
 
 def _terms(dimension: Dimension, at: Cursor) -> kai.Terms:
     quota, limit, weight = (number(at[field]) or Fraction(0) for field in ("quota", "limit", "overQuotaWeight"))
-    return kai.Terms(dimension, place(at), quota, limit, weight)
+    return kai.Terms(dimension=dimension, place=place(at), written_quota=quota, written_limit=limit, weight=weight)
 
 
 def _min_runtimes(at: Cursor) -> dict[str, str]:

@@ -93,7 +93,12 @@ def _quota(flavor: str, at: Cursor) -> queues.Quota | None:
     if nominal is None or not resource:
         return None
     return queues.Quota(
-        flavor, resource, nominal, place(at), quantity(at["borrowingLimit"]), quantity(at["lendingLimit"])
+        flavor=flavor,
+        resource=resource,
+        nominal_quantity=nominal,
+        place=place(at),
+        borrowing_quantity=quantity(at["borrowingLimit"]),
+        lending_quantity=quantity(at["lendingLimit"]),
     )
 
 

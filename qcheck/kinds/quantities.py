@@ -119,23 +119,23 @@ def _fraction(quantity: Quantity) -> str:
 
 def _problem(root: Cursor, identity: ObjectId, each: Found, said: str) -> Problem:
     return Problem(
-        "quantity-suspicious",
-        Place(root.document, root.route + each.route),
-        f"{field_path(each.route)}: {said}",
-        "",
-        identity,
-        (),
-        {"resource": each.resource, "value": str(each.value)},
+        code="quantity-suspicious",
+        place=Place(root.document, root.route + each.route),
+        message=f"{field_path(each.route)}: {said}",
+        help="",
+        object=identity,
+        related=(),
+        data={"resource": each.resource, "value": str(each.value)},
     )
 
 
 def _rewritten(root: Cursor, identity: ObjectId, each: Found, quantity: Quantity) -> Problem:
     return Problem(
-        "quantity-not-canonical",
-        Place(root.document, root.route + each.route),
-        f"{field_path(each.route)}: the API server rewrites {quantity.text} to {quantity.canonical}",
-        f"Write {quantity.canonical}.",
-        identity,
-        (),
-        {"value": quantity.text, "canonical": quantity.canonical},
+        code="quantity-not-canonical",
+        place=Place(root.document, root.route + each.route),
+        message=f"{field_path(each.route)}: the API server rewrites {quantity.text} to {quantity.canonical}",
+        help=f"Write {quantity.canonical}.",
+        object=identity,
+        related=(),
+        data={"value": quantity.text, "canonical": quantity.canonical},
     )

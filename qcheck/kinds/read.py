@@ -42,7 +42,13 @@ def object_id(root: Cursor) -> ObjectId:
     if not name and (generated := metadata.text_at("generateName")):
         name = f"{generated}*"
     is_clusters = kind in CLUSTER_SCOPED or (group, kind) in CLUSTER_SCOPED_OF_GROUP
-    return ObjectId(group, version, kind, name, None if is_clusters else metadata.text_at("namespace") or "default")
+    return ObjectId(
+        group=group,
+        version=version,
+        kind=kind,
+        name=name,
+        namespace=None if is_clusters else metadata.text_at("namespace") or "default",
+    )
 
 
 def text_list(at: Cursor) -> tuple[str, ...]:

@@ -23,14 +23,14 @@ def unknown_field(root: Cursor, identity: ObjectId, found: Described | None, fai
     path = field_path(route)
     near, advice = _advice(identity, found, failure, route)
     return Problem(
-        "unknown-field",
-        Place(root.document, failure.route, "", True),
-        f'unknown field "{path}": {identity.api_version} {identity.kind} has no such field and drops it in silence'
+        code="unknown-field",
+        place=Place(root.document, failure.route, "", True),
+        message=f'unknown field "{path}": {identity.api_version} {identity.kind} has no such field and drops it in silence'
         + (f"; {advice}" if advice else ""),
-        f"Write {near}." if near else "",
-        identity,
-        (),
-        {"field": path, "nearest": near or None},
+        help=f"Write {near}." if near else "",
+        object=identity,
+        related=(),
+        data={"field": path, "nearest": near or None},
     )
 
 

@@ -139,13 +139,13 @@ def _problem(root: Cursor, identity: ObjectId, found: Described | None, failure:
 
         return unknown_field(root, identity, found, failure)
     return Problem(
-        failure.code,
-        Place(root.document, route, "", failure.on_key),
-        f"{path}: {failure.text}",
-        failure.fix[:1].upper() + failure.fix[1:] + "." * bool(failure.fix),
-        identity,
-        tuple(Place(root.document, r, "compare with this") for r in failure.related),
-        {"check": failure.check, "field": path},
+        code=failure.code,
+        place=Place(root.document, route, "", failure.on_key),
+        message=f"{path}: {failure.text}",
+        help=failure.fix[:1].upper() + failure.fix[1:] + "." * bool(failure.fix),
+        object=identity,
+        related=tuple(Place(root.document, r, "compare with this") for r in failure.related),
+        data={"check": failure.check, "field": path},
     )
 
 
@@ -158,11 +158,11 @@ def _of_configuration(root: Cursor, identity: ObjectId, failure: Failure) -> Pro
         text = f'unknown field "{path}": the manager of this release does not start with it'
         fix = f"write {failure.near}" if failure.near else "remove it"
     return Problem(
-        "configuration-rejected",
-        Place(root.document, failure.route, "", failure.on_key),
-        text,
-        fix[:1].upper() + fix[1:] + "." * bool(fix),
-        identity,
-        tuple(Place(root.document, r, "compare with this") for r in failure.related),
-        {"check": check, "field": path},
+        code="configuration-rejected",
+        place=Place(root.document, failure.route, "", failure.on_key),
+        message=text,
+        help=fix[:1].upper() + fix[1:] + "." * bool(fix),
+        object=identity,
+        related=tuple(Place(root.document, r, "compare with this") for r in failure.related),
+        data={"check": check, "field": path},
     )

@@ -27,7 +27,13 @@ def version_problems(root: Cursor, identity: ObjectId, release: Release) -> Iter
         )
         place = Place(root.document, (*root.route, "apiVersion"))
         yield Problem(
-            "configuration-rejected", place, message, "", identity, (), {"check": "CFG-KEY", "field": "apiVersion"}
+            code="configuration-rejected",
+            place=place,
+            message=message,
+            help="",
+            object=identity,
+            related=(),
+            data={"check": "CFG-KEY", "field": "apiVersion"},
         )
     if identity.group != KUEUE or not identity.version:
         return
@@ -41,13 +47,13 @@ def version_problems(root: Cursor, identity: ObjectId, release: Release) -> Iter
     is_flagged = DEPRECATED_SINCE.get(identity.version, (999, 0)) <= release
     if is_flagged and (identity.kind, identity.version) not in NOT_DEPRECATED:
         yield Problem(
-            "api-version-deprecated",
-            Place(root.document, (*root.route, "apiVersion")),
-            f"{identity.api_version} {identity.kind} is deprecated in Kueue {shown(release)}",
-            f"Write apiVersion: {KUEUE}/{served[-1]}; `qcheck check --fix` rewrites the fields that changed.",
-            identity,
-            (),
-            {"version": identity.version, "newest": served[-1]},
+            code="api-version-deprecated",
+            place=Place(root.document, (*root.route, "apiVersion")),
+            message=f"{identity.api_version} {identity.kind} is deprecated in Kueue {shown(release)}",
+            help=f"Write apiVersion: {KUEUE}/{served[-1]}; `qcheck check --fix` rewrites the fields that changed.",
+            object=identity,
+            related=(),
+            data={"version": identity.version, "newest": served[-1]},
         )
     yield from _lost(root, identity)
 
@@ -73,13 +79,13 @@ def _gone(root: Cursor, identity: ObjectId, release: Release, served: list[str])
     if identity.kind in FORMER_KINDS:
         instead = f"It is a {FORMER_KINDS[identity.kind]} now."
     return Problem(
-        "api-version-gone",
-        Place(root.document, (*root.route, "apiVersion")),
-        f"Kueue {shown(release)} does not serve {identity.api_version} {identity.kind}: {why}",
-        instead,
-        identity,
-        (),
-        {"version": identity.version, "served": ", ".join(served)},
+        code="api-version-gone",
+        place=Place(root.document, (*root.route, "apiVersion")),
+        message=f"Kueue {shown(release)} does not serve {identity.api_version} {identity.kind}: {why}",
+        help=instead,
+        object=identity,
+        related=(),
+        data={"version": identity.version, "served": ", ".join(served)},
     )
 
 
@@ -88,13 +94,13 @@ def _unknown_kind(root: Cursor, identity: ObjectId) -> Problem:
 
     near = closest(identity.kind, SERVED)
     return Problem(
-        "api-rejected",
-        Place(root.document, (*root.route, "kind")),
-        f'no matches for kind "{identity.kind}" in version "{identity.api_version}"',
-        f"Write kind: {near}." if near else "",
-        identity,
-        (),
-        {"check": "KIND", "field": "kind"},
+        code="api-rejected",
+        place=Place(root.document, (*root.route, "kind")),
+        message=f'no matches for kind "{identity.kind}" in version "{identity.api_version}"',
+        help=f"Write kind: {near}." if near else "",
+        object=identity,
+        related=(),
+        data={"check": "KIND", "field": "kind"},
     )
 
 
@@ -105,12 +111,12 @@ def _lost(root: Cursor, identity: ObjectId) -> Iterator[Problem]:
     if identity.version != "v1beta1" or identity.kind != "ClusterQueue" or not (plain.data and strategy.data):
         return
     yield Problem(
-        "unknown-field",
-        Place(root.document, strategy.route, "", True),
-        "spec.admissionChecksStrategy is lost: where both are set, the plain list spec.admissionChecks overwrites it, "
-        "with all its onFlavors",
-        "Remove admissionChecks, and keep the checks in admissionChecksStrategy.",
-        identity,
-        (Place(root.document, plain.route, "this list is kept", True),),
-        {"check": "A02", "field": "spec.admissionChecksStrategy.admissionChecks"},
+        code="unknown-field",
+        place=Place(root.document, strategy.route, "", True),
+        message="spec.admissionChecksStrategy is lost: where both are set, the plain list spec.admissionChecks "
+        "overwrites it, with all its onFlavors",
+        help="Remove admissionChecks, and keep the checks in admissionChecksStrategy.",
+        object=identity,
+        related=(Place(root.document, plain.route, "this list is kept", True),),
+        data={"check": "A02", "field": "spec.admissionChecksStrategy.admissionChecks"},
     )

@@ -53,7 +53,9 @@ def _candidates(top: Cursor, problems: list[Problem]) -> Iterator[tuple[int, Cur
         except NotYaml as error:
             if text.route[-1] == KEY:
                 message = f"the configuration of Volcano's scheduler is no valid YAML: {error}"
-                found = Problem("configuration-rejected", place(text), message, "", object_id(top))
+                found = Problem(
+                    code="configuration-rejected", place=place(text), message=message, help="", object=object_id(top)
+                )
                 problems.append(replace(found, data={"check": "VS-YAML"}))
             continue
         if _is_configuration(inner):
@@ -78,7 +80,13 @@ def _strings(at: Cursor, depth: int) -> Iterator[Cursor]:
 def _decode(at: Cursor, holder: ObjectId) -> VolcanoScheduler:
     actions = tuple(a.strip() for a in at.text_at("actions").split(",") if a.strip())
     plugins = tuple(_plugin(p, tier) for tier, each in enumerate(at["tiers"].items()) for p in each["plugins"].items())
-    return VolcanoScheduler(actions, plugins, place(at), place(at["actions"]), holder if holder.kind else None)
+    return VolcanoScheduler(
+        actions=actions,
+        plugins=plugins,
+        place=place(at),
+        actions_place=place(at["actions"]),
+        object=holder if holder.kind else None,
+    )
 
 
 def _plugin(at: Cursor, tier: int) -> SchedulerPlugin:
@@ -96,11 +104,12 @@ def _faults(at: Cursor, holder: ObjectId) -> Iterator[Problem]:
     for name in at.text_at("actions").split(","):
         if name.strip() not in ACTIONS:
             yield Problem(
-                "configuration-rejected",
-                place(at["actions"]),
-                f"Volcano's scheduler has no action {name.strip()!r}, and does not use a configuration that names one",
-                f"Write actions among {', '.join(sorted(ACTIONS))}.",
-                holder if holder.kind else None,
-                (),
-                {"check": "VS-ACTION", "field": "actions"},
+                code="configuration-rejected",
+                place=place(at["actions"]),
+                message=f"Volcano's scheduler has no action {name.strip()!r}, and does not use a configuration that "
+                "names one",
+                help=f"Write actions among {', '.join(sorted(ACTIONS))}.",
+                object=holder if holder.kind else None,
+                related=(),
+                data={"check": "VS-ACTION", "field": "actions"},
             )

@@ -58,9 +58,20 @@ def _row(line: str) -> MachineType:
         ",", 12
     )
     return MachineType(
-        provider, name, _whole(vcpu), _bytes(memory), resource or None, model or None, _whole(count),
-        _bytes(gpu_memory), _whole(nvlink), kind or None, _whole(rdma), source.strip('"'), _whole(pods),
-    )  # fmt: skip
+        provider=provider,
+        name=name,
+        vcpu=_whole(vcpu),
+        memory=_bytes(memory),
+        resource=resource or None,
+        model=model or None,
+        count=_whole(count),
+        gpu_memory=_bytes(gpu_memory),
+        nvlink_domain=_whole(nvlink),
+        rdma_kind=kind or None,
+        rdma_count=_whole(rdma),
+        source=source.strip('"'),
+        pods=_whole(pods),
+    )
 
 
 def _whole(text: str) -> int | None:

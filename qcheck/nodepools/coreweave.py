@@ -23,17 +23,17 @@ def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
     types = look_up((size,), "coreweave", world.own) if size else Types((), "no instanceType is given")
     yield finished(
         Draft(
-            name,
-            "CoreWeave NodePool",
-            place(root),
-            _count(spec),
-            types.machines,
-            place(spec["instanceType"]),
-            str(kind.doubt) if kind.doubt else types.doubt,
-            figures.labels(spec["nodeLabels"]),
-            figures.taints(spec["nodeTaints"]),
-            tuple(unresolved_keys(spec["nodeLabels"])),
-            (coreweave(name, types.first),),
+            name=name,
+            format="CoreWeave NodePool",
+            place=place(root),
+            count=_count(spec),
+            machines=types.machines,
+            type_place=place(spec["instanceType"]),
+            machine_doubt=str(kind.doubt) if kind.doubt else types.doubt,
+            labels=figures.labels(spec["nodeLabels"]),
+            taints=figures.taints(spec["nodeTaints"]),
+            open_labels=tuple(unresolved_keys(spec["nodeLabels"])),
+            provided=(coreweave(name, types.first),),
             spot=spec["computeClass"].text() == "spot",
             autoscaler="cluster-autoscaler",
             group_label=("compute.coreweave.com/node-pool", name),
@@ -48,6 +48,8 @@ def _count(spec: Cursor) -> Count:
     wanted = figures.whole(spec["targetNodes"])
     if figures.flag(spec["autoscaling"]):
         low, high = figures.whole(spec["minNodes"]), figures.whole(spec["maxNodes"])
-        return Count(place(spec["maxNodes"]), low or 0, wanted, high, figures.doubt)
+        return Count(place=place(spec["maxNodes"]), minimum=low or 0, desired=wanted, maximum=high, doubt=figures.doubt)
     most = None if figures.doubt else wanted or 0
-    return Count(place(spec["targetNodes"]), wanted or 0, wanted, most, figures.doubt)
+    return Count(
+        place=place(spec["targetNodes"]), minimum=wanted or 0, desired=wanted, maximum=most, doubt=figures.doubt
+    )

@@ -41,23 +41,23 @@ def _pool(group: Cursor, cluster: str, is_managed: bool, own: Mapping[str, Machi
     types, at = _types(group, kind, own)
     return finished(
         Draft(
-            name,
-            "eksctl managed node group" if is_managed else "eksctl node group",
-            place(group),
-            _count(group, is_managed),
-            types.machines,
-            place(at),
-            f"{kind.doubt}; {HINT}" if kind.doubt else types.doubt,
-            labels,
-            taints,
-            tuple(unresolved_keys(group["labels"])),
-            tuple(provided),
-            _zones(group),
-            spot or _all_spot(group["instancesDistribution"]),
-            "Auto Scaling group",
-            (GROUP_LABEL, name),
-            figures,
-            HINT,
+            name=name,
+            format="eksctl managed node group" if is_managed else "eksctl node group",
+            place=place(group),
+            count=_count(group, is_managed),
+            machines=types.machines,
+            type_place=place(at),
+            machine_doubt=f"{kind.doubt}; {HINT}" if kind.doubt else types.doubt,
+            labels=labels,
+            taints=taints,
+            open_labels=tuple(unresolved_keys(group["labels"])),
+            provided=tuple(provided),
+            zones=_zones(group),
+            spot=spot or _all_spot(group["instancesDistribution"]),
+            autoscaler="Auto Scaling group",
+            group_label=(GROUP_LABEL, name),
+            other=figures,
+            hint=HINT,
         )
     )
 
@@ -88,7 +88,7 @@ def _count(group: Cursor, is_managed: bool) -> Count:
         high = max(high, 1)
     at = next((group[f] for f in ("maxSize", "desiredCapacity", "minSize") if group[f].exists), group)
     if figures.doubt is not None:
-        return Count(figures.doubt.place, 0, None, None, figures.doubt)
+        return Count(place=figures.doubt.place, minimum=0, desired=None, maximum=None, doubt=figures.doubt)
     return Count(place(at), low, desired if desired is not None else low, high)
 
 

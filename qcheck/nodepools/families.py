@@ -55,7 +55,20 @@ def by_name(name: str, provider: str | None) -> MachineType | None:
 
 def plain(provider: str, name: str, vcpu: int | None, memory: int | None, source: str = SOURCE) -> MachineType:
     """A machine without accelerators."""
-    return MachineType(provider, name, vcpu, memory, None, None, 0, None, None, None, None, source)
+    return MachineType(
+        provider=provider,
+        name=name,
+        vcpu=vcpu,
+        memory=memory,
+        resource=None,
+        model=None,
+        count=0,
+        gpu_memory=None,
+        nvlink_domain=None,
+        rdma_kind=None,
+        rdma_count=None,
+        source=source,
+    )
 
 
 def _gcp(name: str) -> MachineType | None:

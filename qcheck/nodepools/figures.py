@@ -48,7 +48,7 @@ class Count(Value):
         """The same number in each of some zones."""
         want = None if self.desired is None else self.desired * zones
         high = None if self.maximum is None else self.maximum * zones
-        return Count(self.place, self.minimum * zones, want, high, self.doubt)
+        return Count(place=self.place, minimum=self.minimum * zones, desired=want, maximum=high, doubt=self.doubt)
 
 
 def fixed(number: int, at: Cursor) -> Count:
@@ -61,7 +61,7 @@ def written_count(at: Cursor, default: int = 0) -> Count:
     figures = Figures()
     number = figures.whole(at)
     if figures.doubt is not None:
-        return Count(place(at), 0, None, None, figures.doubt)
+        return Count(place=place(at), minimum=0, desired=None, maximum=None, doubt=figures.doubt)
     return fixed(default if number is None else number, at)
 
 

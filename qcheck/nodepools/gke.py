@@ -68,23 +68,23 @@ def read_pool(
     at = config["machine_type"] if config["machine_type"].exists else fields.at
     return finished(
         Draft(
-            name,
-            format,
-            place(fields.at),
-            _count(fields, zones),
-            types.machines,
-            place(at),
-            types.doubt if kind.doubt is None else f"{kind.doubt}{'; ' + hint if hint else ''}",
-            labels,
-            taints,
-            tuple(unresolved_keys(config["labels"])),
-            (gke(described, types.first),),
-            zones or (),
-            spot or preemptible,
-            "cluster-autoscaler",
-            ("cloud.google.com/gke-nodepool", name),
-            other,
-            hint,
+            name=name,
+            format=format,
+            place=place(fields.at),
+            count=_count(fields, zones),
+            machines=types.machines,
+            type_place=place(at),
+            machine_doubt=types.doubt if kind.doubt is None else f"{kind.doubt}{'; ' + hint if hint else ''}",
+            labels=labels,
+            taints=taints,
+            open_labels=tuple(unresolved_keys(config["labels"])),
+            provided=(gke(described, types.first),),
+            zones=zones or (),
+            spot=spot or preemptible,
+            autoscaler="cluster-autoscaler",
+            group_label=("cloud.google.com/gke-nodepool", name),
+            other=other,
+            hint=hint,
         )
     )
 
@@ -118,15 +118,27 @@ def _count(fields: Fields, zones: tuple[str, ...] | None) -> Count:
     figures = Figures()
     low, high = figures.whole(scaling["total_min_node_count"]), figures.whole(scaling["total_max_node_count"])
     if high or figures.doubt is not None:
-        return Count(place(scaling["total_max_node_count"]), low or 0, None, high, figures.doubt)
+        return Count(
+            place=place(scaling["total_max_node_count"]),
+            minimum=low or 0,
+            desired=None,
+            maximum=high,
+            doubt=figures.doubt,
+        )
     low, high = figures.whole(scaling["min_node_count"]), figures.whole(scaling["max_node_count"])
     if high or (scaling["max_node_count"].exists and figures.doubt is not None):
-        each = Count(place(scaling["max_node_count"]), low or 0, _initial(fields), high, figures.doubt)
+        each = Count(
+            place=place(scaling["max_node_count"]),
+            minimum=low or 0,
+            desired=_initial(fields),
+            maximum=high,
+            doubt=figures.doubt,
+        )
     else:
         each = _fixed(fields)
     if zones is None and (each.maximum or each.doubt):
         missing = Doubt("the number of zones, which multiplies the counts,", "not given", each.place)
-        return Count(each.place, 0, None, None, first_doubt(each.doubt, missing))
+        return Count(place=each.place, minimum=0, desired=None, maximum=None, doubt=first_doubt(each.doubt, missing))
     return each.times(len(zones or ()) or 1)
 
 

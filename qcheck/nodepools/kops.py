@@ -30,15 +30,15 @@ def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
     types, at = _types(spec, kind, world)
     yield finished(
         Draft(
-            name,
-            "kOps InstanceGroup",
-            place(root),
-            _count(spec),
-            types.machines,
-            place(at),
-            str(kind.doubt) if kind.doubt else types.doubt,
-            figures.labels(spec["nodeLabels"]),
-            tuple(written_taint(t) for t in figures.texts(spec["taints"])),
+            name=name,
+            format="kOps InstanceGroup",
+            place=place(root),
+            count=_count(spec),
+            machines=types.machines,
+            type_place=place(at),
+            machine_doubt=str(kind.doubt) if kind.doubt else types.doubt,
+            labels=figures.labels(spec["nodeLabels"]),
+            taints=tuple(written_taint(t) for t in figures.texts(spec["taints"])),
             provided=(_provided(root, name, types, world),),
             zones=texts(spec["zones"]),
             spot=spec["maxPrice"].text() is not None,
@@ -55,7 +55,13 @@ def _count(spec: Cursor) -> Count:
     low, high = figures.whole(spec["minSize"]), figures.whole(spec["maxSize"])
     low = 1 if low is None else low
     at = spec["maxSize"] if spec["maxSize"].exists else spec["minSize"]
-    return Count(place(at), low, low, None if figures.doubt else max(low, 1 if high is None else high), figures.doubt)
+    return Count(
+        place=place(at),
+        minimum=low,
+        desired=low,
+        maximum=None if figures.doubt else max(low, 1 if high is None else high),
+        doubt=figures.doubt,
+    )
 
 
 def _types(spec: Cursor, figures: Figures, world: World) -> tuple[Types, Cursor]:

@@ -48,9 +48,15 @@ def of_type(kind: MachineType, kubelet: Kubelet = UNTOUCHED, usual_pods: int = D
         allocatable[EFA] = kind.rdma_count
         sure[EFA] = ESTIMATED
     return Machine(
-        kind.name, allocatable, sure, frozenset(unknown), kind.model, kind.nvlink_domain, source=kind.source,
+        instance_type=kind.name,
+        allocatable=allocatable,
+        sure=sure,
+        unknown=frozenset(unknown),
+        model=kind.model,
+        nvlink_domain=kind.nvlink_domain,
+        source=kind.source,
         capacity=_capacity(kind),
-    )  # fmt: skip
+    )
 
 
 def _capacity(kind: MachineType) -> dict[str, int]:

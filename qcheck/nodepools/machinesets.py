@@ -74,15 +74,15 @@ def _capi(root: Cursor, kind: str, world: World) -> NodePool:
     types, at = _type_of(infra, annotations, world.own, reference)
     return finished(
         Draft(
-            root["metadata"]["name"].text() or "",
-            f"Cluster API {kind}",
-            place(root),
-            _count(spec["replicas"], annotations, managed),
-            types.machines,
-            place(at),
-            types.doubt,
-            declared,
-            taints,
+            name=root["metadata"]["name"].text() or "",
+            format=f"Cluster API {kind}",
+            place=place(root),
+            count=_count(spec["replicas"], annotations, managed),
+            machines=types.machines,
+            type_place=place(at),
+            machine_doubt=types.doubt,
+            labels=declared,
+            taints=taints,
             zones=tuple(t for t in (template["failureDomain"].text(),) if t) or texts(spec["failureDomains"]),
             spot=_is_spot(infra),
             autoscaler="cluster-autoscaler",
@@ -99,16 +99,22 @@ def _count(replicas: Cursor, annotations: Cursor, managed: Cursor | None = None)
         low, high = annotations[low_key], annotations[high_key]
         if low.exists and high.exists:
             least, most = figures.whole(low), figures.whole(high)
-            return Count(place(high), least or 0, number if number is not None else least, most, figures.doubt)
+            return Count(
+                place=place(high),
+                minimum=least or 0,
+                desired=number if number is not None else least,
+                maximum=most,
+                doubt=figures.doubt,
+            )
     scaling = managed["scaling"] if managed is not None else None
     if scaling is not None and scaling.exists:
         names = ("maxSize", "maxCount") if scaling["maxSize"].exists else ("maxCount", "minCount")
         high = scaling[names[0]]
         low = scaling["minSize"] if scaling["minSize"].exists else scaling["minCount"]
         least, most = figures.whole(low), figures.whole(high)
-        return Count(place(high), least or 0, number, most, figures.doubt)
+        return Count(place=place(high), minimum=least or 0, desired=number, maximum=most, doubt=figures.doubt)
     if figures.doubt is not None:
-        return Count(place(replicas), 0, None, None, figures.doubt)
+        return Count(place=place(replicas), minimum=0, desired=None, maximum=None, doubt=figures.doubt)
     return Count(place(replicas), *(1 if number is None else number,) * 3)
 
 
@@ -216,15 +222,15 @@ def _of_topology(group: Cursor, world: World) -> NodePool:
     name = group["name"].text() or ""
     return finished(
         Draft(
-            name,
-            "Cluster API topology",
-            place(group),
-            _count(group["replicas"], annotations),
-            types.machines,
-            place(named if named is not None else group["class"]),
-            types.doubt,
-            {**_annotated_labels(annotations), **declared},
-            (*figures.taints(group["taints"]), *_annotated_taints(annotations)),
+            name=name,
+            format="Cluster API topology",
+            place=place(group),
+            count=_count(group["replicas"], annotations),
+            machines=types.machines,
+            type_place=place(named if named is not None else group["class"]),
+            machine_doubt=types.doubt,
+            labels={**_annotated_labels(annotations), **declared},
+            taints=(*figures.taints(group["taints"]), *_annotated_taints(annotations)),
             provided=(Provided(CAPI, {"topology.cluster.x-k8s.io/deployment-name": name}),),
             autoscaler="cluster-autoscaler",
             other=figures,
@@ -249,16 +255,16 @@ def _openshift(root: Cursor, world: World) -> NodePool:
     zone = provider["placement"]["availabilityZone"].text() or provider["zone"].text()
     return finished(
         Draft(
-            name,
-            "OpenShift MachineSet",
-            place(root),
-            _autoscaled(name, world) or _count(spec["replicas"], annotations),
-            types.machines,
-            place(at),
-            types.doubt,
-            {**_annotated_labels(annotations), **figures.labels(template["metadata"]["labels"])},
-            (*figures.taints(template["taints"]), *_annotated_taints(annotations)),
-            tuple(unresolved_keys(template["metadata"]["labels"])),
+            name=name,
+            format="OpenShift MachineSet",
+            place=place(root),
+            count=_autoscaled(name, world) or _count(spec["replicas"], annotations),
+            machines=types.machines,
+            type_place=place(at),
+            machine_doubt=types.doubt,
+            labels={**_annotated_labels(annotations), **figures.labels(template["metadata"]["labels"])},
+            taints=(*figures.taints(template["taints"]), *_annotated_taints(annotations)),
+            open_labels=tuple(unresolved_keys(template["metadata"]["labels"])),
             zones=(zone,) if zone else (),
             spot=provider["spotMarketOptions"].exists or provider["spotVMOptions"].exists,
             autoscaler="cluster-autoscaler",
@@ -279,5 +285,7 @@ def _autoscaled(name: str, world: World) -> Count | None:
         spec, figures = each["spec"], Figures()
         if spec["scaleTargetRef"]["name"].text() == name:
             low, high = figures.whole(spec["minReplicas"]), figures.whole(spec["maxReplicas"])
-            return Count(place(spec["maxReplicas"]), low or 0, None, high, figures.doubt)
+            return Count(
+                place=place(spec["maxReplicas"]), minimum=low or 0, desired=None, maximum=high, doubt=figures.doubt
+            )
     return None

@@ -41,11 +41,11 @@ class NodeClass(Value):
         pods = self.spec["maxPods"] if self.group == AKS else said["maxPods"]
         number, per_core = _number(pods), _number(said["podsPerCore"])
         return Kubelet(
-            number,
-            per_core,
-            amounts(said["kubeReserved"]),
-            amounts(said["systemReserved"]),
-            said["evictionHard"]["memory.available"].amount(),
+            max_pods=number,
+            pods_per_core=per_core,
+            kube_reserved=amounts(said["kubeReserved"]),
+            system_reserved=amounts(said["systemReserved"]),
+            eviction=said["evictionHard"]["memory.available"].amount(),
             pods_unknown=(pods.exists and number is None) or (said["podsPerCore"].exists and per_core is None),
         )
 

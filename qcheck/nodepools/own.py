@@ -61,7 +61,7 @@ def _count(at: Cursor) -> Count:
     read = Figures()
     low, desired, high = (read.whole(at[f]) for f in ("min", "desired", "max"))
     if read.doubt is not None:
-        return Count(place(at), 0, None, None, read.doubt)
+        return Count(place=place(at), minimum=0, desired=None, maximum=None, doubt=read.doubt)
     return Count(place(at), low or 0, desired, high)
 
 

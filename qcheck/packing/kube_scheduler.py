@@ -74,7 +74,9 @@ def schedule(
     for each in pods:
         request = scheduled(cluster, each.template, limits)
         found = hosts(cluster, groups, each.template, request)
-        shapes.append(Shape(each.pod_set.name, each.template, request, each.count, found))
+        shapes.append(
+            Shape(name=each.pod_set.name, template=each.template, request=request, count=each.count, hosts=found)
+        )
     unknown = tuple(_not_judged(pods))
     return _decide(cluster, pods, tuple(shapes), groups, unknown)
 
@@ -92,7 +94,12 @@ def _never_created(cluster: Cluster, pods: Wanted) -> Iterator[Reason]:
             )
             near = (runtime.place.at("scheduling", "nodeSelector", key),)
             yield Reason(
-                UNSCHEDULABLE, "runtime-class", message, place, near, f"use another RuntimeClass for {key}={own}"
+                code=UNSCHEDULABLE,
+                cause="runtime-class",
+                message=message,
+                place=place,
+                near=near,
+                change=f"use another RuntimeClass for {key}={own}",
             )
 
 
@@ -136,7 +143,14 @@ def _uneven(pods: Wanted, most: int) -> Reason:
         f"then {most} of its {pods.count} pods fit"
     )
     change = f"run at most {most} pods" if most else "raise maxSkew"
-    return Reason(UNSCHEDULABLE, "spread", message, spread.place, (pods.pod_set.count_place,), change)
+    return Reason(
+        code=UNSCHEDULABLE,
+        cause="spread",
+        message=message,
+        place=spread.place,
+        near=(pods.pod_set.count_place,),
+        change=change,
+    )
 
 
 def _spread_unknown(pods: list[Wanted]) -> Iterator[Reason]:
@@ -168,7 +182,13 @@ def _doubt(pods: list[Wanted], shapes: tuple[Shape, ...]) -> Reason:
     groups = [h.group for h in first[1].hosts if h.possible]
     why = _uncertainty(groups, first[1]) or "the packing could not be decided within the bounds of the search"
     message = f"pod set {first[0].pod_set.name} may or may not find room: {why}"
-    return Reason("NodesUnknown", "uncertain", message, first[0].template.place, tuple(g.place for g in groups[:3]))
+    return Reason(
+        code="NodesUnknown",
+        cause="uncertain",
+        message=message,
+        place=first[0].template.place,
+        near=tuple(g.place for g in groups[:3]),
+    )
 
 
 def _uncertainty(groups: list[NodeGroup], shape: Shape) -> str:

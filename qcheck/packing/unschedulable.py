@@ -42,7 +42,7 @@ def _labels(cluster: Cluster, pod_set: PodSet, shape: Shape) -> Reason | None:
     if culprit is None:
         message = f"no node matches what pod set {pod_set.name} requires of its node"
         where = place.at("affinity", "nodeAffinity") if shape.template.selection.terms else place.at("nodeSelector")
-        return Reason(UNSCHEDULABLE, "selector", message, where, near)
+        return Reason(code=UNSCHEDULABLE, cause="selector", message=message, place=where, near=near)
     key, value = culprit, demand_of(cluster, shape.template).selection.selector[culprit]
     if key in pod_set.template.selection.selector:
         return _own_label(cluster, pod_set, shape, key, near)
@@ -50,11 +50,13 @@ def _labels(cluster: Cluster, pod_set: PodSet, shape: Shape) -> Reason | None:
     if runtime is not None and key in runtime.node_selector:
         message = f"RuntimeClass {runtime.name} of pod set {pod_set.name} selects {key}={value}: {_seen(cluster, key)}"
         near = (runtime.place.at("scheduling", "nodeSelector", key), *near)
-        return Reason(UNSCHEDULABLE, "runtime-class", message, place.at("runtimeClassName"), near)
+        return Reason(
+            code=UNSCHEDULABLE, cause="runtime-class", message=message, place=place.at("runtimeClassName"), near=near
+        )
     message = f"the flavor of pod set {pod_set.name} selects {key}={value}: {_seen(cluster, key)}"
     pool = next((p for p in cluster.quota_pools.values() if p.node_labels.get(key) == value), None)
     where = pool.labels_place.at(key) if pool else place
-    return Reason(UNSCHEDULABLE, "flavor-matches-no-nodes", message, where, near)
+    return Reason(code=UNSCHEDULABLE, cause="flavor-matches-no-nodes", message=message, place=where, near=near)
 
 
 def _own_label(cluster: Cluster, pod_set: PodSet, shape: Shape, key: str, near: tuple[Place, ...]) -> Reason:
@@ -64,10 +66,14 @@ def _own_label(cluster: Cluster, pod_set: PodSet, shape: Shape, key: str, near: 
     where = pod_set.template.place.at("nodeSelector", key)
     if selector[key] not in values:
         message = f"pod set {pod_set.name} selects {wanted}: {_seen(cluster, key)}"
-        return Reason(UNSCHEDULABLE, "selector", message, where, near, _select(key, values))
+        return Reason(
+            code=UNSCHEDULABLE, cause="selector", message=message, place=where, near=near, change=_select(key, values)
+        )
     others = ", ".join(f"{k}={v}" for k, v in selector.items() if k != key)
     message = f"pod set {pod_set.name} selects {wanted}, and its nodes are to have {others}: no node has both"
-    return Reason(UNSCHEDULABLE, "selector", message, where, near, f"drop the selector {key}")
+    return Reason(
+        code=UNSCHEDULABLE, cause="selector", message=message, place=where, near=near, change=f"drop the selector {key}"
+    )
 
 
 def _values(cluster: Cluster, key: str) -> list[str]:
@@ -105,7 +111,15 @@ def _taints(pod_set: PodSet, shape: Shape) -> Reason | None:
     message = f"every node for pod set {pod_set.name} ({names}) has the taint {taint}, which nothing tolerates"
     change = f"tolerate {taint} in the flavor or in the pod template"
     place = pod_set.template.place.at("tolerations")
-    return Reason(UNSCHEDULABLE, "taint", message, place, (host.group.place,), change, taint=taint)
+    return Reason(
+        code=UNSCHEDULABLE,
+        cause="taint",
+        message=message,
+        place=place,
+        near=(host.group.place,),
+        change=change,
+        taint=taint,
+    )
 
 
 def _size(pod_set: PodSet, shape: Shape, posed: Question, index: int) -> Reason | None:
@@ -117,7 +131,9 @@ def _size(pod_set: PodSet, shape: Shape, posed: Question, index: int) -> Reason 
         names = ", ".join(posed.nodes[i].label for i in able)
         message = f"the nodes for pod set {pod_set.name} are gone: {names} has none and can get none"
         near = tuple(shape.hosts[i].group.count_place for i in able)
-        return Reason(UNSCHEDULABLE, "capacity-gone", message, pod_set.template.place, near)
+        return Reason(
+            code=UNSCHEDULABLE, cause="capacity-gone", message=message, place=pod_set.template.place, near=near
+        )
     largest = max(able, key=lambda i: (posed.nodes[i].count > 0, _share(posed, i, shape)))
     resource = _binding(posed, largest, shape)
     free, asked = posed.nodes[largest].free.get(resource, 0), shape.request[resource]
@@ -129,7 +145,13 @@ def _size(pod_set: PodSet, shape: Shape, posed: Question, index: int) -> Reason 
     change = f"ask for at most {show_amount(resource, free)} {resource} per pod" if free else ""
     places = (shape.hosts[largest].group.place, *_takers(shape.hosts[largest], resource))
     return Reason(
-        UNSCHEDULABLE, "larger-than-node", message, _asked_at(pod_set, resource), places, change, resource=resource
+        code=UNSCHEDULABLE,
+        cause="larger-than-node",
+        message=message,
+        place=_asked_at(pod_set, resource),
+        near=places,
+        change=change,
+        resource=resource,
     )
 
 
@@ -169,4 +191,11 @@ def _packing(pod_sets: list[PodSet], shapes: tuple[Shape, ...], posed: Question,
     if len(shapes) == 1:
         room = sum(r.limits[0] * n.count for r, n in zip(posed.rooms, posed.nodes, strict=True))
         change = f"run at most {room} pods at once" if room else ""
-    return Reason(UNSCHEDULABLE, "does-not-pack", message, largest[0].count_place, near, change)
+    return Reason(
+        code=UNSCHEDULABLE,
+        cause="does-not-pack",
+        message=message,
+        place=largest[0].count_place,
+        near=near,
+        change=change,
+    )

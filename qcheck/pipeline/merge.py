@@ -134,7 +134,9 @@ def _clusters(data: dict[str, Any]) -> list[str]:
 
 def _findings(data: dict[str, Any], catalogue: Mapping[str, Rule]) -> Iterator[Finding]:
     """A finding of a report, once for each cluster that has it."""
-    rule = catalogue.get(data["rule"]) or Rule(data["rule"], data["name"], "", data["severity"], "", data["help"])
+    rule = catalogue.get(data["rule"]) or Rule(
+        id=data["rule"], name=data["name"], family="", severity=data["severity"], summary="", fix=data["help"]
+    )
     own = Finding(
         primary=_place(data["primary"]),
         message=data["message"],
@@ -161,7 +163,7 @@ def _object(data: dict[str, Any] | None) -> ObjectId | None:
     if data is None:
         return None
     group, _, version = data["apiVersion"].rpartition("/")
-    return ObjectId(group, version, data["kind"], data["name"], data["namespace"])
+    return ObjectId(group=group, version=version, kind=data["kind"], name=data["name"], namespace=data["namespace"])
 
 
 def _inputs(reports: Sequence[dict[str, Any]], catalogue: Mapping[str, Rule]) -> Inputs:
@@ -183,7 +185,9 @@ def _skipped(report: dict[str, Any], catalogue: Mapping[str, Rule]) -> Iterator[
     for data in report["inputs"]["skippedRules"]:
         told = IN_CLUSTER.match(data["why"]) if len(names) > 1 else None
         why, cluster = told.groups() if told else (data["why"], names[0] if names else "default")
-        rule = catalogue.get(data["rule"]) or Rule(data["rule"], "", "", "note", "", "")
+        rule = catalogue.get(data["rule"]) or Rule(
+            id=data["rule"], name="", family="", severity="note", summary="", fix=""
+        )
         yield Skipped(rule, why, cluster)
 
 

@@ -196,7 +196,7 @@ def _inline(part: WorkloadPart, place: Place) -> Workload:
     """The pod sets of an entry as a workload of their own."""
     namespace = part.queue.split("/")[0] if part.queue else None
     return Workload(
-        id=ObjectId("kueue.x-k8s.io", "v1beta2", "Workload", part.name, namespace),
+        id=ObjectId(group="kueue.x-k8s.io", version="v1beta2", kind="Workload", name=part.name, namespace=namespace),
         place=place,
         labels={},
         annotations={},

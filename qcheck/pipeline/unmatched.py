@@ -87,12 +87,30 @@ def _named(settings: Settings, scope: ClusterScope | None) -> Iterator[Named]:
         ("reserved", base.reserved_queues, mine.reserved_queues),
         ("shared", base.shared_queues, mine.shared_queues),
     ):
-        yield Named(("queues", key), _added(all_queues, common, scope), "ClusterQueue", "ClusterQueue", _queue_names)
+        yield Named(
+            key=("queues", key),
+            patterns=_added(all_queues, common, scope),
+            what="ClusterQueue",
+            kind="ClusterQueue",
+            names=_queue_names,
+        )
     for at, reserve in enumerate(_added(mine.reserves, base.reserves, scope)):
         if reserve.pools != ("*",):
-            yield Named(("capacity", "reserves", at, "pools"), reserve.pools, "node pool", NODES, _pool_names)
+            yield Named(
+                key=("capacity", "reserves", at, "pools"),
+                patterns=reserve.pools,
+                what="node pool",
+                kind=NODES,
+                names=_pool_names,
+            )
     for at, shape in enumerate(_added(mine.shapes, base.shapes, scope)):
-        yield Named(("shapes", at, "flavors"), shape.flavors, "ResourceFlavor", "ResourceFlavor", _flavor_names)
+        yield Named(
+            key=("shapes", at, "flavors"),
+            patterns=shape.flavors,
+            what="ResourceFlavor",
+            kind="ResourceFlavor",
+            names=_flavor_names,
+        )
 
 
 def _added(every: tuple[T, ...], common: tuple[T, ...], scope: ClusterScope | None) -> tuple[T, ...]:

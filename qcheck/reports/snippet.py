@@ -52,7 +52,7 @@ def _mark(place: Place, is_primary: bool) -> Mark:
     length = len(place.origin.line(line))
     end = end_column - 1 if end_line == line else length
     start = min(column - 1, length)
-    return Mark(line, start, max(end, start + 1), place.caption, is_primary)
+    return Mark(line=line, start=start, end=max(end, start + 1), caption=place.caption, is_primary=is_primary)
 
 
 def draw(origin: Origin, marks: Sequence[Mark]) -> Iterator[Row]:

@@ -128,7 +128,16 @@ def _group_of_nodes(cluster: Cluster, owner: object, nodes: list[Node]) -> NodeG
     bare = NodeClass(machine, labels, varying, first.taints, names=tuple(n.name for n in nodes))
     node_class = _node_class(cluster, name, bare)
     place = first.name_place
-    return NodeGroup(name, place, place, usable, len(nodes), (node_class,), None, tuple(nodes))
+    return NodeGroup(
+        name=name,
+        place=place,
+        count_place=place,
+        static=usable,
+        ceiling=len(nodes),
+        classes=(node_class,),
+        pool=None,
+        nodes=tuple(nodes),
+    )
 
 
 def _shared_labels(nodes: list[Node]) -> tuple[Labels, Varying]:
@@ -172,7 +181,15 @@ def _group_of_pool(cluster: Cluster, pool: NodePool, present: list[Node]) -> Nod
         name = f"{pool.name} (further nodes)"
     static = 0 if present or cluster.live else pool.minimum
     classes = tuple(_pool_class(cluster, pool, m) for m in machines)
-    return NodeGroup(name, pool.place, pool.count_place, static, ceiling, classes, pool)
+    return NodeGroup(
+        name=name,
+        place=pool.place,
+        count_place=pool.count_place,
+        static=static,
+        ceiling=ceiling,
+        classes=classes,
+        pool=pool,
+    )
 
 
 def _pool_class(cluster: Cluster, pool: NodePool, machine: Machine) -> NodeClass:

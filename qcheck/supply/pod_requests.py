@@ -56,14 +56,14 @@ def _joined(cluster: Cluster, namespace: str) -> Bounds:
         if each.namespace != namespace:
             continue
         whole = Bounds(
-            {**each.default_requests, **whole.default_requests},
-            {**each.default_limits, **whole.default_limits},
-            smaller(whole.container_max, each.container_max),
-            larger(whole.container_min, each.container_min),
-            smaller(whole.pod_max, each.pod_max),
-            larger(whole.pod_min, each.pod_min),
-            {**each.pod_default_requests, **whole.pod_default_requests},
-            {**each.pod_default_limits, **whole.pod_default_limits},
+            default_requests={**each.default_requests, **whole.default_requests},
+            default_limits={**each.default_limits, **whole.default_limits},
+            container_max=smaller(whole.container_max, each.container_max),
+            container_min=larger(whole.container_min, each.container_min),
+            pod_max=smaller(whole.pod_max, each.pod_max),
+            pod_min=larger(whole.pod_min, each.pod_min),
+            pod_default_requests={**each.pod_default_requests, **whole.pod_default_requests},
+            pod_default_limits={**each.pod_default_limits, **whole.pod_default_limits},
         )
     return whole
 

@@ -90,7 +90,7 @@ def _co_resource(name: str, short: Short) -> Finding:
 
 
 def _nothing(devices: Cell, beside: Cell) -> Short | None:
-    return Short(devices, beside, 0, 0, "") if beside.entitled == 0 else None
+    return Short(devices=devices, beside=beside, needed=0, usable=0, by="") if beside.entitled == 0 else None
 
 
 def _shapes(cluster: Cluster, queue: str, devices: Cell) -> list[PodShape]:
@@ -117,7 +117,9 @@ def _by_shapes(shapes: list[PodShape], devices: Cell, beside: Cell) -> Short | N
         if asked * pods <= beside.entitled:
             return None
         by = f"as {plural(pods, 'pod')} of {shape.name}, {show_amount(beside.resource, asked)} each,"
-        worst.append(Short(devices, beside, asked * pods, beside.entitled // asked * size, by))
+        worst.append(
+            Short(devices=devices, beside=beside, needed=asked * pods, usable=beside.entitled // asked * size, by=by)
+        )
     return max(worst, key=lambda s: s.usable, default=None)
 
 
@@ -136,7 +138,7 @@ def _by_nodes(cluster: Cluster, devices: Cell, beside: Cell, percent: int) -> Sh
     if beside.entitled * 100 >= needed * percent:
         return None
     by = f"at the {show_amount(beside.resource, held)} per {count} of {group.name}"
-    return Short(devices, beside, needed, beside.entitled * count // held, by)
+    return Short(devices=devices, beside=beside, needed=needed, usable=beside.entitled * count // held, by=by)
 
 
 @rule("QC111")

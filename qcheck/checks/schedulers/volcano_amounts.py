@@ -103,7 +103,15 @@ def _root(queues: Queues) -> Iterator[Finding]:
         for resource, bound in root.amounts["capability"].items():
             total = sum(q.amounts[field].get(resource, 0) for q in below)
             if total > bound:
-                violation = Violation(Check.CHILDREN_ABOVE_PARENT, ROOT, field, resource, "", total, bound)
+                violation = Violation(
+                    check=Check.CHILDREN_ABOVE_PARENT,
+                    queue=ROOT,
+                    field=field,
+                    resource=resource,
+                    other="",
+                    found=total,
+                    bound=bound,
+                )
                 yield _sum(root, below, violation, bound_in="capability")
                 return
 

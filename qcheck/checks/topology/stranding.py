@@ -84,7 +84,7 @@ def _idle(cluster: Cluster, group: NodeGroup, flavor: str, shape: PodShape, reso
     if not shape.is_declared and not 0 < pods <= shape.count:
         return None
     scarce = min((r for r, q in shape.request.items() if q), key=lambda r: (nodes.free[r] // shape.request[r], r))
-    return Idle(group, nodes, pods, (by_device - pods) * shape.request[resource], scarce)
+    return Idle(group=group, nodes=nodes, pods=pods, left=(by_device - pods) * shape.request[resource], by=scarce)
 
 
 def _fails_to_pack(cluster: Cluster, flavor: str, shape: PodShape) -> bool:
@@ -251,7 +251,16 @@ def _duel(cluster: Cluster, flavor: str, resource: str, large: PodShape, small: 
     if not against:
         return None
     wanted = pods_within(owner, flavor, large)
-    return Duel(flavor, owner.name, cell, large, small, wanted, against, tuple(others))
+    return Duel(
+        flavor=flavor,
+        owner=owner.name,
+        cell=cell,
+        large=large,
+        small=small,
+        wanted=wanted,
+        against=against,
+        others=tuple(others),
+    )
 
 
 def _stays(cluster: Cluster, small: PodShape, large: PodShape) -> bool:

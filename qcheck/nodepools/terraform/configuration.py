@@ -174,7 +174,13 @@ class Instance:
         for suffix, bound, doubt in self._repeats(block):
             self.effort.spend()
             values = values_of(block, self, bound)
-            yield Resource(kind, address + suffix, Cursor(*block.document(values), values), HINT, doubt)
+            yield Resource(
+                type=kind,
+                address=address + suffix,
+                values=Cursor(*block.document(values), values),
+                hint=HINT,
+                doubt=doubt,
+            )
 
     def _repeats(self, block: Body) -> Iterator[tuple[str, dict[str, Evaluated], Doubt | None]]:
         """Address suffix and names of each instance; one with a doubt where their number is not known."""
@@ -201,7 +207,9 @@ class Instance:
 
 def _nested(inner: Resource, call: Resource) -> Resource:
     doubt = inner.doubt or call.doubt
-    return Resource(inner.type, f"{call.address}.{inner.address}", inner.values, inner.hint, doubt)
+    return Resource(
+        type=inner.type, address=f"{call.address}.{inner.address}", values=inner.values, hint=inner.hint, doubt=doubt
+    )
 
 
 def values_of(block: Body, scope: Instance, bound: dict[str, Evaluated]) -> dict[str, Evaluated]:

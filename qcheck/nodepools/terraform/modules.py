@@ -54,8 +54,18 @@ def unknown_pool(resource: Resource, figures: Figures, format: str) -> Iterator[
     """Stands for pools of which not even the names can be told."""
     doubt = figures.doubt
     if doubt is not None:
-        nothing = Count(doubt.place, 0, None, None, doubt)
-        yield finished(Draft(resource.address, format, doubt.place, nothing, (), doubt.place, hint=resource.hint))
+        nothing = Count(place=doubt.place, minimum=0, desired=None, maximum=None, doubt=doubt)
+        yield finished(
+            Draft(
+                name=resource.address,
+                format=format,
+                place=doubt.place,
+                count=nothing,
+                machines=(),
+                type_place=doubt.place,
+                hint=resource.hint,
+            )
+        )
 
 
 def _eks(resource: Resource, own: Own) -> Iterator[NodePool]:
@@ -106,15 +116,15 @@ def _self_managed(group: Fields, key: str, own: Own, hint: str) -> NodePool:
     taints = tuple(written_taint(t) for found in NODE_TAINTS.findall(boot) for t in found.split(","))
     pool = finished(
         Draft(
-            figures.text(group["name"]) or key,
-            "EKS module, self-managed node group",
-            place(group.at),
-            scaled(group["min_size"], group["desired_size"], group["max_size"]),
-            types.machines,
-            place(group["instance_type"]),
-            f"{kind.doubt}; {hint}" if kind.doubt else types.doubt,
-            labels,
-            taints,
+            name=figures.text(group["name"]) or key,
+            format="EKS module, self-managed node group",
+            place=place(group.at),
+            count=scaled(group["min_size"], group["desired_size"], group["max_size"]),
+            machines=types.machines,
+            type_place=place(group["instance_type"]),
+            machine_doubt=f"{kind.doubt}; {hint}" if kind.doubt else types.doubt,
+            labels=labels,
+            taints=taints,
             autoscaler="cluster-autoscaler",
             other=figures,
             hint=hint,
@@ -238,14 +248,14 @@ def _oke_pool(at: Cursor, values: Cursor, name: str, own: Own, hint: str) -> Nod
     scaling = figures.flag(at["autoscale"])
     return finished(
         Draft(
-            name,
-            "OKE module worker pool",
-            place(at),
-            scaled(at["min_size"], counted, at["max_size"]) if scaling else written_count(counted),
-            types.machines,
-            place(at["shape"]),
-            f"{kind.doubt}; {hint}" if kind.doubt else types.doubt,
-            figures.labels(at["node_labels"]),
+            name=name,
+            format="OKE module worker pool",
+            place=place(at),
+            count=scaled(at["min_size"], counted, at["max_size"]) if scaling else written_count(counted),
+            machines=types.machines,
+            type_place=place(at["shape"]),
+            machine_doubt=f"{kind.doubt}; {hint}" if kind.doubt else types.doubt,
+            labels=figures.labels(at["node_labels"]),
             provided=(Provided(MODULE, {"oke.oraclecloud.com/pool.name": name}),),
             autoscaler="cluster-autoscaler",
             group_label=("oke.oraclecloud.com/pool.name", name),

@@ -35,14 +35,14 @@ def oci_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
     spot = any(each["preemptible_node_config"].data for each in details.blocks("placement_configs"))
     yield finished(
         Draft(
-            name,
-            resource.type,
-            place(fields.at),
-            written_count(details["size"]),
-            types.machines,
-            place(fields["node_shape"]),
-            _type_doubt(kind, types, resource),
-            _pairs(fields["initial_node_labels"], figures),
+            name=name,
+            format=resource.type,
+            place=place(fields.at),
+            count=written_count(details["size"]),
+            machines=types.machines,
+            type_place=place(fields["node_shape"]),
+            machine_doubt=_type_doubt(kind, types, resource),
+            labels=_pairs(fields["initial_node_labels"], figures),
             provided=(oci(name, types.first),),
             zones=domains,
             spot=spot,
@@ -86,15 +86,15 @@ def nebius_group(resource: Resource, own: Own) -> Iterator[NodePool]:
     labels = figures.labels(template.block("metadata")["labels"])
     yield finished(
         Draft(
-            name,
-            resource.type,
-            place(fields.at),
-            _fixed_or_scaled(fields["fixed_node_count"], scaling["min_node_count"], scaling["max_node_count"]),
-            types.machines,
-            place(resources["preset"]),
-            _type_doubt(kind, types, resource),
-            {k: v for k, v in labels.items() if "kubernetes.io/" not in k and "k8s.io/" not in k},
-            figures.taints(template["taints"]),
+            name=name,
+            format=resource.type,
+            place=place(fields.at),
+            count=_fixed_or_scaled(fields["fixed_node_count"], scaling["min_node_count"], scaling["max_node_count"]),
+            machines=types.machines,
+            type_place=place(resources["preset"]),
+            machine_doubt=_type_doubt(kind, types, resource),
+            labels={k: v for k, v in labels.items() if "kubernetes.io/" not in k and "k8s.io/" not in k},
+            taints=figures.taints(template["taints"]),
             spot=template["preemptible"].data not in (None, []),
             autoscaler=AUTOSCALER,
             other=figures,
@@ -107,9 +107,9 @@ def _fixed_or_scaled(fixed: Cursor, low: Cursor, high: Cursor) -> Count:
     figures = Figures()
     number = figures.whole(fixed)
     if number is not None or figures.doubt is not None:
-        return Count(place(fixed), number or 0, number, number, figures.doubt)
+        return Count(place=place(fixed), minimum=number or 0, desired=number, maximum=number, doubt=figures.doubt)
     least, most = figures.whole(low), figures.whole(high)
-    return Count(place(high), least or 0, None, most, figures.doubt)
+    return Count(place=place(high), minimum=least or 0, desired=None, maximum=most, doubt=figures.doubt)
 
 
 def crusoe_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
@@ -119,16 +119,16 @@ def crusoe_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
     types = look_up((size,), "crusoe", own) if size else Types((), "no type is given")
     yield finished(
         Draft(
-            figures.text(fields["name"]) or resource.label,
-            resource.type,
-            place(fields.at),
-            written_count(fields["instance_count"]),
-            types.machines,
-            place(fields["type"]),
-            _type_doubt(kind, types, resource),
-            figures.labels(fields["requested_node_labels"]),
-            figures.taints(fields["node_taints"]),
-            tuple(unresolved_keys(fields["requested_node_labels"])),
+            name=figures.text(fields["name"]) or resource.label,
+            format=resource.type,
+            place=place(fields.at),
+            count=written_count(fields["instance_count"]),
+            machines=types.machines,
+            type_place=place(fields["type"]),
+            machine_doubt=_type_doubt(kind, types, resource),
+            labels=figures.labels(fields["requested_node_labels"]),
+            taints=figures.taints(fields["node_taints"]),
+            open_labels=tuple(unresolved_keys(fields["requested_node_labels"])),
             other=figures,
             hint=resource.hint,
         )
@@ -143,16 +143,16 @@ def ibm_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
     types = _ibm_types(flavor, own) if flavor else Types((), "no flavor is given")
     yield finished(
         Draft(
-            figures.text(fields["worker_pool_name"]) or resource.label,
-            resource.type,
-            place(fields.at),
-            written_count(fields["worker_count"]).times(max(1, len(zones))),
-            types.machines,
-            place(fields["flavor"]),
-            _type_doubt(kind, types, resource),
-            figures.labels(fields["labels"]),
-            figures.taints(fields["taints"]),
-            tuple(unresolved_keys(fields["labels"])),
+            name=figures.text(fields["worker_pool_name"]) or resource.label,
+            format=resource.type,
+            place=place(fields.at),
+            count=written_count(fields["worker_count"]).times(max(1, len(zones))),
+            machines=types.machines,
+            type_place=place(fields["flavor"]),
+            machine_doubt=_type_doubt(kind, types, resource),
+            labels=figures.labels(fields["labels"]),
+            taints=figures.taints(fields["taints"]),
+            open_labels=tuple(unresolved_keys(fields["labels"])),
             zones=zones,
             other=figures,
             hint=resource.hint,

@@ -109,17 +109,17 @@ def eks_group(
     at = fields["instance_types"] if fields["instance_types"].exists else fields.at
     return finished(
         Draft(
-            name,
-            format,
-            place(fields.at),
-            scaled(scaling["min_size"], scaling["desired_size"], scaling["max_size"]),
-            types.machines,
-            place(at),
-            f"{kind.doubt}; {hint}" if kind.doubt else types.doubt,
-            labels,
-            taints,
-            tuple(unresolved_keys(fields["labels"])),
-            (eks(name, capacity_type),),
+            name=name,
+            format=format,
+            place=place(fields.at),
+            count=scaled(scaling["min_size"], scaling["desired_size"], scaling["max_size"]),
+            machines=types.machines,
+            type_place=place(at),
+            machine_doubt=f"{kind.doubt}; {hint}" if kind.doubt else types.doubt,
+            labels=labels,
+            taints=taints,
+            open_labels=tuple(unresolved_keys(fields["labels"])),
+            provided=(eks(name, capacity_type),),
             spot=capacity_type == "SPOT",
             autoscaler="cluster-autoscaler",
             group_label=("eks.amazonaws.com/nodegroup", name),
@@ -143,7 +143,7 @@ def scaled(low: Cursor, want: Cursor, high: Cursor) -> Count:
     figures = Figures()
     least, desired, most = figures.whole(low), figures.whole(want), figures.whole(high)
     at = next((c for c in (high, want, low) if c.exists), high)
-    return Count(place(at), least or 0, desired, most, figures.doubt)
+    return Count(place=place(at), minimum=least or 0, desired=desired, maximum=most, doubt=figures.doubt)
 
 
 def _azure_pool(resource: Resource, _: World, own: Own) -> Iterator[NodePool]:
@@ -169,17 +169,17 @@ def azure_pool(fields: Fields, name: str, format: str, own: Own, hint: str, mode
     labels = figures.labels(fields["node_labels"])
     return finished(
         Draft(
-            name,
-            format,
-            place(fields.at),
-            _azure_count(fields),
-            types.machines,
-            place(fields["vm_size"]),
-            f"{kind.doubt}; {hint}" if kind.doubt else types.doubt,
-            labels,
-            tuple(taints),
-            tuple(unresolved_keys(fields["node_labels"])),
-            (provided,),
+            name=name,
+            format=format,
+            place=place(fields.at),
+            count=_azure_count(fields),
+            machines=types.machines,
+            type_place=place(fields["vm_size"]),
+            machine_doubt=f"{kind.doubt}; {hint}" if kind.doubt else types.doubt,
+            labels=labels,
+            taints=tuple(taints),
+            open_labels=tuple(unresolved_keys(fields["node_labels"])),
+            provided=(provided,),
             spot=spot,
             autoscaler="cluster-autoscaler",
             group_label=("kubernetes.azure.com/agentpool", name),
@@ -193,7 +193,7 @@ def _azure_count(fields: Fields) -> Count:
     figures = Figures()
     scaling = figures.flag(fields["auto_scaling_enabled"]) or figures.flag(fields["enable_auto_scaling"])
     if figures.doubt is not None:
-        return Count(figures.doubt.place, 0, None, None, figures.doubt)
+        return Count(place=figures.doubt.place, minimum=0, desired=None, maximum=None, doubt=figures.doubt)
     if scaling:
         return scaled(fields["min_count"], fields["node_count"], fields["max_count"])
     return written_count(fields["node_count"], default=1)

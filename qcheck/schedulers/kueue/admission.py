@@ -264,7 +264,14 @@ def _short(queue: ClusterQueue, decided: Decision) -> Reason:
     many, place = decided.admitted_copies, decided.workload.pod_sets[0].count_place
     message = f"{queue.name} can hold {many} of its {decided.copies} {what} at a time"
     near = (queue.place.at("spec", "resourceGroups"),)
-    return Reason(EXCEEDS_MAX_QUOTA, "quota", message, place, near, f"run at most {many} {what}")
+    return Reason(
+        code=EXCEEDS_MAX_QUOTA,
+        cause="quota",
+        message=message,
+        place=place,
+        near=near,
+        change=f"run at most {many} {what}",
+    )
 
 
 def _waiting(cluster: Cluster, use: CheckUse) -> Reason:

@@ -53,18 +53,20 @@ class QuotaTree:
         for queue in self._queue_objects.values():
             if queue.parent:
                 queues_of.setdefault(queue.parent, []).append(queue.name)
-            self.queues[queue.name] = TreeNode(queue.name, queue, queue.parent, (), ())
+            self.queues[queue.name] = TreeNode(
+                name=queue.name, holder=queue, parent=queue.parent, queues=(), cohorts=()
+            )
         for cohort in self._cohort_objects.values():
             if cohort.parent:
                 cohorts_of.setdefault(cohort.parent, []).append(cohort.name)
         for name in sorted({*self._cohort_objects, *queues_of, *cohorts_of}):
             holder = self._cohort_objects.get(name)
             self.cohorts[name] = TreeNode(
-                name,
-                holder,
-                holder.parent if holder else None,
-                tuple(sorted(queues_of.get(name, ()))),
-                tuple(sorted(cohorts_of.get(name, ()))),
+                name=name,
+                holder=holder,
+                parent=holder.parent if holder else None,
+                queues=tuple(sorted(queues_of.get(name, ()))),
+                cohorts=tuple(sorted(cohorts_of.get(name, ()))),
             )
 
     @cached_property

@@ -108,7 +108,9 @@ class Contention:
         rank, pods = kueue_rank(self._cluster, workload), pod_ranks(self._cluster, workload)
         if rank is None or pods is None:
             return None
-        return Contender(workload, queue, rank, tuple(pods), self._grounds(workload, queue))
+        return Contender(
+            workload=workload, queue=queue, rank=rank, pods=tuple(pods), grounds=self._grounds(workload, queue)
+        )
 
     def _grounds(self, workload: Workload, queue: ClusterQueue) -> frozenset[str]:
         """`grounds`, worked out once for workloads of a queue that ask the same."""

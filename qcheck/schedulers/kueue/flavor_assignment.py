@@ -199,13 +199,13 @@ class Assigner:
         asking = next(d for d in together if resource in d.amounts)
         covered = ", ".join(r for g in self._queue.groups for r in g.covered) or "nothing"
         return Reason(
-            NO_MATCHING_FLAVOR,
-            "resource-not-covered",
-            f"pod set {asking.pod_set.name} asks for {show_amount(resource, asking.amounts[resource])} {resource}, which "
-            f"{self._queue.name} does not cover (it covers {covered})",
-            place_of(asking.pod_set, resource),
-            (self._queue.place.at("spec", "resourceGroups"),),
-            f"add {resource} to coveredResources of {self._queue.name}, or drop the request",
+            code=NO_MATCHING_FLAVOR,
+            cause="resource-not-covered",
+            message=f"pod set {asking.pod_set.name} asks for {show_amount(resource, asking.amounts[resource])} "
+            f"{resource}, which {self._queue.name} does not cover (it covers {covered})",
+            place=place_of(asking.pod_set, resource),
+            near=(self._queue.place.at("spec", "resourceGroups"),),
+            change=f"add {resource} to coveredResources of {self._queue.name}, or drop the request",
             resource=resource,
         )
 
@@ -255,7 +255,14 @@ class Assigner:
                 near = () if found.near is None else (found.near,)
                 code = NO_MATCHING_FLAVOR
                 return Reason(
-                    code, found.cause, found.message, found.place, near, found.change, flavor.name, taint=found.taint
+                    code=code,
+                    cause=found.cause,
+                    message=found.message,
+                    place=found.place,
+                    near=near,
+                    change=found.change,
+                    flavor=flavor.name,
+                    taint=found.taint,
                 )
         return None
 
@@ -265,16 +272,16 @@ class Assigner:
         queue = self._queue.name
         reach, own = cohort_tree(self._cluster).queue_potential(queue, cell), self._own(cell)
         return Reason(
-            EXCEEDS_MAX_QUOTA,
-            "quota",
-            f"{_sum(asking, resource, asked, self._used.get(cell, 0))}; in flavor {flavor} {queue} can hold at most "
+            code=EXCEEDS_MAX_QUOTA,
+            cause="quota",
+            message=f"{_sum(asking, resource, asked, self._used.get(cell, 0))}; in flavor {flavor} {queue} can hold at most "
             f"{show_amount(resource, reach)} (nominal {show_amount(resource, own)}{_beyond(resource, reach - own)})",
-            place_of(asking.pod_set, resource),
-            self._quota_places(cell),
-            f"raise the reach of {queue} for {resource} in {flavor} by "
+            place=place_of(asking.pod_set, resource),
+            near=self._quota_places(cell),
+            change=f"raise the reach of {queue} for {resource} in {flavor} by "
             f"{show_amount(resource, self._used.get(cell, 0) + asked - reach)}, or ask for less",
-            flavor,
-            resource,
+            flavor=flavor,
+            resource=resource,
             short=self._used.get(cell, 0) + asked - reach,
         )
 

@@ -111,12 +111,12 @@ def _taint_miss(flavor: ResourceFlavor, pod_set: PodSet) -> Miss | None:
     if not left:
         return None
     return Miss(
-        "taint",
-        f"the pods do not tolerate the taint {left[0]} of flavor {flavor.name}",
-        template.place.at("tolerations"),
-        flavor.place.at("spec", "nodeTaints"),
-        f"tolerate {left[0]} in the pod template",
-        left[0],
+        cause="taint",
+        message=f"the pods do not tolerate the taint {left[0]} of flavor {flavor.name}",
+        place=template.place.at("tolerations"),
+        near=flavor.place.at("spec", "nodeTaints"),
+        change=f"tolerate {left[0]} in the pod template",
+        taint=left[0],
     )
 
 
@@ -141,7 +141,13 @@ def _label_miss(flavor: ResourceFlavor, pod_set: PodSet, keys: set[str]) -> Miss
         return Miss("affinity", message, place.at("affinity", "nodeAffinity"), near)
     has = flavor.node_labels.get(wrong)
     message = f"the pods select {wrong}={selection.selector[wrong]}, flavor {flavor.name} has {wrong}={has}"
-    return Miss("selector", message, place.at("nodeSelector", wrong), near.at(wrong), f"select {wrong}={has}")
+    return Miss(
+        cause="selector",
+        message=message,
+        place=place.at("nodeSelector", wrong),
+        near=near.at(wrong),
+        change=f"select {wrong}={has}",
+    )
 
 
 def narrowed(selection: NodeSelection, keys: set[str]) -> NodeSelection:

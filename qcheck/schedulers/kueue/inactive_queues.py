@@ -56,7 +56,13 @@ def _missing_flavors(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactive
         if flavor.name not in cluster.flavor:
             message = f"{queue.name} names the flavor {flavor.name}, which does not exist"
             change = f"create the ResourceFlavor {flavor.name}, or remove it from {queue.name}"
-            yield Inactive("FlavorNotFound", message, flavor.name_place, cluster.has_all("ResourceFlavor"), change)
+            yield Inactive(
+                reason="FlavorNotFound",
+                message=message,
+                place=flavor.name_place,
+                certain=cluster.has_all("ResourceFlavor"),
+                change=change,
+            )
 
 
 def _missing_topologies(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactive]:

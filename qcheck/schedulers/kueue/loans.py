@@ -143,7 +143,17 @@ class Loans:
         if borrower is owner or quota.nominal <= 0:
             return None
         amount = min(quota.nominal, tree.borrows_from(borrower.name, owner.name, cell))
-        return Loan(owner, borrower, quota, tree.queues[borrower.name].cells[cell], amount) if amount > 0 else None
+        return (
+            Loan(
+                owner=owner,
+                borrower=borrower,
+                quota=quota,
+                borrowed=tree.queues[borrower.name].cells[cell],
+                amount=amount,
+            )
+            if amount > 0
+            else None
+        )
 
 
 @view

@@ -48,4 +48,10 @@ def contradictions(cluster: Cluster, assigned: Assigned) -> Iterator[Reason]:
             if flavor is not None and before != value:
                 message = f"flavors {by} and {name} set {key} to {before} and {value}; the pods get one of the two"
                 near = (flavor.place.at("spec", "nodeLabels", key),)
-                yield Reason(UNSCHEDULABLE, "flavors-contradict", message, assigned.pod_set.template.place, near)
+                yield Reason(
+                    code=UNSCHEDULABLE,
+                    cause="flavors-contradict",
+                    message=message,
+                    place=assigned.pod_set.template.place,
+                    near=near,
+                )

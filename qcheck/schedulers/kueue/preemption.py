@@ -70,7 +70,9 @@ def preemption_matrix(cluster: Cluster) -> Matrix:
     known = _known(cluster)
     stances = tuple(Stance(q, tuple(_effects(cluster, q, fair, known.differ))) for q in cluster.queues)
     claims = tuple(c for q in cluster.queues for c in _claims(cluster, q))
-    return Matrix(cluster.name, fair, cluster.policy.profile, stances, claims)
+    return Matrix(
+        cluster=cluster.name, fair_sharing=fair, profile=cluster.policy.profile, stances=stances, claims=claims
+    )
 
 
 def _claims(cluster: Cluster, owner: ClusterQueue) -> Iterator[Claim]:
@@ -95,10 +97,30 @@ def _claim(cluster: Cluster, outcome: str, why: str, loans: list[Loan], known: K
     names = tuple(sorted(loan.borrower.name for loan in loans))
     amount = min(cohort_tree(cluster).lent(owner.name, quota.key), sum(loan.amount for loan in loans))
     if outcome == NO:
-        return Claim(owner, quota, names, amount, outcome, why, None, None, False)
+        return Claim(
+            owner=owner,
+            quota=quota,
+            holders=names,
+            amount=amount,
+            outcome=outcome,
+            why=why,
+            seconds=None,
+            slowest=None,
+            is_assumed=False,
+        )
     slowest = max((known.slowest[n] for n in names if n in known.slowest), default=None)
     seconds, workload = slowest or (DEFAULT_GRACE, None)
-    return Claim(owner, quota, names, amount, outcome, why, seconds, workload, slowest is None)
+    return Claim(
+        owner=owner,
+        quota=quota,
+        holders=names,
+        amount=amount,
+        outcome=outcome,
+        why=why,
+        seconds=seconds,
+        slowest=workload,
+        is_assumed=slowest is None,
+    )
 
 
 def _teardowns(cluster: Cluster) -> Slowest:

@@ -64,8 +64,15 @@ def unnamed_rank(cluster: Cluster, place: Place) -> Rank:
     """The priority of pods that name no class: the global default's, or 0."""
     default = global_default(cluster)
     if default is None:
-        return Rank(0, NOTHING, None, place, cluster.has_all("PriorityClass"))
-    return Rank(default.value, GLOBAL_DEFAULT, default.name, place, cluster.has_all("PriorityClass"), default.preempts)
+        return Rank(value=0, source=NOTHING, name=None, place=place, certain=cluster.has_all("PriorityClass"))
+    return Rank(
+        value=default.value,
+        source=GLOBAL_DEFAULT,
+        name=default.name,
+        place=place,
+        certain=cluster.has_all("PriorityClass"),
+        preempts=default.preempts,
+    )
 
 
 def kueue_rank(cluster: Cluster, workload: Workload) -> Rank | None:

@@ -72,11 +72,11 @@ def destination(cluster: Cluster, workload: Workload) -> Destination:
     found = list(_obstacles(cluster, workload, name))
     local = cluster.local_queue.get((workload.namespace, name))
     return Destination(
-        name,
-        local,
-        cluster.queue.get(local.cluster_queue or "") if local else None,
-        tuple(reason for certain, reason in found if certain),
-        tuple(reason for certain, reason in found if not certain),
+        queue_name=name,
+        local=local,
+        queue=cluster.queue.get(local.cluster_queue or "") if local else None,
+        blocked=tuple(reason for certain, reason in found if certain),
+        doubts=tuple(reason for certain, reason in found if not certain),
     )
 
 
@@ -141,7 +141,14 @@ def _without_queue(cluster: Cluster, workload: Workload) -> Destination:
         return _unmanaged(workload, "it names no queue, so it runs outside of Kueue and its quota")
     message = "it names no queue, and manageJobsWithoutQueueName keeps it suspended until it does"
     near = (manager.place.at("manageJobsWithoutQueueName"),)
-    reason = Reason(SUSPENDED, "no-queue", message, workload.name_place, near, "label it with a queue")
+    reason = Reason(
+        code=SUSPENDED,
+        cause="no-queue",
+        message=message,
+        place=workload.name_place,
+        near=near,
+        change="label it with a queue",
+    )
     return Destination(None, blocked=(reason,))
 
 
@@ -168,12 +175,18 @@ def _obstacles(cluster: Cluster, workload: Workload, name: str) -> Iterator[tupl
         message = f"the ClusterQueue {local.cluster_queue} of LocalQueue {name} does not exist"
         near = (local.place.at("spec", "clusterQueue"),)
         certain = cluster.has_all("ClusterQueue") or not local.cluster_queue
-        yield certain, Reason(MISCONFIGURED, "cluster-queue-missing", message, place, near)
+        yield (
+            certain,
+            Reason(code=MISCONFIGURED, cause="cluster-queue-missing", message=message, place=place, near=near),
+        )
         return
     for each in inactive(cluster, queue):
         message = f"ClusterQueue {queue.name} is inactive ({each.reason}): {each.message}"
         cause = "queue-stopped" if each.reason == "Stopped" else "queue-inactive"
-        yield each.certain, Reason(SUSPENDED, cause, message, place, (each.place,), each.change)
+        yield (
+            each.certain,
+            Reason(code=SUSPENDED, cause=cause, message=message, place=place, near=(each.place,), change=each.change),
+        )
     yield from _namespace(cluster, workload, queue)
 
 
@@ -183,7 +196,7 @@ def _stopped(local: LocalQueue, place: Place) -> Reason:
     )
     near = (local.place.at("spec", "stopPolicy"),)
     change = f"set stopPolicy of LocalQueue {local.name} to None"
-    return Reason(SUSPENDED, "local-queue-stopped", message, place, near, change)
+    return Reason(code=SUSPENDED, cause="local-queue-stopped", message=message, place=place, near=near, change=change)
 
 
 def _elsewhere(cluster: Cluster, workload: Workload, name: str) -> bool:
@@ -202,7 +215,10 @@ def _excluded(cluster: Cluster, workload: Workload) -> Iterator[tuple[bool, Reas
         return
     message = f"managedJobsNamespaceSelector leaves out the namespace {workload.namespace}"
     near = (manager.place.at("managedJobsNamespaceSelector"),)
-    yield False, Reason(UNMANAGED, "namespace-excluded", message, workload.queue_place, near)
+    yield (
+        False,
+        Reason(code=UNMANAGED, cause="namespace-excluded", message=message, place=workload.queue_place, near=near),
+    )
 
 
 def _priority(cluster: Cluster, workload: Workload) -> Iterator[tuple[bool, Reason]]:
@@ -233,7 +249,17 @@ def _namespace(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> Ite
     if selector is None:
         message = f"{queue.name} has no namespaceSelector, so it takes workloads of no namespace"
         change = f"set namespaceSelector of {queue.name} to {{}}"
-        yield True, Reason(MISCONFIGURED, "namespace-not-selected", message, workload.name_place, near, change)
+        yield (
+            True,
+            Reason(
+                code=MISCONFIGURED,
+                cause="namespace-not-selected",
+                message=message,
+                place=workload.name_place,
+                near=near,
+                change=change,
+            ),
+        )
         return
     taken = selects(cluster, selector, workload.namespace)
     if taken:
@@ -245,4 +271,9 @@ def _namespace(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> Ite
         message = f"whether {queue.name} takes namespace {workload.namespace} depends on labels that are not here"
     else:
         message = f"the namespaceSelector of {queue.name} does not match namespace {workload.namespace}"
-    yield taken is not None, Reason(MISCONFIGURED, "namespace-not-selected", message, workload.name_place, near)
+    yield (
+        taken is not None,
+        Reason(
+            code=MISCONFIGURED, cause="namespace-not-selected", message=message, place=workload.name_place, near=near
+        ),
+    )

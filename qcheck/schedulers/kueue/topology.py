@@ -78,7 +78,7 @@ def _one_flavor(cluster: Cluster, queue: ClusterQueue, assigned: Assigned) -> It
     else:
         message = f"pod set {assigned.pod_set.name} asks for a topology and gets no flavor that has one"
     near = (queue.place.at("spec", "resourceGroups"),)
-    yield Reason(NO_MATCHING_FLAVOR, "topology", message, asked_at(assigned), near)
+    yield Reason(code=NO_MATCHING_FLAVOR, cause="topology", message=message, place=asked_at(assigned), near=near)
 
 
 def _flavor(cluster: Cluster, assigned: Assigned) -> str:

@@ -68,7 +68,15 @@ def _level(cluster: Cluster, together: list[Assigned], requests: dict[str, Amoun
     message = f"in flavor {flavor} no domain of {level} has room for {pods}: {found.why}"
     near = tuple(m.group.count_place for m in supply_of(cluster).matches(flavor))
     change = f"run at most {found.most} pods in one domain" if found.most else ""
-    reason = Reason(TOPOLOGY_FAILED, "domain", message, asked.place, near, change, flavor)
+    reason = Reason(
+        code=TOPOLOGY_FAILED,
+        cause="domain",
+        message=message,
+        place=asked.place,
+        near=near,
+        change=change,
+        flavor=flavor,
+    )
     return Looked((reason,), certain=found.certain and cluster.has_all(NODES))
 
 
@@ -92,7 +100,9 @@ def party_of(members: Members, topology: Topology) -> Party:
     assert asked is not None
     slices = tuple(Slice(s.level, s.size) for s in asked.slices[:1])
     pods = tuple(Pods(pod_set.name, request, count) for pod_set, request, count in members)
-    return Party(members[0][0].name, pods, asked.required, slices, not topology.has_hostname)
+    return Party(
+        name=members[0][0].name, members=pods, level=asked.required, slices=slices, sums=not topology.has_hostname
+    )
 
 
 def as_kueue_sees(cluster: Cluster, template: PodTemplate) -> PodTemplate:

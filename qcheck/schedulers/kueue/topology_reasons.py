@@ -37,7 +37,7 @@ def not_found(
         message += f" (without {_some(nodes.away)}: cordoned or not ready)"
     near = (cluster.flavor[flavor].place.at("spec", "topologyName"), workers.pod_set.count_place)
     cause = "away" if nodes.away else "order"
-    return Reason(TOPOLOGY_FAILED, cause, message, asked_at(workers), near, flavor=flavor)
+    return Reason(code=TOPOLOGY_FAILED, cause=cause, message=message, place=asked_at(workers), near=near, flavor=flavor)
 
 
 def _scarce(nodes: TopologyNodes, asked: Ask) -> str | None:
@@ -61,12 +61,12 @@ def _too_large(flavor: str, nodes: TopologyNodes, asked: Ask, workers: Assigned,
     change = f"ask for at most {has} {scarce} per pod" if most > 0 else ""
     place = workers.pod_set.template.place_of(scarce)
     return Reason(
-        TOPOLOGY_FAILED,
-        "larger-than-node",
-        message,
-        place,
-        (asked_at(workers),),
-        change,
+        code=TOPOLOGY_FAILED,
+        cause="larger-than-node",
+        message=message,
+        place=place,
+        near=(asked_at(workers),),
+        change=change,
         flavor=flavor,
         resource=scarce,
     )

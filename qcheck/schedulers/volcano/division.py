@@ -92,7 +92,9 @@ def capacity(queues: Iterable[Terms], total: Amounts, requests: Requests) -> dic
         limit, guarantee = flat_limit(queue, total, reserved), amounts(queue.guarantee)
         deserved = larger(capped(amounts(queue.deserved), limit), guarantee)
         capability = _flat_capability(queue) if queue.capability else amounts()
-        parts[queue.name] = Part(deserved, limit, capability, guarantee, requests[queue.name])
+        parts[queue.name] = Part(
+            deserved=deserved, limit=limit, capability=capability, guarantee=guarantee, request=requests[queue.name]
+        )
     return parts
 
 
@@ -105,11 +107,11 @@ def proportion(queues: Iterable[Terms], total: Amounts, requests: Requests) -> d
     deserved = _by_weight(active, limits, total, requests)
     return {
         name: Part(
-            deserved[name],
-            limits[name],
-            _flat_capability(queue) if queue.capability else amounts(),
-            amounts(queue.guarantee),
-            requests[name],
+            deserved=deserved[name],
+            limit=limits[name],
+            capability=_flat_capability(queue) if queue.capability else amounts(),
+            guarantee=amounts(queue.guarantee),
+            request=requests[name],
         )
         for name, queue in active.items()
     }
@@ -179,7 +181,11 @@ class _Hierarchy:
         self._descend(ROOT)
         return {
             name: Part(
-                self.deserved[name], self.limit[name], self.capability[name], self.guarantee[name], self.request[name]
+                deserved=self.deserved[name],
+                limit=self.limit[name],
+                capability=self.capability[name],
+                guarantee=self.guarantee[name],
+                request=self.request[name],
             )
             for name in self.capability
         }

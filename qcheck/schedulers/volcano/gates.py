@@ -69,7 +69,13 @@ def _barriers(cluster: Cluster, gang: Gang) -> Iterator[Barrier]:
         for name in path:
             limit = known.get(name, {}).get(resource, 0) if name in known else UNLIMITED
             if requested > limit:
-                yield Barrier(name, resource, requested, int(limit), _set_aside(cluster, name, resource))
+                yield Barrier(
+                    queue=name,
+                    resource=resource,
+                    requested=requested,
+                    limit=int(limit),
+                    set_aside=_set_aside(cluster, name, resource),
+                )
                 break
 
 

@@ -79,7 +79,13 @@ def _busy(queues: Queues, there: Amounts, names: list[str], demand: Demand) -> B
     wanted = {n: {r: demand.capped(n, r, there.get(r, 0)) for r in resources} for n in names}
     requests = {n: amounts(asked) for n, asked in wanted.items() if any(asked.values())}
     everything = dict.fromkeys(names, amounts(there))
-    return Busy(queues, there, requests, _parts(queues, there, requests), _parts(queues, there, everything))
+    return Busy(
+        queues=queues,
+        total=there,
+        requests=requests,
+        parts=_parts(queues, there, requests),
+        own=_parts(queues, there, everything),
+    )
 
 
 def _parts(queues: Queues, there: Amounts, requests: Mapping[str, Amounts]) -> Mapping[str, Part]:

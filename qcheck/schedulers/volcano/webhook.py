@@ -125,12 +125,28 @@ def amounts_out_of_order(queue: StoredQueue) -> Iterator[Violation]:
             missing = deserved is None
             check = Check.GUARANTEE_WITHOUT_DESERVED if missing else Check.DESERVED_BELOW_GUARANTEE
             bound = 0 if deserved is None else amount(resource, deserved)
-            yield Violation(check, queue.name, "guarantee", resource, "", amount(resource, guarantee), bound)
+            yield Violation(
+                check=check,
+                queue=queue.name,
+                field="guarantee",
+                resource=resource,
+                other="",
+                found=amount(resource, guarantee),
+                bound=bound,
+            )
     for resource, deserved in queue.deserved.items():
         capability = queue.capability.get(resource)
         if capability is not None and deserved.nanos > capability.nanos:
             found, bound = amount(resource, deserved), amount(resource, capability)
-            yield Violation(Check.DESERVED_ABOVE_CAPABILITY, queue.name, "deserved", resource, "", found, bound)
+            yield Violation(
+                check=Check.DESERVED_ABOVE_CAPABILITY,
+                queue=queue.name,
+                field="deserved",
+                resource=resource,
+                other="",
+                found=found,
+                bound=bound,
+            )
 
 
 def misplaced(queue: StoredQueue, existing: Mapping[str, StoredQueue]) -> Iterator[Violation]:
@@ -169,13 +185,13 @@ def above_ancestor(queue: StoredQueue, existing: Mapping[str, StoredQueue]) -> I
         nearest = next((a for a in line if counted(a.capability).get(resource, 0) > 0), None)
         if nearest is not None and found > (bound := counted(nearest.capability)[resource]):
             yield Violation(
-                Check.CAPABILITY_ABOVE_ANCESTOR,
-                queue.name,
-                "capability",
-                resource,
-                nearest.name,
-                int(found),
-                int(bound),
+                check=Check.CAPABILITY_ABOVE_ANCESTOR,
+                queue=queue.name,
+                field="capability",
+                resource=resource,
+                other=nearest.name,
+                found=int(found),
+                bound=int(bound),
             )
 
 
@@ -189,7 +205,13 @@ def below_descendant(queue: StoredQueue, existing: Mapping[str, StoredQueue]) ->
         )
         if largest > bound:
             yield Violation(
-                Check.CAPABILITY_BELOW_DESCENDANT, queue.name, "capability", resource, "", int(largest), int(bound)
+                check=Check.CAPABILITY_BELOW_DESCENDANT,
+                queue=queue.name,
+                field="capability",
+                resource=resource,
+                other="",
+                found=int(largest),
+                bound=int(bound),
             )
 
 
@@ -213,7 +235,13 @@ def children_above(parent: StoredQueue, below: Iterable[StoredQueue]) -> Iterato
             if falls_short(amounts(own), {resource: found}):
                 bound = int(own.get(resource, 0))
                 yield Violation(
-                    Check.CHILDREN_ABOVE_PARENT, parent.name, field, resource, queues[0].name, int(found), bound
+                    check=Check.CHILDREN_ABOVE_PARENT,
+                    queue=parent.name,
+                    field=field,
+                    resource=resource,
+                    other=queues[0].name,
+                    found=int(found),
+                    bound=bound,
                 )
 
 
