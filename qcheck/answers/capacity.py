@@ -1,7 +1,8 @@
-"""Both views side by side: what queues promise of a flavor's resource, and what its nodes hold. All in base units."""
+"""Both views side by side: what queues promise of a quota pool's resource, and what its nodes hold. All in base units."""
 
 from __future__ import annotations
 
+from qcheck.cluster.quota_pool import SchedulerName, pool_name
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.table import promises_of
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class PoolLine(Value):
-    """A group of nodes behind a flavor. `ceiling_nodes` None: no ceiling. `free_per_node` is left of `per_node` after
+    """A group of nodes behind a quota pool. `ceiling_nodes` None: no ceiling. `free_per_node` is left of `per_node` after
     DaemonSets and reserves; of the least machine where a pool mixes several."""
 
     group: NodeGroup
@@ -30,12 +31,15 @@ class PoolLine(Value):
 
 
 class CapacityLine(Value):
-    """One flavor and resource. `static` is what is there after DaemonSets and reserves, `ceiling` the most there can be
-    (None: no ceiling); both are None where `is_known` is False, but for a ceiling
-    that a pool's own limit sets. `placeable`: how many pods of a size fit on the nodes
-    that are there, looking at this resource alone."""
+    """One quota pool, by key, and resource.
 
-    flavor: str
+    `static` is what is there after DaemonSets and reserves, `ceiling` the most there can be (None: no ceiling); both are
+    None where `is_known` is False, but for a ceiling that a node pool's own limit sets. `placeable`: how many pods of a
+    size fit on the nodes that are there, looking at this resource alone.
+    """
+
+    pool: str
+    scheduler: SchedulerName
     resource: str
     quotas: tuple[Cell, ...]
     nominal: int
@@ -49,37 +53,48 @@ class CapacityLine(Value):
     placeable: dict[int, int]
 
     @property
+    def flavor(self) -> str:
+        """The pool as its scheduler calls it: the flavor, shard or node group."""
+        return pool_name(self.pool)
+
+    @property
+    def label(self) -> str:
+        """The pool in tables: a flavor by its name, another pool with its scheduler."""
+        return self.flavor if self.scheduler is SchedulerName.KUEUE else f"{self.scheduler} {self.flavor}"
+
+    @property
     def headroom(self) -> int | None:
         """Static minus nominal; negative where more is promised than there is."""
         return None if self.static is None else self.static - self.nominal
 
 
 def capacity_lines(cluster: Cluster) -> tuple[CapacityLine, ...]:
-    """A line for every cell that queues hold and every accelerator that a flavor's nodes have; accelerators first."""
+    """A line for every cell that queues hold and every accelerator that a pool's nodes have; accelerators first."""
     supply = supply_of(cluster)
     keys = {key for key in promises_of(cluster).cells if not supply.is_virtual(key[1])}
-    for flavor in cluster.flavors:
-        for match in supply.matches(flavor.name):
-            keys |= {(flavor.name, r) for c in match.group.classes for r in c.machine.allocatable if is_compute(r)}
+    for pool in cluster.quota_pools:
+        for match in supply.matches(pool):
+            keys |= {(pool, r) for c in match.group.classes for r in c.machine.allocatable if is_compute(r)}
     return tuple(_line(cluster, *key) for key in sorted(keys, key=lambda k: (not is_compute(k[1]), k)))
 
 
-def _line(cluster: Cluster, flavor: str, resource: str) -> CapacityLine:
+def _line(cluster: Cluster, pool: str, resource: str) -> CapacityLine:
     supply = supply_of(cluster)
-    quotas = promises_of(cluster).cells.get((flavor, resource), ())
-    known = supply.is_known(flavor, resource)
-    pools = tuple(_pool(m, resource) for m in supply.matches(flavor))
+    quotas = promises_of(cluster).cells.get((pool, resource), ())
+    known = supply.is_known(pool, resource)
+    pools = tuple(_pool(m, resource) for m in supply.matches(pool))
     return CapacityLine(
-        flavor=flavor,
+        pool=pool,
+        scheduler=cluster.quota_pools[pool].scheduler if pool in cluster.quota_pools else SchedulerName.KUEUE,
         resource=resource,
         quotas=quotas,
         nominal=sum(q.promised for q in quotas),
         is_known=known,
-        is_estimated=supply.is_estimated(flavor, resource),
-        static=supply.static(flavor, resource) if known else None,
-        ceiling=supply.ceiling(flavor, resource) if supply.is_bounded(flavor, resource) else None,
+        is_estimated=supply.is_estimated(pool, resource),
+        static=supply.static(pool, resource) if known else None,
+        ceiling=supply.ceiling(pool, resource) if supply.is_bounded(pool, resource) else None,
         daemon_sets=sum(p.nodes * _least(p.group, resource)[1] for p in pools),
-        reserves=sum(p.nodes * _least(p.group, resource)[2] for p in pools) + supply.total_reserve(flavor, resource),
+        reserves=sum(p.nodes * _least(p.group, resource)[2] for p in pools) + supply.total_reserve(pool, resource),
         pools=pools,
         placeable=_placeable(pools) if is_compute(resource) else {},
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.answers.capacity import CapacityLine, capacity_lines
 from qcheck.cluster.place import Place, follow
 from qcheck.cluster.quantity import QuantityError, parse_quantity
+from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
@@ -61,12 +62,17 @@ class ThingChange(Value):
 
 
 class CapacityChange(Value):
-    """A flavor and resource whose quota or supply differs; a side is None where the pair does not occur."""
+    """A quota pool, by key, and resource whose quota or supply differs; a side is None where the pair does not occur."""
 
-    flavor: str
+    pool: str
     resource: str
     before: CapacityLine | None
     after: CapacityLine | None
+
+    @property
+    def flavor(self) -> str:
+        """The pool as its scheduler calls it."""
+        return pool_name(self.pool)
 
 
 class ClusterChange(Value, cached=True):
@@ -95,8 +101,8 @@ class ClusterChange(Value, cached=True):
     @property
     def capacity(self) -> tuple[CapacityChange, ...]:
         """Flavors and resources with another quota or supply, in the order of the capacity view."""
-        before = {(line.flavor, line.resource): line for line in capacity_lines(self.before)}
-        after = {(line.flavor, line.resource): line for line in capacity_lines(self.after)}
+        before = {(line.pool, line.resource): line for line in capacity_lines(self.before)}
+        after = {(line.pool, line.resource): line for line in capacity_lines(self.after)}
         pairs = [CapacityChange(*key, before.get(key), after.get(key)) for key in {**after, **before}]
         return tuple(p for p in pairs if _figures(p.before) != _figures(p.after))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.answers.capacity import CapacityLine, capacity_lines
 from qcheck.answers.usability import usability
 from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.jsontext import dump
 from qcheck.reports.usability import usability_data, usability_lines
@@ -49,9 +50,10 @@ def _source_data(pool: NodePool) -> dict[str, Json]:
 
 
 def _line_data(cluster: Cluster, line: CapacityLine) -> dict[str, Json]:
-    usable = usability(cluster, line.flavor, line.resource, line.placeable) if line.placeable else None
+    usable = usability(cluster, line.pool, line.resource, line.placeable) if line.placeable else None
     return {
         "flavor": line.flavor,
+        **({} if line.scheduler is SchedulerName.KUEUE else {"scheduler": line.scheduler}),
         "resource": line.resource,
         "nominal": line.nominal,
         "static": line.static,
@@ -101,10 +103,10 @@ def _text_of(cluster: Cluster, many: bool) -> str:
 def _usable(cluster: Cluster) -> Iterator[str]:
     """Below the table: what the free accelerators are good for, flavor by flavor."""
     for line in capacity_lines(cluster):
-        found = usability(cluster, line.flavor, line.resource, line.placeable) if line.placeable else None
+        found = usability(cluster, line.pool, line.resource, line.placeable) if line.placeable else None
         if found is not None and found.free:
             yield ""
-            yield from usability_lines(line.flavor, line.resource, found)
+            yield from usability_lines(line.label, line.resource, found)
 
 
 def _sources(cluster: Cluster) -> Iterator[str]:
@@ -126,7 +128,7 @@ def _name(cluster: Cluster, many: bool) -> str:
 def cells(line: CapacityLine) -> tuple[str, ...]:
     """A line in words, in the order of `HEADERS`."""
     return (
-        plain(line.flavor),
+        plain(line.label),
         plain(line.resource),
         show_amount(line.resource, line.nominal),
         held(line),

@@ -126,7 +126,7 @@ def _cells(line: CapacityLine) -> Iterable[str]:
     sign = "❔" if headroom is None else "✅" if fits else "🔶" if _fits_at_best(line) else "❌"
     pools = "<br>".join(escape(pool_words(line.resource, p)) for p in line.pools) or "none selected"
     return (
-        escape(line.flavor),
+        escape(line.label),
         escape(line.resource),
         _promised(line),
         f"{sign} {escape(signed(line.resource, headroom))}",

@@ -228,5 +228,5 @@ def _shrinking_place(change: ClusterChange, pair: CapacityChange) -> Place | Non
         return max(after.quotas, key=lambda c: c.promised - was.get(c.holder, 0)).place
     if after.pools:
         return after.pools[0].group.count_place
-    pool = change.after.quota_pools.get(pair.flavor)
+    pool = change.after.quota_pools.get(pair.pool)
     return pool.place.at("metadata", "name") if pool else None

@@ -38,10 +38,10 @@ def _row(cluster: Cluster, line: CapacityLine, look: Look) -> Html:
         "div",
         tag(
             "div",
-            tag("b", line.flavor),
+            tag("b", line.label),
             " ",
             tag("span", line.resource, cls="quiet"),
-            look.links(*(q.place for q in line.quotas), *_label_places(cluster, line.flavor)),
+            look.links(*(q.place for q in line.quotas), *_label_places(cluster, line.pool)),
             _chip(line),
             cls="bar-name",
         ),
