@@ -8,6 +8,7 @@ from qcheck.cluster.views import Same, kept, view
 from qcheck.packing.kube_scheduler import Placed, Schedule, Wanted, schedule
 from qcheck.schedulers.kueue.admission import Decision
 from qcheck.schedulers.kueue.pod_injection import contradictions, created_pods
+from qcheck.schedulers.kueue.refusals import pod_refusals
 from qcheck.schedulers.kueue.topology import decide_on_nodes
 from qcheck.schedulers.kueue.topology_pods import in_domains
 from qcheck.supply.pod_requests import bounds
@@ -77,6 +78,9 @@ def judge(cluster: Cluster, workload: Workload) -> Verdict:
     decision = decide_on_nodes(cluster, workload)
     if decision.admitted is False:
         return Verdict(decision, False, decision.reasons)
+    refused = tuple(pod_refusals(cluster, workload))
+    if refused:
+        return Verdict(decision, False, (*decision.reasons, *refused))
     if _is_undecided(decision):
         return Verdict(decision, None, decision.reasons)
     placed = place_pods(cluster, decision)

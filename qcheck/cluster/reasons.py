@@ -12,6 +12,8 @@ TOPOLOGY_FAILED = "TopologyPlacementFailed"
 MISCONFIGURED = "Misconfigured"
 SUSPENDED = "Suspended"
 UNSCHEDULABLE = "Unschedulable"
+REJECTED = "Rejected"
+"""Ours: the API server or a webhook refuses the object."""
 
 _SEVERITY = (TOPOLOGY_FAILED, EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR)
 """From mild to severe, as Kueue ranks them when it has to name one."""

@@ -6,7 +6,7 @@ from qcheck.answers.verdict import verdicts_of
 from qcheck.checks.capacity.sums import names, plural
 from qcheck.checks.problems import of_problems
 from qcheck.checks.registry import rule
-from qcheck.cluster.reasons import EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR, TOPOLOGY_FAILED
+from qcheck.cluster.reasons import EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR, REJECTED, TOPOLOGY_FAILED
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.unread import QUOTA_KINDS
 from qcheck.cluster.value import TYPE_CHECKING, replace
@@ -105,8 +105,8 @@ def admitted_but_pending(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _is_said_of_nodes(cluster: Cluster, verdict: Verdict, reason: Reason) -> bool:
-    """Whether another rule already names the same cause, at the flavor or the selector (QC201, QC202, QC210, QC505)."""
-    if reason.cause == "flavor-matches-no-nodes":
+    """Whether another rule already names the same cause (QC201, QC202, QC210, QC505, QC604)."""
+    if reason.cause == "flavor-matches-no-nodes" or reason.code == REJECTED:
         return True
     if reason.cause == "selector":
         from qcheck.checks.placement.selectors import is_reachable

@@ -9,6 +9,7 @@ from qcheck.cluster.workloads import Workload
 from qcheck.schedulers.kueue.equal_workloads import how_many
 from qcheck.schedulers.kueue.flavor_assignment import Assigned, Assigner, Assignment, Terms, demands
 from qcheck.schedulers.kueue.gates import PARTIAL, is_on
+from qcheck.schedulers.kueue.refusals import refusals
 from qcheck.schedulers.kueue.routing import UNMANAGED, at_home, destination
 from qcheck.supply.pod_requests import UNBOUNDED, bounds, breaches
 
@@ -93,6 +94,10 @@ def decided(cluster: Cluster, workload: Workload, look: Look | None) -> Decision
     """The decision, with `look` at the nodes wherever flavors were found."""
     workload = at_home(cluster, workload)
     goal = destination(cluster, workload)
+    refused = tuple(refusals(cluster, workload))
+    if refused:
+        queue = goal.queue.name if goal.queue else None
+        return Decision(workload, goal.queue_name, queue, False, reasons=refused, code=refused[0].code)
     limits = bounds(cluster, workload.namespace)
     found = _decided(cluster, goal, Terms(limits, workload.framework in COMPLETED_AS_PODS), workload, look)
     if limits is UNBOUNDED or found.admitted is not False or goal.blocked:

@@ -1,0 +1,132 @@
+"""Workloads that never come before Kueue's scheduler: the API server, a webhook or the pod group's own numbers keep them out.
+
+Source: kubernetes `pkg/apis`, Kueue 0.19 `pkg/webhooks`, `pkg/controller/jobs/pod/pod_controller.go`.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.objects import ObjectId
+from qcheck.cluster.place import Place
+from qcheck.cluster.reasons import MISCONFIGURED, REJECTED, Reason
+from qcheck.cluster.resources import is_compute
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.views import view
+from qcheck.cluster.workload_parts import FAST_ADMISSION, GROUP_NAME, GROUP_TOTAL, declared_total, group_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.problems import Problem
+    from qcheck.cluster.workloads import Workload
+
+_REFUSED = ("api-rejected", "requests-invalid", "api-version-gone")
+
+
+class GroupFault(Value):
+    """What is wrong with a pod group: where, whose, and what else it contradicts. `found`: how many pods there are."""
+
+    place: Place
+    message: str
+    object: ObjectId
+    near: tuple[tuple[Place, str], ...] = ()
+    stated: int | None = None
+    found: int | None = None
+
+
+@view
+def _problems_of(cluster: Cluster) -> dict[ObjectId, list[Problem]]:
+    found: dict[ObjectId, list[Problem]] = {}
+    for problem in cluster.problems:
+        if problem.code in _REFUSED and problem.certain and problem.object is not None:
+            found.setdefault(problem.object, []).append(problem)
+    return found
+
+
+def refusals(cluster: Cluster, workload: Workload) -> Iterator[Reason]:
+    """Why a workload as it is written does not come into being, or is not handed to the scheduler."""
+    yield from (_rejected(p) for p in _about(cluster, workload) if not _is_of_pods(p))
+    for fault in group_faults(cluster, workload):
+        yield Reason(MISCONFIGURED, "pod-group", fault.message, fault.place, tuple(p for p, _ in fault.near))
+
+
+def pod_refusals(cluster: Cluster, workload: Workload) -> Iterator[Reason]:
+    """Why the pods of a workload that gets its quota cannot be created."""
+    yield from (_rejected(p) for p in _about(cluster, workload) if _is_of_pods(p))
+
+
+def _about(cluster: Cluster, workload: Workload) -> list[Problem]:
+    known = _problems_of(cluster)
+    return [p for i in dict.fromkeys((workload.id, *(m.id for m in workload.members))) for p in known.get(i, ())]
+
+
+def _is_of_pods(problem: Problem) -> bool:
+    """A limit that a device other than an accelerator lacks: it says nothing of what Kueue divides among queues."""
+    steps = problem.place.route
+    return problem.code == "requests-invalid" and not problem.place.exists and not is_compute(str(steps[-1]))
+
+
+def _rejected(problem: Problem) -> Reason:
+    change = problem.help.removesuffix(".")
+    return Reason(REJECTED, problem.code, problem.message, problem.place, problem.related, change)
+
+
+def group_faults(cluster: Cluster, workload: Workload) -> Iterator[GroupFault]:
+    """What keeps the pods of a group from becoming one workload."""
+    if workload.members:
+        yield from _of_group(cluster, workload)
+    elif workload.framework == "pod" and GROUP_TOTAL in workload.annotations:
+        message = f"{workload.id} states {GROUP_TOTAL} without the label {GROUP_NAME}, so it is in no group"
+        yield GroupFault(_total_place(workload), message, workload.id)
+
+
+def _of_group(cluster: Cluster, group: Workload) -> Iterator[GroupFault]:
+    members, name = group.members, group_of(group)
+    for member in members:
+        if declared_total(member) is None:
+            message = f"{member.id} belongs to the pod group {name} without a number of pods in {GROUP_TOTAL}"
+            place = _total_place(member) if GROUP_TOTAL in member.annotations else _name_place(member)
+            yield GroupFault(place, message, member.id)
+            return
+    first = members[0]
+    odd = next((m for m in members if declared_total(m) != declared_total(first)), None)
+    if odd is not None:
+        message = f"pods of group {name} state different totals: {declared_total(first)} and {declared_total(odd)}"
+        yield GroupFault(_total_place(odd), message, odd.id, ((_total_place(first), f"{first.name} says"),))
+        return
+    yield from _counted(cluster, group, name or "")
+
+
+def _counted(cluster: Cluster, group: Workload, name: str) -> Iterator[GroupFault]:
+    """The total against the pods that are here. Generated names stand for any number of pods."""
+    members, total = group.members, declared_total(group)
+    if total is None or any(m.id.is_generated for m in members) or group.annotations.get(FAST_ADMISSION) == "true":
+        return
+    if len(members) == total or (len(members) < total and not cluster.has_all("Pod")):
+        return
+    waits = "Kueue waits for the others" if len(members) < total else "Kueue deletes the excess pods"
+    names = ", ".join(m.name for m in members[:_SHOWN]) + (" ..." if len(members) > _SHOWN else "")
+    stated = f"{total} pod{'s' * (total != 1)}"
+    yield GroupFault(
+        _total_place(group),
+        f"the pod group {name} states {stated}, and there are {len(members)} ({names}): {waits}",
+        group.id,
+        tuple((m.name_place, "also of this group") for m in members[1:3]),
+        total,
+        len(members),
+    )
+
+
+_SHOWN = 4
+
+
+def _total_place(member: Workload) -> Place:
+    return member.place.at("metadata", "annotations", GROUP_TOTAL)
+
+
+def _name_place(member: Workload) -> Place:
+    for field in ("labels", "annotations"):
+        at = member.place.at("metadata", field, GROUP_NAME)
+        if at.exists:
+            return at
+    return member.name_place
