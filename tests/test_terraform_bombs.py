@@ -43,6 +43,19 @@ UNKNOWN = {
     "text as a number": pool('"1e99999999" + 1'),
     "concatenation": doubling("[1, 2, 3]", "concat($, $)") + pool("length(local.a39)"),
 }
+QUEUE = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: all}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: a}
+spec:
+  namespaceSelector: {}
+  resourceGroups: [{coveredResources: [cpu], flavors: [{name: all, resources: [{name: cpu, nominalQuota: 1}]}]}]
+"""
+"""Whoever has quota on all nodes depends on each pool."""
 HARMLESS = {
     "a long number as text": pool(labels='{x = "${1e999 * 1e999 * 1e999 * 1e999 * 1e999}"}'),
     "lists of lists": doubling("[1]", "[$, $]") + pool(labels="{x = local.a39}"),
@@ -62,6 +75,7 @@ TOO_MUCH = {
 def said(folder: Path, text: str) -> list[tuple[str, str, int]]:
     """Rule, message and line of what is found."""
     (folder / "main.tf").write_text(text)
+    (folder / "queue.yaml").write_text(QUEUE)
     found = audit([str(folder)]).findings
     assert not [f for f in found if f.rule and f.rule.id == "QC000"]
     return [(f.rule.id if f.rule else "", f.message, f.primary.span[0]) for f in found]

@@ -6,7 +6,7 @@ A check reads the model and yields findings. It knows nothing of documents, file
 from __future__ import annotations
 
 MODULES: dict[str, tuple[str, ...]] = {
-    "input": ("problems",),
+    "input": ("problems", "capacity_unknown"),
     "capacity": ("quota", "pools", "consumers", "headroom", "multikueue"),
     "placement": ("selectors", "shared_nodes", "taints", "empty_pools", "flavor_pairs"),
     "priority": ("classes", "reclaim", "layers", "owner_preemption", "autoscaling", "strict_fifo"),

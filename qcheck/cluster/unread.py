@@ -14,12 +14,13 @@ QUOTA_KINDS = ("ClusterQueue", "Cohort", "ResourceFlavor")
 class Unread(Value):
     """Something that was not read. `kinds`: the kinds of objects that it may define; None where it may be any.
 
-    `place` is where it is named, None for a whole file.
+    `place` is where it is named, None for a whole file; `what` names it where no other finding does.
     """
 
     path: str
     kinds: frozenset[str] | None = None
     place: Place | None = None
+    what: str = ""
 
     def may_define(self, kind: str) -> bool:
         """Whether an object of the kind may be in it."""

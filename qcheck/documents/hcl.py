@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from qcheck.documents.document import Document
+from qcheck.documents.hclinterpolation import on_one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,13 +79,26 @@ class Block:
 
 def parse(text: Text) -> Block:
     """The body of a file. Raises `HclError`, also for a file that would take too long."""
-    from hcl2.api import parses_to_tree
-    from lark.exceptions import LarkError, UnexpectedInput
-
     if len(text.text) > MOST_WORDS and sum(1 for _ in re.finditer(r"\w+|\S", text.text)) > MOST_WORDS:
         raise HclError(f"this is more than {MOST_WORDS:,} words of HCL, which is too much to read", 0)
     try:
-        tree = parses_to_tree(text.text if text.text.endswith("\n") else text.text + "\n")
+        return _parsed(text, text.text)
+    except HclError:
+        if "${" not in text.text and "%{" not in text.text:
+            raise
+        joined = on_one_line(text.text)
+        if joined == text.text:
+            raise
+        return _parsed(text, joined)
+
+
+def _parsed(text: Text, written: str) -> Block:
+    """`written` is the text, or the same with other line ends."""
+    from hcl2.api import parses_to_tree
+    from lark.exceptions import LarkError, UnexpectedInput
+
+    try:
+        tree = parses_to_tree(written if written.endswith("\n") else written + "\n")
     except UnexpectedInput as error:
         raise HclError("this is not valid HCL", _offset(error.pos_in_stream, len(text.text))) from None
     except (LarkError, RecursionError):

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from qcheck.pipeline.render import Renders
     from qcheck.settings import ClusterScope, Settings
 
+ELSEWHERE = "nodes-elsewhere"
+"""What may bring nodes and is not read: no problem by itself."""
 MANY = 1000
 """Objects of which a second process is worth its start."""
 SHARE = 4
@@ -187,10 +189,14 @@ def _unread_files(loaded: Iterable[Loaded], problems: Iterable[Problem], as_is: 
     """Files of which something could not be read; `problems` are those of node pools."""
     for file in loaded:
         if left_out([file]) and file.text.path not in as_is.told:
-            yield Unread(file.text.path, kinds_in(file.text.text))
+            kinds = kinds_in(file.text.text)
+            is_no_news = all(_is_no_news(file, fault, as_is) for fault in file.faults)
+            yield Unread(file.text.path, frozenset() if kinds is None and is_no_news else kinds)
     for problem in problems:
         if problem.code in ("yaml-syntax", "limit"):
             yield Unread(problem.place.origin.path, frozenset({NODES}))
+        elif problem.code == ELSEWHERE:
+            yield Unread(problem.place.origin.path, frozenset({NODES}), problem.place, problem.message)
 
 
 def _problem(fault: Fault) -> Problem:

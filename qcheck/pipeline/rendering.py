@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from qcheck.settings import ClusterScope
 
 
+PARTIAL = "_"
+"""Begins the names of templates that only others use."""
+
+
 def sorted_out(scope: ClusterScope, files: Sequence[Loaded], within: str) -> Raw:
     """What is read as it is of the files that a cluster holds, and what is to be rendered."""
     tree = Tree((f.text for f in files), within if scope.render else None)
@@ -149,7 +153,8 @@ class _Reading:
         inside = {path: f for path, f in self.files.items() if is_below(path, chart.folder)}
         templates = {path: f for path, f in inside.items() if any(fault.code == TEMPLATE for fault in f.faults)}
         self.told |= templates.keys()
-        counting = [f.text.text for f in templates.values() if concerns_queues_text(f.text.text)]
+        whole = [f.text.text for path, f in templates.items() if not posixpath.basename(path).startswith(PARTIAL)]
+        counting = [text for text in whole if concerns_queues_text(text)]
         if self.given.has_chart(chart.name):
             self.left_out.append(f"{chart.folder}/")
             return
@@ -157,10 +162,10 @@ class _Reading:
         if counting and self.scope.renders_all and values is not None and installed("helm"):
             self._wish("helm", chart.folder, values)
             return
-        kinds = [kinds_in(f.text.text) for f in templates.values()]
-        known = frozenset[str]().union(*(k for k in kinds if k is not None))
-        if templates:
-            self.unread.append(Unread(chart.folder, known if None not in kinds else None, chart.place))
+        known = frozenset[str]().union(*(kinds_in(text) or () for text in whole))
+        if whole:
+            is_open = any(kinds_in(text) is None for text in counting)
+            self.unread.append(Unread(chart.folder, None if is_open else known, chart.place))
         if counting:
             self.problems.append(chart_problem(chart, known, values, self.scope.renders_all))
 

@@ -12,7 +12,7 @@ from qcheck.cluster.policy import matches_any
 from qcheck.cluster.resources import BASIC, looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.views import view
-from qcheck.supply.eligibility import pool_match
+from qcheck.supply.eligibility import demand_of, pool_match, select
 from qcheck.supply.groups import ALL, NONE, Match, NodeGroup
 from qcheck.supply.node_classes import group_nodes
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Container
 
     from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.quota_pool import QuotaPool
 
 
@@ -135,3 +136,10 @@ class Supply:
 def supply_of(cluster: Cluster) -> Supply:
     """The node side of a cluster."""
     return Supply(cluster)
+
+
+def is_reachable(cluster: Cluster, template: PodTemplate) -> bool:
+    """Whether some node may match what pods select."""
+    wanted = demand_of(cluster, template).selection
+    classes = (c for g in supply_of(cluster).groups for c in g.classes)
+    return any(select(wanted, c.labels, c.varying, c.names) != NONE for c in classes)

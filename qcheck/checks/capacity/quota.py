@@ -8,6 +8,7 @@ from qcheck.cluster.nodes import DECLARED
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.resources import is_accelerator, is_compute, is_fabric
+from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.table import promises_of
@@ -83,7 +84,7 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     provisioned = any(promises_of(cluster).is_provisioned(q) for q in quotas)
     return (
         found.fixed_by(advice)
-        .likely(any(supply_of(cluster).is_estimated(f, resource) for f in over.pools))
+        .likely(any(supply_of(cluster).is_estimated(f, resource) for f in over.pools) or not cluster.has_all(NODES))
         .at_most("warning" if provisioned else "error")
         .with_data(
             resource=resource,

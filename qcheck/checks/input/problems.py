@@ -6,15 +6,17 @@ from qcheck.checks.input.quantity_scales import scales_apart
 from qcheck.checks.problems import finding_of, of_problems
 from qcheck.checks.registry import rule
 from qcheck.cluster.value import TYPE_CHECKING, replace
-from qcheck.findings.finding import Finding, finding
-from qcheck.schedulers.table import promises_of, trees_of
-from qcheck.supply.supply import supply_of
+from qcheck.findings.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.problems import Problem
+
+
+BATCH_GROUPS = ("kueue.x-k8s.io", "volcano.sh", "run.ai", "kai.scheduler")
+"""The API groups of schedulers that have queues."""
 
 
 @rule("QC001")
@@ -73,40 +75,17 @@ def quantity_suspicious(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC008")
 def quantity_not_canonical(cluster: Cluster) -> Iterator[Finding]:
-    """A quantity that the API server stores in another spelling."""
-    return of_problems(cluster, "quantity-not-canonical")
+    """A quantity that the API server stores in another spelling, in the objects of a scheduler of queues or in their work."""
+    queued = {w.id for w in cluster.workloads if w.queue}
+    for found in of_problems(cluster, "quantity-not-canonical"):
+        if found.object in queued or (found.object is not None and found.object.group.endswith(BATCH_GROUPS)):
+            yield found
 
 
 @rule("QC009")
 def template_not_rendered(cluster: Cluster) -> Iterator[Finding]:
     """A file with placeholders that was therefore not read."""
     return of_problems(cluster, "template-not-rendered")
-
-
-@rule("QC010")
-def capacity_unknown(cluster: Cluster) -> Iterator[Finding]:
-    """Cell that no node pool can be compared with, and pools whose size or machines are not known."""
-    yield from of_problems(cluster, "capacity-unknown")
-    for pool in cluster.pools:
-        if pool.why_unknown:
-            what = "the capacity" if pool.count_unknown or not pool.machines else "not all"
-            message = f"{what} of pool {pool.name} is {'' if what == 'not all' else 'not '}known: {pool.why_unknown}"
-            yield finding(pool.unknown_place or pool.place, message)
-    if not cluster.has_nodes:
-        yield from _nothing_to_compare(cluster)
-
-
-def _nothing_to_compare(cluster: Cluster) -> Iterator[Finding]:
-    demands = promises_of(cluster).cells.items()
-    held = [q for (_, r), quotas in demands for q in quotas if q.promised and not supply_of(cluster).is_virtual(r)]
-    if held:
-        many = sum(bool(n.admits) for t in trees_of(cluster) for n in t.nodes)
-        yield finding(
-            held[0].place,
-            f"the quota of {many} queue{'s' * (many > 1)} was compared with nothing: no node pool and no Node was read",
-        ).fixed_by(
-            "Add node definitions or the output of `kubectl get nodes -o yaml` to the paths; see docs/node-pools.md."
-        )
 
 
 @rule("QC014")

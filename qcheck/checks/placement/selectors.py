@@ -10,16 +10,15 @@ from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.table import promises_of
-from qcheck.supply.eligibility import demand_of, pool_match, select
-from qcheck.supply.groups import ALL, NONE
-from qcheck.supply.supply import supply_of
+from qcheck.supply.eligibility import pool_match
+from qcheck.supply.groups import ALL
+from qcheck.supply.supply import is_reachable, supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.place import Place
-    from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.quota_pool import QuotaPool
     from qcheck.supply.groups import Match, NodeClass, NodeGroup, Varying
 
@@ -188,13 +187,6 @@ def selector_points_nowhere(cluster: Cluster) -> Iterator[Finding]:
                     .about(workload.id)
                     .likely(not cluster.has_all(NODES))
                 )
-
-
-def is_reachable(cluster: Cluster, template: PodTemplate) -> bool:
-    """Whether some node may match what pods select."""
-    wanted = demand_of(cluster, template).selection
-    classes = (c for g in supply_of(cluster).groups for c in g.classes)
-    return any(select(wanted, c.labels, c.varying, c.names) != NONE for c in classes)
 
 
 def _selection_place(spec: Place) -> Place:

@@ -13,7 +13,7 @@ from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.admission import decide
 from qcheck.supply.pod_requests import bounds
-from qcheck.supply.supply import supply_of
+from qcheck.supply.supply import is_reachable, supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,8 +109,6 @@ def _is_said_of_nodes(cluster: Cluster, verdict: Verdict, reason: Reason) -> boo
     if reason.cause == "flavor-matches-no-nodes" or reason.code == REJECTED:
         return True
     if reason.cause == "selector":
-        from qcheck.checks.placement.selectors import is_reachable
-
         return any(not is_reachable(cluster, p.template) for p in verdict.workload.pod_sets)
     if reason.cause == "taint":
         from qcheck.checks.placement.taints import is_repelled

@@ -1,7 +1,7 @@
 """Terraform configurations: directories of `.tf` and `.tf.json` files as modules, their variables, locals and resources.
 
-Values of variables come from the calling module, else from `terraform.tfvars` and `*.auto.tfvars`, else from the only other
-`.tfvars` file of the directory, else from the default. A variable without any is unknown, never empty.
+Values of variables come from the calling module, else from tfvars files (`variables.py`), else from the default. A variable
+without any is unknown, never empty.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from qcheck.documents.tfjson import Body, parse_body
 from qcheck.documents.unresolved import Unresolved
 from qcheck.nodepools.figures import Doubt
 from qcheck.nodepools.terraform.effort import MOST_STEPS, Effort
+from qcheck.nodepools.terraform.elsewhere import MARKS as ELSEWHERE
 from qcheck.nodepools.terraform.evaluate import evaluate, pairs
 from qcheck.nodepools.terraform.resource import Resource
 from qcheck.nodepools.terraform.types import with_defaults
+from qcheck.nodepools.terraform.variables import ENDINGS, choices, home_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,6 +36,7 @@ HINT = "give qcheck the plan as JSON (`terraform show -json`), where it is resol
 MARKS = re.compile(
     r"google_container_(?:node_pool|cluster)|aws_eks_node_group|azurerm_kubernetes_cluster|oci_containerengine_node_pool"
     r"|nebius_mk8s_v1_node_group|crusoe_kubernetes_node_pool|ibm_container_vpc_worker_pool|kube(?:rnetes|ctl)_manifest"
+    rf"|{ELSEWHERE}"
     r"|terraform-aws-modules/|terraform-aws-eks|kubernetes-engine|/aks/azurerm|terraform-azurerm-aks|/oke/oci|terraform-oci-oke"
 )
 """What a folder mentions that describes pools."""
@@ -67,16 +70,6 @@ class Module:
                 case "module", (_,):
                     self.calls.append(block)
 
-    def values(self) -> dict[str, Expression]:
-        """What the tfvars files say; files that Terraform reads by itself first, by name, the later ones winning."""
-        automatic = [n for n in sorted(self.tfvars) if n.endswith((".auto.tfvars", ".auto.tfvars.json"))]
-        chosen = [n for n in self.tfvars if n.startswith("terraform.tfvars")] + automatic
-        others = [n for n in self.tfvars if n not in chosen]
-        found: dict[str, Expression] = {}
-        for name in ([*others] if len(others) == 1 else []) + chosen:
-            found |= self.tfvars[name].attributes()
-        return found
-
 
 class Instance:
     """A module as one caller (or nobody) uses it: the scope of its expressions."""
@@ -94,7 +87,7 @@ class Instance:
         self.given = given
         self.modules = modules
         self.depth = depth
-        self._values = module.values() if given is None else {}
+        self._choices = choices(module.folder, module.tfvars) if given is None else {}
         self._known: dict[str, Evaluated] = {}
         self._busy: set[str] = set()
 
@@ -126,12 +119,15 @@ class Instance:
         value: Evaluated = Unresolved(f"var.{name}, which has no value here")
         if self.given is not None and name in self.given:
             value = self.given[name]
-        elif name in self._values:
-            value = evaluate(self._values[name], self)
+        elif name in self._choices:
+            value = self._choices[name].value(name, lambda e: self._chosen(name, default if e is None else e))
         elif default is not None:
             value = evaluate(default, self)
         kind = block.attributes().get("type") if block is not None else None
         return with_defaults(value, kind, self) if kind is not None else value
+
+    def _chosen(self, name: str, expression: Expression | None) -> Evaluated:
+        return Unresolved(f"var.{name}, which has no value here") if expression is None else evaluate(expression, self)
 
     def _local(self, name: str) -> Evaluated:
         found = self.module.locals.get(name)
@@ -253,7 +249,7 @@ def relevant(texts: Sequence[Text]) -> list[Text]:
         more = {f for f, called in calls.items() if f not in marked and called & marked}
         marked |= more
         grows = bool(more)
-    return [t for t in texts if _folder(t) in marked]
+    return [t for t in texts if _folder(t) in marked or (marked and t.path.endswith(ENDINGS))]
 
 
 def _folder(text: Text) -> str:
@@ -269,16 +265,20 @@ def configurations(texts: Sequence[Text]) -> tuple[list[Instance], list[Problem]
     """The modules that nobody calls, ready to be asked for their resources, and the files that are no HCL."""
     modules: dict[str, Module] = {}
     problems = []
-    for text in relevant(texts):
-        folder, name = _folder(text), posixpath.basename(text.path)
+    chosen = relevant(texts)
+    folders = {_folder(t) for t in chosen if not t.path.endswith(ENDINGS)}
+    for text in chosen:
+        folder = home_of(_folder(text), folders) if text.path.endswith(ENDINGS) else _folder(text)
+        if folder is None:
+            continue
         try:
             body = parse_body(text)
         except HclError as error:
             problems.append(_syntax(text, error))
             continue
         module = modules.setdefault(folder, Module(folder))
-        if name.endswith((".tfvars", ".tfvars.json")):
-            module.tfvars[name] = body
+        if text.path.endswith(ENDINGS):
+            module.tfvars[text.path] = body
         else:
             module.add(body)
     called = {folder for m in modules.values() for folder in _callees(m)}

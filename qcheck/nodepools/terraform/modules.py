@@ -43,6 +43,11 @@ def read(resource: Resource, own: Own) -> Iterator[NodePool]:
             return
 
 
+def is_known(source: str) -> bool:
+    """Whether the module at a source is read here."""
+    return any(re.search(pattern, source) for pattern, _ in READERS)
+
+
 def _entries(at: Cursor, figures: Figures) -> list[tuple[str, Cursor]]:
     """Key and value of each entry of a map of pools."""
     if isinstance(at.data, Unresolved):

@@ -7,6 +7,7 @@ from importlib import import_module
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools.formats import READERS, REFERRED
 from qcheck.nodepools.terraform import manifests, plan, pools
+from qcheck.nodepools.terraform.elsewhere import elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,7 +38,7 @@ def read_configurations(texts: Sequence[Text], world: World) -> tuple[list[NodeP
             found.append(list(root.resources()))
         except TooMuch:
             problems.append(too_much(root))
-    problems += [problem for resources in found for problem in manifests.unread(resources)]
+    problems += [problem for resources in found for problem in (*manifests.unread(resources), *elsewhere(resources))]
     return [pool for resources in found for pool in of_resources(resources, world)], problems
 
 

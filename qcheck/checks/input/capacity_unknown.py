@@ -1,0 +1,105 @@
+"""QC010: capacity that nothing tells, as far as quota or queued workloads depend on it."""
+
+from __future__ import annotations
+
+from qcheck.checks.capacity.sums import names
+from qcheck.checks.problems import of_problems
+from qcheck.checks.registry import rule
+from qcheck.cluster.resources import is_compute
+from qcheck.cluster.unread import NODES
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.table import promises_of, trees_of
+from qcheck.supply.eligibility import hosts
+from qcheck.supply.supply import is_reachable, supply_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.workloads import PodSet, Workload
+    from qcheck.supply.groups import NodeGroup
+
+MOST_NAMED = 3
+
+
+@rule("QC010")
+def capacity_unknown(cluster: Cluster) -> Iterator[Finding]:
+    """Quota that no node pool can be compared with, pools whose size or machines are not known, and what may bring more."""
+    yield from of_problems(cluster, "capacity-unknown")
+    for group in supply_of(cluster).groups:
+        pool = group.pool
+        if pool is not None and pool.why_unknown and _matters(cluster, group):
+            what = "the capacity" if pool.count_unknown or not pool.machines else "not all"
+            message = f"{what} of pool {pool.name} is {'' if what == 'not all' else 'not '}known: {pool.why_unknown}"
+            yield finding(pool.unknown_place or pool.place, message)
+    missed = [] if not cluster.has_nodes else list(_missed(cluster))
+    yield from _elsewhere(cluster, missed)
+    if not cluster.has_nodes:
+        yield from _nothing_to_compare(cluster)
+
+
+def _matters(cluster: Cluster, group: NodeGroup) -> bool:
+    """Whether quota or a queued workload may be meant for the nodes of a group."""
+    supply = supply_of(cluster)
+    used = (pool.key for pool, _ in promises_of(cluster).used_pools())
+    if any(match.group is group for key in used for match in supply.matches(key)):
+        return True
+    return any(
+        host.labels_match
+        for _, pod_set in _asking(cluster)
+        for host in hosts(cluster, [group], pod_set.template, pod_set.template.amounts())
+    )
+
+
+def _asking(cluster: Cluster) -> Iterator[tuple[Workload, PodSet]]:
+    """Queued pods, and those that ask for accelerators, as far as they select nodes by themselves."""
+    for workload in cluster.workloads:
+        for pod_set in workload.pod_sets:
+            counts = workload.queue or any(is_compute(r) and n for r, n in pod_set.template.amounts().items())
+            if counts and pod_set.template.selection.keys:
+                yield workload, pod_set
+
+
+def _missed(cluster: Cluster) -> Iterator[str]:
+    """What finds no node among those that were read."""
+    supply = supply_of(cluster)
+    for pool, _ in promises_of(cluster).used_pools():
+        if not supply.matches(pool.key):
+            yield f"{pool.title} selects none of those that were read"
+    for workload, pod_set in _asking(cluster):
+        if not is_reachable(cluster, pod_set.template):
+            yield f"{workload.id} selects none of those that were read"
+
+
+def _elsewhere(cluster: Cluster, missed: list[str]) -> Iterator[Finding]:
+    """One finding for everything that may bring nodes and was not read, where something depends on it."""
+    unread = [u for u in cluster.unread if u.what and u.place is not None and u.may_define(NODES)]
+    wanted = [r for p, cells in promises_of(cluster).used_pools() for r in {c.resource for c in cells if c.promised}]
+    if not unread or not (missed or wanted):
+        return
+    first, *others = unread
+    assert first.place is not None
+    more = f" and {len(unread) - MOST_NAMED} more" if len(unread) > MOST_NAMED else ""
+    said = names(u.what for u in unread[:MOST_NAMED]) + more
+    told = f"; {'; '.join(missed[:MOST_NAMED])}" if missed else ""
+    found = finding(first.place, f"{said} may bring nodes that were not read{told}")
+    for each in others[:MOST_NAMED]:
+        found = found.near(each.place, f"{each.what} may too")
+    yield found.fixed_by(
+        "Give qcheck the plan or state (`terraform show -json`) or the nodes (`kubectl get nodes -o yaml`), or describe the "
+        "pools in qcheck's own format; see docs/node-pools.md."
+    )
+
+
+def _nothing_to_compare(cluster: Cluster) -> Iterator[Finding]:
+    demands = promises_of(cluster).cells.items()
+    held = [q for (_, r), quotas in demands for q in quotas if q.promised and not supply_of(cluster).is_virtual(r)]
+    if held:
+        many = sum(bool(n.admits) for t in trees_of(cluster) for n in t.nodes)
+        yield finding(
+            held[0].place,
+            f"the quota of {many} queue{'s' * (many > 1)} was compared with nothing: no node pool and no Node was read",
+        ).fixed_by(
+            "Add node definitions or the output of `kubectl get nodes -o yaml` to the paths; see docs/node-pools.md."
+        )

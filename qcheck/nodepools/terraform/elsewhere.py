@@ -1,0 +1,92 @@
+"""What a Terraform configuration brings in that is not read and may bring nodes: modules, Helm releases, other providers.
+
+Their code is not here. Words in their names and arguments tell whether nodes are likely; a network or a database brings none.
+"""
+
+from __future__ import annotations
+
+import re
+
+from qcheck.cluster.problems import Problem
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.documents.hcl import HclDocument
+from qcheck.nodepools.scalars import place
+from qcheck.nodepools.terraform import modules
+from qcheck.nodepools.terraform.pools import READERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from qcheck.nodepools.terraform.resource import Resource
+
+CODE = "nodes-elsewhere"
+WORDS = (
+    "node|pool|gpu|worker|karpenter|machine|eks|aks|gke|oke|k8s|kubernetes|cluster|compute|nvidia|accelerat|[ahb][12]00"
+)
+MARKS = (
+    rf"""module\s+"[^"]*(?:{WORDS})|source\s*=\s*"[^."][^"]*(?:{WORDS})"""
+    r"""|resource\s+"(?:helm_release|\w*(?:node_?pool|node_?group|worker_?pool|machine_?pool|machine_?set))"""
+)
+"""Text of configurations in which there may be such a thing."""
+NODE_WORDS = re.compile(rf"(?i){WORDS}")
+POOL_TYPE = re.compile(r"node_?pool|node_?group|worker_?pool|machine_?pool|machine_?set")
+"""Types of resources that are node pools, whoever provides them."""
+POOL_VALUES = re.compile(
+    r"(?i)node_?-?pools?\b|\bpools?\b|node_?-?groups?\b|node_?class|instance_?-?types?|machine_?-?types?|provisioner"
+)
+OTHER_MODULES = re.compile(
+    r"(?i)(?:^|[/_-])(?:vpc|vnet|network|networking|subnets?|security-group|iam[\w-]*|s3[\w-]*|rds[\w-]*|kms|ecr|acm|alb|elb|nlb"
+    r"|route53|dns|lambda|dynamodb[\w-]*|sqs|sns|efs|fsx[\w-]*|bastion|bucket|storage|cloud-storage|sql[\w-]*|redis|elasticache"
+    r"|secrets?[\w-]*|key-?vault|log-analytics|monitoring|observability|prometheus|grafana|blueprints-addons?|ebs-csi[\w-]*"
+    r"|pod-identity|label|context)(?:/aws|/google|/azurerm|/oci|/null|\.git|[?/]|$)"
+)
+"""What modules are about that bring no nodes, as part of their source."""
+OTHER_CHARTS = re.compile(
+    r"(?i)(?:gpu-operator|nvidia-.*|amd-gpu.*|network-operator|node-feature-discovery|kueue.*|volcano|kai-scheduler|jobset|lws"
+    r"|ingress-nginx|nginx.*|traefik|cert-manager.*|external-.*|cluster-autoscaler|karpenter|karpenter-crd|metrics-server|keda"
+    r"|prometheus.*|kube-prometheus.*|.*grafana.*|loki.*|tempo|dcgm.*|datadog.*|fluent.*|opentelemetry.*|argo.*|flux.*|velero"
+    r"|istio.*|base|istiod|kyverno.*|gatekeeper|.*-csi-.*|.*csi-driver.*|aws-.*|azure-.*|kuberay.*|ray-.*|training-operator"
+    r"|mpi-operator|jupyterhub|mlflow|airflow|minio.*|postgres.*|redis.*|vault.*|cilium|calico|tigera.*|metallb|rook.*"
+    r"|longhorn.*|aibrix.*|vllm.*|triton.*|spark-operator|slurm.*|slinky.*|kubecost|opencost|reloader|descheduler|local-path.*)"
+)
+"""Charts of software that is installed on nodes."""
+
+
+def elsewhere(resources: Iterable[Resource]) -> list[Problem]:
+    """One problem for each thing that may bring nodes and is not read; repeated instances are one."""
+    found: dict[str, Problem] = {}
+    for resource in resources:
+        what = next(_may_bring_nodes(resource), None)
+        if what is not None:
+            at = place(resource.values)
+            found.setdefault(at.line, Problem(CODE, at, what, data={"address": resource.address}))
+    return list(found.values())
+
+
+def _may_bring_nodes(resource: Resource) -> Iterator[str]:
+    """What a resource is called, if it may."""
+    if resource.type.startswith("module "):
+        source = resource.type.removeprefix("module ")
+        arguments = resource.values.data if isinstance(resource.values.data, dict) else {}
+        words = " ".join((source, resource.label, *map(str, arguments)))
+        if not modules.is_known(source) and NODE_WORDS.search(words) and not OTHER_MODULES.search(source):
+            yield f"{resource.address} ({source})"
+    elif resource.type == "helm_release":
+        yield from _release(resource)
+    elif POOL_TYPE.search(resource.type) and resource.type not in READERS:
+        yield f"{resource.address} ({resource.type}, which is no format that qcheck reads)"
+
+
+def _release(resource: Resource) -> Iterator[str]:
+    values = resource.values
+    name, chart = values["name"].text() or resource.label, values["chart"].text() or ""
+    short = chart.rstrip("/").rpartition("/")[2] or name
+    if OTHER_CHARTS.fullmatch(short):
+        return
+    document = values.document
+    written = ""
+    if isinstance(document, HclDocument):
+        written = " ".join(document.written((*values.route, key)) for key in ("values", "set"))
+    named = re.search(r"(?i)node|pool|karpenter|machine|provisioner", f"{name} {short} {resource.label}")
+    if named or POOL_VALUES.search(written):
+        yield f"{resource.address} (chart {chart or name})"

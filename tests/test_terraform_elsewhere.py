@@ -1,0 +1,147 @@
+"""What Terraform may bring and is not read, variables with several values, and texts that go over several lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qcheck.api import audit
+from qcheck.settings import load_settings
+
+QUEUE = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: h100}
+spec: {nodeLabels: {gpu: h100}}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: team}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+    - coveredResources: [nvidia.com/gpu]
+      flavors: [{name: h100, resources: [{name: nvidia.com/gpu, nominalQuota: 32}]}]
+"""
+GROUP = """\
+variable "size" { default = 3 }
+resource "aws_eks_node_group" "NAME" {
+  cluster_name    = "c"
+  node_group_name = "NAME"
+  instance_types  = ["p5.48xlarge"]
+  labels          = { LABEL }
+  scaling_config {
+    desired_size = var.size
+    min_size     = var.size
+    max_size     = var.size
+  }
+}
+"""
+SYSTEM = GROUP.replace("NAME", "system").replace("LABEL", 'pool = "system"')
+GPUS = GROUP.replace("NAME", "gpus").replace("LABEL", 'gpu = "h100"')
+
+
+def found(folder: Path, **files: str) -> dict[str, tuple[str, str]]:
+    """Severity and message by rule of what is found in some files; `__` in their names stands for `/`."""
+    for name, text in {"queue_yaml": QUEUE, **files}.items():
+        path = folder / name.replace("__", "/").replace("_yaml", ".yaml").replace("_tfvars", ".tfvars").replace(
+            "_tf", ".tf"
+        )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    result = audit([str(folder)], load_settings(str(folder)))
+    return {f.rule.id: (f.severity, f.message) for f in result.findings if f.rule and f.severity != "note"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'module "h100" {\n  source = "example/gpu-pool/aws"\n}\n',
+        'module "workers" {\n  source = "git::https://git.example.com/infra.git//eks?ref=v1"\n}\n',
+        'module "pools" {\n  source = "../elsewhere/pools"\n}\n',
+        'resource "helm_release" "pools" {\n  name  = "gpu-nodepools"\n  chart = "oci://example.com/charts/raw"\n}\n',
+        'resource "helm_release" "extra" {\n  name  = "x"\n  chart = "./x"\n  values = [yamlencode({ nodePools = {} })]\n}\n',
+        'resource "digitalocean_kubernetes_node_pool" "gpu" {\n  name = "gpu"\n}\n',
+    ],
+)
+def test_what_may_bring_nodes_lowers_their_absence_and_is_named(tmp_path: Path, text: str) -> None:
+    assert found(tmp_path, main_tf=SYSTEM)["QC201"][0] == "error"
+    now = found(tmp_path, more_tf=text)
+    assert now["QC201"][0] == "warning"
+    assert now["QC010"][0] == "warning"
+    assert "flavor h100 selects none of those that were read" in now["QC010"][1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'module "cluster_vpc" {\n  source = "terraform-aws-modules/vpc/aws"\n  name = "cluster"\n}\n',
+        'module "db" {\n  source = "terraform-aws-modules/rds/aws"\n}\n',
+        'resource "helm_release" "operator" {\n  name  = "gpu-operator"\n  chart = "gpu-operator"\n}\n',
+        'resource "helm_release" "karpenter" {\n  name  = "karpenter"\n  chart = "karpenter"\n}\n',
+        'resource "helm_release" "web" {\n  name  = "web"\n  chart = "./web"\n}\n',
+    ],
+)
+def test_what_brings_no_nodes_lowers_nothing(tmp_path: Path, text: str) -> None:
+    now = found(tmp_path, main_tf=SYSTEM, more_tf=text)
+    assert now["QC201"][0] == "error"
+    assert "QC010" not in now
+
+
+def test_quota_above_what_was_read_is_no_proof_where_nodes_may_come_from_elsewhere(tmp_path: Path) -> None:
+    assert found(tmp_path, main_tf=GPUS)["QC101"][0] == "error"
+    now = found(tmp_path, more_tf='module "more_nodes" {\n  source = "example/nodes/aws"\n}\n')
+    assert now["QC101"][0] == "warning"
+    assert "module.more_nodes (example/nodes/aws) may bring nodes" in now["QC010"][1]
+
+
+@pytest.mark.parametrize("folder", ["", "envs__", "envs__a__"])
+def test_several_tfvars_are_several_possible_values(tmp_path: Path, folder: str) -> None:
+    now = found(tmp_path, main_tf=GPUS, **{f"{folder}dev_tfvars": "size = 1\n", f"{folder}prod_tfvars": "size = 4\n"})
+    assert "QC101" not in now
+    severity, message = now["QC010"]
+    assert severity == "warning"
+    path = folder.replace("__", "/")
+    assert f"var.size, which is 1 in {path}dev.tfvars, 4 in {path}prod.tfvars" in message
+
+
+def test_tfvars_that_agree_and_those_of_a_cluster_are_certain(tmp_path: Path) -> None:
+    now = found(tmp_path, main_tf=GPUS, dev_tfvars="size = 4\n", prod_tfvars="size = 4\n")
+    assert not {"QC101", "QC010"} & now.keys()
+    settings = "clusters: {dev: {include: [main.tf, queue.yaml, dev.tfvars]}}\n"
+    assert found(tmp_path, dev_tfvars="size = 1\n", qcheck_yaml=settings)["QC101"][0] == "error"
+
+
+def test_interpolations_over_several_lines_are_read(tmp_path: Path) -> None:
+    text = """\
+locals {
+  name = "${ # a name
+    var.prefix
+  }-${merge({
+    a = "x" // of a map
+    b = "y"
+  }, {}).a}"
+  script = <<-EOT
+    echo "${
+      var.prefix
+    }
+  EOT
+  list = "${join(",", [
+    for k in ["a", "b"] : upper(k)
+  ])}"
+}
+variable "prefix" { default = "h" }
+"""
+    now = found(tmp_path, main_tf=GPUS.replace('"gpus"\n', '"${local.name}"\n') + text)
+    assert "24: 3 nodes x 8 = 24 (h-x)" in now["QC101"][1]
+    assert found(tmp_path, main_tf=GPUS + 'x = "${\n"\n')["QC001"][0] == "error"
+
+
+def test_a_pool_that_nobody_depends_on_is_not_mentioned(tmp_path: Path) -> None:
+    unknown = (
+        GROUP.replace("NAME", "web").replace("LABEL", 'pool = "web"').replace("default = 3", "").replace("32", "16")
+    )
+    text = GPUS.replace("var.size", "4").replace('variable "size" { default = 3 }\n', "")
+    assert found(tmp_path, main_tf=text, web_tf=unknown) == {}
+    assert "QC010" in found(tmp_path, web_tf=unknown.replace('pool = "web"', 'gpu = "h100"'))
