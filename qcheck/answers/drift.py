@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.labels import Taint
 from qcheck.cluster.nodes import ESTIMATED, Machine, Node, NodePool
-from qcheck.cluster.resources import looks_like_accelerator
+from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.supply.pool_members import declared, likely_pool_of_each_node
 
@@ -220,7 +220,7 @@ def _closest(machines: Sequence[Machine], node: Node) -> Machine | None:
 
 def _allocatable(machine: Machine, node: Node) -> Iterator[tuple[str, object, object]]:
     """Figures that are known, and accelerators that no definition has."""
-    seen = {r for r, amount in node.allocatable.items() if amount and looks_like_accelerator(r)}
+    seen = {r for r, amount in node.allocatable.items() if amount and is_compute(r)}
     known = {r for r in machine.allocatable if machine.sure.get(r) != ESTIMATED}
     for resource in sorted(known | (seen - machine.unknown)):
         file, live = machine.allocatable.get(resource, 0), node.allocatable.get(resource, 0)
@@ -231,7 +231,7 @@ def _allocatable(machine: Machine, node: Node) -> Iterator[tuple[str, object, ob
 def _astray(cluster: Cluster, owners: Mapping[str, NodePool]) -> Iterator[NodeDifference]:
     """Nodes with accelerators that no pool of the files accounts for."""
     for node in cluster.nodes:
-        devices = {r: a for r, a in node.allocatable.items() if a and looks_like_accelerator(r)}
+        devices = {r: a for r, a in node.allocatable.items() if a and is_compute(r)}
         is_control_plane = any(label in node.node_labels for label in CONTROL_PLANE)
         if node.name not in owners and devices and not is_control_plane:
             amounts = ", ".join(f"{amount} {resource}" for resource, amount in sorted(devices.items()))

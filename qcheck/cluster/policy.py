@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+from fractions import Fraction
 
 from qcheck.cluster.value import Value
 
@@ -78,7 +79,7 @@ class VolcanoPolicy(Value):
 class Policy(Value):
     """`autoscaled`: what an autoscaled pool counts as (max, min, desired); None, which is max, where settings do not say.
 
-    `complete`: a missing object is missing.
+    `complete`: a missing object is missing. `prices`: per node and hour, by machine type.
     """
 
     kueue: Release = Release()
@@ -90,6 +91,7 @@ class Policy(Value):
     reserved_queues: tuple[str, ...] = ()
     shared_queues: tuple[str, ...] = ()
     profile: str | None = None
+    prices: dict[str, Fraction] = {}
     kai: KaiPolicy = KaiPolicy()
     volcano: VolcanoPolicy = VolcanoPolicy()
 

@@ -50,6 +50,7 @@ def unmatched(settings: Settings, clusters: Sequence[Cluster], files: Iterable[s
         found[cluster.name] += _rules(settings.path, (*at, "rules"), scope.rules)
     if clusters and not settings.narrowed:
         found[clusters[0].name] += _names(settings, (), None, clusters)
+        found[clusters[0].name] += _prices(settings, clusters)
         found[clusters[0].name] += _rules(settings.path, ("rules",), settings.rules)
     return found
 
@@ -111,6 +112,16 @@ def _named(settings: Settings, scope: ClusterScope | None) -> Iterator[Named]:
             kind="ResourceFlavor",
             names=_flavor_names,
         )
+
+
+def _prices(settings: Settings, clusters: Sequence[Cluster]) -> Iterator[Problem]:
+    """Machine types with a price that no node has."""
+    types = {t for c in clusters for g in supply_of(c).groups for n in g.classes if (t := n.machine_type)}
+    sure = all(c.has_all(NODES) for c in clusters)
+    for name in settings.policy.prices:
+        if name not in types:
+            message = f"prices names {name}, and no node pool has that machine type"
+            yield _problem(_path(settings), ("prices", name), message, _known("machine type", types), sure)
 
 
 def _added(every: tuple[T, ...], common: tuple[T, ...], scope: ClusterScope | None) -> tuple[T, ...]:

@@ -7,6 +7,7 @@ from qcheck.answers.usability import usability
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.reports.cost import cost_data, cost_lines, flavor_data
 from qcheck.reports.jsontext import dump
 from qcheck.reports.usability import usability_data, usability_lines
 from qcheck.reports.wording import plain, plural
@@ -33,6 +34,7 @@ def cluster_data(cluster: Cluster) -> dict[str, Json]:
         "name": cluster.name,
         "flavors": [_line_data(cluster, line) for line in capacity_lines(cluster)],
         "sources": [_source_data(pool) for pool in cluster.pools],
+        **cost_data(cluster),
     }
 
 
@@ -66,6 +68,7 @@ def _line_data(cluster: Cluster, line: CapacityLine) -> dict[str, Json]:
         "pools": [_pool_data(p) for p in line.pools],
         "placeable": {str(size): count for size, count in line.placeable.items()},
         "topology": None if usable is None else usability_data(usable),
+        **flavor_data(cluster, line.flavor),
     }
 
 
@@ -95,7 +98,7 @@ def _text_of(cluster: Cluster, many: bool) -> str:
     ]
     return (
         _name(cluster, many)
-        + "\n".join(line.rstrip() for line in [*lines, *_usable(cluster), *_sources(cluster)])
+        + "\n".join(line.rstrip() for line in [*lines, *_usable(cluster), *cost_lines(cluster), *_sources(cluster)])
         + "\n"
     )
 

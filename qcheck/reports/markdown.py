@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 
 from qcheck.answers.capacity import capacity_lines
+from qcheck.answers.cost import cost_of
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.reports import cost
 from qcheck.reports.capacity import at_best, held, holders, pool_words, signed, taken_first
 from qcheck.reports.fleet import HEADERS, fleet_rows
 from qcheck.reports.wording import (
@@ -54,6 +56,7 @@ def render(result: Result) -> str:
         lines += _statistics(result)
     for cluster in result.clusters:
         lines += capacity_section(cluster, len(result.clusters) > 1)
+        lines += _cost(cluster)
     lines += _quiet(result)
     return _cut(lines)
 
@@ -117,6 +120,20 @@ def capacity_section(cluster: Cluster, many: bool) -> Iterator[str]:
     yield "|---|---|---|---|---|---|---|---|"
     for line in lines:
         yield f"| {' | '.join(_cells(line))} |"
+    yield ""
+
+
+def _cost(cluster: Cluster) -> Iterator[str]:
+    """What the nodes cost, where the settings have prices."""
+    found = cost_of(cluster)
+    if found is None:
+        return
+    yield f"### {cost.TITLE}"
+    yield ""
+    yield from (f"| {' | '.join(cost.HEADERS)} |", "|---|---:|---:|")
+    yield from (f"| {' | '.join(map(escape, row))} |" for row in cost.cost_rows(found))
+    yield ""
+    yield from (f"{escape(note)}<br>" for note in (cost.NOTE, cost.unpriced(found)) if note)
     yield ""
 
 

@@ -5,6 +5,8 @@ Each returns the value that it is given, or raises `ValueError` with what to wri
 
 from __future__ import annotations
 
+import math
+
 from qcheck.cluster.quantity import parse_quantity
 from qcheck.sources.patterns import Pattern
 
@@ -30,6 +32,12 @@ def a_pattern(pattern: str) -> str:
 
 def a_quantity(value: str | int) -> str | int:
     parse_quantity(value)
+    return value
+
+
+def a_price(value: float) -> float:
+    if not 0 <= value < math.inf:
+        raise ValueError("a price is a number, 0 or more")
     return value
 
 

@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 
 from qcheck.settings.schema import Part, SettingsPart
 
-NAMES = {str: "str", int: "int", bool: "bool", NoneType: "null"}
+NAMES = {str: "str", int: "int", float: "float", bool: "bool", NoneType: "null"}
 
 
 def described() -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     """What may be a value, as `keys.py` describes it."""
 
 KEYS = os.path.join(os.path.dirname(__file__), "keys.json")
-TYPES = {"str": str, "int": int, "bool": bool, "null": type(None)}
+TYPES = {"str": str, "int": int, "float": float, "bool": bool, "null": type(None)}
 
 
 class Unusual(Exception):

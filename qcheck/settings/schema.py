@@ -20,6 +20,7 @@ Path = Annotated[str, AfterValidator(checks.below_root)]
 Pattern = Annotated[Path, AfterValidator(checks.a_pattern)]
 Quantity = Annotated[str | int, AfterValidator(checks.a_quantity)]
 Amounts = dict[str, Quantity]
+Price = Annotated[int | float, AfterValidator(checks.a_price)]
 Severity = Literal["error", "warning", "note"]
 ReleaseText = Annotated[
     str, Field(pattern=r"^v?[0-9]{1,4}\.[0-9]{1,4}(\.[0-9]+)?$", description='Such as "0.19"; in quotes.')
@@ -242,6 +243,8 @@ class SettingsPart(Part):
     """Volcano, which shares nodes or workloads with Kueue."""
     instance_types: dict[str, InstanceTypePart] = {}
     """Machine types that the catalogue does not know, or knows otherwise."""
+    prices: dict[str, Price] = {}
+    """Prices per node and hour by machine type, in any currency."""
     limits: LimitsPart = LimitsPart()
     """Bounds on what is read."""
     baseline: Path | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from qcheck.cluster.nodes import DECLARED, Machine
 from qcheck.cluster.policy import KaiPolicy, Policy, Release, Reserve, Shape, VolcanoPolicy
 from qcheck.cluster.quantity import amount, parse_quantity
@@ -85,6 +87,7 @@ def _policy(part: schema.SettingsPart) -> Policy:
         reserved_queues=tuple(part.queues.reserved),
         shared_queues=tuple(part.queues.shared),
         profile=part.profile,
+        prices={name: Fraction(str(price)) for name, price in part.prices.items()},
         kai=_kai(part.kai),
         volcano=VolcanoPolicy(release(part.volcano.version), part.volcano.scheduler),
     )

@@ -48,6 +48,11 @@ class NodeClass(Value, cached=True):
     reserves: tuple[Reserve, ...] = ()
     names: tuple[str, ...] = ()
 
+    @property
+    def machine_type(self) -> str | None:
+        """Return the machine type that the pool or the node's label names."""
+        return self.machine.instance_type or self.labels.get("node.kubernetes.io/instance-type")
+
     @cached_property
     def free(self) -> Amounts:
         return self._free([t.amounts for t in self.takings])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.resources import looks_like_accelerator
+from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -76,4 +76,4 @@ def _likeness(node: Node, pool: NodePool) -> int:
 
 
 def _accelerators(amounts: Mapping[str, int]) -> dict[str, int]:
-    return {r: a for r, a in amounts.items() if a and looks_like_accelerator(r)}
+    return {r: a for r, a in amounts.items() if a and is_compute(r)}

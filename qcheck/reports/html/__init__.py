@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from qcheck import __version__
 from qcheck.answers.capacity import capacity_lines
+from qcheck.answers.cost import cost_of
 from qcheck.answers.node_pictures import holdings, pictured_resources
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.reports import cost
 from qcheck.reports.fleet import HEADERS, fleet_rows
 from qcheck.reports.html.bars import headroom
 from qcheck.reports.html.findings import card
@@ -104,6 +106,7 @@ def _cluster(cluster: Cluster, many: bool, links: Links) -> Html | None:
         [_sum(cluster, resource) for resource in pictured_resources(cluster)],
         tag("h3", "Promised and held"),
         list(headroom(cluster, lines, look)),
+        list(_cost(cluster)),
         tag(
             "div",
             [_tree(tree, look) for tree in trees_of(cluster)],
@@ -117,6 +120,17 @@ def _cluster(cluster: Cluster, many: bool, links: Links) -> Html | None:
             cls="views",
         ),
     )
+
+
+def _cost(cluster: Cluster) -> Iterator[Html]:
+    """What the nodes cost, where the settings have prices."""
+    found = cost_of(cluster)
+    if found is None:
+        return
+    rows = [tag("tr", [tag("td", cell) for cell in row]) for row in cost.cost_rows(found)]
+    yield tag("h3", cost.TITLE)
+    yield tag("table", tag("tr", [tag("th", h) for h in cost.HEADERS]), rows)
+    yield from (tag("p", note, cls="quiet") for note in (cost.NOTE, cost.unpriced(found)) if note)
 
 
 def _tree(tree: QuotaTree, look: Look) -> Html:

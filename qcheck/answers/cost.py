@@ -1,0 +1,216 @@
+"""What the nodes cost, and what that money buys: quota of queues, devices that nobody can use, nodes under no quota.
+
+A node's price is divided evenly among its accelerators, or among its cores where it has none. All amounts are exact
+fractions, per hour, in the currency of the settings, and the parts sum to the bill.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+
+from qcheck.answers.node_pictures import DAEMON_SET, QUEUE, RESERVE, holdings
+from qcheck.cluster.resources import is_compute
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.schedulers.shapes import declared_shapes
+from qcheck.schedulers.table import promises_of, workload_shapes
+from qcheck.supply.supply import supply_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qcheck.answers.node_pictures import NodePicture
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.pods import Amounts
+    from qcheck.supply.groups import NodeGroup
+
+HOURS_OF_A_MONTH = 730
+CORES = "cpu"
+MOST_REQUESTS = 6
+"""Different pods of which every combination is tried on a node."""
+
+
+class QueueCost(Value):
+    """What a queue's quota costs while nodes are there for it, and the part of it that others may borrow."""
+
+    queue: str
+    reserved: Fraction
+    lendable: Fraction
+
+
+class Cost(Value):
+    """The bill of a cluster: `hour` = `reserved` + `stranded` + `unclaimed`. `lendable` is a part of `reserved`.
+
+    `stranded`: nodes that take no pods, devices that DaemonSets hold, and devices of which no known pod can use the rest.
+    `unclaimed`: what no queue has quota for, reserves of the settings among it. `unpriced` names the nodes without a price.
+    """
+
+    hour: Fraction
+    stranded: Fraction
+    unclaimed: Fraction
+    queues: tuple[QueueCost, ...]
+    unpriced: tuple[str, ...]
+
+    @property
+    def reserved(self) -> Fraction:
+        return sum((q.reserved for q in self.queues), Fraction())
+
+    @property
+    def lendable(self) -> Fraction:
+        return sum((q.lendable for q in self.queues), Fraction())
+
+
+class _Parts:
+    """Sums up while the nodes are gone through."""
+
+    def __init__(self) -> None:
+        self.hour = self.stranded = self.unclaimed = Fraction()
+        self.queues: dict[tuple[str, str], tuple[int, Fraction]] = {}
+        """By queue and resource: devices, and what they cost."""
+
+
+def cost_of(cluster: Cluster) -> Cost | None:
+    """Return the bill of the nodes that are there; None where the settings have no prices."""
+    if not cluster.policy.prices:
+        return None
+    parts = _Parts()
+    unpriced = []
+    for group in supply_of(cluster).groups:
+        count = present(group)
+        price = price_of(cluster, group)
+        if price is None:
+            unpriced += [group.name] if count else []
+            continue
+        parts.hour += count * price
+        parts.stranded += (count - group.static) * price
+        _divide(cluster, group, price, parts)
+    return Cost(parts.hour, parts.stranded, parts.unclaimed, _queues(cluster, parts), tuple(unpriced))
+
+
+def flavor_hour(cluster: Cluster, flavor: str) -> Fraction | None:
+    """Return what the nodes that a flavor selects cost per hour; None where one of them has no price."""
+    total = Fraction()
+    for match in supply_of(cluster).matches(flavor):
+        price, count = price_of(cluster, match.group), present(match.group)
+        if price is None and count:
+            return None
+        total += count * (price or 0)
+    return total
+
+
+def present(group: NodeGroup) -> int:
+    """Return how many nodes of a group are there, ready or not."""
+    return max(group.static, len(group.nodes))
+
+
+def price_of(cluster: Cluster, group: NodeGroup) -> Fraction | None:
+    """Return the price of one node: that of its machine type, the first that has one where a pool may mix them."""
+    types = [c.machine_type for c in group.classes]
+    return next((cluster.policy.prices[t] for t in types if t is not None and t in cluster.policy.prices), None)
+
+
+def _divide(cluster: Cluster, group: NodeGroup, price: Fraction, parts: _Parts) -> None:
+    """Divides what the nodes of a group that take pods cost."""
+    resource = _billed(group)
+    whole = max((c.machine.allocatable.get(resource, 0) for c in group.classes), default=0)
+    picture = next((g for g in holdings(cluster, resource).groups if g.group.name == group.name), None)
+    if not whole or picture is None:
+        parts.unclaimed += group.static * price
+        return
+    useful = _useful(cluster, group, resource)
+    for node in picture.nodes:
+        if not node.is_extra:
+            _divide_node(node, useful, whole, price / whole, resource, parts)
+    pictured = sum(n.count for n in picture.nodes if not n.is_extra)
+    parts.unclaimed += (group.static - pictured) * price
+
+
+def _billed(group: NodeGroup) -> str:
+    """The resource by which a node's price is divided."""
+    amounts: Amounts = {}
+    for each in group.classes:
+        for resource, amount in each.machine.allocatable.items():
+            if is_compute(resource) and amount:
+                amounts[resource] = max(amounts.get(resource, 0), amount)
+    return min(amounts, key=lambda r: (-amounts[r], r), default=CORES)
+
+
+def _divide_node(
+    node: NodePicture, useful: int | None, whole: int, each: Fraction, resource: str, parts: _Parts
+) -> None:
+    """Divides what `count` equal nodes cost. Of the devices that no pod can use, free ones count before those of queues."""
+    daemons, kept_back = (sum(s.amount for s in node.slices if s.kind == kind) for kind in (DAEMON_SET, RESERVE))
+    held = [(s.holder, s.amount) for s in node.slices if s.kind == QUEUE]
+    room = whole - daemons - kept_back
+    idle = 0 if useful is None else max(0, room - useful)
+    left = max(0, room - idle)
+    for queue, amount in held:
+        kept = min(amount, left)
+        left -= kept
+        devices, cost = parts.queues.get((queue, resource), (0, Fraction()))
+        parts.queues[queue, resource] = devices + kept * node.count, cost + kept * node.count * each
+    parts.stranded += (daemons + idle) * node.count * each
+    parts.unclaimed += (left + kept_back) * node.count * each
+
+
+def _queues(cluster: Cluster, parts: _Parts) -> tuple[QueueCost, ...]:
+    lendable: dict[tuple[str, str], int] = {}
+    for cells in promises_of(cluster).cells.values():
+        for cell in cells:
+            key = (cell.holder, cell.resource)
+            lendable[key] = lendable.get(key, 0) + cell.lendable
+    found: dict[str, QueueCost] = {}
+    for (queue, resource), (devices, cost) in sorted(parts.queues.items()):
+        lent = cost * Fraction(min(devices, lendable.get((queue, resource), 0)), devices) if devices else Fraction()
+        before = found.get(queue, QueueCost(queue, Fraction(), Fraction()))
+        found[queue] = QueueCost(queue, before.reserved + cost, before.lendable + lent)
+    return tuple(found.values())
+
+
+def _useful(cluster: Cluster, group: NodeGroup, resource: str) -> int | None:
+    """How much of a node's resource the known pods can use together; None where no pods are known, or cores are billed."""
+    supply = supply_of(cluster)
+    pools = [key for key in cluster.quota_pools if any(m.group is group for m in supply.matches(key))]
+    shapes = [s for pool in pools for s in (*declared_shapes(cluster, pool), *workload_shapes(cluster).get(pool, ()))]
+    asked = [s.request for s in shapes if s.request.get(resource)]
+    if resource == CORES or not asked:
+        return None
+    free = {r: min(c.free.get(r, 0) for c in group.classes) for r in {r for a in asked for r in a} if _binds(group, r)}
+    requests = _undominated([{r: a for r, a in request.items() if r in free} for request in asked], resource)
+    return _most(free, requests, resource)
+
+
+def _binds(group: NodeGroup, resource: str) -> bool:
+    return all(c.knows(resource) and resource in c.machine.allocatable for c in group.classes)
+
+
+def _undominated(requests: Iterable[Amounts], resource: str) -> list[Amounts]:
+    """The requests, without those that use as many devices as another one and no less of anything."""
+    kept: list[Amounts] = []
+    for each in sorted(requests, key=lambda r: (-r[resource], sorted(r.items()))):
+        if not any(k[resource] == each[resource] and _within(k, each) for k in kept):
+            kept.append(each)
+    return kept[:MOST_REQUESTS]
+
+
+def _within(small: Amounts, large: Amounts) -> bool:
+    return all(amount <= large.get(r, 0) for r, amount in small.items())
+
+
+def _most(free: Amounts, requests: list[Amounts], resource: str) -> int:
+    """The most of a resource that pods can use of one node, by trying every combination."""
+    names = sorted(free)
+
+    @cache
+    def best(left: tuple[int, ...], number: int) -> int:
+        if number == len(requests):
+            return 0
+        request = tuple(requests[number].get(n, 0) for n in names)
+        most = min((have // want for have, want in zip(left, request, strict=True) if want), default=0)
+        return max(
+            count * requests[number][resource]
+            + best(tuple(have - count * want for have, want in zip(left, request, strict=True)), number + 1)
+            for count in range(most + 1)
+        )
+
+    return best(tuple(free[n] for n in names), 0)
