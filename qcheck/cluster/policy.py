@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import fnmatch
-from fractions import Fraction
 
-from qcheck.cluster.value import Value
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 VOLCANO_SCHEDULER, VOLCANO_JOBS = "volcano", "batch.volcano.sh"
 """The name of Volcano's scheduler, and the API group of its jobs."""
