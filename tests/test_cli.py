@@ -16,8 +16,7 @@ from rule_cases import FIXTURES, RULES
 from qcheck import __version__
 from qcheck.cli import check as check_module
 from qcheck.cli import front
-from qcheck.cli.admit import spread_in
-from qcheck.cli.app import from_table, optional_value
+from qcheck.cli.app import Command, from_table, spread_in
 from qcheck.cli.options import CHECK_OPTIONS, FLAG, MANY, MAYBE, CheckOptions, parse_plainly
 from qcheck.cli.output import Output, UsageError, parse_outputs, write
 from qcheck.cli.terminal import wants_color
@@ -71,9 +70,9 @@ def through_typer(words: list[str]) -> CheckOptions | None:
         return 0
 
     app = typer.Typer(pretty_exceptions_enable=False, add_completion=False)
-    app.command()(from_table(take, CHECK_OPTIONS))
+    app.command(cls=Command)(from_table(take, CHECK_OPTIONS))
     with pytest.raises(SystemExit):
-        app(args=optional_value(words))
+        app(args=words)
     return seen[0] if seen else None
 
 
@@ -285,7 +284,7 @@ def test_colours_are_for_terminals_or_on_demand(monkeypatch: pytest.MonkeyPatch)
     ],
 )
 def test_in_takes_several_paths(words: str, spread: str) -> None:
-    assert spread_in(words.split()) == spread.split()
+    assert spread_in(words.split(), {"--format", "--in"}) == spread.split()
 
 
 def test_outputs() -> None:
@@ -326,3 +325,30 @@ def test_version_and_completion() -> None:
     assert qcheck("--version").stdout == f"qcheck {__version__}\n"
     env = {**os.environ, "_QCHECK_COMPLETE": "complete_bash", "COMP_WORDS": "qcheck ch", "COMP_CWORD": "1"}
     assert "check" in qcheck(env=env).stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("qcheck check --select QC10", "QC101"),
+        ("qcheck check --ignore QC2,quota-exc", "QC2,quota-exceeds-capacity"),
+        ("qcheck check --format sa", "sarif"),
+        ("qcheck capacity --format js", "json"),
+        ("qcheck check --cluster prod", "prod-b"),
+        ("qcheck admit --cluster prod", "prod-a"),
+        ("qcheck explain owner-c", "owner-cannot-reclaim"),
+        ("qcheck rules --select QC5", "QC501"),
+        ("qcheck schema nodep", "nodepool"),
+        ("qcheck schema Clus", "ClusterQueue"),
+        ("qcheck check --fail-on w", "warning"),
+        ("qcheck base", "baseline"),
+    ],
+)
+def test_a_shell_completes(line: str, expected: str, tmp_path: Path) -> None:
+    (tmp_path / "qcheck.yaml").write_text("clusters: {prod-a: {include: [a]}, prod-b: {include: [b]}}")
+    at = str(len(line.split()) - 1)
+    env = {**os.environ, "_QCHECK_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": at}
+    done = subprocess.run(
+        [sys.executable, "-m", "qcheck"], capture_output=True, text=True, check=True, cwd=tmp_path, env=env
+    )
+    assert expected in done.stdout.split()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Annotated
 
 import typer
@@ -10,18 +9,11 @@ import typer
 from qcheck import api
 from qcheck.cli.arguments import Clusters, ConfigFile, Format, Live, Verbose
 from qcheck.cli.given import paths_for, running, settings_for
-from qcheck.cli.options import CLUSTER, CONFIG, FORMAT
 from qcheck.cli.output import parse_outputs, write
 from qcheck.cli.terminal import Watch
-from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports import admission as report
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 FORMATS = {"text": report.render_text, "json": report.render_json}
-IN = "--in"
-TAKES_VALUE = {*CONFIG.names, *CLUSTER.names, *FORMAT.names}
 
 Workloads = Annotated[
     list[str],
@@ -30,7 +22,10 @@ Workloads = Annotated[
 In = Annotated[
     list[str] | None,
     typer.Option(
-        IN, metavar="PATHS...", help="Where the cluster is described; default: as for check.", show_default=False
+        "--in",
+        metavar="PATH",
+        help="Where the cluster is described; may be repeated. Default: as for check.",
+        show_default=False,
     ),
 ]
 
@@ -58,17 +53,3 @@ def admit(
     for output in outputs:
         write(output, FORMATS[output.format](judged))
     raise typer.Exit(judged.exit_code)
-
-
-def spread_in(words: Sequence[str]) -> list[str]:
-    """`admit job.yaml --in a b` as `admit job.yaml --in a --in b`: once workloads were given, what follows are paths."""
-    spread: list[str] = []
-    given = inside = False
-    for before, word in pairwise(["", *words]):
-        option = word.startswith("-") and word != "-"
-        if inside and not option and before != IN:
-            spread.append(IN)
-        inside = (word == IN and given) or (inside and not option)
-        given = given or not (option or inside or before in TAKES_VALUE)
-        spread.append(word)
-    return spread

@@ -1,33 +1,25 @@
-"""The Typer app: every command with its help. `check` takes its options from the table in `options.py`."""
+"""The Typer app: every command with its help. `check` takes its options from the table in `options.py`.
+
+A command's module is imported when the command is asked for, and all of them for the list of commands: importing all takes
+twice as long as a small check (measured: 330 ms of CPU).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
+from importlib import import_module
 from inspect import Parameter, Signature
+from itertools import pairwise
 from types import GenericAlias
 from typing import Annotated, Any, Literal
 
 import typer
-from typer.rich_utils import rich_format_error
+from typer.core import TyperCommand
 
 from qcheck import __version__
-from qcheck.cli import (
-    admit,
-    baseline,
-    capacity,
-    diff,
-    drift,
-    explain,
-    init,
-    merge,
-    rules,
-    schema,
-    shares,
-    simulate,
-    snapshot,
-)
 from qcheck.cli.arguments import Paths
 from qcheck.cli.check import check
+from qcheck.cli.completion import COMPLETIONS
 from qcheck.cli.ending import COULD_NOT_JUDGE
 from qcheck.cli.options import CHECK_OPTIONS, FLAG, LIVE, MANY, CheckOptions, Option
 from qcheck.cli.terminal import PROGRESS, annotate, is_on_github
@@ -53,21 +45,10 @@ def flowing(text: str) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
-app = typer.Typer(
-    name="qcheck",
-    help=flowing(HELP),
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
 def main(words: Sequence[str]) -> int:
     """Runs the app; its exit code."""
-    words = optional_value(admit.spread_in(words) if words[:1] in (["admit"], ["simulate"]) else words)
     try:
-        code = app(args=words, prog_name="qcheck", standalone_mode=False)
+        code = app_for(words)(args=list(words), prog_name="qcheck", standalone_mode=False)
     except SystemExit as end:
         code = end.code
     except CommandLineError as error:
@@ -84,14 +65,51 @@ def _refused(error: Any) -> int:
     PROGRESS.erase()
     if is_on_github():
         annotate(error.format_message())
+    from typer.rich_utils import rich_format_error  # 60 ms
+
     rich_format_error(error)
     return COULD_NOT_JUDGE
 
 
+class Command(TyperCommand):
+    """A command in which `--live` takes a value only after `=`, and `--in` all words up to the next option."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        names = {name for parameter in self.params for name in parameter.opts}
+        valued = {
+            name
+            for p in self.params
+            if p.param_type_name == "option" and not getattr(p, "is_flag", False)
+            for name in p.opts
+        }
+        if "--in" in names:
+            args = spread_in(args, valued)
+        if "--live" in names:
+            args = optional_value(args)
+        return super().parse_args(ctx, args)
+
+
 def optional_value(words: Sequence[str]) -> list[str]:
-    """`--live` as `--live=`: its value only ever follows `=`, so that it does not take the path after it."""
+    """`--live` as `--live=`: Typer's own optional values take the word that follows, which is a path here."""
     end = words.index("--") if "--" in words else len(words)
     return [f"{word}=" if word in LIVE.names else word for word in words[:end]] + list(words[end:])
+
+
+def spread_in(words: Sequence[str], valued: Container[str]) -> list[str]:
+    """`job.yaml --in a b` as `job.yaml --in a --in b`: once there is an argument, what follows `--in` are paths.
+
+    `valued` are the options that take a value.
+    """
+    spread: list[str] = []
+    given = inside = False
+    for before, word in pairwise(["", *words]):
+        option = word.startswith("-") and word != "-"
+        if inside and not option and before != "--in":
+            spread.append("--in")
+        inside = (word == "--in" and given) or (inside and not option)
+        given = given or not (option or inside or before in valued)
+        spread.append(word)
+    return spread
 
 
 def examples(*lines: str) -> str:
@@ -105,7 +123,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def options_of_all(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
@@ -123,7 +140,12 @@ def _annotation(option: Option) -> Any:
 
 def _parameter(option: Option) -> Parameter:
     declaration = typer.Option(
-        *option.names, help=option.help, metavar=option.metavar or None, rich_help_panel=option.panel, show_choices=True
+        *option.names,
+        help=option.help,
+        metavar=option.metavar or None,
+        rich_help_panel=option.panel,
+        show_choices=True,
+        autocompletion=COMPLETIONS.get(option.field),
     )
     default: object = {FLAG: False, MANY: []}.get(option.kind, option.default)
     annotation: Any = Annotated[_annotation(option), declaration]
@@ -144,62 +166,69 @@ def from_table(run: Callable[[CheckOptions], int], table: Sequence[Option]) -> C
     return command
 
 
-app.command(
-    "check",
-    help=flowing(CHECK_HELP),
-    epilog=examples(
+EXAMPLES = {
+    "check": (
         "qcheck check                                  [dim]the repository around you[/dim]",
         "qcheck check clusters/prod --format sarif=qcheck.sarif --format text",
         "kustomize build clusters/prod | qcheck check - nodes.yaml",
         "qcheck check --select QC1,QC2 --fail-on warning",
         "qcheck check --live=prod-a                    [dim]a running cluster, through kubectl[/dim]",
     ),
-)(from_table(check, CHECK_OPTIONS))
-app.command(
-    "capacity",
-    epilog=examples(
+    "capacity": (
         "qcheck capacity",
         "qcheck capacity clusters/prod --format json",
         "kubectl get nodes -o json | qcheck capacity - queues/",
     ),
-)(capacity.capacity)
-app.command(
-    "admit",
-    epilog=examples(
-        "qcheck admit job.yaml", "qcheck admit job.yaml other.yaml --in clusters/prod nodes.yaml --format json"
+    "admit": (
+        "qcheck admit job.yaml",
+        "qcheck admit job.yaml other.yaml --in clusters/prod --in nodes.yaml --format json",
     ),
-)(admit.admit)
-app.command(
-    "shares",
-    epilog=examples(
+    "shares": (
         "qcheck shares",
         "qcheck shares clusters/prod --busy research,vision",
         "qcheck shares --demand demand.yaml --format html=shares.html",
     ),
-)(shares.shares)
-app.command(
-    "simulate",
-    epilog=examples("qcheck simulate scenario.yaml", "qcheck simulate scenario.yaml --in clusters/prod --format json"),
-)(simulate.simulate)
-app.command(
-    "diff", epilog=examples("qcheck diff main", "qcheck diff v1.2 v1.3 --format markdown", "qcheck diff old/ new/")
-)(diff.diff)
-app.command(
-    "snapshot",
-    epilog=examples(
-        "qcheck snapshot --live > cluster.yaml", "qcheck snapshot --live=prod-a --redact --output prod-a.yaml"
+    "simulate": ("qcheck simulate scenario.yaml", "qcheck simulate scenario.yaml --in clusters/prod --format json"),
+    "diff": ("qcheck diff main", "qcheck diff v1.2 v1.3 --format markdown", "qcheck diff old/ new/"),
+    "snapshot": (
+        "qcheck snapshot --live > cluster.yaml",
+        "qcheck snapshot --live=prod-a --redact --output prod-a.yaml",
     ),
-)(snapshot.snapshot)
-app.command("drift", epilog=examples("qcheck drift --live", "qcheck drift clusters/prod --live=prod --format json"))(
-    drift.drift
-)
-app.command(
-    "merge", epilog=examples("qcheck merge reports/*.json", "qcheck merge a.json b.json --format html=fleet.html")
-)(merge.merge)
-app.command("rules", epilog=examples("qcheck rules", "qcheck rules --select QC3 --format json"))(rules.rules)
-app.command("explain", epilog=examples("qcheck explain QC101", "qcheck explain owner-cannot-reclaim"))(explain.explain)
-app.command("schema", epilog=examples("qcheck schema config > qcheck.schema.json"))(schema.schema)
-app.add_typer(
-    baseline.app, name="baseline", epilog=examples("qcheck baseline write", "qcheck baseline prune clusters/prod")
-)
-app.command("init", epilog=examples("qcheck init", "qcheck init clusters --output -"))(init.init)
+    "drift": ("qcheck drift --live", "qcheck drift clusters/prod --live=prod --format json"),
+    "merge": ("qcheck merge reports/*.json", "qcheck merge a.json b.json --format html=fleet.html"),
+    "rules": ("qcheck rules", "qcheck rules --select QC3 --format json"),
+    "explain": ("qcheck explain QC101", "qcheck explain owner-cannot-reclaim"),
+    "schema": ("qcheck schema config > qcheck.schema.json",),
+    "baseline": ("qcheck baseline write", "qcheck baseline prune clusters/prod"),
+    "init": ("qcheck init", "qcheck init clusters --output -"),
+}
+"""Every command, which is a function of its name in the module of its name (`baseline` is an app of its own)."""
+
+
+def app_for(words: Sequence[str]) -> typer.Typer:
+    """The app with the command that the first word names; with all of them where it names none."""
+    app = typer.Typer(
+        name="qcheck",
+        help=flowing(HELP),
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(options_of_all)
+    for name in words[:1] if words and words[0] in EXAMPLES else EXAMPLES:
+        _add(app, name)
+    return app
+
+
+def _add(app: typer.Typer, name: str) -> None:
+    epilog = examples(*EXAMPLES[name])
+    if name == "check":
+        function, text = from_table(check, CHECK_OPTIONS), flowing(CHECK_HELP)
+        app.command(name, cls=Command, help=text, epilog=epilog)(function)
+        return
+    module = import_module(f"qcheck.cli.{name}")
+    if name == "baseline":
+        app.add_typer(module.app, name=name, epilog=epilog)
+    else:
+        app.command(name, cls=Command, epilog=epilog)(getattr(module, name))

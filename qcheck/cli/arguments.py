@@ -7,15 +7,21 @@ from typing import Annotated, Literal
 import typer
 
 from qcheck.cli import options
+from qcheck.cli.completion import clusters, formats
 
 Paths = Annotated[
     list[str] | None,
     typer.Argument(metavar="[PATHS]...", help="Files, directories, or - for stdin.", show_default=False),
 ]
 ConfigFile = Annotated[str | None, typer.Option("--config", metavar="FILE", help=options.CONFIG.help)]
-Clusters = Annotated[list[str] | None, typer.Option("--cluster", metavar="NAME", help=options.CLUSTER.help)]
+Clusters = Annotated[
+    list[str] | None, typer.Option("--cluster", metavar="NAME", help=options.CLUSTER.help, autocompletion=clusters)
+]
 Live = Annotated[str | None, typer.Option("--live", metavar=options.LIVE.metavar, help=options.LIVE.help)]
 """`cli/app.py` gives it the value "" where none follows."""
 Color = Annotated[Literal["auto", "always", "never"], typer.Option("--color", help=options.COLOR.help)]
-Format = Annotated[list[str] | None, typer.Option("--format", "-f", metavar="FMT[=FILE]", help=options.FORMAT.help)]
+Format = Annotated[
+    list[str] | None,
+    typer.Option("--format", "-f", metavar="FMT[=FILE]", help=options.FORMAT.help, autocompletion=formats),
+]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help=options.VERBOSE.help)]

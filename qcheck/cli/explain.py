@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from qcheck.cli.arguments import Clusters, Color, ConfigFile, Format
+from qcheck.cli.completion import rules
 from qcheck.cli.output import UsageError, to_stdout
 from qcheck.cli.rules import no_such_rule
 from qcheck.cli.terminal import wants_color
@@ -18,7 +19,9 @@ PREEMPTION = "preemption"
 
 
 def explain(
-    rule: Annotated[str, typer.Argument(metavar="RULE", help="Id or name, such as QC101; or preemption.")],
+    rule: Annotated[
+        str, typer.Argument(metavar="RULE", help="Id or name, such as QC101; or preemption.", autocompletion=rules)
+    ],
     paths: Annotated[
         list[str] | None, typer.Argument(metavar="[PATHS]...", help="What preemption is to be explained of.")
     ] = None,

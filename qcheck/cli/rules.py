@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import typer
 
+from qcheck.cli import completion
 from qcheck.cli.output import UsageError, to_stdout
 from qcheck.findings.catalogue import Rule, choose, load_catalogue
 
 
 def rules(
-    select: Annotated[list[str], typer.Option(metavar="RULE", help="Only these: id, name or prefix such as QC1.")] = [],  # noqa: B006
+    select: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RULE", help="Only these: id, name or prefix such as QC1.", autocompletion=completion.rules
+        ),
+    ] = None,
     format: Annotated[Literal["text", "json"], typer.Option("--format", "-f", help="How to print them.")] = "text",
 ) -> None:
     """List every rule with its severity and what it finds.
@@ -20,11 +27,11 @@ def rules(
     `qcheck explain RULE` tells the whole of one.
     """
     catalogue = load_catalogue()
-    chosen = listed(catalogue, select)
+    chosen = listed(catalogue, select or ())
     to_stdout(as_json(chosen) if format == "json" else as_text(chosen))
 
 
-def listed(catalogue: dict[str, Rule], select: list[str]) -> list[Rule]:
+def listed(catalogue: dict[str, Rule], select: Sequence[str]) -> list[Rule]:
     """The rules that `select` names, or all. Raises `UsageError` for a word that names none."""
     words = [word for text in select for word in text.split(",") if word]
     ids, unknown = choose(catalogue.values(), words) if words else (set(catalogue), [])

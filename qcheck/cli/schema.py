@@ -10,6 +10,7 @@ import typer
 
 from qcheck.cli.output import UsageError, to_stdout
 from qcheck.cluster.quantity import whole
+from qcheck.kinds.schema.catalogue import SERVED
 
 MODULES = {
     "config": "qcheck.settings.schema",
@@ -20,8 +21,13 @@ MODULES = {
 NEWEST = "v1beta2"
 
 
+def known() -> list[str]:
+    """What has a schema."""
+    return [*MODULES, *SERVED]
+
+
 def schema(
-    of: Annotated[str, typer.Argument(metavar="config|report|nodepool|drift|KIND")],
+    of: Annotated[str, typer.Argument(metavar="config|report|nodepool|drift|KIND", autocompletion=known)],
     api_version: Annotated[str, typer.Option("--api-version", help="Of a kind of Kueue: v1beta1 or v1beta2.")] = NEWEST,
     kueue: Annotated[str, typer.Option("--kueue", help="Of a kind of Kueue: the release that serves it.")] = "0.19",
 ) -> None:
@@ -35,11 +41,10 @@ def schema(
 
 
 def _of_kind(kind: str, version: str, release: str) -> dict[str, object]:
-    from qcheck.kinds.schema.catalogue import SERVED
     from qcheck.kinds.schema.published import kueue_schema
 
     if kind not in SERVED:
-        raise UsageError(f"there is no schema of {kind!r}", f"Known are {', '.join((*MODULES, *SERVED))}.")
+        raise UsageError(f"there is no schema of {kind!r}", f"Known are {', '.join(known())}.")
     major, minor = map(whole, release.partition(".")[::2])
     if major is None or minor is None:
         raise UsageError(f"{release!r} is no release of Kueue", "Write it as 0.19.")
