@@ -11,11 +11,13 @@ from qcheck.schedulers.kueue.pod_injection import contradictions, created_pods
 from qcheck.schedulers.kueue.refusals import pod_refusals
 from qcheck.schedulers.kueue.topology import decide_on_nodes
 from qcheck.schedulers.kueue.topology_pods import in_domains
+from qcheck.schedulers.table import passage_of
 from qcheck.supply.pod_requests import bounds
 
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.workloads import Workload
+    from qcheck.quota.passage import Passage
 
 
 class Verdict(Value):
@@ -75,6 +77,9 @@ def verdicts_of(cluster: Cluster) -> tuple[Verdict, ...]:
 
 def judge(cluster: Cluster, workload: Workload) -> Verdict:
     """The verdict on one workload."""
+    passage = passage_of(cluster, workload)
+    if passage is not None:
+        return _judged(cluster, workload, passage)
     decision = decide_on_nodes(cluster, workload)
     if decision.admitted is False:
         return Verdict(decision, False, decision.reasons)
@@ -87,6 +92,20 @@ def judge(cluster: Cluster, workload: Workload) -> Verdict:
     if decision.is_managed and decision.admitted is None and placed.runs is not False:
         return Verdict(decision, None, decision.reasons)
     return Verdict(decision, placed.runs, (*decision.reasons, *placed.reasons), placed.witness)
+
+
+def _judged(cluster: Cluster, workload: Workload, passage: Passage) -> Verdict:
+    """The verdict where a scheduler of its own starts the pods."""
+    code = passage.reasons[0].code if passage.reasons else None
+    decision = Decision(workload, passage.queue, None, passage.admitted, reasons=passage.reasons, code=code)
+    if passage.admitted is False:
+        return Verdict(decision, False, passage.reasons)
+    if not passage.starts:
+        return Verdict(decision, None, passage.reasons)
+    wanted = [Wanted(s.pod_set, s.template, s.count) for s in passage.starts]
+    placed = schedule(cluster, bounds(cluster, workload.namespace), wanted)
+    runs = None if passage.admitted is None and placed.runs else placed.runs
+    return Verdict(decision, runs, (*passage.reasons, *placed.reasons), placed.witness)
 
 
 def _is_undecided(decision: Decision) -> bool:

@@ -124,7 +124,12 @@ class Cluster(Value, cached=True):
     @cached_property
     def quota_pools(self) -> dict[str, QuotaPool]:
         """The sets of nodes that quota is stated for, by key, whichever scheduler divides it."""
-        return {f.name: f.quota_pool(self.topology.get(f.topology or "")) for f in self.flavors}
+        pools = {f.name: f.quota_pool(self.topology.get(f.topology or "")) for f in self.flavors}
+        if self.kai_queues or self.kai_shards:
+            from qcheck.cluster.kai import shard_pools  # only where a file has objects of KAI: see `make bench`
+
+            pools.update((pool.key, pool) for pool in shard_pools(self.kai_shards, self.kai_queues, self.kai_names))
+        return pools
 
     @cached_property
     def queue(self) -> dict[str, ClusterQueue]:

@@ -8,11 +8,13 @@ from fractions import Fraction
 from qcheck.cluster.objects import Object
 from qcheck.cluster.place import Place
 from qcheck.cluster.policy import KAI_QUEUE_LABEL, KAI_SCHEDULER
+from qcheck.cluster.quota_pool import QuotaPool, SchedulerName
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from qcheck.cluster.labels import Labels
     from qcheck.cluster.policy import KaiPolicy
 
 UNLIMITED = Fraction(-1)
@@ -207,3 +209,40 @@ def names_of(said: KaiPolicy, configs: tuple[KaiConfig, ...]) -> KaiNames:
         queue_label=said.queue_label or (found and found.queue_label) or usual.queue_label,
         node_pool_label=said.node_pool_label or (found and found.node_pool_label) or usual.node_pool_label,
     )
+
+
+DEFAULT_SHARD = "default"
+"""The shard that KAI's chart creates: it has no partition value."""
+
+
+def partition_of(labels: Labels, names: KaiNames) -> str:
+    """The partition that a label puts an object in; "" without the label."""
+    return labels.get(names.node_pool_label, "")
+
+
+def shard_pools(
+    shards: Iterable[SchedulingShard], queues: Iterable[KaiQueue], names: KaiNames
+) -> Iterator[QuotaPool]:
+    """Yield the nodes of each shard that is written, and of each partition that queues name without one."""
+    written = {shard.partition: shard for shard in shards}
+    first: dict[str, Object] = {}
+    for queue in queues:
+        first.setdefault(partition_of(queue.labels, names), queue)
+    for partition in sorted(written.keys() | first.keys()):
+        shard = written.get(partition)
+        home = (shard or first[partition]).place
+        yield QuotaPool(
+            key=pool_key(shard.name if shard else partition),
+            name=shard.name if shard else partition or DEFAULT_SHARD,
+            word="shard",
+            scheduler=SchedulerName.KAI,
+            node_labels={names.node_pool_label: partition} if partition else {},
+            absent_labels=() if partition else (names.node_pool_label,),
+            place=home,
+            labels_place=home.at("spec", "partitionLabelValue") if shard else home.at("metadata", "labels"),
+        )
+
+
+def pool_key(shard: str) -> str:
+    """The key of a shard's nodes among all quota pools."""
+    return f"{SchedulerName.KAI}/{shard or DEFAULT_SHARD}"

@@ -9,6 +9,8 @@ from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import view
 from qcheck.quota.promises import Promises
+from qcheck.schedulers.kai import passage as kai_passage
+from qcheck.schedulers.kai import quota_tree as kai_tree
 from qcheck.schedulers.kueue import quota_tree as kueue_tree
 from qcheck.schedulers.kueue import routing as kueue_routing
 from qcheck.schedulers.kueue import shapes as kueue_shapes
@@ -19,7 +21,12 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.workloads import PodSet, Workload
     from qcheck.packing.pod_shape import PodShape
+    from qcheck.quota.passage import Passage
     from qcheck.quota.tree import QuotaNode, QuotaTree
+
+
+def _leaves_it(_cluster: Cluster, _workload: Workload) -> Passage | None:
+    return None
 
 
 class Scheduler(Value):
@@ -27,6 +34,8 @@ class Scheduler(Value):
 
     * `quota_tree`: its queues and what they are promised.
     * `queue_of`: the queue that a workload's manifest sends it to, by name; None for a workload that is not its business.
+    * `decide`: whether a workload's queue lets it pass, and which pods start; None for one that is not its business. Kueue,
+      which hands out flavors first, decides by itself.
     * `workload_shapes`: the pods of the workloads that it would admit, by pool; `queue` of a shape names a node of the tree.
     """
 
@@ -35,6 +44,7 @@ class Scheduler(Value):
     quota_tree: Callable[[Cluster], QuotaTree]
     queue_of: Callable[[Cluster, Workload], str | None]
     workload_shapes: Callable[[Cluster], dict[str, tuple[PodShape, ...]]]
+    decide: Callable[[Cluster, Workload], Passage | None] = _leaves_it
 
 
 SCHEDULERS = (
@@ -45,7 +55,20 @@ SCHEDULERS = (
         queue_of=kueue_routing.queue_of,
         workload_shapes=kueue_shapes.workload_shapes,
     ),
+    Scheduler(
+        name=SchedulerName.KAI,
+        title="KAI",
+        quota_tree=kai_tree.quota_tree,
+        queue_of=kai_tree.queue_of,
+        workload_shapes=kai_tree.workload_shapes,
+        decide=kai_passage.decide,
+    ),
 )
+
+
+def passage_of(cluster: Cluster, workload: Workload) -> Passage | None:
+    """Return the answer of the scheduler that starts a workload's pods itself; None where Kueue or nobody is asked."""
+    return next((p for s in SCHEDULERS if (p := s.decide(cluster, workload)) is not None), None)
 
 
 def title_of(name: SchedulerName) -> str:

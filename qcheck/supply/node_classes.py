@@ -100,8 +100,6 @@ def _telling_keys(cluster: Cluster) -> list[str]:
         keys |= {*pool.node_labels, *pool.absent_labels}
     for runtime_class in cluster.runtime_classes:
         keys |= runtime_class.node_selector.keys()
-    if cluster.kai_queues or cluster.kai_shards:
-        keys.add(cluster.kai_names.node_pool_label)
     for daemon_set in cluster.daemon_sets:
         keys |= daemon_set.template.selection.keys
     for workload in cluster.workloads:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.checks.capacity.sums import names, plural
 from qcheck.checks.registry import rule
 from qcheck.cluster.quantity import show_amount
-from qcheck.cluster.quota_pool import pool_name
+from qcheck.cluster.quota_pool import SchedulerName, pool_name
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
@@ -50,11 +50,17 @@ def co_resource_short(cluster: Cluster, percent: int = 50) -> Iterator[Finding]:
     """Cpu or memory quota with which the accelerator quota beside it cannot be used up."""
     for node in holders(cluster):
         for devices in node.cells if node.admits else ():
-            if is_compute(devices.resource) and devices.entitled > 0:
+            if is_compute(devices.resource) and devices.entitled > 0 and not _is_of_kai(cluster, devices):
                 for beside in CO_RESOURCES:
                     cell = node.cell.get((devices.pool, beside))
                     if cell is not None:
                         yield from _short(cluster, node, devices, cell, percent)
+
+
+def _is_of_kai(cluster: Cluster, cell: Cell) -> bool:
+    """KAI's queues may take cpu and memory back by weight alone; without both QC919 speaks."""
+    pool = cluster.quota_pools.get(cell.pool)
+    return pool is not None and pool.scheduler is SchedulerName.KAI
 
 
 def _short(cluster: Cluster, node: QuotaNode, devices: Cell, beside: Cell, percent: int) -> Iterator[Finding]:

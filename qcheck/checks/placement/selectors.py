@@ -30,6 +30,8 @@ def flavor_matches_no_nodes(cluster: Cluster) -> Iterator[Finding]:
     for flavor, quotas in promises_of(cluster).used_pools():
         if supply_of(cluster).matches(flavor.key) or not flavor.node_labels:
             continue
+        if any(shard.place == flavor.place for shard in cluster.kai_shards):  # QC920 says so of a shard that is written
+            continue
         largest = max(quotas, key=lambda q: (is_compute(q.resource), q.promised))
         near = _nearest(cluster, flavor.node_labels)
         place = flavor.labels_place

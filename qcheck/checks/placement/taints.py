@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.checks.capacity.sums import names, plural
 from qcheck.checks.registry import rule
 from qcheck.cluster.labels import Taint, untolerated
+from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.resources import looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 def flavor_taint_untolerated(cluster: Cluster) -> Iterator[Finding]:
     """Flavors all of whose nodes repel their pods."""
     for flavor, quotas in promises_of(cluster).used_pools():
+        if flavor.scheduler is not SchedulerName.KUEUE:  # only flavors add tolerations to pods
+            continue
         blocking = _blocking_taint(cluster, flavor)
         if blocking is None:
             continue

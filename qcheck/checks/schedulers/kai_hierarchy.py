@@ -5,11 +5,11 @@ from __future__ import annotations
 from qcheck.checks.capacity.sums import names, plural
 from qcheck.checks.missing import Use, by_name, missing, users
 from qcheck.checks.registry import rule
-from qcheck.cluster.kai import KaiQueue
+from qcheck.cluster.kai import KaiQueue, partition_of
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kai.jobs import jobs_of
-from qcheck.schedulers.kai.shards import CHART_QUEUES, Shard, partition_of, shard_of, shards_of
+from qcheck.schedulers.kai.shards import CHART_QUEUES, Shard, shard_of, shards_of
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kueue.admission import Decision
 
 NOT_COVERED = "resource-not-covered"
-_TOLD_ELSEWHERE = ("level", "flavor-missing", "domain", "flavor-matches-no-nodes")
-"""Causes that another rule says with the place to edit: QC513, QC401, QC507, QC201."""
+_TOLD_ELSEWHERE = ("level", "flavor-missing", "domain", "flavor-matches-no-nodes", "kai-quota", "kai-no-limit")
+"""Causes that another rule says with the place to edit: QC513, QC401, QC507, QC201, QC908, QC901."""
 _MOST = 4
 
 
@@ -66,7 +66,7 @@ def _refusal(cluster: Cluster, verdict: Verdict) -> Finding:
     decision = verdict.decision
     main = next((r for r in decision.reasons if r.code == decision.code), decision.reasons[0])
     shown = "; ".join(r.message for r in decision.reasons[:_MOST])
-    found = finding(main.place, f"{decision.cluster_queue} {_much(decision)} {verdict.workload.id}: {shown}")
+    found = finding(main.place, f"{_queue(verdict)} {_much(decision)} {verdict.workload.id}: {shown}")
     for reason in decision.reasons[:_MOST]:
         for place in reason.near:
             found = found.near(place, reason.flavor or reason.cause)
@@ -76,10 +76,13 @@ def _refusal(cluster: Cluster, verdict: Verdict) -> Finding:
         .about(verdict.workload.id)
         .likely(not cluster.has_all(*QUOTA_KINDS) or any(r.cause == "away" for r in decision.reasons))
         .at_most("warning" if decision.is_in_part else "error")
-        .with_data(
-            reason=decision.code, queue=decision.cluster_queue, causes=sorted({r.cause for r in decision.reasons})
-        )
+        .with_data(reason=decision.code, queue=_queue(verdict), causes=sorted({r.cause for r in decision.reasons}))
     )
+
+
+def _queue(verdict: Verdict) -> str | None:
+    """The queue that decides: Kueue's ClusterQueue, or the queue of the scheduler that the pods are for."""
+    return verdict.decision.cluster_queue or verdict.decision.queue
 
 
 def _much(decision: Decision) -> str:
@@ -128,16 +131,14 @@ def _pending(cluster: Cluster, verdict: Verdict, reason: Reason) -> Finding:
     decision = verdict.decision
     flavors = sorted({f for a in decision.assigned for f in a.flavor_names})
     granted = f" in flavor {names(flavors)}" if flavors else ""
-    message = (
-        f"{decision.cluster_queue} admits {verdict.workload.id}{granted}, and its pods can never run: {reason.message}"
-    )
+    message = f"{_queue(verdict)} admits {verdict.workload.id}{granted}, and its pods can never run: {reason.message}"
     found = finding(reason.place, message)
     for place in reason.near[:_MOST]:
         found = found.near(place, "where they would have to run")
     return (
         _advised(found.near(_quota_taken(cluster, verdict, reason), "the quota that it holds meanwhile"), reason.change)
         .about(verdict.workload.id)
-        .with_data(cause=reason.cause, queue=decision.cluster_queue, flavors=[*flavors])
+        .with_data(cause=reason.cause, queue=_queue(verdict), flavors=[*flavors])
     )
 
 

@@ -106,10 +106,20 @@ class KaiJob(Value, cached=True):
 @view
 def jobs_of(cluster: Cluster) -> tuple[KaiJob, ...]:
     """Workloads that KAI schedules or that name one of its queues, in the order of the workloads."""
-    names = cluster.kai_names
-    groups = {(g.id.namespace or "default", g.name): g for g in cluster.kai_pod_groups}
+    names, groups = cluster.kai_names, _pod_groups(cluster)
     found = (_job(cluster, names, workload, groups) for workload in cluster.workloads)
     return tuple(job for job in found if job is not None)
+
+
+def job_of(cluster: Cluster, workload: Workload) -> KaiJob | None:
+    """A workload, also one that is not among the files, as a job of KAI."""
+    return _job(cluster, cluster.kai_names, workload, _pod_groups(cluster))
+
+
+@view
+def _pod_groups(cluster: Cluster) -> dict[tuple[str, str], KaiPodGroup]:
+    """The pod groups that are written by hand, by namespace and name."""
+    return {(g.id.namespace or "default", g.name): g for g in cluster.kai_pod_groups}
 
 
 def _job(

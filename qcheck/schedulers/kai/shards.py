@@ -6,26 +6,22 @@ carry the label at all.
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import cached_property
 
-from qcheck.cluster.kai import Dimension, KaiNames, KaiQueue, SchedulingShard
-from qcheck.cluster.labels import NodeSelection
+from qcheck.cluster.kai import Dimension, KaiNames, KaiQueue, SchedulingShard, partition_of
+from qcheck.cluster.quota_pool import QuotaPool, SchedulerName
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import view
 from qcheck.schedulers.kai.hierarchy import Hierarchy, Member, Share
-from qcheck.supply.eligibility import select
-from qcheck.supply.groups import ALL, NONE, SOME
+from qcheck.supply.groups import ALL
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.supply.groups import NodeClass, NodeGroup
+    from qcheck.supply.groups import NodeGroup
 
-DEFAULT_SHARD = "default"
-"""The shard that KAI's chart creates: it has no partition value."""
 GPU = "nvidia.com/gpu"
 RESOURCES = {Dimension.GPU: GPU, Dimension.CPU: "cpu", Dimension.MEMORY: "memory"}
 """The resource that each dimension counts on the nodes."""
@@ -40,6 +36,7 @@ class Shard(Value, cached=True):
     partition: str
     spec: SchedulingShard | None
     queues: tuple[KaiQueue, ...]
+    pool: QuotaPool
     groups: tuple[NodeGroup, ...]
     is_whole: bool
     """Whether all nodes of every group belong to the shard, as far as their labels are known."""
@@ -133,14 +130,8 @@ def _member(queue: KaiQueue) -> Member:
 def shards_of(cluster: Cluster) -> tuple[Shard, ...]:
     """The shards that are written, and those that queues name without one; the one without a partition comes first."""
     names = cluster.kai_names
-    written = {shard.partition: shard for shard in cluster.kai_shards}
-    partitions = {partition_of(queue.labels, names) for queue in cluster.kai_queues}
-    return tuple(_shard(cluster, names, p, written.get(p)) for p in sorted(partitions | written.keys()))
-
-
-def partition_of(labels: Mapping[str, str], names: KaiNames) -> str:
-    """The partition that a label puts an object in; "" without the label."""
-    return labels.get(names.node_pool_label, "")
+    pools = (pool for pool in cluster.quota_pools.values() if pool.scheduler is SchedulerName.KAI)
+    return tuple(_shard(cluster, names, pool) for pool in pools)
 
 
 def shard_of(cluster: Cluster, partition: str) -> Shard | None:
@@ -148,41 +139,18 @@ def shard_of(cluster: Cluster, partition: str) -> Shard | None:
     return next((shard for shard in shards_of(cluster) if shard.partition == partition), None)
 
 
-def _shard(cluster: Cluster, names: KaiNames, partition: str, spec: SchedulingShard | None) -> Shard:
-    matches = [(g, _how_many(g, names.node_pool_label, partition)) for g in supply_of(cluster).groups]
+def _shard(cluster: Cluster, names: KaiNames, pool: QuotaPool) -> Shard:
+    partition = pool.node_labels.get(names.node_pool_label, "")
+    matches = supply_of(cluster).matches(pool.key)
     return Shard(
-        name=spec.name if spec else partition or DEFAULT_SHARD,
+        name=pool.name,
         partition=partition,
-        spec=spec,
+        spec=next((s for s in cluster.kai_shards if s.partition == partition), None),
         queues=tuple(q for q in cluster.kai_queues if partition_of(q.labels, names) == partition),
-        groups=tuple(group for group, how_many in matches if how_many != NONE),
-        is_whole=all(how_many != SOME for _, how_many in matches),
+        pool=pool,
+        groups=tuple(m.group for m in matches),
+        is_whole=all(m.how_many == ALL for m in matches),
     )
-
-
-def _how_many(group: NodeGroup, label: str, partition: str) -> int:
-    """How many nodes of a group belong to a partition: `NONE`, `SOME` or `ALL`."""
-    answers = {_selects(c, label, partition) for c in group.classes}
-    if not group.classes and group.pool is not None:
-        answers = {_selected(group.pool.labels, group.pool.varying, label, partition)}
-    if answers <= {NONE}:
-        return NONE
-    return ALL if answers == {ALL} else SOME
-
-
-def _selects(node_class: NodeClass, label: str, partition: str) -> int:
-    return _selected(node_class.labels, node_class.varying, label, partition)
-
-
-def _selected(labels: Mapping[str, str], varying: Mapping[str, tuple[str, ...]], label: str, partition: str) -> int:
-    if partition:
-        return select(NodeSelection({label: partition}), dict(labels), varying)
-    return NONE if label in labels or label in varying else ALL
-
-
-def amount(terms_amount: Fraction, total: Fraction | int) -> Fraction:
-    """A quota as a number: one without bound is the total."""
-    return Fraction(total) if terms_amount == -1 else terms_amount
 
 
 def siblings(shard: Shard) -> Iterator[tuple[KaiQueue | None, list[KaiQueue]]]:

@@ -1,0 +1,31 @@
+"""What a scheduler that starts pods itself says to a workload: whether its queue lets it pass, and why not.
+
+Kueue's answer has flavors and more, and is a value of its own.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.pods import PodTemplate
+from qcheck.cluster.reasons import Reason
+from qcheck.cluster.value import Value
+from qcheck.cluster.workloads import PodSet
+
+
+class Start(Value):
+    """Pods that start together: the pod set, the template as the scheduler binds its pods, and how many there are."""
+
+    pod_set: PodSet
+    template: PodTemplate
+    count: int
+
+
+class Passage(Value):
+    """The answer on an otherwise idle cluster. `admitted` None: cannot tell, and `reasons` say why.
+
+    `starts` are the pods that must find nodes at once for the workload to start.
+    """
+
+    queue: str
+    admitted: bool | None
+    reasons: tuple[Reason, ...] = ()
+    starts: tuple[Start, ...] = ()
