@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.schedulers.kai import shares as kai
 from qcheck.schedulers.kueue import shares as kueue
+from qcheck.schedulers.table import trees_of
 from qcheck.schedulers.volcano import shares as volcano
 
 if TYPE_CHECKING:
@@ -14,13 +16,18 @@ if TYPE_CHECKING:
 
     Divides = Callable[[Cluster, Demand, Usage], tuple[PoolShares, ...]]
 
-SCHEDULERS: tuple[Divides, ...] = (kueue.shares, volcano.shares)
+SCHEDULERS: tuple[Divides, ...] = (kueue.shares, kai.shares, volcano.shares)
 """What divides the quota of each scheduler; nothing for a cluster without its queues."""
 
 
 def shares(cluster: Cluster, demand: Demand, usage: Usage) -> tuple[PoolShares, ...]:
     """The pools of all schedulers, in the order of `SCHEDULERS`."""
     return tuple(pool for divide in SCHEDULERS for pool in divide(cluster, demand, usage))
+
+
+def nodes_above(cluster: Cluster) -> set[str]:
+    """All queues of a cluster by name, also those above others: history may name them too."""
+    return {node.name for tree in trees_of(cluster) for node in tree.nodes}
 
 
 def queue_names(pools: tuple[PoolShares, ...]) -> set[str]:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from qcheck.checks.registry import check_of
-from qcheck.cluster.policy import KAI_QUEUE_LABEL, KAI_SCHEDULER, VOLCANO_JOBS, VOLCANO_SCHEDULER
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.findings.finding import Finding
 from qcheck.findings.result import Skipped
+from qcheck.schedulers.presence import has_kai, has_kueue, has_volcano
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from qcheck.answers.changes import ClusterChange
     from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.kai import KaiConfig
     from qcheck.cluster.place import Place
-    from qcheck.cluster.policy import KaiPolicy
     from qcheck.findings.catalogue import Params, Rule
 
 CRASHED = "QC000"
@@ -42,35 +40,10 @@ FACTS: dict[str, tuple[Callable[[Cluster], bool], str]] = {
 """What a rule may need, whether a cluster has it, and what to say if not."""
 
 
-def _has_kai(cluster: Cluster) -> bool:
-    """Whether there are objects of KAI, or pods that are for it or carry the label of one of its queues."""
-    if cluster.kai_queues or cluster.kai_shards or cluster.kai_pod_groups or cluster.kai_topologies:
-        return True
-    named: tuple[KaiPolicy | KaiConfig, ...] = (cluster.policy.kai, *cluster.kai_configs)
-    labels = {KAI_QUEUE_LABEL, *(n.queue_label for n in named)} - {None}
-    schedulers = {KAI_SCHEDULER, *(n.scheduler_name for n in named)} - {None}
-    templates = [p.template for w in cluster.workloads for p in w.pod_sets]
-    labelled = (
-        labels & known.keys() for known in (*(w.labels for w in cluster.workloads), *(t.labels for t in templates))
-    )
-    return any(t.scheduler_name in schedulers for t in templates) or any(labelled)
-
-
-def _has_volcano(cluster: Cluster) -> bool:
-    """Whether there are objects of Volcano or a configuration of its scheduler, or pods that are for it."""
-    if cluster.volcano_queues or cluster.volcano_pod_groups or cluster.hyper_nodes or cluster.volcano_scheduler:
-        return True
-    return any(
-        w.id.group == VOLCANO_JOBS or p.template.scheduler_name == VOLCANO_SCHEDULER
-        for w in cluster.workloads
-        for p in w.pod_sets
-    )
-
-
 SCHEDULERS: dict[str, Callable[[Cluster], bool]] = {
-    "": lambda _: True,
-    "kai": _has_kai,
-    "volcano": _has_volcano,
+    "": has_kueue,
+    "kai": has_kai,
+    "volcano": has_volcano,
 }
 """Whether a cluster has anything to do with a scheduler that some rules are about."""
 

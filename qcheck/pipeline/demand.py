@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Literal
 
 from qcheck.answers.question import QuestionError
-from qcheck.cluster.quantity import NANO, Quantity, amount
+from qcheck.cluster.quantity import NANO, Quantity
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.pipeline.question import Amount, Part, at, read_question
 from qcheck.quota.shares import Demand, Usage
@@ -43,11 +43,17 @@ class Named:
 def read_demand(path: str) -> tuple[Demand, Named]:
     """What queues want, in base units; those that are not named want nothing. Raises `QuestionError`."""
     document, part = read_question(path, QueuesPart)
-    wanted: dict[str, dict[str, int | None]] = {
-        name: {r: amount(r, q) for r, q in amounts.items() if isinstance(q, Quantity)}
+    wanted: dict[str, dict[str, int | Fraction | None]] = {
+        name: {r: _exactly(r, q) for r, q in amounts.items() if isinstance(q, Quantity)}
         for name, amounts in part.queues.items()
     }
     return Demand(wanted), Named(document, part.queues)
+
+
+def _exactly(resource: str, quantity: Quantity) -> int | Fraction:
+    """Base units; a part of a device, as KAI shares them out, is kept."""
+    exact = Fraction(quantity.nanos, NANO) * (1000 if resource == "cpu" else 1)
+    return int(exact) if exact.denominator == 1 else exact
 
 
 def read_usage(path: str) -> tuple[Usage, Named]:

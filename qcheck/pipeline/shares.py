@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.answers.question import QuestionError
-from qcheck.answers.shares import queue_names, shares
+from qcheck.answers.shares import nodes_above, queue_names, shares
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.quota.shares import NO_USAGE, Demand
 
@@ -18,7 +18,7 @@ def divide(
     clusters: Sequence[Cluster], demand_file: str | None, usage_file: str | None, busy: Sequence[str]
 ) -> tuple[tuple[str, tuple[PoolShares, ...]], ...]:
     """The pools of each cluster by its name. Raises `QuestionError` for files that cannot be read and unknown queues."""
-    demand, usage, named = Demand(), NO_USAGE, []
+    demand, usage, named, used = Demand(), NO_USAGE, [], []
     if demand_file is not None or usage_file is not None:
         from qcheck.pipeline.demand import read_demand, read_usage  # pydantic: only where a file is given
 
@@ -27,12 +27,14 @@ def divide(
             named.append(names)
         if usage_file is not None:
             usage, names = read_usage(usage_file)
-            named.append(names)
+            used.append(names)
     demand = replace(demand, busy=frozenset(busy))
     divided = tuple((cluster.name, shares(cluster, demand, usage)) for cluster in clusters)
     known = {name for _, pools in divided for name in queue_names(pools)}
     for names in named:
         names.check(known)
+    for names in used:
+        names.check(known.union(*map(nodes_above, clusters)))
     unknown = [name for name in busy if name not in known]
     if unknown:
         there = ", ".join(sorted(known)) or "none"

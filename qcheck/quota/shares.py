@@ -24,10 +24,10 @@ class Demand(Value):
     Otherwise a queue that `wanted` does not name wants nothing, and a resource with None is wanted without limit.
     """
 
-    wanted: dict[str, dict[str, int | None]] | None = None
+    wanted: dict[str, dict[str, int | Fraction | None]] | None = None
     busy: frozenset[str] = frozenset()
 
-    def of(self, queue: str, resource: str) -> int | None:
+    def of(self, queue: str, resource: str) -> int | Fraction | None:
         """How much a queue wants of a resource, in base units; None for more than there is."""
         if queue in self.busy or (self.wanted is None and not self.busy):
             return None

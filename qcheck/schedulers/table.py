@@ -1,22 +1,21 @@
 """The schedulers whose queues are judged, as peers: each offers the same few functions.
 
-To add one, write its package with these functions and give it a row here.
+To add one, write its package with a module `peer` that has these functions, and give it a row here.
 """
 
 from __future__ import annotations
+
+from importlib import import_module
 
 from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import view
 from qcheck.quota.promises import Promises
-from qcheck.schedulers.kai import passage as kai_passage
-from qcheck.schedulers.kai import quota_tree as kai_tree
-from qcheck.schedulers.kueue import quota_tree as kueue_tree
-from qcheck.schedulers.kueue import routing as kueue_routing
-from qcheck.schedulers.kueue import shapes as kueue_shapes
+from qcheck.schedulers.presence import has_kai, has_kueue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator
+    from typing import Protocol
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.workloads import PodSet, Workload
@@ -24,51 +23,54 @@ if TYPE_CHECKING:
     from qcheck.quota.passage import Passage
     from qcheck.quota.tree import QuotaNode, QuotaTree
 
+    class Peer(Protocol):
+        """The functions of one scheduler."""
 
-def _leaves_it(_cluster: Cluster, _workload: Workload) -> Passage | None:
-    return None
+        def quota_tree(self, cluster: Cluster) -> QuotaTree:
+            """Its queues and what they are promised."""
+            ...
+
+        def queue_of(self, cluster: Cluster, workload: Workload) -> str | None:
+            """The queue that a workload's manifest sends it to; None for a workload that is not its business."""
+            ...
+
+        def decide(self, cluster: Cluster, workload: Workload) -> Passage | None:
+            """Whether a workload's queue lets it pass, and which pods start; None for one that is not its business."""
+            ...
+
+        def workload_shapes(self, cluster: Cluster) -> dict[str, tuple[PodShape, ...]]:
+            """The pods of workloads that it would admit, by pool; `queue` of a shape names a node of the tree."""
+            ...
 
 
 class Scheduler(Value):
-    """A scheduler's functions.
-
-    * `quota_tree`: its queues and what they are promised.
-    * `queue_of`: the queue that a workload's manifest sends it to, by name; None for a workload that is not its business.
-    * `decide`: whether a workload's queue lets it pass, and which pods start; None for one that is not its business. Kueue,
-      which hands out flavors first, decides by itself.
-    * `workload_shapes`: the pods of the workloads that it would admit, by pool; `queue` of a shape names a node of the tree.
-    """
+    """A scheduler by name. `is_here`: whether a cluster has anything to do with it; else its modules are not imported."""
 
     name: SchedulerName
     title: str
-    quota_tree: Callable[[Cluster], QuotaTree]
-    queue_of: Callable[[Cluster, Workload], str | None]
-    workload_shapes: Callable[[Cluster], dict[str, tuple[PodShape, ...]]]
-    decide: Callable[[Cluster, Workload], Passage | None] = _leaves_it
+    is_here: Callable[[Cluster], bool]
+
+    @property
+    def peer(self) -> Peer:
+        """Its functions."""
+        found: Peer = import_module(f"qcheck.schedulers.{self.name}.peer")
+        return found
 
 
 SCHEDULERS = (
-    Scheduler(
-        name=SchedulerName.KUEUE,
-        title="Kueue",
-        quota_tree=kueue_tree.quota_tree,
-        queue_of=kueue_routing.queue_of,
-        workload_shapes=kueue_shapes.workload_shapes,
-    ),
-    Scheduler(
-        name=SchedulerName.KAI,
-        title="KAI",
-        quota_tree=kai_tree.quota_tree,
-        queue_of=kai_tree.queue_of,
-        workload_shapes=kai_tree.workload_shapes,
-        decide=kai_passage.decide,
-    ),
+    Scheduler(SchedulerName.KUEUE, "Kueue", has_kueue),
+    Scheduler(SchedulerName.KAI, "KAI", has_kai),
 )
+
+
+def peers(cluster: Cluster) -> Iterator[Peer]:
+    """Yield the functions of the schedulers that a cluster has to do with."""
+    return (s.peer for s in SCHEDULERS if s.is_here(cluster))
 
 
 def passage_of(cluster: Cluster, workload: Workload) -> Passage | None:
     """Return the answer of the scheduler that starts a workload's pods itself; None where Kueue or nobody is asked."""
-    return next((p for s in SCHEDULERS if (p := s.decide(cluster, workload)) is not None), None)
+    return next((p for peer in peers(cluster) if (p := peer.decide(cluster, workload)) is not None), None)
 
 
 def title_of(name: SchedulerName) -> str:
@@ -79,7 +81,7 @@ def title_of(name: SchedulerName) -> str:
 @view
 def trees_of(cluster: Cluster) -> tuple[QuotaTree, ...]:
     """Return the quota tree of each scheduler that has queues or pools in a cluster."""
-    return tuple(t for s in SCHEDULERS if (t := s.quota_tree(cluster)).nodes or t.pools)
+    return tuple(t for peer in peers(cluster) if (t := peer.quota_tree(cluster)).nodes or t.pools)
 
 
 @view
@@ -91,7 +93,7 @@ def promises_of(cluster: Cluster) -> Promises:
 @view
 def workload_shapes(cluster: Cluster) -> dict[str, tuple[PodShape, ...]]:
     """Return the pods of admissible workloads by the pool that they get."""
-    return {pool: shapes for s in SCHEDULERS for pool, shapes in s.workload_shapes(cluster).items()}
+    return {pool: shapes for peer in peers(cluster) for pool, shapes in peer.workload_shapes(cluster).items()}
 
 
 @view
@@ -112,7 +114,7 @@ def queue_node(cluster: Cluster, queue: str) -> QuotaNode | None:
 def workloads_of(cluster: Cluster, queues: Container[str]) -> Iterator[Workload]:
     """Yield the workloads whose manifests send them to one of some queues."""
     for workload in cluster.workloads:
-        if any(s.queue_of(cluster, workload) in queues for s in SCHEDULERS):
+        if any(peer.queue_of(cluster, workload) in queues for peer in peers(cluster)):
             yield workload
 
 

@@ -28,7 +28,7 @@ class Branch(Value, cached=True):
     own: int
     kept: int
     cap: int | None
-    wanted: int | None
+    wanted: Fraction | int | None
     milli_weight: int
     is_queue: bool
     below: tuple[Branch, ...] = ()

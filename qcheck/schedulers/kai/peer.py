@@ -1,0 +1,8 @@
+"""What KAI offers to the table of schedulers."""
+
+from __future__ import annotations
+
+from qcheck.schedulers.kai.passage import decide
+from qcheck.schedulers.kai.quota_tree import queue_of, quota_tree, workload_shapes
+
+__all__ = ["decide", "queue_of", "quota_tree", "workload_shapes"]

@@ -1,0 +1,18 @@
+"""What Kueue offers to the table of schedulers."""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.schedulers.kueue.quota_tree import quota_tree
+from qcheck.schedulers.kueue.routing import queue_of
+from qcheck.schedulers.kueue.shapes import workload_shapes
+
+if TYPE_CHECKING:
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.workloads import Workload
+
+__all__ = ["decide", "queue_of", "quota_tree", "workload_shapes"]
+
+
+def decide(_cluster: Cluster, _workload: Workload) -> None:
+    """Kueue hands out flavors before pods are created: its decision is a value of its own, in `admission`."""
