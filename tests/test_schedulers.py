@@ -23,6 +23,9 @@ from qcheck.schedulers import table
 
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.workloads import Workload
+    from qcheck.packing.pod_shape import PodShape
+    from qcheck.quota.passage import Passage
 
 NODES = """\
 apiVersion: qcheck.dev/v1
@@ -74,15 +77,25 @@ def a_tree(cluster: Cluster) -> QuotaTree:
     return QuotaTree(SchedulerName.VOLCANO, tuple(nodes), (pool,))
 
 
+class Toy:
+    """The functions of that scheduler."""
+
+    def quota_tree(self, cluster: Cluster) -> QuotaTree:
+        return a_tree(cluster)
+
+    def queue_of(self, cluster: Cluster, workload: Workload) -> str | None:
+        return workload.queue
+
+    def decide(self, cluster: Cluster, workload: Workload) -> Passage | None:
+        return None
+
+    def workload_shapes(self, cluster: Cluster) -> dict[str, tuple[PodShape, ...]]:
+        return {}
+
+
 @pytest.fixture(autouse=True)
 def _toy(monkeypatch: pytest.MonkeyPatch) -> None:
-    toy = table.Scheduler(
-        name=SchedulerName.VOLCANO,
-        title="Toy",
-        quota_tree=a_tree,
-        queue_of=lambda _, workload: workload.queue,
-        workload_shapes=lambda _: {},
-    )
+    toy = table.Scheduler(SchedulerName.VOLCANO, "Toy", lambda _: True, Toy)
     monkeypatch.setattr(table, "SCHEDULERS", (toy,))
 
 

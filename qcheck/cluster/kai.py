@@ -220,9 +220,7 @@ def partition_of(labels: Labels, names: KaiNames) -> str:
     return labels.get(names.node_pool_label, "")
 
 
-def shard_pools(
-    shards: Iterable[SchedulingShard], queues: Iterable[KaiQueue], names: KaiNames
-) -> Iterator[QuotaPool]:
+def shard_pools(shards: Iterable[SchedulingShard], queues: Iterable[KaiQueue], names: KaiNames) -> Iterator[QuotaPool]:
     """Yield the nodes of each shard that is written, and of each partition that queues name without one."""
     written = {shard.partition: shard for shard in shards}
     first: dict[str, Object] = {}

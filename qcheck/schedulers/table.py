@@ -44,28 +44,33 @@ if TYPE_CHECKING:
 
 
 class Scheduler(Value):
-    """A scheduler by name. `is_here`: whether a cluster has anything to do with it; else its modules are not imported."""
+    """A scheduler by name, whether a cluster has anything to do with it, and what gives its functions then."""
 
     name: SchedulerName
     title: str
     is_here: Callable[[Cluster], bool]
+    peer: Callable[[], Peer]
 
-    @property
-    def peer(self) -> Peer:
-        """Its functions."""
-        found: Peer = import_module(f"qcheck.schedulers.{self.name}.peer")
+
+def _module(name: SchedulerName) -> Callable[[], Peer]:
+    """What imports the functions of a scheduler: only where a cluster has to do with it."""
+
+    def load() -> Peer:
+        found: Peer = import_module(f"qcheck.schedulers.{name}.peer")
         return found
+
+    return load
 
 
 SCHEDULERS = (
-    Scheduler(SchedulerName.KUEUE, "Kueue", has_kueue),
-    Scheduler(SchedulerName.KAI, "KAI", has_kai),
+    Scheduler(SchedulerName.KUEUE, "Kueue", has_kueue, _module(SchedulerName.KUEUE)),
+    Scheduler(SchedulerName.KAI, "KAI", has_kai, _module(SchedulerName.KAI)),
 )
 
 
 def peers(cluster: Cluster) -> Iterator[Peer]:
     """Yield the functions of the schedulers that a cluster has to do with."""
-    return (s.peer for s in SCHEDULERS if s.is_here(cluster))
+    return (s.peer() for s in SCHEDULERS if s.is_here(cluster))
 
 
 def passage_of(cluster: Cluster, workload: Workload) -> Passage | None:

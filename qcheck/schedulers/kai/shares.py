@@ -8,7 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import inf
 
-from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, Terms, names_of
+from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, Terms
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.value import TYPE_CHECKING, Value
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.quota.shares import Amount, Demand, Usage
     from qcheck.schedulers.kai.hierarchy import Amounts
-    from qcheck.supply.supply import NodeGroup
+    from qcheck.supply.groups import NodeGroup
 
 
 class Busy(Value):
@@ -61,7 +61,7 @@ def _divided(cluster: Cluster, shard: Shard, demand: Demand, usage: Usage) -> Bu
 
 def what_there_is(cluster: Cluster, shard: Shard, dimension: Dimension) -> int:
     """What KAI believes there is to divide: allocatable of the shard's nodes, less the pods of other schedulers."""
-    scheduler = names_of(cluster).scheduler
+    scheduler = cluster.kai_names.scheduler
     return sum(_group_total(group, RESOURCES[dimension], scheduler) for group in shard.groups)
 
 
