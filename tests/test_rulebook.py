@@ -6,12 +6,14 @@ What can only hold once a rule is whole (its function, both kinds of cases) is j
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 from rule_cases import RULES, cases
 
 from docs import build
 from qcheck.checks import MODULES, registry
+from qcheck.cli.explain import source_of
 from qcheck.findings.catalogue import load_catalogue
 from qcheck.findings.rulebook import read_rulebook
 
@@ -65,3 +67,10 @@ def test_the_index_says_what_the_rulebook_says() -> None:
     catalogue = load_catalogue()
     assert list(catalogue) == list(BOOK)
     assert all(catalogue[i].fix == rule.fix for i, rule in BOOK.items())
+
+
+def test_a_rule_tells_the_file_of_its_function() -> None:
+    for each in load_catalogue().values():
+        path, line = source_of(each).rsplit(":", 1)
+        if each.id not in WITHOUT_FUNCTION:
+            assert f'@rule("{each.id}")' in Path(path).read_text().splitlines()[int(line) - 1]

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
+from qcheck.checks import run
+from qcheck.checks.registry import check_of
 from qcheck.cli.arguments import Clusters, Color, ConfigFile, Format
 from qcheck.cli.completion import rules
 from qcheck.cli.output import UsageError, to_stdout
 from qcheck.cli.rules import no_such_rule
 from qcheck.cli.terminal import wants_color
-from qcheck.findings.catalogue import load_catalogue
+from qcheck.findings import baseline, settle, suppressions
+from qcheck.findings.catalogue import Rule, load_catalogue
 from qcheck.findings.rulebook import page_path
 
 PREEMPTION = "preemption"
+ELSEWHERE: dict[str, Callable[..., object]] = {
+    run.CRASHED: run.run,
+    settle.SUPPRESSION_PROBLEM: suppressions.problems,
+    settle.BASELINE_STALE: baseline.stale_findings,
+}
+"""What finds the findings of rules that are no checks of a cluster."""
 
 
 def explain(
@@ -29,6 +40,9 @@ def explain(
     cluster: Clusters = None,
     format: Format = None,
     color: Color = "auto",
+    source: Annotated[
+        bool, typer.Option("--source", help="Print the file and line of the rule's function instead.")
+    ] = False,
 ) -> None:
     """Explain one rule: why it matters, what to do, and examples that are tested.
 
@@ -45,8 +59,19 @@ def explain(
     found = next((r for r in catalogue.values() if rule.lower() in (r.id.lower(), r.name)), None)
     if found is None:
         raise no_such_rule(catalogue, rule)
+    if source:
+        to_stdout(f"{source_of(found)}\n")
+        return
     page = page_path(found.id).read_text(encoding="utf-8")
     to_stdout(_rendered(page) if wants_color(color, sys.stdout) else page)
+
+
+def source_of(rule: Rule) -> str:
+    """`file:line` of the function that finds a rule's findings, the file relative to the working directory if below it."""
+    function = check_of(rule.id, rule.family) or ELSEWHERE[rule.id]
+    code = function.__code__
+    path = os.path.relpath(code.co_filename)
+    return f"{code.co_filename if path.startswith('..') else path}:{code.co_firstlineno}"
 
 
 def _rendered(page: str) -> str:
