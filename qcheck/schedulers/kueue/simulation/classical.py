@@ -6,6 +6,8 @@ Source: Kueue 0.20 `pkg/scheduler/preemption/preemption.go`, `classical/candidat
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from qcheck.cluster.kueue import NEVER
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.kueue.simulation.ledger import charge, discharge
@@ -34,9 +36,23 @@ class Candidate(Value):
     not_borrowing: bool = False
 
 
+class Ancestor(Value):
+    """A cohort above the preemptor. `below`: the node on the way to it, whose side is seen already.
+
+    `is_entitled`: the request fits into the quota of a node below, so that candidates here are taken back, not competed with.
+    """
+
+    cohort: Node
+    below: Node
+    is_entitled: bool
+
+
 def victims(attempt: Attempt) -> list[Victim]:
     """Who has to go so that the attempt's request fits, or nobody if it cannot be made to fit."""
-    own, hierarchy, rivals = _own(attempt), *_others(attempt)
+    ancestors = _ancestors(attempt)
+    if _is_hopeless(attempt, ancestors):
+        return []
+    own, hierarchy, rivals = _own(attempt), *_others(attempt, ancestors)
     ordered = [c for group in (hierarchy, rivals, own) for c in group if c.holder.evicted_by is not None]
     ordered += [c for group in (hierarchy, rivals, own) for c in group if c.holder.evicted_by is None]
     if not ordered:
@@ -46,6 +62,14 @@ def victims(attempt: Attempt) -> list[Victim]:
         if found:
             return found
     return []
+
+
+def _is_hopeless(attempt: Attempt, ancestors: list[Ancestor]) -> bool:
+    """Whether no attempt can succeed, by what candidates hold together: most searches end here."""
+    takes_others = attempt.queue.preemption.borrow != NEVER or any(a.is_entitled for a in ancestors)
+    if attempt.could_fit(takes_others):
+        return False
+    return not (attempt.could_be_within_quota() and attempt.could_fit(takes_others=True))
 
 
 def _attempts(attempt: Attempt, has_hierarchy: bool, has_rivals: bool) -> tuple[bool, ...]:
@@ -62,32 +86,37 @@ def _own(attempt: Attempt) -> list[Candidate]:
     return [Candidate(holder=h, node=attempt.node, meeting=None, cause=Cause.IN_QUEUE) for h in found]
 
 
-def _others(attempt: Attempt) -> tuple[list[Candidate], list[Candidate]]:
-    """Candidates of other queues: those that the preemptor's own quota takes back, and those it competes with.
+def _ancestors(attempt: Attempt) -> list[Ancestor]:
+    """The cohorts on the way up. At each, what is free of the part that stays there reduces the rest of the request."""
+    rest = dict(attempt.wanted)
+    cells = {cell: cell for cell in rest}
+    found: list[Ancestor] = []
+    is_entitled = False
+    for below, cohort in pairwise(attempt.node.path):
+        is_entitled = is_entitled or all(c.usage + rest[first] <= c.subtree for first, c in cells.items())
+        found.append(Ancestor(cohort, below, is_entitled))
+        for first, cell in cells.items():
+            rest[first] = max(0, rest[first] - cell.local_free)
+        cells = {first: cell.parent for first, cell in cells.items() if cell.parent is not None}
+    return found
 
-    At each cohort on the way up, the first kind are those of whom the part of the tree it came from is entitled to take:
-    the request fits into the quota there.
-    """
+
+def _others(attempt: Attempt, ancestors: list[Ancestor]) -> tuple[list[Candidate], list[Candidate]]:
+    """Candidates of other queues: those that the preemptor's own quota takes back, and those it competes with."""
     hierarchy: list[Candidate] = []
     rivals: list[Candidate] = []
     if attempt.queue.preemption.reclaim == NEVER:
         return hierarchy, rivals
-    below, rest = attempt.node, dict(attempt.wanted)
-    cells = {cell: cell for cell in rest}
-    is_entitled = False
-    for cohort in (None, *attempt.node.path[1:]):
-        if cohort is not None:
-            found = list(_under(cohort, below, attempt, attempt.keys))
-            made = _entitled if is_entitled else _rival
-            (hierarchy if is_entitled else rivals).extend(made(attempt, h, n, cohort) for h, n in found)
-            cells = {first: cell.parent for first, cell in cells.items() if cell.parent is not None}
-            below = cohort
-        is_entitled = is_entitled or all(c.usage + rest[first] <= c.subtree for first, c in cells.items())
-        for first, cell in cells.items():
-            rest[first] = max(0, rest[first] - cell.local_free)
-    order = {id(h): i for i, h in enumerate(attempt.sorted(c.holder for c in (*hierarchy, *rivals)))}
-    hierarchy.sort(key=lambda c: order[id(c.holder)])
-    rivals.sort(key=lambda c: order[id(c.holder)])
+    for each in ancestors:
+        found = _under(each.cohort, each.below, attempt, attempt.keys)
+        if each.is_entitled:
+            hierarchy += [
+                Candidate(holder=h, node=node, meeting=each.cohort, cause=Cause.RECLAMATION) for h, node in found
+            ]
+        else:
+            rivals += [_rival(attempt, h, node, each.cohort) for h, node in found]
+    hierarchy.sort(key=lambda c: attempt.turn(c.holder))
+    rivals.sort(key=lambda c: attempt.turn(c.holder))
     return hierarchy, rivals
 
 
@@ -101,11 +130,6 @@ def _under(
     for queue in cohort.queues:
         if queue is not attempt.node and not queue.is_within_nominal(keys):
             yield from ((h, queue) for h in attempt.candidates(queue, keys))
-
-
-def _entitled(attempt: Attempt, holder: Holder, node: Node, meeting: Node) -> Candidate:
-    del attempt
-    return Candidate(holder=holder, node=node, meeting=meeting, cause=Cause.RECLAMATION)
 
 
 def _rival(attempt: Attempt, holder: Holder, node: Node, meeting: Node) -> Candidate:

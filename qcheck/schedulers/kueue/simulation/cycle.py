@@ -10,9 +10,10 @@ from qcheck.schedulers.kueue.fungibility import Mode
 from qcheck.schedulers.kueue.simulation import classical, fair
 from qcheck.schedulers.kueue.simulation.entry import Entry
 from qcheck.schedulers.kueue.simulation.flavors import Assigner
+from qcheck.schedulers.kueue.simulation.holdings import ANY
 from qcheck.schedulers.kueue.simulation.ledger import charge, discharge
 from qcheck.schedulers.kueue.simulation.order import classical_order, fair_order
-from qcheck.schedulers.kueue.simulation.victims import ANY, Attempt
+from qcheck.schedulers.kueue.simulation.victims import Attempt
 from qcheck.schedulers.kueue.simulation.words import Outcome
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ class Cycle:
         gone, holders = list(self._gone.values()), self._holders
         for holder in gone:
             discharge(holder.usage)
-        self._holders = {q: {n: h for n, h in of.items() if n not in self._gone} for q, of in holders.items()}
+        self._holders = {q: of.without(self._gone.__contains__) for q, of in holders.items()}
         only = {spot: got.flavor for spot, got in entry.assignment.got.items()}
         entry.assignment = self._assigned(entry.job, entry.node, {}, only)
         entry.targets = self._targets(entry.job, entry.node, entry.assignment)

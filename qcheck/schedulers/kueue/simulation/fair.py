@@ -41,7 +41,7 @@ DEFAULT_STRATEGIES = (Strategy.FINAL, Strategy.INITIAL)
 
 def victims(attempt: Attempt, strategies: tuple[Strategy, ...], takes_own_quota: bool) -> list[Victim]:
     """Who has to go so that the attempt's request fits, or nobody. `takes_own_quota`: see `_Search`."""
-    lists = _candidates(attempt)
+    lists = _candidates(attempt) if attempt.could_fit(takes_others=True) else {}
     return _Search(attempt, lists, strategies, takes_own_quota).run() if lists else []
 
 

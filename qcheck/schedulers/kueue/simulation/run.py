@@ -13,6 +13,7 @@ from enum import IntEnum
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.kueue.simulation.cycle import Cycle
 from qcheck.schedulers.kueue.simulation.flavors import LAST
+from qcheck.schedulers.kueue.simulation.holdings import Holdings
 from qcheck.schedulers.kueue.simulation.ledger import charge, discharge
 from qcheck.schedulers.kueue.simulation.timeline import Recorder, Waiter
 from qcheck.schedulers.kueue.simulation.waiting import Waiting
@@ -72,7 +73,7 @@ class Simulation:
         self._delay = eviction_delay
         self._now = start
         self._waiting = {name: Waiting(queues[name], rules) for name in ledger.queues}
-        self._holders: dict[str, dict[str, Holder]] = {name: {} for name in ledger.queues}
+        self._holders = {name: Holdings() for name in ledger.queues}
         self._generation = dict.fromkeys(ledger.queues, 0)
         self._searched: dict[str, _Searched] = {}
         self._events: list[tuple[int, _Kind, int, Job | Holder]] = []
@@ -108,7 +109,7 @@ class Simulation:
             if report is not None:
                 report(self._cycle, self._now)
         waiting = [Waiter(job, site, w.reason(job)) for w in self._waiting.values() for job, site in w]
-        holders = [h for of in self._holders.values() for h in of.values()]
+        holders = [h for of in self._holders.values() for h in of]
         return self._recorder.timeline(holders, waiting)
 
     def _advance(self) -> bool:
@@ -158,7 +159,7 @@ class Simulation:
     def _take(self, holder: Holder) -> None:
         """A workload comes to hold quota."""
         queue = holder.job.queue
-        self._holders[queue][holder.job.name] = holder
+        self._holders[queue].add(holder)
         charge(holder.usage)
         self._generation[queue] += 1
         if holder.job.runs_for is not None:
@@ -167,7 +168,7 @@ class Simulation:
     def _leave(self, holder: Holder) -> None:
         """A workload's quota becomes free."""
         queue = holder.job.queue
-        del self._holders[queue][holder.job.name]
+        self._holders[queue].remove(holder)
         discharge(holder.usage)
         self._generation[queue] += 1
         self._recorder.leaves(holder, self._now)

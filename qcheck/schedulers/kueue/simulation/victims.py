@@ -5,22 +5,23 @@ Source: Kueue 0.20 `pkg/scheduler/preemption/preemption.go`, `common/ordering.go
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from qcheck.cluster.kueue import NEVER
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.kueue.simulation.ledger import charge, discharge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from qcheck.cluster.kueue import ClusterQueue, FlavorResource
+    from qcheck.schedulers.kueue.simulation.holdings import Holdings
     from qcheck.schedulers.kueue.simulation.ledger import Cell, Node
     from qcheck.schedulers.kueue.simulation.words import Cause
     from qcheck.schedulers.kueue.simulation.workload import Holder, Job
 
-    Holders = Mapping[str, Mapping[str, Holder]]
-    """What runs: by queue and name of the workload."""
-
-LOWER, ANY = "LowerPriority", "Any"
+    Holders = Mapping[str, Holdings]
+    """What runs, by queue."""
 
 
 class Victim(Value):
@@ -30,7 +31,7 @@ class Victim(Value):
     cause: Cause
 
 
-class Attempt(Value):
+class Attempt(Value, cached=True):
     """A search for victims: who asks, for how much of which cells, and in which of them others have to give way.
 
     `holders` are the workloads that may be victims, without those that are gone in this cycle.
@@ -43,7 +44,7 @@ class Attempt(Value):
     in_need: frozenset[Cell]
     holders: Holders
 
-    @property
+    @cached_property
     def keys(self) -> tuple[FlavorResource, ...]:
         """The cells in need as they are called in every node."""
         return tuple(cell.key for cell in self.in_need)
@@ -57,29 +58,50 @@ class Attempt(Value):
 
     def candidates(self, node: Node, keys: Iterable[FlavorResource]) -> list[Holder]:
         """The workloads of a queue that the preemptor's policy lets go and that hold quota in some cell in need."""
-        running = self.holders.get(node.name)
-        is_own = node is self.node
-        policy = self.queue.preemption.within_queue if is_own else self.queue.preemption.reclaim
-        if not running or policy == NEVER:
-            return []
         cells = [node.cells[k] for k in keys if k in node.cells]
-        return [
-            h for h in running.values() if _is_allowed(policy, self.job, h.job) and any(c in h.usage for c in cells)
-        ]
+        allowed = self.holders[node.name].allowed(self._policy(node), self.job)
+        return [h for h in allowed if any(c in h.usage for c in cells)]
+
+    def _policy(self, node: Node) -> str:
+        policy = self.queue.preemption
+        return policy.within_queue if node is self.node else policy.reclaim
+
+    def could_fit(self, takes_others: bool) -> bool:
+        """Whether the request fits without everybody who may be preempted, in other queues too or in the own one only."""
+        nodes = self.node.root.queues_below() if takes_others else (self.node,)
+        freed = [pair for node in nodes for pair in self._freed(node)]
+        for cell, amount in freed:
+            cell.remove(amount)
+        fits = self.fits()
+        for cell, amount in freed:
+            cell.add(amount)
+        return fits
+
+    def could_be_within_quota(self) -> bool:
+        """Whether the request is within the own quota without everybody of the own queue who may be preempted."""
+        freed = dict(self._freed(self.node))
+        return all(c.usage - freed.get(c, 0) + amount <= c.nominal for c, amount in self.wanted.items())
+
+    def _freed(self, node: Node) -> Iterator[tuple[Cell, int]]:
+        """No less than what candidates of a queue hold of the cells that are wanted."""
+        policy = self._policy(node)
+        if policy == NEVER or (node is not self.node and node.is_within_nominal(self.keys)):
+            return
+        held = self.holders[node.name]
+        for wanted in self.wanted:
+            cell = node.cells.get(wanted.key)
+            amount = held.most(policy, self.job, cell) if cell is not None else 0
+            if cell is not None and amount:
+                yield cell, amount
 
     def sorted(self, candidates: Iterable[Holder]) -> list[Holder]:
-        """Candidates in the order in which they go: being evicted, other queues, lower priority, later reservation."""
-        own = self.job.queue
-        return sorted(
-            candidates,
-            key=lambda h: (h.evicted_by is None, h.job.queue == own, h.job.priority, -h.since, h.job.name),
-        )
+        """Candidates in the order in which they go."""
+        return sorted(candidates, key=self.turn)
 
-
-def _is_allowed(policy: str, job: Job, other: Job) -> bool:
-    if policy == ANY or other.priority < job.priority:
-        return True
-    return policy != LOWER and other.priority == job.priority and other.since > job.since
+    def turn(self, holder: Holder) -> tuple[bool, bool, int, int, str]:
+        """Who goes first: those being evicted, other queues, lower priority, later reservation."""
+        job = holder.job
+        return holder.evicted_by is None, job.queue == self.job.queue, job.priority, -holder.since, job.name
 
 
 def spared(attempt: Attempt, victims: list[Victim], is_borrowing: bool) -> list[Victim]:

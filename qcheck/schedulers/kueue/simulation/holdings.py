@@ -1,0 +1,69 @@
+"""The workloads that hold quota in one queue, ordered for the search for victims."""
+
+from __future__ import annotations
+
+from qcheck.cluster.kueue import NEVER
+from qcheck.cluster.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from qcheck.schedulers.kueue.simulation.ledger import Cell
+    from qcheck.schedulers.kueue.simulation.workload import Holder, Job
+
+LOWER, ANY = "LowerPriority", "Any"
+
+
+class Holdings:
+    """Holders by priority, and what those of one priority hold together of each cell."""
+
+    def __init__(self) -> None:
+        self._by_priority: dict[int, dict[str, Holder]] = {}
+        self._totals: dict[int, dict[Cell, int]] = {}
+
+    def __iter__(self) -> Iterator[Holder]:
+        for holders in self._by_priority.values():
+            yield from holders.values()
+
+    def add(self, holder: Holder) -> None:
+        priority = holder.job.priority
+        self._by_priority.setdefault(priority, {})[holder.job.name] = holder
+        totals = self._totals.setdefault(priority, {})
+        for cell, amount in holder.usage.items():
+            totals[cell] = totals.get(cell, 0) + amount
+
+    def remove(self, holder: Holder) -> None:
+        priority = holder.job.priority
+        del self._by_priority[priority][holder.job.name]
+        totals = self._totals[priority]
+        for cell, amount in holder.usage.items():
+            totals[cell] -= amount
+        if not self._by_priority[priority]:
+            del self._by_priority[priority], self._totals[priority]
+
+    def without(self, is_gone: Callable[[str], bool]) -> Holdings:
+        """The same without some workloads, by name."""
+        rest = Holdings()
+        for holder in self:
+            if not is_gone(holder.job.name):
+                rest.add(holder)
+        return rest
+
+    def allowed(self, policy: str, job: Job) -> Iterator[Holder]:
+        """The workloads that a job may preempt under a policy: lower ones, of equals the newer ones, or any."""
+        for priority, holders in self._by_priority.items():
+            if policy == ANY or (policy != NEVER and priority < job.priority):
+                yield from holders.values()
+            elif policy not in (NEVER, LOWER) and priority == job.priority:
+                yield from (h for h in holders.values() if h.job.since > job.since)
+
+    def most(self, policy: str, job: Job, cell: Cell) -> int:
+        """No less than what the workloads of `allowed` hold of a cell."""
+        if policy == NEVER:
+            return 0
+        is_any, takes_equals = policy == ANY, policy != LOWER
+        return sum(
+            totals.get(cell, 0)
+            for priority, totals in self._totals.items()
+            if is_any or priority < job.priority or (takes_equals and priority == job.priority)
+        )
