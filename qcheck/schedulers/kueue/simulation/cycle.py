@@ -8,7 +8,7 @@ from __future__ import annotations
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.kueue.fungibility import Mode
 from qcheck.schedulers.kueue.simulation import classical, fair
-from qcheck.schedulers.kueue.simulation.entry import Entry
+from qcheck.schedulers.kueue.simulation.entry import Entry, Nomination
 from qcheck.schedulers.kueue.simulation.flavors import Assigner
 from qcheck.schedulers.kueue.simulation.holdings import ANY
 from qcheck.schedulers.kueue.simulation.ledger import charge, discharge
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from qcheck.cluster.kueue import ClusterQueue
+    from qcheck.schedulers.kueue.simulation.entry import Head
     from qcheck.schedulers.kueue.simulation.flavors import Assignment, Spot
     from qcheck.schedulers.kueue.simulation.ledger import Cell, Ledger, Node
     from qcheck.schedulers.kueue.simulation.rules import Rules
@@ -37,10 +38,10 @@ class Cycle:
         self._holders = holders
         self._gone: dict[str, Holder] = {}
 
-    def run(self, heads: list[tuple[Job, Mapping[Spot, int]]]) -> list[Entry]:
-        """Processes the heads, each with how far the search for its flavors came; entries in the order of processing."""
+    def run(self, heads: list[Head]) -> list[Entry]:
+        """Processes the heads; entries in the order of processing."""
         before = self._ledger.usage()
-        entries = [self._nominated(job, progress) for job, progress in heads]
+        entries = [self._entered(head) for head in heads]
         processed = []
         for entry in self._in_order(entries):
             entry.outcome = self._process(entry)
@@ -53,10 +54,12 @@ class Cycle:
             return fair_order(entries, self._rules.prefers_non_borrowing)
         return classical_order(entries)
 
-    def _nominated(self, job: Job, progress: Mapping[Spot, int]) -> Entry:
-        node = self._ledger.queues[job.queue]
-        assignment = self._assigned(job, node, progress)
-        return Entry(job, node, assignment, self._targets(job, node, assignment))
+    def _entered(self, head: Head) -> Entry:
+        job, node = head.job, self._ledger.queues[head.job.queue]
+        if head.known is not None:
+            return Entry(job, node, head.known)
+        assignment = self._assigned(job, node, head.progress)
+        return Entry(job, node, Nomination(assignment, self._targets(job, node, assignment)))
 
     def _assigned(
         self, job: Job, node: Node, progress: Mapping[Spot, int], only: Mapping[Spot, str] | None = None

@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.kueue.simulation.words import Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from qcheck.schedulers.kueue.simulation.flavors import Assignment, Spot
     from qcheck.schedulers.kueue.simulation.ledger import Node
     from qcheck.schedulers.kueue.simulation.victims import Victim
     from qcheck.schedulers.kueue.simulation.workload import Flavors, Job
 
 
+class Nomination(Value):
+    """What a head gets if it is alone: flavors, and who has to go for it."""
+
+    assignment: Assignment
+    targets: list[Victim]
+
+
+class Head(Value):
+    """A workload that a queue offers, with how far the search for its flavors came.
+
+    `known` is its nomination where an earlier cycle made it on the same state.
+    """
+
+    job: Job
+    progress: Mapping[Spot, int]
+    known: Nomination | None
+
+
 class Entry:
     """A head with its nomination, which the cycle may renew, and in the end its outcome."""
 
-    __slots__ = ("assignment", "job", "node", "outcome", "targets")
+    __slots__ = ("assignment", "job", "node", "nomination", "outcome", "targets")
 
-    def __init__(self, job: Job, node: Node, assignment: Assignment, targets: list[Victim]) -> None:
+    def __init__(self, job: Job, node: Node, nomination: Nomination) -> None:
         self.job = job
         self.node = node
-        self.assignment = assignment
-        self.targets = targets
+        self.nomination = nomination
+        self.assignment = nomination.assignment
+        self.targets = nomination.targets
         self.outcome = Outcome.NO_FIT
 
     @property

@@ -12,6 +12,7 @@ from enum import IntEnum
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.kueue.simulation.cycle import Cycle
+from qcheck.schedulers.kueue.simulation.entry import Head
 from qcheck.schedulers.kueue.simulation.flavors import LAST
 from qcheck.schedulers.kueue.simulation.holdings import Holdings
 from qcheck.schedulers.kueue.simulation.ledger import charge, discharge
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from qcheck.cluster.kueue import ClusterQueue
-    from qcheck.schedulers.kueue.simulation.entry import Entry
+    from qcheck.schedulers.kueue.simulation.entry import Entry, Nomination
     from qcheck.schedulers.kueue.simulation.flavors import Spot
     from qcheck.schedulers.kueue.simulation.ledger import Ledger, Node
     from qcheck.schedulers.kueue.simulation.rules import Rules
@@ -50,9 +51,15 @@ class _Kind(IntEnum):
     EVICTION = 2
 
 
-class _Searched(Value):
-    """How far the search for a workload's flavors came, in which cycle, at which generation of its queue."""
+class _Tried(Value):
+    """A nomination and the state on which it was made: the progress before it and the version of its tree.
 
+    `progress` is how far the search for flavors came, `cycle` and `generation` (of the queue) when.
+    """
+
+    nomination: Nomination
+    before: Mapping[Spot, int]
+    version: int
     progress: Mapping[Spot, int]
     cycle: int
     generation: int
@@ -75,7 +82,8 @@ class Simulation:
         self._waiting = {name: Waiting(queues[name], rules) for name in ledger.queues}
         self._holders = {name: Holdings() for name in ledger.queues}
         self._generation = dict.fromkeys(ledger.queues, 0)
-        self._searched: dict[str, _Searched] = {}
+        self._tried: dict[str, _Tried] = {}
+        self._version: Counter[Node] = Counter()
         self._events: list[tuple[int, _Kind, int, Job | Holder]] = []
         self._cycle = 0
         self._still = 0
@@ -161,7 +169,7 @@ class Simulation:
         queue = holder.job.queue
         self._holders[queue].add(holder)
         charge(holder.usage)
-        self._generation[queue] += 1
+        self._changed(queue)
         if holder.job.runs_for is not None:
             self._plan(holder.since + holder.job.runs_for, _Kind.END, holder)
 
@@ -170,8 +178,13 @@ class Simulation:
         queue = holder.job.queue
         self._holders[queue].remove(holder)
         discharge(holder.usage)
-        self._generation[queue] += 1
+        self._changed(queue)
         self._recorder.leaves(holder, self._now)
+
+    def _changed(self, queue: str) -> None:
+        """A workload of a queue came to hold quota, lost it or is about to."""
+        self._generation[queue] += 1
+        self._version[self._ledger.queues[queue].root] += 1
 
     def _end(self, holder: Holder) -> None:
         self._leave(holder)
@@ -193,27 +206,32 @@ class Simulation:
 
     def _processed(self) -> list[Entry]:
         """Runs a cycle over the heads of all queues."""
-        heads = [job for w in self._waiting.values() if (job := w.pop()) is not None]
-        cycle = Cycle(self._rules, self._queues, self._ledger, self._holders)
-        entries = cycle.run([(job, self._progress(job)) for job in heads])
+        jobs = [job for w in self._waiting.values() if (job := w.pop()) is not None]
+        heads = {job.name: self._head(job) for job in jobs}
+        entries = Cycle(self._rules, self._queues, self._ledger, self._holders).run(list(heads.values()))
         for entry in entries:
-            self._remember(entry)
+            self._tried[entry.job.name] = _Tried(
+                nomination=entry.nomination,
+                before=heads[entry.job.name].progress,
+                version=self._version[entry.node.root],
+                progress=entry.progress,
+                cycle=self._cycle,
+                generation=self._generation[entry.job.queue],
+            )
         return entries
 
-    def _progress(self, job: Job) -> Mapping[Spot, int]:
-        """How far the search for flavors came, unless the queue changed since and the search is not the last cycle's."""
-        known = self._searched.get(job.name)
-        if known is None:
-            return {}
-        is_old = known.cycle < self._cycle - 1 and known.generation < self._generation[job.queue]
-        return {} if is_old else known.progress
+    def _head(self, job: Job) -> Head:
+        """A workload with what is known of it.
 
-    def _remember(self, entry: Entry) -> None:
-        if any(seen != LAST for seen in entry.progress.values()):
-            found = _Searched(entry.progress, self._cycle, self._generation[entry.job.queue])
-            self._searched[entry.job.name] = found
-        else:
-            self._searched.pop(entry.job.name, None)
+        How far the search for flavors came counts, unless the queue changed since and the search is not the last cycle's.
+        """
+        tried = self._tried.get(job.name)
+        if tried is None:
+            return Head(job, {}, None)
+        is_old = tried.cycle < self._cycle - 1 and tried.generation < self._generation[job.queue]
+        progress = {} if is_old else tried.progress
+        is_same = tried.version == self._version[self._ledger.queues[job.queue].root] and tried.before == progress
+        return Head(job, progress, tried.nomination if is_same else None)
 
     def _apply(self, entries: list[Entry]) -> bool:
         """Admits, preempts and requeues as the cycle came out; False if everything is as before."""
@@ -235,7 +253,7 @@ class Simulation:
 
     def _admit(self, entry: Entry) -> None:
         self._waiting[entry.job.queue].forget(entry.job.name)
-        self._searched.pop(entry.job.name, None)
+        self._tried.pop(entry.job.name, None)
         self._take(Holder(entry.job, entry.assignment.usage, entry.flavors, self._now))
 
     def _evict(self, entry: Entry) -> list[Holder]:
@@ -243,7 +261,7 @@ class Simulation:
         new = [v for v in entry.targets if v.holder.evicted_by is None]
         for victim in new:
             victim.holder.evicted_by = entry.job.name, victim.cause
-            self._generation[victim.holder.job.queue] += 1
+            self._changed(victim.holder.job.queue)
             self._preemptions[victim.holder.job.name] += 1
         return [v.holder for v in new]
 
