@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from qcheck.api import audit
 from qcheck.cli.front import run
-from qcheck.pipeline.fix import Fixed, fixes, write
-from qcheck.pipeline.read import unwatched
+from qcheck.pipeline.fix import Fixed, rewritten, write
 from qcheck.settings import ClusterScope, RuleChoice, Settings
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
@@ -74,7 +74,7 @@ LEFT_ALONE = {
 def fixed(folder: Path, text: str, settings: Settings | None = None) -> str:
     path = folder / "queues.yaml"
     path.write_text(text, encoding="utf-8")
-    for each in fixes([str(path)], settings or Settings(scopes=(ClusterScope("default"),)), unwatched):
+    for each in rewritten(audit([str(path)], settings or Settings(scopes=(ClusterScope("default"),)))):
         write(each)
     return path.read_text(encoding="utf-8")
 
@@ -146,8 +146,8 @@ def test_what_is_rewritten_once_needs_no_second_time(tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path)
     for number, path in enumerate(sorted(FIXTURES.rglob("*.yaml"))):
         Path(f"{number}.yaml").write_bytes(path.read_bytes())
-    first = fixes(["."], Settings(), unwatched)
+    first = rewritten(audit(["."]))
     assert first
     for each in first:
         write(each)
-    assert fixes(["."], Settings(), unwatched) == []
+    assert rewritten(audit(["."])) == []

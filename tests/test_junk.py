@@ -17,7 +17,7 @@ from qcheck.kinds.configuration import decode as decode_configuration
 from qcheck.kinds.configuration import find
 from qcheck.kinds.decode import decode
 from qcheck.kinds.refusals.target import Target
-from qcheck.kinds.rewrite import changes
+from qcheck.kinds.rewrite import with_fixes
 from qcheck.kinds.validate import validate
 
 JUNK: list[Any] = [
@@ -59,7 +59,7 @@ def test_nothing_raises(seed: int) -> None:
                 assert all(
                     p.message and p.place.span for p in validate(at, Target(release, {"ConcurrentAdmission": True}))
                 )
-            changes(at, Target((0, 19)), ("unknown-field", "api-version-deprecated", "quantity-not-canonical"))
+            with_fixes(at, Target((0, 19)), validate(at, Target((0, 19))))
             decode(at)
             for found in find(document)[0]:
                 decode_configuration(found, (0, 19))

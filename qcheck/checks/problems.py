@@ -34,5 +34,6 @@ def finding_of(problem: Problem) -> Finding:
         object=problem.object,
         data=dict(problem.data),
         help=problem.help or None,
+        fixes=problem.fixes,
         certain=problem.certain,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from qcheck.cli.given import audited, check_rules, paths_for, settings_for, words
+from qcheck.cli.given import audited, check_rules, settings_for, words
 from qcheck.cli.output import STDOUT, Output, UsageError, parse_outputs, to_stdout, write
 from qcheck.cli.terminal import Watch, annotate, complain, is_on_github, say, wants_color
 from qcheck.cluster.value import TYPE_CHECKING, replace
@@ -44,9 +44,9 @@ def check(options: CheckOptions) -> int:
 
 def _show_fixes(options: CheckOptions, settings: Settings, watch: Watch) -> int:
     """Writes a diff of what could be rewritten; 1 if there is something."""
-    from qcheck.pipeline.fix import fixes
+    from qcheck.pipeline.fix import rewritten
 
-    found = fixes(paths_for(options.paths, settings), settings, watch)
+    found = rewritten(audited(options.paths, settings, watch))
     watch.close()
     to_stdout("".join(fixed.diff() for fixed in found))
     return 1 if found and not options.exit_zero else 0
@@ -54,12 +54,12 @@ def _show_fixes(options: CheckOptions, settings: Settings, watch: Watch) -> int:
 
 def _fix(options: CheckOptions, settings: Settings, watch: Watch) -> None:
     """Rewrites the files, and says which. Raises `UsageError` where one cannot be written."""
-    from qcheck.pipeline.fix import fixes
+    from qcheck.pipeline.fix import rewritten
     from qcheck.pipeline.fix import write as write_fixed
 
     if "-" in options.paths or options.since is not None:
         raise UsageError("--fix rewrites files: it goes neither with standard input nor with --since")
-    for fixed in fixes(paths_for(options.paths, settings), settings, watch):
+    for fixed in rewritten(audited(options.paths, settings, watch)):
         try:
             write_fixed(fixed)
         except OSError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.edits import Fix
 from qcheck.cluster.objects import ObjectId
 from qcheck.cluster.place import Place
 from qcheck.cluster.value import TYPE_CHECKING, Value
@@ -24,4 +25,5 @@ class Problem(Value):
     object: ObjectId | None = None
     related: tuple[Place, ...] = ()
     data: Data = {}
+    fixes: tuple[Fix, ...] = ()
     certain: bool = True

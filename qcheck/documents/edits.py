@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from qcheck.cluster.edits import How
 from qcheck.documents.scalars import resolve
 
 TYPE_CHECKING = False
@@ -20,10 +21,13 @@ if TYPE_CHECKING:
 
 
 class Change(ABC):
-    """One change at a route of a document."""
+    """One change at a route of a document; `text` is what it brings: a value, or the name of a key."""
 
-    def __init__(self, route: Route) -> None:
+    how: How
+
+    def __init__(self, route: Route, text: str = "") -> None:
         self.route = route
+        self.text = text
 
     @abstractmethod
     def edits(self, document: Document) -> list[Edit]:
@@ -41,17 +45,15 @@ class Unsafe(Exception):
 class Rename(Change):
     """Another name for a key."""
 
-    def __init__(self, route: Route, name: str) -> None:
-        super().__init__(route)
-        self.name = name
+    how = How.RENAME
 
     def edits(self, document: Document) -> list[Edit]:
         start, end, quote = key_text(document, self.route)
-        return [(start, end, f"{quote}{self.name}{quote}")]
+        return [(start, end, f"{quote}{self.text}{quote}")]
 
     def apply(self, holder: dict[str, object] | list[object], step: str | int) -> None:
         assert isinstance(holder, dict)
-        items = [(self.name if key == step else key, value) for key, value in holder.items()]
+        items = [(self.text if key == step else key, value) for key, value in holder.items()]
         holder.clear()
         holder.update(items)
 
@@ -59,9 +61,10 @@ class Rename(Change):
 class Replace(Change):
     """Another scalar, in the quotes of the old one."""
 
-    def __init__(self, route: Route, text: str) -> None:
-        super().__init__(route)
-        self.text = text
+    how = How.REPLACE
+
+    def __init__(self, route: Route, text: str = "") -> None:
+        super().__init__(route, text)
         self.value: object = text
 
     def edits(self, document: Document) -> list[Edit]:
@@ -77,16 +80,14 @@ class Replace(Change):
 
 
 class Nest(Change):
-    """A key with its value one level further in, under the key `outer`."""
+    """A key with its value one level further in, under the key `text`."""
 
-    def __init__(self, route: Route, outer: str) -> None:
-        super().__init__(route)
-        self.outer = outer
+    how = How.NEST
 
     def edits(self, document: Document) -> list[Edit]:
         start, end, quote = key_text(document, self.route)
         text, (first, last) = whole(document), span(document, self.route)
-        outer, inner = f"{quote}{self.outer}{quote}", text[start:end]
+        outer, inner = f"{quote}{self.text}{quote}", text[start:end]
         if text[first : first + 1] in "[{":
             return [(start, end, f"{outer}: {{{inner}"), (last, last, "}")]
         line = text.rfind("\n", 0, start) + 1
@@ -98,7 +99,7 @@ class Nest(Change):
 
     def apply(self, holder: dict[str, object] | list[object], step: str | int) -> None:
         assert isinstance(holder, dict)
-        items = [(self.outer, {key: value}) if key == step else (key, value) for key, value in holder.items()]
+        items = [(self.text, {key: value}) if key == step else (key, value) for key, value in holder.items()]
         holder.clear()
         holder.update(items)
 
@@ -106,24 +107,24 @@ class Nest(Change):
 class Wrap(Change):
     """A scalar as a mapping of one key: `provision` as `name: provision`."""
 
-    def __init__(self, route: Route, key: str) -> None:
-        super().__init__(route)
-        self.key = key
+    how = How.WRAP
 
     def edits(self, document: Document) -> list[Edit]:
         start, end, written = value_text(document, self.route)
         parent, _ = span(document, self.route[:-1])
         if whole(document)[parent : parent + 1] != "[":
-            return [(start, start, f"{self.key}: ")]
+            return [(start, start, f"{self.text}: ")]
         quote = '"' if written.startswith('"') else ""
-        return [(start, start, f"{{{quote}{self.key}{quote}: "), (end, end, "}")]
+        return [(start, start, f"{{{quote}{self.text}{quote}: "), (end, end, "}")]
 
     def apply(self, holder: dict[str, object] | list[object], step: str | int) -> None:
-        holder[step] = {self.key: holder[step]}  # type: ignore[index]
+        holder[step] = {self.text: holder[step]}  # type: ignore[index]
 
 
 class Remove(Change):
     """Away with a key that has a line of its own."""
+
+    how = How.REMOVE
 
     def edits(self, document: Document) -> list[Edit]:
         start, _, _ = key_text(document, self.route)
@@ -137,6 +138,14 @@ class Remove(Change):
     def apply(self, holder: dict[str, object] | list[object], step: str | int) -> None:
         assert isinstance(holder, dict)
         del holder[str(step)]
+
+
+CHANGES: dict[How, type[Change]] = {each.how: each for each in (Rename, Replace, Nest, Wrap, Remove)}
+
+
+def change_of(how: How, route: Route, text: str) -> Change:
+    """Return the change that an edit asks for."""
+    return CHANGES[how](route, text)
 
 
 def whole(document: Document) -> str:

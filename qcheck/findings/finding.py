@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.edits import Edit, Fix, How
 from qcheck.cluster.objects import ObjectId
 from qcheck.cluster.place import Place
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
@@ -23,7 +24,7 @@ class Finding(Value):
 
     `certain` is False where a needed fact is estimated or may live elsewhere: an error then becomes a warning.
     `rule` and `cluster` are filled in by the runner, `severity` and `fingerprint` when findings are settled, and `copies`
-    where several clusters have the same finding: one for each of them.
+    where several clusters have the same finding: one for each of them. `fixes` are edits that resolve it.
     """
 
     primary: Place
@@ -40,6 +41,7 @@ class Finding(Value):
     cluster: str = "default"
     fingerprint: str = ""
     copies: tuple[Finding, ...] = ()
+    fixes: tuple[Fix, ...] = ()
 
     @property
     def clusters(self) -> tuple[str, ...]:
@@ -73,6 +75,11 @@ class Finding(Value):
     def fixed_by(self, text: str) -> Finding:
         """A fix for this very case; without it the rule's general fix is shown."""
         return replace(self, help=text)
+
+    def offering(self, place: Place, text: str) -> Finding:
+        """Adds a fix that is not safe: another value at a place, which only a person can decide for."""
+        fix = Fix((Edit(place, How.REPLACE, text),), f"Write {text}.", is_safe=False)
+        return replace(self, fixes=(*self.fixes, fix))
 
 
 def finding(place: Place, message: str, caption: str = "") -> Finding:

@@ -14,6 +14,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.kinds.cel import Judge
 from qcheck.kinds.decode import DEFINITIONS
 from qcheck.kinds.read import object_id
+from qcheck.kinds.rewrite import with_fixes
 from qcheck.kinds.schema.catalogue import KUEUE, described
 from qcheck.kinds.schema.failure import Failure, field_path
 from qcheck.kinds.schema.names import closest
@@ -122,9 +123,10 @@ def validate_all(roots: list[Cursor], target: Target) -> list[Problem]:
         identity = object_id(root)
         definition = brought.get((identity.group, identity.version, identity.kind))
         if definition is None:
-            problems += validate(root, target)
+            problems += with_fixes(root, target, validate(root, target))
         else:
-            problems += [p for p in validate(root, target) if p.code.startswith("quantity")]
+            quantities = [p for p in validate(root, target) if p.code.startswith("quantity")]
+            problems += with_fixes(root, target, quantities)
             problems += validate_brought(root, definition, judge)
     return problems
 

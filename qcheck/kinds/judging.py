@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.decode import roots
+from qcheck.kinds.rewrite import with_fixes
 from qcheck.kinds.validate import validate
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def refused(manifests: list[Cursor], target: Target) -> list[Problem]:
         from qcheck.kinds.crds import validate_all
 
         return validate_all(manifests, target)
-    return [p for r in manifests for p in validate(r, target)]
+    return [p for r in manifests for p in with_fixes(r, target, validate(r, target))]
 
 
 def unjudged(manifests: list[Cursor], release: tuple[int, int]) -> list[tuple[str, str]]:

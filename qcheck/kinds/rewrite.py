@@ -6,7 +6,9 @@ does it. An object that would lose something by it, or be refused afterwards, is
 
 from __future__ import annotations
 
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.edits import Edit, Fix
+from qcheck.cluster.place import Place
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.documents.cursor import Cursor
 from qcheck.documents.edits import Change, Nest, Remove, Rename, Replace, Wrap, changed
 from qcheck.kinds.read import object_id
@@ -16,7 +18,7 @@ from qcheck.kinds.validate import validate
 from qcheck.kinds.versions import served_versions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterable, Iterator
 
     from qcheck.cluster.objects import ObjectId
     from qcheck.cluster.problems import Problem
@@ -24,44 +26,63 @@ if TYPE_CHECKING:
 
 NEWEST = "v1beta2"
 OLD = ("api-version-deprecated", "api-version-gone")
+NOT_CANONICAL, UNKNOWN_FIELD = "quantity-not-canonical", "unknown-field"
+FIXABLE = (*OLD, NOT_CANONICAL, UNKNOWN_FIELD)
 OLD_VERSIONS = ("v1alpha1", "v1beta1")
 _REFUSED = ("api-rejected", "unknown-field", "api-version-gone")
 
 
-def changes(root: Cursor, target: Target, codes: Collection[str]) -> list[Change]:
-    """The safe changes to one object that mend problems with some `codes`; none for kinds that are not described."""
+def with_fixes(root: Cursor, target: Target, problems: Iterable[Problem]) -> list[Problem]:
+    """Return the problems of one object, with the safe fixes that resolve them."""
+    found = list(problems)
+    if not any(p.code in FIXABLE for p in found):
+        return found
     identity = object_id(root)
-    problems = tuple(p for p in validate(root, target) if p.code in codes)
-    found = [c for p in problems if (c := _canonical(p)) is not None]
-    is_old = any(p.code in OLD for p in problems)
+    quantities = [_canonical(p) for p in found if p.code == NOT_CANONICAL]
+    is_old = any(p.code in OLD for p in found)
     migration = list(_migration(root, identity, target)) if is_old else []
-    if migration and _is_accepted(root, [*found, *migration], target):
-        return [*found, *migration]
-    return [*found, *_renames(root, identity, target, problems)]
+    if migration and not _is_accepted(root, [*quantities, *migration], target):
+        migration = []
+    return [_with_fix(root, identity, target, problem, migration) for problem in found]
 
 
-def _canonical(problem: Problem) -> Change | None:
-    if problem.code != "quantity-not-canonical":
-        return None
+def _with_fix(root: Cursor, identity: ObjectId, target: Target, problem: Problem, migration: list[Change]) -> Problem:
+    changes: list[Change] = []
+    if problem.code == NOT_CANONICAL:
+        changes = [_canonical(problem)]
+    elif problem.code in OLD:
+        changes = migration
+    elif problem.code == UNKNOWN_FIELD and not migration:
+        changes = list(_renames(root, identity, target, problem))
+    if not changes:
+        return problem
+    edits = tuple(Edit(Place(root.document, c.route), c.how, c.text) for c in changes)
+    return replace(problem, fixes=(Fix(edits, problem.help or _description(changes[0])),))
+
+
+def _description(change: Change) -> str:
+    return f"Write {change.text}."
+
+
+def _canonical(problem: Problem) -> Change:
     return Replace(problem.place.route, str(problem.data["canonical"]))
 
 
-def _renames(root: Cursor, identity: ObjectId, target: Target, problems: tuple[Problem, ...]) -> Iterator[Change]:
-    """Fields that the object's version calls differently, where the name says all."""
+def _renames(root: Cursor, identity: ObjectId, target: Target, problem: Problem) -> Iterator[Change]:
+    """A field that the object's version calls differently, where the name says all."""
     found = described(identity.group, identity.version, identity.kind, target.release)
-    for problem in problems:
-        route = problem.place.route
-        inner = route[len(root.route) :]
-        if found is None or problem.code != "unknown-field" or len(inner) != 2 or identity.group != KUEUE:
-            continue
-        new, _ = renamed(identity.kind, tuple(str(s) for s in inner)) or ("", "")
-        known = found.tree.children[str(inner[0])].children
-        if new == "admissionChecksStrategy" and new in known:
-            yield from _strategy(root["spec"])
-        elif new.startswith("clusterSource.") and not root["spec"]["clusterSource"].exists:
-            yield Nest(route, "clusterSource")
-        elif new in known and not root[inner[0]][new].exists and known[new].kind == "string":
-            yield Rename(route, new)
+    route = problem.place.route
+    inner = route[len(root.route) :]
+    if found is None or len(inner) != 2 or identity.group != KUEUE:
+        return
+    new, _ = renamed(identity.kind, tuple(str(s) for s in inner)) or ("", "")
+    known = found.tree.children[str(inner[0])].children
+    if new == "admissionChecksStrategy" and new in known:
+        yield from _strategy(root["spec"])
+    elif new.startswith("clusterSource.") and not root["spec"]["clusterSource"].exists:
+        yield Nest(route, "clusterSource")
+    elif new in known and not root[inner[0]][new].exists and known[new].kind == "string":
+        yield Rename(route, new)
 
 
 def _strategy(spec: Cursor) -> Iterator[Change]:

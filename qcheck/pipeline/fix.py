@@ -10,22 +10,15 @@ import os
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.edits import Unsafe, changed, edited
 from qcheck.documents.load import load
-from qcheck.findings.catalogue import load_catalogue
-from qcheck.kinds.decode import roots
-from qcheck.kinds.refusals.target import Target
-from qcheck.kinds.rewrite import changes
-from qcheck.pipeline.judge import chosen_rules
-from qcheck.pipeline.read import read, unwatched
+from qcheck.findings.text_edits import rewrite_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
-    from qcheck.documents.cursor import Cursor
-    from qcheck.documents.document import Document
     from qcheck.documents.edits import Change, Edit
-    from qcheck.documents.load import Loaded
-    from qcheck.pipeline.read import Watch
-    from qcheck.settings import Settings
+    from qcheck.documents.text import Route
+    from qcheck.findings.result import Result
+    from qcheck.findings.text_edits import Rewrite, TextEdit
 
 
 class Fixed(Value):
@@ -54,74 +47,53 @@ def _lines(text: str) -> list[str]:
     return [f"{line}\n" for line in text.split("\n")[:-1]] + [line for line in text.split("\n")[-1:] if line]
 
 
-FIXED_BY = {
-    "QC004": ("unknown-field",),
-    "QC005": ("api-version-gone",),
-    "QC006": ("api-version-deprecated",),
-    "QC008": ("quantity-not-canonical",),
-}
-"""The rules whose problems can be rewritten away."""
+def rewritten(result: Result) -> list[Fixed]:
+    """The files that the safe fixes of some findings change.
 
-
-def fixes(paths: Sequence[str], settings: Settings, watch: Watch = unwatched) -> list[Fixed]:
-    """What can be rewritten below some paths, of what the settings' rules would report.
-
-    Templates, renders and files that do not parse are left alone.
+    Suppressed findings are left alone, and so are renders and files that do not parse.
     """
-    loaded, _ = read(paths, settings.limits, watch)
-    catalogue = load_catalogue()
-    found = []
-    for file in loaded:
-        scope = next((s for s in settings.scopes if s.holds(file.text.path)), None)
-        if scope is not None:
-            release = scope.policy.kueue
-            rules = {rule.id for rule in chosen_rules(catalogue, settings.rules.with_own(scope.rules))}
-            codes = {code for rule, some in FIXED_BY.items() if rule in rules for code in some}
-            fixed = _file(file, Target((release.major, release.minor)), codes)
-            found += [] if fixed is None else [fixed]
-    return found
+    by_file: dict[str, list[Rewrite]] = {}
+    for found in (*result.findings, *result.hidden, *result.baselined, *result.older):
+        for fix in found.fixes:
+            rewrite = rewrite_of(fix) if fix.is_safe else None
+            if rewrite is not None and rewrite.edits:
+                by_file.setdefault(rewrite.edits[0].path, []).append(rewrite)
+    done = (_file(path, rewrites) for path, rewrites in sorted(by_file.items()) if os.path.isfile(path))
+    return [fixed for fixed in done if fixed is not None]
 
 
-def _file(found: Loaded, target: Target, codes: Collection[str]) -> Fixed | None:
-    if found.faults or not os.path.isfile(found.text.path):
-        return None
-    edits: list[Edit] = []
-    expected: dict[int, object] = {}
-    objects = 0
-    for document in found.documents:
-        for root in roots(document):
-            asked, places = _object(document, root, target, codes)
-            if asked:
-                expected[document.index] = changed(expected.get(document.index, document.data), asked)
-                edits += places
-                objects += 1
-    return _checked(found, edits, expected, objects) if edits else None
+def _file(path: str, rewrites: Sequence[Rewrite]) -> Fixed | None:
+    """The file after all its fixes; of two that touch the same text the later one is left out."""
+    taken: list[TextEdit] = []
+    asked: dict[int, list[Change]] = {}
+    objects: set[tuple[int, Route]] = set()
+    for rewrite in rewrites:
+        if any((e.start < t.end and t.start < e.end) or e == t for e in rewrite.edits for t in taken):
+            continue
+        taken += rewrite.edits
+        for document, change in rewrite.changes:
+            asked.setdefault(document.index, []).append(change)
+            objects.add((document.index, _object_route(change.route)))
+    text = rewrites[0].changes[0][0].text.text
+    return _checked(path, text, [(e.start, e.end, e.new) for e in taken], asked, len(objects))
 
 
-def _object(
-    document: Document, root: Cursor, target: Target, codes: Collection[str]
-) -> tuple[list[Change], list[Edit]]:
-    """The changes to one object and their edits; nothing where one of them cannot be made in place."""
-    asked = changes(root, target, codes)
-    try:
-        return asked, [edit for change in asked for edit in change.edits(document)]
-    except Unsafe:
-        return [], []
+def _object_route(route: Route) -> Route:
+    """The part of a route that leads to the object: that of a List's item, else nothing."""
+    return route[:2] if route[:1] == ("items",) else ()
 
 
-def _checked(found: Loaded, edits: list[Edit], expected: dict[int, object], objects: int) -> Fixed | None:
+def _checked(path: str, text: str, edits: list[Edit], asked: dict[int, list[Change]], objects: int) -> Fixed | None:
     """The rewritten file, if it reads as it should."""
-    text = found.text.text
     try:
         after = edited(text, edits)
     except Unsafe:
         return None
-    again = load(after, found.text.path)
-    before = load(text, found.text.path)
-    wanted = [expected.get(d.index, d.data) for d in before.documents]
-    if again.faults or [d.data for d in again.documents] != wanted:
+    before, again = load(text, path), load(after, path)
+    wanted = [changed(d.data, asked.get(d.index, [])) for d in before.documents]
+    if before.faults or again.faults or [d.data for d in again.documents] != wanted:
         return None
-    return Fixed(found.text.path, text, after, objects)
+    return Fixed(path, text, after, objects)
 
 
 def write(fixed: Fixed) -> None:

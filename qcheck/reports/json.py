@@ -5,16 +5,21 @@ from __future__ import annotations
 from qcheck import __version__
 from qcheck.cluster.place import show_route
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.text_edits import text_edits
 from qcheck.reports.fleet import fleet_of
 from qcheck.reports.jsontext import dump
 from qcheck.reports.wording import by_rule, help_of, skipped_rules, url_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qcheck.cluster.edits import Fix
     from qcheck.cluster.objects import ObjectId
-    from qcheck.cluster.place import Place
+    from qcheck.cluster.place import Place, Span
     from qcheck.findings.finding import Finding
     from qcheck.findings.fleet import AcceleratorSum, ClusterSummary
     from qcheck.findings.result import Result
+    from qcheck.findings.text_edits import TextEdit
     from qcheck.reports.jsontext import Json
 
 
@@ -91,8 +96,22 @@ def finding_data(found: Finding) -> dict[str, Json]:
         "primary": place_data(found.primary),
         "related": [place_data(p) for p in found.related],
         "data": found.data,
+        "fixes": [_fix_data(fix, edits) for fix, edits in text_edits(found.fixes)],
         "fingerprint": found.fingerprint,
     }
+
+
+def _fix_data(fix: Fix, edits: Sequence[TextEdit]) -> Json:
+    return {
+        "description": fix.description,
+        "safe": fix.is_safe,
+        "edits": [{"file": e.path, **span_data(e.span), "new": e.new} for e in edits],
+    }
+
+
+def span_data(span: Span) -> dict[str, Json]:
+    line, column, end_line, end_column = span
+    return {"line": line, "column": column, "endLine": end_line, "endColumn": end_column}
 
 
 def object_data(subject: ObjectId | None) -> Json:
@@ -107,13 +126,9 @@ def object_data(subject: ObjectId | None) -> Json:
 
 
 def place_data(place: Place) -> dict[str, Json]:
-    line, column, end_line, end_column = place.span
     return {
         "file": place.origin.path,
-        "line": line,
-        "column": column,
-        "endLine": end_line,
-        "endColumn": end_column,
+        **span_data(place.span),
         "route": show_route(place.route),
         "caption": place.caption,
         **({"source": place.origin.source} if place.origin.source else {}),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.text_edits import text_edits
 from qcheck.reports.jsontext import dump
 from qcheck.reports.wording import editable, has_many_clusters, help_of, plain, rendered_note, within, worst_first
 
 if TYPE_CHECKING:
-    from qcheck.cluster.place import Origin, Place
+    from qcheck.cluster.place import Origin, Place, Span
     from qcheck.findings.finding import Finding
     from qcheck.findings.result import Result
     from qcheck.reports.jsontext import Json
@@ -35,21 +36,32 @@ def _diagnostic(found: Finding, many: bool) -> Json:
         "location": _location(found.primary),
         "severity": SEVERITIES[found.severity],
         "code": {"value": found.rule.id, "url": found.rule.url},
+        **_suggestions(found),
         "related_locations": [{"message": plain(p.caption), "location": _location(p)} for p in found.related],
     }
 
 
-def _location(place: Place) -> Json:
-    path, (line, column, end_line, end_column) = editable(place)
-    if place.origin.source:
-        return {"path": path, "range": {"start": {"line": line}}}
+def _suggestions(found: Finding) -> dict[str, Json]:
+    """What reviewdog offers to apply, one by one: fixes that are a single edit in the file of the finding."""
+    origin = found.primary.origin
+    single = [edits[0] for _, edits in text_edits(found.fixes) if len(edits) == 1 and edits[0].path == origin.path]
+    offered: list[Json] = [{"range": _range(origin, e.span), "text": plain(e.new)} for e in single]
+    return {"suggestions": offered} if offered else {}
+
+
+def _range(origin: Origin, span: Span) -> Json:
+    line, column, end_line, end_column = span
     return {
-        "path": path,
-        "range": {
-            "start": {"line": line, "column": _byte_column(place.origin, line, column)},
-            "end": {"line": end_line, "column": _byte_column(place.origin, end_line, end_column)},
-        },
+        "start": {"line": line, "column": _byte_column(origin, line, column)},
+        "end": {"line": end_line, "column": _byte_column(origin, end_line, end_column)},
     }
+
+
+def _location(place: Place) -> Json:
+    path, span = editable(place)
+    if place.origin.source:
+        return {"path": path, "range": {"start": {"line": span[0]}}}
+    return {"path": path, "range": _range(place.origin, span)}
 
 
 def _byte_column(origin: Origin, line: int, column: int) -> int:

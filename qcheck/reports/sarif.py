@@ -7,11 +7,13 @@ results of a run and 100 related places of a result.
 
 from __future__ import annotations
 
+from itertools import groupby
 from urllib.parse import quote
 
 from qcheck import __version__
 from qcheck.cluster.place import show_route
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.text_edits import text_edits
 from qcheck.reports.jsontext import dump
 from qcheck.reports.wording import (
     editable,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from qcheck.findings.catalogue import Rule
     from qcheck.findings.finding import Finding
     from qcheck.findings.result import Result
+    from qcheck.findings.text_edits import TextEdit
     from qcheck.reports.jsontext import Json
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -105,6 +108,7 @@ def _result(found: Finding, positions: dict[str, int], many: bool) -> Json:
         "message": {"text": _message(found, many)},
         "locations": [_location(found.primary)],
         "relatedLocations": [{"id": i, **_location(p)} for i, p in enumerate(related, 1)],
+        **_fixes(found),
         "partialFingerprints": {"qcheckFingerprint/v1": found.fingerprint},
         "properties": {
             "cluster": found.cluster,
@@ -112,6 +116,26 @@ def _result(found: Finding, positions: dict[str, int], many: bool) -> Json:
             "confidence": "certain" if found.certain else "likely",
         },
     }
+
+
+def _fixes(found: Finding) -> dict[str, Json]:
+    fixes: list[Json] = [
+        {
+            "description": {"text": plain(fix.description)},
+            "artifactChanges": [
+                {"artifactLocation": {"uri": _uri(path)}, "replacements": [_replacement(e) for e in same]}
+                for path, same in groupby(edits, key=lambda e: e.path)
+            ],
+        }
+        for fix, edits in text_edits(found.fixes)
+    ]
+    return {"fixes": fixes} if fixes else {}
+
+
+def _replacement(edit: TextEdit) -> Json:
+    line, column, end_line, end_column = edit.span
+    region = {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
+    return {"deletedRegion": region, "insertedContent": {"text": edit.new}}
 
 
 def _message(found: Finding, many: bool) -> str:

@@ -77,6 +77,25 @@ class PlacePart(Part):
     source: str | None = Field(default=None, description="The file that it was rendered from; absent for the others.")
 
 
+class EditPart(Part):
+    """What to write between two positions."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    new: str
+
+
+class FixPart(Part):
+    """Edits that resolve the finding, all of them together."""
+
+    description: str
+    safe: bool = Field(description="Nothing changes of what the cluster makes of the object: `check --fix` applies it.")
+    edits: list[EditPart]
+
+
 class FindingPart(Part):
     rule: str
     name: str
@@ -90,6 +109,7 @@ class FindingPart(Part):
     primary: PlacePart = Field(description="Where to edit.")
     related: list[PlacePart]
     data: Data = Field(description="The arithmetic, by rule.")
+    fixes: list[FixPart] = []
     fingerprint: str = Field(description="Stays the same when lines move.")
 
 

@@ -60,6 +60,7 @@ def api_version_deprecated(cluster: Cluster) -> Iterator[Finding]:
         found = finding_of(problems[0])
         for other in problems[1:]:
             found = found.near(other.place, f"{other.object} too")
+            found = replace(found, fixes=(*found.fixes, *other.fixes))
         if len(problems) > 1:
             message = f"{version} is deprecated in Kueue {cluster.policy.kueue}; {len(problems)} objects use it"
             found = replace(found, message=message)

@@ -41,6 +41,9 @@ def flavor_matches_no_nodes(cluster: Cluster) -> Iterator[Finding]:
             group, differing = near
             found = finding(place.at(differing[0]), f"{message}; {_difference(flavor, group, differing)}")
             found = found.near(_label_place(group, differing[0]), f"{group.name} {_has(group, differing[0])}")
+            value = _carried(group).get(differing[0])
+            if value is not None and len(differing) == 1:
+                found = found.offering(place.at(differing[0]), value)
         yield (
             found.near(largest.place, "quota that nothing can run on")
             .likely(unclear or not cluster.has_all(NODES))

@@ -208,6 +208,7 @@ def _no_level(workload: Workload, asked: TopologyRequest, kind: str, level: str,
     near = get_close_matches(level, offered, 1, 0.6)
     if near:
         found = found.fixed_by(f"Write {near[0]} instead of {level}.")
+        found = found.offering(annotation_place(asked, kind), near[0])
     return found.with_data(level=level, levels=list(offered))
 
 

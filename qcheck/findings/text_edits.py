@@ -1,0 +1,64 @@
+"""Fixes of findings as edits of text, for whoever shows or applies them."""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.documents.document import Document
+from qcheck.documents.edits import Unsafe, change_of
+from qcheck.documents.embedded import Inside
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qcheck.cluster.edits import Edit, Fix
+    from qcheck.cluster.place import Span
+    from qcheck.documents.edits import Change
+
+
+class TextEdit(Value):
+    """What stands between two offsets of a file's text, and what to write there. `span` is the same as lines and columns."""
+
+    path: str
+    start: int
+    end: int
+    new: str
+    span: Span
+
+
+class Rewrite(Value):
+    """A fix made concrete: what it makes of the data of documents, and of the text of files, by file and offset."""
+
+    changes: tuple[tuple[Document, Change], ...]
+    edits: tuple[TextEdit, ...]
+
+
+def rewrite_of(fix: Fix) -> Rewrite | None:
+    """Return a fix as edits of text; None where one of them cannot be made in place."""
+    changes, edits = [], []
+    for edit in fix.edits:
+        document = _document_of(edit)
+        if document is None:
+            return None
+        change = change_of(edit.how, edit.place.route, edit.text)
+        try:
+            edits += [_shown(document, start, end, new) for start, end, new in change.edits(document)]
+        except Unsafe:
+            return None
+        changes.append((document, change))
+    return Rewrite(tuple(changes), tuple(sorted(edits, key=lambda e: (e.path, e.start, e.end))))
+
+
+def _document_of(edit: Edit) -> Document | None:
+    """Return the document that an edit changes; None where it is no part of a file that a person edits."""
+    origin = edit.place.origin
+    is_file = isinstance(origin, Document) and not isinstance(origin, Inside) and origin.source is None
+    return origin if is_file and isinstance(origin, Document) and origin.has(edit.place.route) else None
+
+
+def _shown(document: Document, start: int, end: int, new: str) -> TextEdit:
+    return TextEdit(document.path, start, end, new, document.text.span(start, end))
+
+
+def text_edits(fixes: Iterable[Fix]) -> list[tuple[Fix, tuple[TextEdit, ...]]]:
+    """Return the fixes that can be made in place, with their edits."""
+    return [(fix, made.edits) for fix in fixes if (made := rewrite_of(fix)) is not None and made.edits]
