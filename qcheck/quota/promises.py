@@ -57,18 +57,25 @@ class Promises:
         return sum(c.promised for c in self.cells.get(key, ()))
 
     def overdrafts(
-        self, resource: str, at_best: bool, schedulers: Collection[SchedulerName] | None = None
+        self,
+        resource: str,
+        at_best: bool,
+        schedulers: Collection[SchedulerName] | None = None,
+        without: Collection[tuple[str, str]] = (),
     ) -> tuple[Overdraft, ...]:
         """Return the smallest sets of pools that promise more of a resource than their nodes supply together.
 
         `at_best` compares with the ceiling, else with what is there. Pools whose supply is not known are left out, and so
-        are those that select nothing. `schedulers`: only the pools of these; each scheduler by itself without it.
+        are those that select nothing. `schedulers`: only the pools of these; each scheduler by itself without it. `without`:
+        groups that a pool selects and that do not count for it, as pairs of their names.
         """
         judged = self._supply.is_bounded if at_best else self._supply.is_known
         if schedulers is not None:
-            return overdrafts(*self._demand_and_supply(resource, at_best, judged, schedulers))
+            return overdrafts(*self._demand_and_supply(resource, at_best, judged, schedulers, without))
         each = ((t.scheduler,) for t in self.trees)
-        return tuple(o for s in each for o in overdrafts(*self._demand_and_supply(resource, at_best, judged, s)))
+        return tuple(
+            o for s in each for o in overdrafts(*self._demand_and_supply(resource, at_best, judged, s, without))
+        )
 
     def draws(self, resource: str) -> tuple[dict[tuple[str, str], int], dict[str, int | None]]:
         """Return how much each pool draws from each group when as much quota as possible is met at the ceiling, and what
@@ -87,12 +94,13 @@ class Promises:
         at_best: bool,
         judged: Callable[[str, str], bool],
         schedulers: Collection[SchedulerName],
+        without: Collection[tuple[str, str]] = (),
     ) -> tuple[dict[str, int], Reaching, dict[str, int | None]]:
         """Quota by pool, what a pool reaches of each group, and what each group holds after total reserves."""
         wanted: dict[str, int] = {}
         reach: Reaching = {}
         for (pool, name), cells in self.cells.items():
-            matches = self._supply.matches(pool)
+            matches = [m for m in self._supply.matches(pool) if (pool, m.group.name) not in without]
             if name != resource or not matches or not judged(pool, resource):
                 continue
             if self.pool[pool].scheduler not in schedulers:

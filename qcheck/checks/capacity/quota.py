@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from qcheck.checks.capacity.absent_resources import advertised
+from qcheck.checks.capacity.repelled import overdrafts_past_taints
 from qcheck.checks.capacity.sums import names, plural, promised, supplied
 from qcheck.checks.registry import rule
-from qcheck.cluster.nodes import DECLARED
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.quota_pool import pool_name
-from qcheck.cluster.resources import is_accelerator, is_compute, is_fabric
+from qcheck.cluster.resources import is_accelerator, is_compute
 from qcheck.cluster.unread import NODES
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
-from qcheck.schedulers.table import promises_of
+from qcheck.schedulers.table import promises_of, workloads_of
+from qcheck.supply.evictable_daemon_sets import evictable
 from qcheck.supply.groups import ALL
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from qcheck.checks.capacity.repelled import Repelled
     from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.workloads import DaemonSet
     from qcheck.quota.max_flow import Overdraft
     from qcheck.quota.tree import Cell
     from qcheck.supply.groups import NodeGroup, Taking
@@ -44,19 +46,28 @@ def quota_exceeds_capacity(cluster: Cluster) -> Iterator[Finding]:
         for over in promises_of(cluster).overdrafts(resource, at_best=True):
             if _is_proven(cluster, resource, over):
                 yield _exceeds(cluster, resource, over)
+        for over, out in overdrafts_past_taints(cluster, resource):
+            if _is_proven(cluster, resource, over):
+                yield _past_taints(_exceeds(cluster, resource, over), out)
+
+
+def _past_taints(found: Finding, out: Repelled) -> Finding:
+    """The same with the nodes that do not count, of which no proof can be made: pods to come may tolerate their taints."""
+    first, taint = out[0]
+    which = f"{names(g.name for g, _ in out)} {'has' if len(out) == 1 else 'have'}"
+    message = f"{found.message}; {which} a taint ({taint}) that neither the flavor nor a known workload tolerates"
+    found = replace(found, message=message).near(first.place, f"not counted: {taint}")
+    return found.likely().fixed_by(
+        f"Tolerate {taint} in the flavor, or give the flavor nodeLabels that leave {first.name} out."
+    )
 
 
 def _is_proven(cluster: Cluster, resource: str, over: Overdraft) -> bool:
     """Whether the excess is beyond what an estimate may be wrong by. Absent accelerators are QC103's."""
-    if "/" in resource and not any(_advertised(cluster, f, resource) for f in over.pools):
+    if "/" in resource and not any(advertised(cluster, f, resource) for f in over.pools):
         return False
     estimated = any(supply_of(cluster).is_estimated(f, resource) for f in over.pools)
     return not estimated or over.wanted * TOLERANCE > over.supply * (TOLERANCE + 1)
-
-
-def _advertised(cluster: Cluster, flavor: str, resource: str) -> bool:
-    groups = [m.group for m in supply_of(cluster).matches(flavor)]
-    return any(g.advertises(resource) or g.is_only_limited(resource) for g in groups)
 
 
 def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
@@ -85,6 +96,7 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     return (
         found.fixed_by(advice)
         .likely(any(supply_of(cluster).is_estimated(f, resource) for f in over.pools) or not cluster.has_all(NODES))
+        .likely(without is not None and over.wanted <= without and _make_room(cluster, resource, over, groups))
         .at_most("warning" if provisioned else "error")
         .with_data(
             resource=resource,
@@ -95,6 +107,15 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
             **({} if without is None else {"withoutDaemonSets": without}),
         )
     )
+
+
+def _make_room(cluster: Cluster, resource: str, over: Overdraft, groups: list[NodeGroup]) -> bool:
+    """Whether kube-scheduler evicts the DaemonSets' pods for every workload that competes for the resource."""
+    holders = {q.holder for q in _quotas(cluster, resource, over)}
+    pod_sets = (p for w in workloads_of(cluster, holders) for p in w.pod_sets)
+    templates = [p.template for p in pod_sets if p.template.amounts().get(resource)]
+    takers = [t.daemon_set for t in _takers(resource, groups)]
+    return len(evictable(cluster, over.pools, templates, takers)) == len(takers)
 
 
 def _pools(cluster: Cluster, over: Overdraft) -> str:
@@ -197,107 +218,6 @@ def _growth(group: NodeGroup) -> str:
         return f"{group.static} of {plural(group.ceiling or 0, 'node')} ready and schedulable"
     most = "no limit" if group.ceiling is None else str(group.ceiling)
     return f"{plural(group.static, 'node')} now, at the most {most}"
-
-
-@rule("QC103")
-def quota_on_absent_resource(cluster: Cluster) -> Iterator[Finding]:
-    """Cell for an accelerator that none of the flavor's nodes advertises; one finding per resource name."""
-    absent: dict[str, list[tuple[str, Cell]]] = {}
-    for (flavor, resource), quotas in promises_of(cluster).cells.items():
-        wanted = [q for q in quotas if q.promised]
-        if wanted and _is_absent(cluster, flavor, resource):
-            absent.setdefault(resource, []).extend((flavor, q) for q in wanted)
-    for resource, cells in absent.items():
-        yield _absent(cluster, resource, cells)
-
-
-def _is_absent(cluster: Cluster, flavor: str, resource: str) -> bool:
-    supply = supply_of(cluster)
-    if supply.is_virtual(resource) or resource == COUNTED_ELSEWHERE or "/" not in resource:
-        return False
-    known = bool(supply.matches(flavor)) and supply.is_known(flavor, resource)
-    return known and not _advertised(cluster, flavor, resource)
-
-
-def _absent(cluster: Cluster, resource: str, cells: list[tuple[str, Cell]]) -> Finding:
-    from difflib import get_close_matches
-
-    flavors = sorted({f for f, _ in cells})
-    groups = [m.group for f in flavors for m in supply_of(cluster).matches(f)]
-    offered = sorted(
-        {r for g in groups for c in g.classes for r, n in c.machine.allocatable.items() if n and is_accelerator(r)}
-    )
-    first = max((q for _, q in cells), key=lambda q: q.promised)
-    what = f"advertise {names(offered)}" if offered else "advertise no accelerator"
-    found = finding(
-        first.name_place,
-        f"quota for {resource} in {'flavor' if len(flavors) == 1 else 'the flavors'} {names(flavors)}, "
-        f"but no node of {names(sorted({g.name for g in groups}))} advertises it; they {what}",
-    )
-    for _, quota in cells:
-        if quota is not first:
-            found = found.near(quota.name_place, "also here")
-    found = found.near(groups[0].place, f"{groups[0].name} {what}")
-    near = get_close_matches(resource, offered, 1, 0.6)
-    if near:
-        found = found.fixed_by(f"Write {near[0]} instead of {resource}, or change what the device plugin advertises.")
-    return found.likely(_could_be_configured(resource, groups)).with_data(resource=resource, flavors=list(flavors))
-
-
-def _could_be_configured(resource: str, groups: list[NodeGroup]) -> bool:
-    """Whether a device-plugin setting that was not read could make these machines advertise the resource.
-
-    A Node says what it advertises, a machine type only which devices it has; definitions often leave out network devices.
-    """
-    vendor = resource.partition("/")[0]
-    for group in groups:
-        for node_class in group.classes:
-            machine = node_class.machine
-            has_vendor = any(r.startswith(vendor + "/") and n for r, n in machine.allocatable.items())
-            is_derived = any(sure != DECLARED for sure in machine.sure.values())
-            if (is_fabric(resource) and not group.nodes) or (is_derived and has_vendor and is_accelerator(resource)):
-                return True
-    return False
-
-
-@rule("QC104")
-def daemonset_takes_accelerators(cluster: Cluster) -> Iterator[Finding]:
-    """DaemonSets that request accelerators on nodes promised as quota; one finding per DaemonSet and resource."""
-    for daemon_set in cluster.daemon_sets:
-        for resource, amount in daemon_set.template.amounts().items():
-            if amount > 0 and is_compute(resource):
-                yield from _taken(cluster, daemon_set, resource)
-
-
-def _taken(cluster: Cluster, daemon_set: DaemonSet, resource: str) -> Iterator[Finding]:
-    hit: dict[str, NodeGroup] = {}
-    flavors: list[str] = []
-    for (flavor, name), quotas in promises_of(cluster).cells.items():
-        landed = [m.group for m in supply_of(cluster).matches(flavor) if _lands(m.group, daemon_set)]
-        if name == resource and landed and sum(q.promised for q in quotas):
-            flavors.append(flavor)
-            hit.update({g.name: g for g in landed})
-    if not flavors:
-        return
-    amount = daemon_set.template.amounts()[resource]
-    largest = max((q for f in flavors for q in promises_of(cluster).cells[f, resource]), key=lambda q: q.promised)
-    reserved = sum(q.promised for f in flavors for q in promises_of(cluster).cells[f, resource])
-    count = sum(g.ceiling or g.static for g in hit.values())
-    found = finding(
-        daemon_set.template.place_of(resource),
-        f"DaemonSet {daemon_set.name} takes {amount} {resource} of each of {plural(count, 'node')} "
-        f"({amount * count} in total) in {names(sorted(hit))}; "
-        f"the {show_amount(resource, reserved)} promised by {names(sorted(flavors))} do not count it",
-    ).about(daemon_set.id)
-    for group in hit.values():
-        found = found.near(group.count_place, f"{group.name}: {plural(group.ceiling or group.static, 'node')}")
-    yield found.near(largest.place, "promised here").with_data(
-        resource=resource, perNode=amount, nodes=count, total=amount * count, flavors=sorted(flavors)
-    )
-
-
-def _lands(group: NodeGroup, daemon_set: DaemonSet) -> bool:
-    return any(t.daemon_set is daemon_set and t.certain for c in group.classes for t in c.takings)
 
 
 @rule("QC106")

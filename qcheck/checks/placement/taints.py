@@ -102,9 +102,16 @@ def _tolerate(cluster: Cluster, workload: Workload, taint: Taint) -> bool:
 
 def keeps_off(cluster: Cluster, flavor: QuotaPool, group: NodeGroup) -> bool:
     """Whether a hard taint keeps a flavor's pods off a group: neither it nor one of its known workloads tolerates it."""
+    return any(True for _ in keeping_taints(cluster, flavor, group))
+
+
+def keeping_taints(cluster: Cluster, flavor: QuotaPool, group: NodeGroup) -> Iterator[Taint]:
+    """The hard taints that keep a flavor's pods off a group."""
     taints = [t for t in _standing(group, flavor) if t not in flavor.node_taints]
     quotas = next((q for f, q in promises_of(cluster).used_pools() if f.key == flavor.key), [])
-    return any(not any(_tolerate(cluster, w, taint) for w in _workloads_of(cluster, quotas)) for taint in taints)
+    for taint in taints:
+        if not any(_tolerate(cluster, w, taint) for w in _workloads_of(cluster, quotas)):
+            yield taint
 
 
 def has_open_taints(group: NodeGroup) -> bool:

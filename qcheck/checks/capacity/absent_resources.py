@@ -1,0 +1,89 @@
+"""QC103: quota for resources that no node has."""
+
+from __future__ import annotations
+
+from qcheck.checks.capacity.sums import names
+from qcheck.checks.registry import rule
+from qcheck.cluster.nodes import DECLARED
+from qcheck.cluster.resources import is_accelerator, is_fabric
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.table import promises_of
+from qcheck.supply.supply import supply_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.quota.tree import Cell
+    from qcheck.supply.groups import NodeGroup
+
+POD_SLOTS = "pods"
+"""They depend on maxPods, not on devices: QC112."""
+
+
+def advertised(cluster: Cluster, flavor: str, resource: str) -> bool:
+    """Whether some node of a flavor has a resource."""
+    groups = [m.group for m in supply_of(cluster).matches(flavor)]
+    return any(g.advertises(resource) or g.is_only_limited(resource) for g in groups)
+
+
+@rule("QC103")
+def quota_on_absent_resource(cluster: Cluster) -> Iterator[Finding]:
+    """Cell for an accelerator that none of the flavor's nodes advertises; one finding per resource name."""
+    absent: dict[str, list[tuple[str, Cell]]] = {}
+    for (flavor, resource), quotas in promises_of(cluster).cells.items():
+        wanted = [q for q in quotas if q.promised]
+        if wanted and _is_absent(cluster, flavor, resource):
+            absent.setdefault(resource, []).extend((flavor, q) for q in wanted)
+    for resource, cells in absent.items():
+        yield _absent(cluster, resource, cells)
+
+
+def _is_absent(cluster: Cluster, flavor: str, resource: str) -> bool:
+    supply = supply_of(cluster)
+    if supply.is_virtual(resource) or resource == POD_SLOTS or "/" not in resource:
+        return False
+    known = bool(supply.matches(flavor)) and supply.is_known(flavor, resource)
+    return known and not advertised(cluster, flavor, resource)
+
+
+def _absent(cluster: Cluster, resource: str, cells: list[tuple[str, Cell]]) -> Finding:
+    from difflib import get_close_matches
+
+    flavors = sorted({f for f, _ in cells})
+    groups = [m.group for f in flavors for m in supply_of(cluster).matches(f)]
+    offered = sorted(
+        {r for g in groups for c in g.classes for r, n in c.machine.allocatable.items() if n and is_accelerator(r)}
+    )
+    first = max((q for _, q in cells), key=lambda q: q.promised)
+    what = f"advertise {names(offered)}" if offered else "advertise no accelerator"
+    found = finding(
+        first.name_place,
+        f"quota for {resource} in {'flavor' if len(flavors) == 1 else 'the flavors'} {names(flavors)}, "
+        f"but no node of {names(sorted({g.name for g in groups}))} advertises it; they {what}",
+    )
+    for _, quota in cells:
+        if quota is not first:
+            found = found.near(quota.name_place, "also here")
+    found = found.near(groups[0].place, f"{groups[0].name} {what}")
+    near = get_close_matches(resource, offered, 1, 0.6)
+    if near:
+        found = found.fixed_by(f"Write {near[0]} instead of {resource}, or change what the device plugin advertises.")
+    return found.likely(_could_be_configured(resource, groups)).with_data(resource=resource, flavors=list(flavors))
+
+
+def _could_be_configured(resource: str, groups: list[NodeGroup]) -> bool:
+    """Whether a device-plugin setting that was not read could make these machines advertise the resource.
+
+    A Node says what it advertises, a machine type only which devices it has; definitions often leave out network devices.
+    """
+    vendor = resource.partition("/")[0]
+    for group in groups:
+        for node_class in group.classes:
+            machine = node_class.machine
+            has_vendor = any(r.startswith(vendor + "/") and n for r, n in machine.allocatable.items())
+            is_derived = any(sure != DECLARED for sure in machine.sure.values())
+            if (is_fabric(resource) and not group.nodes) or (is_derived and has_vendor and is_accelerator(resource)):
+                return True
+    return False
