@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.checks.placement.taints import has_open_taints, keeping_taints
+from qcheck.checks.repelling_taints import has_open_taints, keeping_taints
 from qcheck.cluster.resources import looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.table import promises_of

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from qcheck.checks.capacity.sums import names
-from qcheck.checks.placement.taints import has_open_taints
 from qcheck.checks.registry import rule
+from qcheck.checks.repelling_taints import has_open_taints
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding

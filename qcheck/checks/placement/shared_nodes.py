@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from qcheck.checks.capacity.sums import names
-from qcheck.checks.placement.taints import keeps_off
 from qcheck.checks.registry import rule
+from qcheck.checks.repelling_taints import keeps_off
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.resources import is_compute

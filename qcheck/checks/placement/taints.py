@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from qcheck.checks.capacity.sums import names, plural
 from qcheck.checks.registry import rule
-from qcheck.cluster.labels import Taint, untolerated
+from qcheck.checks.repelling_taints import has_open_taints, standing_taints, tolerates, workloads_with
+from qcheck.cluster.labels import Taint
 from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.resources import looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
-from qcheck.schedulers.table import promises_of, workloads_of
-from qcheck.supply.eligibility import demand_of, devices_are_tolerated, lasting
+from qcheck.schedulers.table import promises_of
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.place import Place
     from qcheck.cluster.quota_pool import QuotaPool
-    from qcheck.cluster.workloads import Workload
-    from qcheck.quota.tree import Cell
     from qcheck.supply.groups import NodeGroup
 
 
@@ -34,8 +32,8 @@ def flavor_taint_untolerated(cluster: Cluster) -> Iterator[Finding]:
         if blocking is None:
             continue
         taint, group = blocking
-        workloads = _workloads_of(cluster, quotas)
-        if any(_tolerate(cluster, w, taint) for w in workloads):
+        workloads = workloads_with(cluster, quotas)
+        if any(tolerates(cluster, w, taint) for w in workloads):
             continue
         by_plugin = looks_like_accelerator(taint.key)
         found = finding(
@@ -56,7 +54,7 @@ def is_repelled(cluster: Cluster, flavor: str) -> bool:
     quotas = next((q for f, q in promises_of(cluster).used_pools() if f.key == flavor), None)
     blocking = _blocking_taint(cluster, cluster.quota_pools[flavor]) if quotas is not None else None
     return blocking is not None and not any(
-        _tolerate(cluster, w, blocking[0]) for w in _workloads_of(cluster, quotas or [])
+        tolerates(cluster, w, blocking[0]) for w in workloads_with(cluster, quotas or [])
     )
 
 
@@ -74,49 +72,11 @@ def _blocking_taint(cluster: Cluster, flavor: QuotaPool) -> tuple[Taint, NodeGro
     matches = supply_of(cluster).matches(flavor.key)
     found: tuple[Taint, NodeGroup] | None = None
     for match in matches:
-        open_taints = [t for t in _standing(match.group, flavor) if t not in flavor.node_taints]
+        open_taints = [t for t in standing_taints(match.group, flavor) if t not in flavor.node_taints]
         if not open_taints:
             return None
         found = found or (open_taints[0], match.group)
     return found
-
-
-def _standing(group: NodeGroup, flavor: QuotaPool) -> tuple[Taint, ...]:
-    """Hard taints of a group that neither the flavor nor an admission plugin tolerates."""
-    first = group.classes[0] if group.classes else None
-    if first is None:
-        return ()
-    found = untolerated(lasting(first.taints), flavor.tolerations)
-    return tuple(t for t in found if not (devices_are_tolerated(first.labels) and looks_like_accelerator(t.key)))
-
-
-def _workloads_of(cluster: Cluster, quotas: list[Cell]) -> list[Workload]:
-    """Workloads that go to a queue which holds one of these cells."""
-    return list(workloads_of(cluster, {q.holder for q in quotas}))
-
-
-def _tolerate(cluster: Cluster, workload: Workload, taint: Taint) -> bool:
-    demands = (demand_of(cluster, p.template) for p in workload.pod_sets)
-    return all(not untolerated((taint,), d.tolerations) for d in demands)
-
-
-def keeps_off(cluster: Cluster, flavor: QuotaPool, group: NodeGroup) -> bool:
-    """Whether a hard taint keeps a flavor's pods off a group: neither it nor one of its known workloads tolerates it."""
-    return any(True for _ in keeping_taints(cluster, flavor, group))
-
-
-def keeping_taints(cluster: Cluster, flavor: QuotaPool, group: NodeGroup) -> Iterator[Taint]:
-    """The hard taints that keep a flavor's pods off a group."""
-    taints = [t for t in _standing(group, flavor) if t not in flavor.node_taints]
-    quotas = next((q for f, q in promises_of(cluster).used_pools() if f.key == flavor.key), [])
-    for taint in taints:
-        if not any(_tolerate(cluster, w, taint) for w in _workloads_of(cluster, quotas)):
-            yield taint
-
-
-def has_open_taints(group: NodeGroup) -> bool:
-    """Whether its nodes may have taints that could not be told."""
-    return group.pool is not None and group.pool.taints_unknown
 
 
 def _taint_place(group: NodeGroup) -> Place:
