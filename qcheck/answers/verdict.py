@@ -25,7 +25,8 @@ class Verdict(Value):
 
     `runs` is False where it is never admitted, held, or can never be placed; None where that cannot be told. `witness`
     places every pod of one that runs. `reasons`: why not, or why it cannot be told; empty where it runs. `change`: the
-    smallest change that was found to make it run, where one was looked for.
+    smallest change that was found to make it run, where one was looked for. `is_passage`: not Kueue decides, but the
+    scheduler that starts the pods.
     """
 
     decision: Decision
@@ -33,6 +34,7 @@ class Verdict(Value):
     reasons: tuple[Reason, ...] = ()
     witness: tuple[Placed, ...] = ()
     change: str = ""
+    is_passage: bool = False
 
     @property
     def workload(self) -> Workload:
@@ -99,13 +101,14 @@ def _judged(cluster: Cluster, workload: Workload, passage: Passage) -> Verdict:
     code = passage.reasons[0].code if passage.reasons else None
     decision = Decision(workload, passage.queue, None, passage.admitted, reasons=passage.reasons, code=code)
     if passage.admitted is False:
-        return Verdict(decision, False, passage.reasons)
+        return Verdict(decision, False, passage.reasons, is_passage=True)
     if not passage.starts:
-        return Verdict(decision, None, passage.reasons)
+        return Verdict(decision, None, passage.reasons, is_passage=True)
     wanted = [Wanted(s.pod_set, s.template, s.count) for s in passage.starts]
     placed = schedule(cluster, bounds(cluster, workload.namespace), wanted)
     runs = None if passage.admitted is None and placed.runs else placed.runs
-    return Verdict(decision, runs, (*passage.reasons, *placed.reasons), placed.witness)
+    reasons = (*passage.reasons, *placed.reasons)
+    return Verdict(decision, runs, reasons, placed.witness, is_passage=True)
 
 
 def _is_undecided(decision: Decision) -> bool:

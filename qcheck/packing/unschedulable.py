@@ -53,8 +53,9 @@ def _labels(cluster: Cluster, pod_set: PodSet, shape: Shape) -> Reason | None:
         return Reason(
             code=UNSCHEDULABLE, cause="runtime-class", message=message, place=place.at("runtimeClassName"), near=near
         )
-    message = f"the flavor of pod set {pod_set.name} selects {key}={value}: {_seen(cluster, key)}"
     pool = next((p for p in cluster.quota_pools.values() if p.node_labels.get(key) == value), None)
+    word = pool.word if pool else "flavor"
+    message = f"the {word} of pod set {pod_set.name} selects {key}={value}: {_seen(cluster, key)}"
     where = pool.labels_place.at(key) if pool else place
     return Reason(code=UNSCHEDULABLE, cause="flavor-matches-no-nodes", message=message, place=where, near=near)
 

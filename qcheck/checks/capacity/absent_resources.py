@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.sums import names
+from qcheck.checks.capacity.sums import names, titled
 from qcheck.checks.registry import rule
 from qcheck.cluster.nodes import DECLARED
 from qcheck.cluster.resources import is_accelerator, is_fabric
@@ -60,7 +60,7 @@ def _absent(cluster: Cluster, resource: str, cells: list[tuple[str, Cell]]) -> F
     what = f"advertise {names(offered)}" if offered else "advertise no accelerator"
     found = finding(
         first.name_place,
-        f"quota for {resource} in {'flavor' if len(flavors) == 1 else 'the flavors'} {names(flavors)}, "
+        f"quota for {resource} in {titled(cluster, *flavors)}, "
         f"but no node of {names(sorted({g.name for g in groups}))} advertises it; they {what}",
     )
     for _, quota in cells:

@@ -10,6 +10,7 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
 from qcheck.quota.max_flow import assign
+from qcheck.schedulers.presence import has_kai
 from qcheck.schedulers.table import promises_of
 from qcheck.supply.eligibility import hosts
 from qcheck.supply.pod_requests import bounds, scheduled
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from qcheck.answers.verdict import Verdict
     from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.objects import ObjectId
     from qcheck.cluster.workloads import PodSet, Workload
     from qcheck.quota.tree import Cell
     from qcheck.supply.groups import NodeGroup, Reaching
@@ -43,12 +45,22 @@ class Consumer(Value):
 @rule("QC105")
 def consumer_outside_kueue(cluster: Cluster) -> Iterator[Finding]:
     """Pods that ask for accelerators without a queue, where quota and these pods together exceed what the nodes have."""
-    outside = [v.workload for v in verdicts_of(cluster) if _is_outside(v)]
+    bypassing = _bypassing_kai(cluster)
+    outside = [v.workload for v in verdicts_of(cluster) if _is_outside(v) and v.workload.id not in bypassing]
     consumers = [c for w in outside for p in w.pod_sets for c in _consumers(cluster, w, p)]
     for consumer in consumers:
         quota = _promised(cluster, consumer)
         if quota is not None and not _fits(cluster, consumer, [c for c in consumers if c is not consumer]):
             yield _finding(cluster, consumer, quota)
+
+
+def _bypassing_kai(cluster: Cluster) -> set[ObjectId]:
+    """Workloads with a queue of KAI that another scheduler starts: QC907 says so of each."""
+    if not has_kai(cluster):
+        return set()
+    from qcheck.schedulers.kai.jobs import jobs_of  # only where a cluster has to do with KAI
+
+    return {job.workload.id for job in jobs_of(cluster) if not job.is_scheduled}
 
 
 def _is_outside(verdict: Verdict) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.checks.capacity.sums import names, plural
 from qcheck.checks.registry import rule
 from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
@@ -46,7 +47,7 @@ def _taken(cluster: Cluster, daemon_set: DaemonSet, resource: str) -> Iterator[F
         daemon_set.template.place_of(resource),
         f"DaemonSet {daemon_set.name} takes {amount} {resource} of each of {plural(count, 'node')} "
         f"({amount * count} in total) in {names(sorted(hit))}; "
-        f"the {show_amount(resource, reserved)} promised by {names(sorted(flavors))} do not count it",
+        f"the {show_amount(resource, reserved)} promised by {names(map(pool_name, sorted(flavors)))} do not count it",
     ).about(daemon_set.id)
     for group in hit.values():
         found = found.near(group.count_place, f"{group.name}: {plural(group.ceiling or group.static, 'node')}")

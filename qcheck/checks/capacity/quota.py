@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from qcheck.checks.capacity.absent_resources import advertised
 from qcheck.checks.capacity.repelled import overdrafts_past_taints
-from qcheck.checks.capacity.sums import names, plural, promised, supplied
+from qcheck.checks.capacity.sums import names, plural, promised, supplied, titled
 from qcheck.checks.registry import rule
 from qcheck.cluster.quantity import show_amount
-from qcheck.cluster.quota_pool import pool_name
+from qcheck.cluster.quota_pool import SchedulerName, pool_name
 from qcheck.cluster.resources import is_accelerator, is_compute
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, replace
@@ -83,7 +83,9 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     if kept:
         why = f" ({names(reasons)})" if reasons else ""
         message += f", minus {show_amount(resource, kept)} reserved{why} = {show_amount(resource, over.supply)}"
-    advice = f"Lower nominalQuota to {show_amount(resource, over.supply)} {resource} in all, or add nodes."
+    is_kueue = all(cluster.quota_pools[key].scheduler is SchedulerName.KUEUE for key in over.pools)
+    field = "nominalQuota" if is_kueue else "what the queues are promised"
+    advice = f"Lower {field} to {show_amount(resource, over.supply)} {resource} in all, or add nodes."
     if without is not None and over.supply < over.wanted <= without:
         message += "; it would fit without the DaemonSets"
         advice = f"{advice[:-1]}, or keep the DaemonSets off these nodes."
@@ -119,9 +121,7 @@ def _make_room(cluster: Cluster, resource: str, over: Overdraft, groups: list[No
 
 
 def _pools(cluster: Cluster, over: Overdraft) -> str:
-    """`flavor h100`, `the flavors h100 and h200`."""
-    first, *others = [cluster.quota_pools[key] for key in over.pools]
-    return f"the {first.word}s {names([first.name, *(p.name for p in others)])}" if others else first.title
+    return titled(cluster, *over.pools)
 
 
 def _promise(over: Overdraft) -> str:
@@ -233,7 +233,7 @@ def capacity_unreserved(cluster: Cluster) -> Iterator[Finding]:
                 yield finding(
                     groups[0].count_place,
                     f"{idle} of {supply} {resource} in {names(sorted(g.name for g in groups))} belong to no quota: "
-                    f"{names(sorted(flavors))} {'promises' if len(flavors) == 1 else 'promise'} {reserved}",
+                    f"{names(map(pool_name, sorted(flavors)))} {'promises' if len(flavors) == 1 else 'promise'} {reserved}",
                 ).with_data(resource=resource, idle=idle, supply=supply, reserved=reserved)
 
 

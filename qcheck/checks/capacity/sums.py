@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from qcheck.cluster.cluster import Cluster
     from qcheck.quota.tree import Cell
     from qcheck.supply.groups import NodeGroup
 
@@ -20,6 +22,14 @@ def names(words: Iterable[str], most: int = SHOWN) -> str:
     if len(listed) > most:
         listed = [*listed[: most - 1], f"{len(listed) - most + 1} more"]
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
+
+
+def titled(cluster: Cluster, *keys: str) -> str:
+    """Quota pools by what they are: `flavor h100`, `the flavors h100 and h200`, `shard default`."""
+    pools = [cluster.quota_pools.get(key) for key in keys]
+    word = next((pool.word for pool in pools if pool is not None), "flavor")
+    listed = names(pool_name(key) for key in keys)
+    return f"{word} {listed}" if len(keys) == 1 else f"the {word}s {listed}"
 
 
 def plural(count: int, word: str) -> str:

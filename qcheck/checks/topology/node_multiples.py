@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.sums import names, plural
+from qcheck.checks.capacity.sums import names, plural, titled
 from qcheck.checks.registry import rule
 from qcheck.cluster.resources import is_whole_device
 from qcheck.cluster.value import TYPE_CHECKING, Value
@@ -118,7 +118,7 @@ def _impossible(cluster: Cluster, flavor: str, resource: str, whole: int, groups
     daemon_sets = _takers(groups, resource)
     asking = _asking(cluster, flavor, resource, whole)
     message = (
-        f"no node of flavor {flavor} can hold a pod of {whole} {resource}: {_takes(daemon_sets, groups)} "
+        f"no node of {titled(cluster, flavor)} can hold a pod of {whole} {resource}: {_takes(daemon_sets, groups)} "
         f"of the {whole} of each node, so at most {free} are free"
     )
     if asking:

@@ -218,7 +218,9 @@ def _asked_for(cluster: Cluster) -> Iterator[Finding]:
         if verdict is not None and verdict.fails:
             flavors = sorted({f for g in part for f in demanded[g.shape.name][1]})
             asked = names(f"{plural(g.pods, 'pod')} of {g.shape.name}" for g in part)
-            message = f"settings ask that {asked} be placeable in {names(flavors)} at once: {verdict.why()}"
+            message = (
+                f"settings ask that {asked} be placeable in {names(map(pool_name, flavors))} at once: {verdict.why()}"
+            )
             found = finding(max(part, key=lambda g: g.cell.promised).cell.place, message)
             found = _as_settled(cluster, found, part, verdict).with_data(declared=True, flavors=list(flavors))
             yield _by_eviction(cluster, found, part, wishes)

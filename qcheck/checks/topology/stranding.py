@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.sums import names, plural
+from qcheck.checks.capacity.sums import names, plural, titled
 from qcheck.checks.registry import rule
 from qcheck.checks.topology.packing import overpromised
 from qcheck.cluster.pods import fits_times
@@ -144,7 +144,7 @@ def shape_splits_domain(cluster: Cluster) -> Iterator[Finding]:
             who = names(dict.fromkeys(s.name for s in shapes))
             found = finding(
                 shapes[0].place or largest.place,
-                f"pods of {who} with {size} {resource} do not divide the nodes of flavor {flavor}: {rests}",
+                f"pods of {who} with {size} {resource} do not divide the nodes of {titled(cluster, flavor)}: {rests}",
             )
             for other in shapes[1:]:
                 found = found.near(other.place, f"{other.name} asks for {size} too")

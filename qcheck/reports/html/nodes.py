@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.answers.node_pictures import FREE, Holdings, holdings, pictured_resources
+from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.reports.html.markup import Html, tag
 from qcheck.reports.wording import plural
@@ -110,7 +111,7 @@ def _beyond(flavor: str, amount: int) -> Html:
     rest = tag("span", f"+{amount - MOST_GHOSTS:,}", cls="more") if amount > MOST_GHOSTS else None
     return tag(
         "div",
-        tag("div", tag("b", f"{amount:,} promised by {flavor} have no node"), cls="group-name bad"),
+        tag("div", tag("b", f"{amount:,} promised by {pool_name(flavor)} have no node"), cls="group-name bad"),
         tag("div", ghosts, rest, cls="ghosts", role="img", aria_label=f"{amount} without a node"),
         cls="group",
     )
