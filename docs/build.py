@@ -1,5 +1,5 @@
-"""Builds what is generated: `rules/index.json`, the keys of the settings, the pages of the rules, and the output of
-commands shown in documents.
+"""Builds what is generated: `rules/index.json`, the fields of the settings and of node pools, the pages of the rules, and the
+output of commands shown in documents.
 
 `make docs` runs it; a test holds everything current.
 
@@ -28,6 +28,8 @@ from qcheck.cli.front import run  # noqa: E402
 from qcheck.cluster.place import Place  # noqa: E402
 from qcheck.findings.finding import Finding  # noqa: E402
 from qcheck.findings.rulebook import RuleText, read_rulebook  # noqa: E402
+from qcheck.kinds.schema.own import DESCRIPTION  # noqa: E402
+from qcheck.nodepools.schema import description  # noqa: E402
 from qcheck.pipeline.diff import compare, sides  # noqa: E402
 from qcheck.reports import render  # noqa: E402
 from qcheck.settings import Settings, load_settings  # noqa: E402
@@ -65,7 +67,8 @@ where it rests on an estimate.
 def main() -> None:
     # These first: what the pages show is found by the rules that the index lists, and by settings.
     write(ROOT / "rules" / "index.json", index(list(read_rulebook().values())))
-    write(Path(KEYS), described())
+    for path, text in from_models().items():
+        write(path, text)
     for path, text in generated().items():
         write(path, text)
     for path in stale():
@@ -87,7 +90,12 @@ def generated() -> dict[Path, str]:
     files = {ROOT / "rules" / "index.json": index(rules), ROOT / "docs" / "rules.md": overview(rules)}
     files |= {path: CONSOLE.sub(rerun, path.read_text(encoding="utf-8")) for path in written()}
     files |= {ROOT / "docs" / "rules" / f"{rule.id}.md": page(rule) for rule in rules}
-    return files | {Path(KEYS): described()} | example_reports()
+    return files | from_models() | example_reports()
+
+
+def from_models() -> dict[Path, str]:
+    """What runs read in place of the pydantic models of the settings and of the node-pool format."""
+    return {Path(KEYS): described(), Path(DESCRIPTION): description()}
 
 
 def example_reports() -> dict[Path, str]:

@@ -5,9 +5,9 @@ Counts the nodes that are there (static), each with what DaemonSets and reserves
 
 from __future__ import annotations
 
+from qcheck.cluster.nodes import PLENTY
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.packing.flavor_domains import HOSTNAME
-from qcheck.packing.flavor_question import PLENTY
 from qcheck.packing.fragmentation import (
     REMAINDER,
     Stranded,

@@ -13,6 +13,13 @@ CATALOGUE = "catalogue"
 """A fact of the machine type (accelerators per machine)."""
 ESTIMATED = "estimated"
 """Derived (cpu and memory left after the provider's reservations); never the base of an error."""
+PLENTY = 2**62
+"""An amount that nothing asked for exceeds, where there is no bound or none is known."""
+
+
+def at_most(estimate: int) -> int:
+    """What an estimated amount may turn out to be: up to 5 % more."""
+    return estimate * 21 // 20
 
 
 class LabelOrigin(Value):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.kinds.core import pod_set, queued
 from qcheck.kinds.read import place
+from qcheck.kinds.replica_specs import MPI_VERSION, REPLICA_SPECS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -13,35 +14,22 @@ if TYPE_CHECKING:
     from qcheck.cluster.workloads import PodSet
     from qcheck.documents.cursor import Cursor
 
-_MPI_VERSION = "kubeflow.org/v2beta1"
 
-
-def _training_job(kind: str, field: str, types: tuple[str, ...]) -> Callable[[Cursor], Object]:
-    """A job whose `spec.<field>` holds replica specs; `types` in the order in which Kueue takes them."""
-
+def _decoder(kind: str) -> Callable[[Cursor], Object]:
     def decode(root: Cursor) -> Object:
-        return _of_replicas(root, f"kubeflow.org/{kind}", field, types)
+        is_known = kind != "MPIJob" or root["apiVersion"].text() == f"kubeflow.org/{MPI_VERSION}"
+        policy = root["spec"]["runPolicy"]
+        return queued(
+            root,
+            f"kubeflow.org/{kind.lower()}" if is_known else None,
+            root,
+            tuple(_pod_sets(root["spec"], *REPLICA_SPECS[kind])),
+            job_pod_priority_class=policy["schedulingPolicy"]["priorityClass"].text() or None,
+            retries=policy["backoffLimit"].count(),
+            retries_place=place(policy["backoffLimit"]),
+        )
 
     return decode
-
-
-def mpi_job(root: Cursor) -> Object:
-    """An MPIJob; Kueue knows v2beta1 only."""
-    framework = "kubeflow.org/mpijob" if root["apiVersion"].text() == _MPI_VERSION else None
-    return _of_replicas(root, framework, "mpiReplicaSpecs", ("Launcher", "Worker"))
-
-
-def _of_replicas(root: Cursor, framework: str | None, field: str, types: tuple[str, ...]) -> Object:
-    policy = root["spec"]["runPolicy"]
-    return queued(
-        root,
-        framework,
-        root,
-        tuple(_pod_sets(root["spec"], field, types)),
-        job_pod_priority_class=policy["schedulingPolicy"]["priorityClass"].text() or None,
-        retries=policy["backoffLimit"].count(),
-        retries_place=place(policy["backoffLimit"]),
-    )
 
 
 def _pod_sets(spec: Cursor, field: str, types: tuple[str, ...]) -> Iterator[PodSet]:
@@ -55,11 +43,4 @@ def _pod_sets(spec: Cursor, field: str, types: tuple[str, ...]) -> Iterator[PodS
         yield replace(found, maximum=most)
 
 
-DECODERS: dict[str, Callable[[Cursor], Object]] = {
-    "PyTorchJob": _training_job("pytorchjob", "pytorchReplicaSpecs", ("Master", "Worker")),
-    "TFJob": _training_job("tfjob", "tfReplicaSpecs", ("Chief", "Master", "PS", "Worker", "Evaluator")),
-    "XGBoostJob": _training_job("xgboostjob", "xgbReplicaSpecs", ("Master", "Worker")),
-    "PaddleJob": _training_job("paddlejob", "paddleReplicaSpecs", ("Master", "Worker")),
-    "JAXJob": _training_job("jaxjob", "jaxReplicaSpecs", ("Worker",)),
-    "MPIJob": mpi_job,
-}
+DECODERS: dict[str, Callable[[Cursor], Object]] = {kind: _decoder(kind) for kind in REPLICA_SPECS}

@@ -1,13 +1,21 @@
-"""The JSON Schema of the project's own node-pool format, for editors. `own.py` reads the format; a test compares the two."""
+"""The project's own node-pool format: each field once, with its type and what it means.
+
+Its JSON Schema, for editors, and the description by which a misspelt field is refused as in an object of Kueue are
+generated from here (`make docs`); `own.py` reads it.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Iterator
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-Quantity = str | int
+Quantity = Annotated[str | int, "quantity"]
+Text = str | bool | int | float
+"""The reader takes an unquoted `true` for the text that was meant."""
 Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
 
@@ -31,7 +39,7 @@ class Range(Part):
 
 class TaintPart(Part):
     key: str
-    value: str = ""
+    value: Text = ""
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
 
 
@@ -53,7 +61,7 @@ class Spec(Part):
     instance_type: str | None = Field(
         default=None, description="Looked up in the catalogue for what is not given here."
     )
-    labels: dict[str, str] = {}
+    labels: dict[str, Text] = {}
     taints: list[TaintPart] = []
     allocatable: dict[str, Quantity] = Field(default={}, description="What the scheduler may hand out per node.")
     accelerator: Accelerator = Accelerator()
@@ -73,3 +81,37 @@ def json_schema() -> dict[str, object]:
     """The JSON Schema (2020-12) of the format."""
     schema = NodePool.model_json_schema(by_alias=True)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "qcheck.dev/v1 NodePool"}
+
+
+def description() -> str:
+    """The spec in the language of `kinds/schema`. A count, of two types, is judged in `kinds/refusals/own.py`."""
+    return "\n".join(["spec! NP-S01", *_fields(Spec, "  ")]) + "\n"
+
+
+def _fields(model: type[Part], indent: str) -> Iterator[str]:
+    for field in model.model_fields.values():
+        kind, inner = _kind(field.annotation, field.metadata)
+        yield f"{indent}{field.alias}{'!' * field.is_required()} {kind}".rstrip()
+        if inner is not None:
+            yield from _fields(inner, indent + "  ")
+
+
+def _kind(annotation: Any, metadata: Any = ()) -> tuple[str, type[Part] | None]:
+    """A type in words, and the model of what is inside."""
+    origin, inner = get_origin(annotation), [each for each in get_args(annotation) if each is not NoneType]
+    if origin is Annotated:
+        return _kind(inner[0], inner[1:])
+    if "quantity" in metadata:
+        return "quantity", None
+    if origin is Literal:
+        return "|".join(inner), None
+    if origin in (list, dict):
+        kind, model = _kind(inner[-1])
+        return f"{'[..]' if origin is list else '{..}'} {kind}", model
+    if len(inner) == 1:
+        return _kind(inner[0])
+    if isinstance(annotation, type) and issubclass(annotation, Part):
+        return "", annotation
+    least = [bound.ge for data in metadata for bound in getattr(data, "metadata", [data]) if hasattr(bound, "ge")]
+    words = {str: "string", int: f"int32 min:{least[0]}" if least else "int32"}
+    return words.get(annotation, "any"), None

@@ -6,6 +6,7 @@ plenty too: what does not fit even then is certain; what fits only then is likel
 
 from __future__ import annotations
 
+from qcheck.cluster.nodes import PLENTY, at_most
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.packing.answer import DoesNotFit
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
     from qcheck.packing.answer import Answer
     from qcheck.packing.pod_shape import PodShape
     from qcheck.supply.groups import NodeClass, NodeGroup
-
-PLENTY = 2**62
-MARGIN = (21, 20)
-"""By how much an estimated figure may be too low: 5 %."""
 
 PLAIN, LENIENT, SURE = "plain", "lenient", "sure"
 """Estimated figures as they are, with the margin, or as plenty."""
@@ -173,7 +170,7 @@ def _free(group: NodeGroup, node_class: NodeClass, resource: str, view: str, wit
     free = node_class.left(resource, without.evicted)
     if not node_class.is_estimated(resource) or view == PLAIN:
         return free
-    return PLENTY if view == SURE else free * MARGIN[0] // MARGIN[1]
+    return PLENTY if view == SURE else at_most(free)
 
 
 def _has_estimates(group: NodeGroup) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.nodes import PLENTY
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.packing.answer import DoesNotFit
 from qcheck.packing.domains import Slice, at_level, capacity, gangs_per_domain, largest_gang
 from qcheck.packing.flavor_domains import HOSTNAME, anything, layout
-from qcheck.packing.flavor_question import LENIENT, PLAIN, PLENTY, SURE, label_of
+from qcheck.packing.flavor_question import LENIENT, PLAIN, SURE, label_of
 from qcheck.packing.question import Pods
 from qcheck.supply.supply import supply_of
 

@@ -7,6 +7,7 @@ surely match, after everything that may take from them; what fits then has a wit
 
 from __future__ import annotations
 
+from qcheck.cluster.nodes import PLENTY
 from qcheck.cluster.pods import Amounts
 from qcheck.cluster.policy import matches_any
 from qcheck.cluster.value import TYPE_CHECKING, Value
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from qcheck.cluster.pods import PodTemplate
     from qcheck.supply.groups import NodeClass, NodeGroup, Taking
 
-BOUNDLESS = 2**62
 _USUAL_PODS = 110
 
 
@@ -93,7 +93,7 @@ def _ports_taken(cluster: Cluster, shape: Shape, group: NodeGroup, priority: int
 def _free(cluster: Cluster, group: NodeGroup, asked: list[str], priority: int | None, at_best: bool) -> Amounts:
     """What each node of a group has for the pods; of several machine types the best or the worst of each resource."""
     if not group.classes:
-        return dict.fromkeys(asked, BOUNDLESS if at_best else 0)
+        return dict.fromkeys(asked, PLENTY if at_best else 0)
     if at_best:
         return {r: max(_at_best(cluster, c, r, priority) for c in group.classes) for r in asked}
     return {r: min(_for_sure(c, r) for c in group.classes) for r in asked}
@@ -101,9 +101,9 @@ def _free(cluster: Cluster, group: NodeGroup, asked: list[str], priority: int | 
 
 def _at_best(cluster: Cluster, node: NodeClass, resource: str, priority: int | None) -> int:
     if not node.knows(resource) or node.is_estimated(resource):
-        return BOUNDLESS
+        return PLENTY
     if resource not in node.machine.allocatable:
-        return BOUNDLESS if resource == PODS else 0
+        return PLENTY if resource == PODS else 0
     return node.left(resource, {t.daemon_set.id for t in node.takings if not _stays(cluster, t, priority)})
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.nodes import PLENTY
 from qcheck.cluster.resources import is_accelerator, is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
-from qcheck.packing.flavor_question import PLENTY, Wish, judge
+from qcheck.packing.flavor_question import Wish, judge
 from qcheck.schedulers.shapes import declared_shapes
 from qcheck.schedulers.table import promises_of, queue_node, trees_of, workload_shapes
 from qcheck.supply.supply import supply_of

@@ -6,6 +6,7 @@ from qcheck.checks.capacity.absent_resources import advertised
 from qcheck.checks.capacity.repelled import overdrafts_past_taints
 from qcheck.checks.capacity.sums import names, plural, promised, supplied, titled
 from qcheck.checks.registry import rule
+from qcheck.cluster.nodes import at_most
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.quota_pool import SchedulerName, pool_name
 from qcheck.cluster.resources import is_accelerator, is_compute
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 COUNTED_ELSEWHERE = "pods"
 """Pod slots depend on maxPods, not on devices: QC112."""
-TOLERANCE = 20
-"""An estimated supply is contradicted only when quota exceeds it by more than one part in this many (5 %)."""
 
 
 def compared_resources(cluster: Cluster) -> list[str]:
@@ -67,7 +66,7 @@ def _is_proven(cluster: Cluster, resource: str, over: Overdraft) -> bool:
     if "/" in resource and not any(advertised(cluster, f, resource) for f in over.pools):
         return False
     estimated = any(supply_of(cluster).is_estimated(f, resource) for f in over.pools)
-    return not estimated or over.wanted * TOLERANCE > over.supply * (TOLERANCE + 1)
+    return not estimated or over.wanted > at_most(over.supply)
 
 
 def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qcheck.checks.capacity.sums import names, plural, supplied
 from qcheck.checks.registry import rule
+from qcheck.cluster.nodes import at_most
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     Stated = list[tuple[VolcanoQueue, dict[str, tuple[str, int]]]]
     """What each queue states of each resource, with the list that says so."""
 
-TOLERANCE = 20
-"""An estimated supply is contradicted only when it is exceeded by more than one part in this many (5 %)."""
 NOT_COUNTED = "pods"
 
 
@@ -101,7 +100,7 @@ def _excesses(cluster: Cluster, stated: Stated) -> Iterator[Excess]:
         capacity = {g.name: g.ceiling_supply(resource) for g in supply.groups}
         for over in overdrafts(wanted, ways, capacity):
             excess = _excess(cluster, resource, over, stated)
-            if not excess.estimated or over.wanted * TOLERANCE > over.supply * (TOLERANCE + 1):
+            if not excess.estimated or over.wanted > at_most(over.supply):
                 yield excess
 
 

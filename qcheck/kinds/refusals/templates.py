@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.kinds.replica_specs import REPLICA_SPECS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,14 +19,6 @@ class Set(Value):
     count: int | None
 
 
-_KUBEFLOW = {
-    "PyTorchJob": "pytorchReplicaSpecs",
-    "TFJob": "tfReplicaSpecs",
-    "XGBoostJob": "xgbReplicaSpecs",
-    "PaddleJob": "paddleReplicaSpecs",
-    "JAXJob": "jaxReplicaSpecs",
-    "MPIJob": "mpiReplicaSpecs",
-}
 _RAY = {"RayCluster": (), "RayJob": ("rayClusterSpec",), "RayService": ("rayClusterConfig",)}
 _SINGLE = frozenset({"StatefulSet", "Deployment", "ReplicaSet"})
 
@@ -47,8 +40,8 @@ def pod_sets(root: Cursor, kind: str) -> Iterator[Set]:
             yield Set(each["name"].text() or "", inner["template"], _count(each["replicas"]) * job_pods(inner))
     elif kind in _RAY:
         yield from _ray(ray_spec(root, kind))
-    elif kind in _KUBEFLOW:
-        for name, replica in spec[_KUBEFLOW[kind]].mapping():
+    elif kind in REPLICA_SPECS:
+        for name, replica in spec[REPLICA_SPECS[kind][0]].mapping():
             yield Set(name.lower(), replica["template"], _count(replica["replicas"]))
     elif kind == "LeaderWorkerSet":
         yield from _leader_worker(spec["leaderWorkerTemplate"])

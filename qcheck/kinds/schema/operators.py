@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from qcheck.kinds.replica_specs import MPI_VERSION, REPLICA_SPECS
+
 TYPES = {
     "RayCluster": """
 headGroupSpec open
@@ -24,8 +26,9 @@ open
 }
 
 
-def _kubeflow(field: str) -> str:
-    return f"status any\nspec open\n  {field} {{..}} Replica\n"
+def _kubeflow(kind: str) -> tuple[tuple[str, ...], str]:
+    version = MPI_VERSION if kind == "MPIJob" else "v1"
+    return (version,), f"status any\nspec open\n  {REPLICA_SPECS[kind][0]} {{..}} Replica\n"
 
 
 KINDS: dict[tuple[str, str], tuple[tuple[str, ...], str]] = {
@@ -43,12 +46,7 @@ spec open
     ("ray.io", "RayCluster"): (("v1",), "status any\nspec RayCluster\n"),
     ("ray.io", "RayJob"): (("v1",), "status any\nspec open\n  rayClusterSpec RayCluster\n"),
     ("ray.io", "RayService"): (("v1",), "status any\nspec open\n  rayClusterConfig RayCluster\n"),
-    ("kubeflow.org", "PyTorchJob"): (("v1",), _kubeflow("pytorchReplicaSpecs")),
-    ("kubeflow.org", "TFJob"): (("v1",), _kubeflow("tfReplicaSpecs")),
-    ("kubeflow.org", "XGBoostJob"): (("v1",), _kubeflow("xgbReplicaSpecs")),
-    ("kubeflow.org", "PaddleJob"): (("v1",), _kubeflow("paddleReplicaSpecs")),
-    ("kubeflow.org", "JAXJob"): (("v1",), _kubeflow("jaxReplicaSpecs")),
-    ("kubeflow.org", "MPIJob"): (("v2beta1",), _kubeflow("mpiReplicaSpecs")),
+    **{("kubeflow.org", kind): _kubeflow(kind) for kind in REPLICA_SPECS},
     ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (
         ("v1",),
         """
