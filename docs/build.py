@@ -26,6 +26,7 @@ sys.path.insert(0, str(ROOT))
 from qcheck.api import audit  # noqa: E402
 from qcheck.cli.front import run  # noqa: E402
 from qcheck.cluster.place import Place  # noqa: E402
+from qcheck.documents.writing import to_yaml  # noqa: E402
 from qcheck.findings.finding import Finding  # noqa: E402
 from qcheck.findings.rulebook import RuleText, read_rulebook  # noqa: E402
 from qcheck.kinds.schema.own import DESCRIPTION  # noqa: E402
@@ -35,6 +36,7 @@ from qcheck.reports import render  # noqa: E402
 from qcheck.settings import Settings, load_settings  # noqa: E402
 from qcheck.settings.keys import described  # noqa: E402
 from qcheck.settings.quick import KEYS  # noqa: E402
+from qcheck.sources.kubectl import CONFIG_MAPS, EVERYTHING  # noqa: E402
 
 CASES = ROOT / "fixtures" / "rules"
 CONSOLE = re.compile(r"^```console\n\$ qcheck (?P<command>.*)\n(?:.*\n)*?```$", re.MULTILINE)
@@ -90,12 +92,30 @@ def generated() -> dict[Path, str]:
     files = {ROOT / "rules" / "index.json": index(rules), ROOT / "docs" / "rules.md": overview(rules)}
     files |= {path: CONSOLE.sub(rerun, path.read_text(encoding="utf-8")) for path in written()}
     files |= {ROOT / "docs" / "rules" / f"{rule.id}.md": page(rule) for rule in rules}
-    return files | from_models() | example_reports()
+    return files | from_models() | {ROOT / "docs" / "read-only-role.yaml": role()} | example_reports()
 
 
 def from_models() -> dict[Path, str]:
     """What runs read in place of the pydantic models of the settings and of the node-pool format."""
     return {Path(KEYS): described(), Path(DESCRIPTION): description()}
+
+
+def role() -> str:
+    """A ClusterRole with the rights that `--live` needs: to list what it asks for, and two ConfigMaps by name."""
+    kinds: dict[str, list[str]] = {}
+    for asked in EVERYTHING:
+        kinds.setdefault(asked.group, []).append(plural(asked.kind))
+    names = sorted({name for _, name in CONFIG_MAPS})
+    rules = [{"apiGroups": [group], "resources": found, "verbs": ["list"]} for group, found in kinds.items()]
+    rules.append({"apiGroups": [""], "resources": ["configmaps"], "resourceNames": names, "verbs": ["get"]})
+    kind = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "qcheck-audit"}}
+    return f"# Generated: what `qcheck check --live` lists.\n{to_yaml([{**kind, 'rules': rules}])}"
+
+
+def plural(kind: str) -> str:
+    """`Topology` as `topologies`."""
+    low = kind.lower()
+    return f"{low[:-1]}ies" if low.endswith("y") else f"{low}{'es' if low.endswith('s') else 's'}"
 
 
 def example_reports() -> dict[Path, str]:
