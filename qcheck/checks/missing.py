@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.edits import Edit, Fix, How
-from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
 
 if TYPE_CHECKING:
@@ -41,8 +40,7 @@ def missing(cluster: Cluster, what: str, uses: list[Use], known: Iterable[str], 
         found = found.near(other.place, f"{other.by} names it too")
     if near is not None:
         found = found.fixed_by(f"Write {near} instead of {first.name}, or create the {what} {first.name}.")
-        edits = tuple(Edit(use.place, How.REPLACE, near) for use in uses)
-        found = replace(found, fixes=(Fix(edits, f"Write {near} instead of {first.name}.", is_safe=False),))
+        found = found.offering_all([(use.place, near) for use in uses], f"Write {near} instead of {first.name}.")
     return found.with_data(missing=first.name, nearest=near, uses=len(uses))
 
 

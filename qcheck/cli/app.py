@@ -197,6 +197,7 @@ EXAMPLES = {
     "drift": ("qcheck drift --live", "qcheck drift clusters/prod --live=prod --format json"),
     "merge": ("qcheck merge reports/*.json", "qcheck merge a.json b.json --format html=fleet.html"),
     "rules": ("qcheck rules", "qcheck rules --select QC3 --format json"),
+    "suggest": ("qcheck suggest", "qcheck suggest --keep research --floor batch=32", "qcheck suggest --write"),
     "explain": ("qcheck explain QC101", "qcheck explain owner-cannot-reclaim"),
     "schema": ("qcheck schema config > qcheck.schema.json",),
     "baseline": ("qcheck baseline write", "qcheck baseline prune clusters/prod"),

@@ -30,7 +30,7 @@ def check(options: CheckOptions) -> int:
         return _show_fixes(options, settings, watch)
     if options.fix:
         _fix(options, settings, watch)
-    result = _judged(audited(options.paths, settings, watch, options.since, options.live), options)
+    result = _judged(_result(options, settings, watch), options)
     watch("report", 0, 0)
     for output in outputs:
         write(output, _rendered(result, output, options))
@@ -40,6 +40,22 @@ def check(options: CheckOptions) -> int:
     elif result.inputs.unjudged and Output("text") not in outputs:
         complain("could not judge everything:\n" + "\n".join(result.inputs.unjudged))
     return 0 if options.exit_zero and result.exit_code == 1 else result.exit_code
+
+
+def _result(options: CheckOptions, settings: Settings, watch: Watch) -> Result:
+    """The result for the files as they are, or with the values that were asked about. Raises `UsageError`."""
+    if not options.set and not options.add_nodes:
+        return audited(options.paths, settings, watch, options.since, options.live)
+    from qcheck.cli.given import paths_for, running
+    from qcheck.pipeline.what_if import Impossible, audit_what_if
+
+    if options.since is not None or options.fix:
+        raise UsageError("--set and --add-nodes ask what if: they go neither with --since nor with --fix")
+    paths, live = paths_for(options.paths, settings, options.live), running(options.live, watch)
+    try:
+        return audit_what_if(paths, settings, watch, live, (options.set, options.add_nodes))
+    except Impossible as error:
+        raise UsageError(str(error)) from None
 
 
 def _show_fixes(options: CheckOptions, settings: Settings, watch: Watch) -> int:

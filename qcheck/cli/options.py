@@ -52,6 +52,8 @@ class CheckOptions(Value):
     exit_zero: bool = False
     fix: bool = False
     diff: bool = False
+    set: tuple[str, ...] = ()
+    add_nodes: tuple[str, ...] = ()
     color: str = "auto"
     quiet: bool = False
     verbose: bool = False
@@ -120,6 +122,20 @@ CHECK_OPTIONS = (
     Option(("--exit-zero",), FLAG, "Exit 0 although there are findings; 2 stays 2.", panel=VERDICT),
     Option(
         ("--fix",), FLAG, "Rewrite old API versions, renamed fields and quantities in place, then check.", panel=FIXES
+    ),
+    Option(
+        names=("--set",),
+        kind=MANY,
+        help="What if this quota were N? Nothing is written; may be repeated.",
+        metavar="POOL/QUEUE/RESOURCE=N",
+        panel=VERDICT,
+    ),
+    Option(
+        names=("--add-nodes",),
+        kind=MANY,
+        help="What if this node pool had N nodes more? Nothing is written; may be repeated.",
+        metavar="POOL=N",
+        panel=VERDICT,
     ),
     Option(("--diff",), FLAG, "Show what --fix would rewrite and write nothing; 1 if there is something.", panel=FIXES),
 )

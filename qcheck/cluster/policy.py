@@ -92,6 +92,7 @@ class Policy(Value):
     shapes: tuple[Shape, ...] = ()
     reserved_queues: tuple[str, ...] = ()
     shared_queues: tuple[str, ...] = ()
+    shares: dict[str, int] = {}
     profile: str | None = None
     prices: dict[str, Fraction] = {}
     kai: KaiPolicy = KaiPolicy()

@@ -12,6 +12,8 @@ from functools import lru_cache
 from qcheck.cluster.value import Value
 
 NANO = 10**9
+MILLI = 1000
+MIB = 2**20
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _GRAMMAR = re.compile(r"([+-]?)(\d+\.?\d*|\.\d+)(?:([eE])([+-]?\d+)|([A-Za-z]{0,2}))", re.ASCII)
@@ -178,3 +180,19 @@ def _approximate(size: int) -> str:
     """A byte count that is no multiple of 1Ki: as decimals where these are short, else to the Mi, marked by `~`."""
     decimal = Quantity(size * NANO, "decimal", "").canonical
     return decimal if len(decimal) <= 8 else f"~{size >> 20}Mi"
+
+
+def written_amount(resource: str, units: int, up: bool = False) -> str:
+    """Return an amount in base units as manifests write it, in the largest unit that says it exactly.
+
+    Memory of a MiB or more comes in whole MiB, rounded down, or up.
+    """
+    if resource == "cpu":
+        return str(units // MILLI) if units % MILLI == 0 else f"{units}m"
+    if resource not in ("memory", "ephemeral-storage", "storage") or units < MIB:
+        return str(units)
+    mebibytes = -(-units // MIB) if up else units // MIB
+    for unit, size in (("Ti", 2**20), ("Gi", 2**10)):
+        if mebibytes % size == 0:
+            return f"{mebibytes // size}{unit}"
+    return f"{mebibytes}Mi"

@@ -27,6 +27,10 @@ class Traced(Document):
         self._base = base
         self._patches = tuple(patches)
 
+    def again(self, rendered: Document) -> Traced:
+        """The same for a document that was rendered from the same base and patches."""
+        return Traced(rendered, self._base, self._patches)
+
     def written_at(self, route: Route) -> Spot:
         """Where the value at a route is written, as far as that can be told; in the rendered text if it cannot."""
         there = _existing(self.data, route)

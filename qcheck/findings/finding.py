@@ -8,7 +8,7 @@ from qcheck.cluster.place import Place
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from qcheck.findings.catalogue import Rule
 
@@ -76,10 +76,14 @@ class Finding(Value):
         """A fix for this very case; without it the rule's general fix is shown."""
         return replace(self, help=text)
 
+    def offering_all(self, values: Iterable[tuple[Place, str]], description: str) -> Finding:
+        """Adds a fix that is not safe: other values at several places, which belong together."""
+        edits = tuple(Edit(place, How.REPLACE, text) for place, text in values)
+        return replace(self, fixes=(*self.fixes, Fix(edits, description, is_safe=False)))
+
     def offering(self, place: Place, text: str) -> Finding:
         """Adds a fix that is not safe: another value at a place, which only a person can decide for."""
-        fix = Fix((Edit(place, How.REPLACE, text),), f"Write {text}.", is_safe=False)
-        return replace(self, fixes=(*self.fixes, fix))
+        return self.offering_all([(place, text)], f"Write {text}.")
 
 
 def finding(place: Place, message: str, caption: str = "") -> Finding:

@@ -10,7 +10,8 @@ from qcheck.documents.load import load
 from qcheck.findings.result import Inputs, NotRead
 from qcheck.pipeline.model import left_out, model, unjudged_rules
 from qcheck.pipeline.raw import raw
-from qcheck.pipeline.read import is_wanted, read, unwatched
+from qcheck.pipeline.read import is_wanted, unwatched
+from qcheck.pipeline.read import read as read_files
 from qcheck.settings import Settings
 from qcheck.sources import files
 
@@ -31,6 +32,21 @@ NOTHING_FOUND = "nothing relevant was found: no Kueue object, node pool or workl
 NOTHING_HELD = "nothing was looked at: no cluster of the settings includes these files"
 
 
+class Read(Value):
+    """What was read, before any of it is decoded: by cluster what stands in files, and what was rendered.
+
+    `is_left_out`: no cluster of the settings holds what was found.
+    """
+
+    loaded: tuple[Loaded, ...]
+    raws: tuple[Raw, ...]
+    renders: tuple[Renders | None, ...]
+    not_read: tuple[files.NotRead, ...]
+    live: Live | None
+    paths: Sequence[str] | files.Found
+    is_left_out: bool
+
+
 class Gathered(Value):
     """What was read and what it came to: one model per cluster. No rule has looked at it yet."""
 
@@ -47,7 +63,19 @@ def gather(
     within: str = ".",
     live: Live | None = None,
 ) -> Gathered:
-    """Everything up to the model: for those who ask it questions of their own. `paths` may be files found already.
+    """Everything up to the model: for those who ask it questions of their own."""
+    return modelled(collect(paths, settings, watch, first, within, live), settings, watch)
+
+
+def collect(
+    paths: Sequence[str] | files.Found,
+    settings: Settings,
+    watch: Watch = unwatched,
+    first: Set[str] = frozenset(),
+    within: str = ".",
+    live: Live | None = None,
+) -> Read:
+    """Discover, load and render. `paths` may be files found already.
 
     Files in `first` come before the others, so that their objects count where one is defined twice; those that belong to
     no cluster belong to each, as does standard input. Renderers run in the directory `within`, where it holds another state
@@ -59,7 +87,7 @@ def gather(
     found = paths if isinstance(paths, files.Found) else files.discover(paths)
     also = live.found() if live else files.Found((), [])
     both = files.Found((*found.files, *also.files), [*found.not_read, *also.not_read])
-    loaded, not_read = read(both, settings.limits, watch)
+    loaded, not_read = read_files(both, settings.limits, watch)
     loaded.sort(key=lambda f: f.text.path not in first)
     belong_to_all = (*first, files.STDIN_NAME, *(f.path for f in also.files))
     homeless = {p for p in belong_to_all if not any(scope.holds(p) for scope in settings.scopes)}
@@ -71,12 +99,26 @@ def gather(
         _rendered(scope, each, settings, watch, within) for scope, each in zip(settings.scopes, as_is, strict=True)
     ]
     not_read = [n for n in not_read if n.failed or not any(n.path in each.rendered for each in as_is)]
+    return Read(
+        loaded=tuple(loaded),
+        raws=tuple(as_is),
+        renders=tuple(renders),
+        not_read=tuple(not_read),
+        live=live,
+        paths=paths,
+        is_left_out=is_left_out,
+    )
+
+
+def modelled(read: Read, settings: Settings, watch: Watch = unwatched) -> Gathered:
+    """Decode what was read, and put it together: one model per cluster."""
     watch("model", 0, 0)
+    live, loaded, not_read, renders = read.live, list(read.loaded), list(read.not_read), read.renders
     clusters = as_fleet(
         model(scope, each, settings.instance_types, made, live.unread() if live else ())
-        for scope, each, made in zip(settings.scopes, as_is, renders, strict=True)
+        for scope, each, made in zip(settings.scopes, read.raws, renders, strict=True)
     )
-    astray = _astray(paths, settings, clusters, [f.text.path for f in loaded])
+    astray = _astray(read.paths, settings, clusters, [f.text.path for f in loaded])
     clusters = tuple(replace(c, problems=(*c.problems, *astray[c.name])) if c.name in astray else c for c in clusters)
     seen = {f.text.path for f in loaded}
     loaded += [f for made in renders if made for f in (*made.loaded, *made.origins) if f.text.path not in seen]
@@ -85,10 +127,10 @@ def gather(
     unjudged = [f"{n.path}: {n.why}" for n in not_read if n.failed]
     if (
         not objects
-        and not also.not_read
+        and not (live and live.found().not_read)
         and all(p.code == "template-not-rendered" for c in clusters for p in c.problems)
     ):
-        unjudged.append(NOTHING_HELD if is_left_out else NOTHING_FOUND)
+        unjudged.append(NOTHING_HELD if read.is_left_out else NOTHING_FOUND)
     unjudged += [f"{p.place.line}: {p.message}" for some in astray.values() for p in some if p.certain]
     inputs = Inputs(
         files=len(loaded),

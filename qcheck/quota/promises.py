@@ -88,6 +88,12 @@ class Promises:
         everyone = [t.scheduler for t in self.trees]
         return self._demand_and_supply(resource, True, self._supply.is_known, everyone)
 
+    def demand_and_supply(
+        self, resource: str, scheduler: SchedulerName
+    ) -> tuple[dict[str, int], Reaching, dict[str, int | None]]:
+        """Return the same for the pools of one scheduler whose ceiling is known."""
+        return self._demand_and_supply(resource, True, self._supply.is_bounded, (scheduler,))
+
     def _demand_and_supply(
         self,
         resource: str,

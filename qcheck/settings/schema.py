@@ -206,6 +206,8 @@ class ClusterPart(Part):
     """Pods that must be placeable in this cluster too."""
     queues: QueuesPart = QueuesPart()
     """Its reserved and shared queues, besides those above."""
+    shares: dict[str, Annotated[int, Field(ge=0)]] = {}
+    """Weights of its queues, besides those above."""
     rules: RulesPart = RulesPart()
     """Rules of this cluster: its lists add to those above, its single values win."""
 
@@ -235,6 +237,8 @@ class SettingsPart(Part):
     """Pods that must be placeable."""
     queues: QueuesPart = QueuesPart()
     """Reserved and shared queues."""
+    shares: dict[str, Annotated[int, Field(ge=0)]] = {}
+    """Weights by queue, by which `qcheck suggest --mode fill` divides what the nodes have."""
     rules: RulesPart = RulesPart()
     """Rules that count."""
     kai: KaiPart = KaiPart()

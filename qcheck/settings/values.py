@@ -86,6 +86,7 @@ def _policy(part: schema.SettingsPart) -> Policy:
         shapes=tuple(map(_shape, part.shapes)),
         reserved_queues=tuple(part.queues.reserved),
         shared_queues=tuple(part.queues.shared),
+        shares=dict(part.shares),
         profile=part.profile,
         prices={name: Fraction(str(price)) for name, price in part.prices.items()},
         kai=_kai(part.kai),
@@ -106,6 +107,7 @@ def _own_policy(part: schema.ClusterPart, common: Policy) -> Policy:
         shapes=(*common.shapes, *map(_shape, part.shapes)),
         reserved_queues=(*common.reserved_queues, *part.queues.reserved),
         shared_queues=(*common.shared_queues, *part.queues.shared),
+        shares={**common.shares, **part.shares},
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.checks.capacity.sums import names, titled
 from qcheck.checks.registry import rule
 from qcheck.cluster.nodes import DECLARED
+from qcheck.cluster.place import Place, follow
 from qcheck.cluster.resources import is_accelerator, is_fabric
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
@@ -70,7 +71,21 @@ def _absent(cluster: Cluster, resource: str, cells: list[tuple[str, Cell]]) -> F
     near = get_close_matches(resource, offered, 1, 0.6)
     if near:
         found = found.fixed_by(f"Write {near[0]} instead of {resource}, or change what the device plugin advertises.")
+        values = [(place, near[0]) for _, quota in cells for place in _name_places(quota)]
+        found = found.offering_all(dict(values).items(), f"Write {near[0]} instead of {resource}.")
     return found.likely(_could_be_configured(resource, groups)).with_data(resource=resource, flavors=list(flavors))
+
+
+def _name_places(quota: Cell) -> Iterator[Place]:
+    """Where a cell's resource is named: at the cell, and in Kueue's list of what its resource group covers."""
+    yield quota.name_place
+    if "flavors" in quota.name_place.route:
+        route = quota.name_place.route[: quota.name_place.route.index("flavors")]
+        covered = Place(quota.name_place.origin, (*route, "coveredResources"))
+        listed = follow(covered.origin.data, covered.route)
+        yield from (
+            covered.at(i) for i, r in enumerate(listed if isinstance(listed, list) else ()) if r == quota.resource
+        )
 
 
 def _could_be_configured(resource: str, groups: list[NodeGroup]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.checks.capacity.sums import names, plural
 from qcheck.checks.registry import rule
-from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.quantity import show_amount, written_amount
 from qcheck.cluster.quota_pool import SchedulerName, pool_name
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
@@ -89,6 +89,8 @@ def _co_resource(name: str, short: Short) -> Finding:
             f"{show_amount(resource, short.needed)}, so only {short.usable} can be used"
         )
     found = finding(beside.place, message)
+    if short.needed:
+        found = found.offering(beside.place, written_amount(resource, short.needed, up=True))
     return found.near(devices.place, f"{devices.entitled} {devices.resource}").with_data(
         queue=name, flavor=pool_name(devices.pool), resource=resource, quota=beside.entitled, needed=short.needed,
         accelerators=devices.entitled, usable=short.usable,

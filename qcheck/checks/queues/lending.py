@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.checks.capacity.sums import names, plural
 from qcheck.checks.registry import rule
-from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.quantity import show_amount, written_amount
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
@@ -76,6 +76,8 @@ def _out_of_reach(holder: QuotaHolder, beyond: list[tuple[Quota, int]]) -> Findi
     ).about(holder.id)
     for quota, lent in others:
         found = found.near(quota.place.at("borrowingLimit"), f"others lend {show_amount(quota.resource, lent)}")
+    limits = [(q.place.at("borrowingLimit"), written_amount(q.resource, lent)) for q, lent in beyond]
+    found = found.offering_all(limits, "Lower borrowingLimit to what the others lend.")
     return found.with_data(queue=holder.name, resource=first.resource, limit=first.borrowing_limit, lent=most)
 
 

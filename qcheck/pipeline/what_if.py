@@ -1,0 +1,164 @@
+"""What if a value were another: what was read, with some values replaced, as the same model and rules see it.
+
+Nothing is written. The text of each file is edited in memory and read again, so that a what-if is judged exactly like a
+file that says so; rendered text is edited as it came from its renderer.
+"""
+
+from __future__ import annotations
+
+from qcheck.answers.proposals import count_of
+from qcheck.cluster.quantity import QuantityError, parse_quantity
+from qcheck.cluster.quota_pool import pool_name
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.documents.document import Document
+from qcheck.documents.edits import Replace, Unsafe, edited
+from qcheck.documents.load import load
+from qcheck.documents.traced import Traced
+from qcheck.pipeline.gather import collect, modelled
+from qcheck.pipeline.judge import checked
+from qcheck.pipeline.read import is_wanted
+from qcheck.schedulers.table import promises_of
+from qcheck.supply.supply import supply_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.place import Place
+    from qcheck.documents.edits import Edit
+    from qcheck.documents.limits import Limits
+    from qcheck.documents.load import Loaded
+    from qcheck.findings.result import Result
+    from qcheck.pipeline.gather import Read
+    from qcheck.pipeline.live import Live
+    from qcheck.pipeline.raw import Raw
+    from qcheck.pipeline.read import Watch
+    from qcheck.pipeline.render import Renders
+    from qcheck.settings import Settings
+
+
+class Instead(Value):
+    """Another scalar at a place: `text` as it would be written, without quotes."""
+
+    place: Place
+    text: str
+
+
+class Impossible(ValueError):
+    """A value that cannot be replaced where it is written; `args[0]` says why."""
+
+
+def wished(clusters: Iterable[Cluster], amounts: Iterable[str], nodes: Iterable[str]) -> list[Instead]:
+    """Return the values that `--set POOL/QUEUE/RESOURCE=N` and `--add-nodes POOL=N` ask for, in each cluster that has them.
+
+    Raises `Impossible` for what is not of that form, or names nothing.
+    """
+    known = tuple(clusters)
+    found = []
+    for text in amounts:
+        name, _, amount = text.rpartition("=")
+        pool, _, rest = name.partition("/")
+        queue, _, resource = rest.partition("/")
+        if not resource:
+            raise Impossible(f"--set {text}: write POOL/QUEUE/RESOURCE=N, as in h100/research/nvidia.com/gpu=64")
+        _quantity(text, amount)
+        cells = [
+            c
+            for cluster in known
+            for (key, name), held in promises_of(cluster).cells.items()
+            for c in held
+            if (pool_name(key), c.holder.removeprefix("cohort "), name) == (pool, queue, resource)
+        ]
+        if not cells:
+            raise Impossible(f"--set {text}: no queue {queue} has quota for {resource} in {pool}")
+        found += [Instead(c.place, amount) for c in cells]
+    for text in nodes:
+        pool, _, more = text.rpartition("=")
+        if not pool or not more.isascii() or not more.isdigit():
+            raise Impossible(f"--add-nodes {text}: write POOL=N, N a whole number of nodes")
+        groups = [g for c in known for g in supply_of(c).groups if g.name == pool]
+        counts = [count for g in groups if (count := count_of(g)) is not None]
+        if not counts:
+            why = "its number of nodes is not written as one" if groups else "there is no such node pool"
+            raise Impossible(f"--add-nodes {text}: {why}")
+        found += [Instead(place, str(value + int(more))) for place, value in counts]
+    return found
+
+
+def _quantity(text: str, amount: str) -> None:
+    try:
+        parse_quantity(amount)
+    except QuantityError as error:
+        raise Impossible(f"--set {text}: {error}") from None
+
+
+def edit_of(instead: Instead) -> Edit:
+    """Return the edit of the text that holds a value. Raises `Impossible`."""
+    origin, route = instead.place.origin, instead.place.route
+    if not isinstance(origin, Document) or not origin.has(route):
+        raise Impossible(f"{instead.place.line}: the value is not written there")
+    try:
+        (edit,) = Replace(route, instead.text).edits(origin)
+    except Unsafe:
+        raise Impossible(f"{instead.place.line}: the value is an alias, or is written over several lines") from None
+    return edit
+
+
+def with_values(read: Read, values: Iterable[Instead], limits: Limits) -> Read:
+    """Return what was read with other values in it. Raises `Impossible`."""
+    edits: dict[str, list[Edit]] = {}
+    texts: dict[str, str] = {}
+    for each in values:
+        edit, origin = edit_of(each), each.place.origin
+        assert isinstance(origin, Document)
+        edits.setdefault(origin.path, []).append(edit)
+        texts[origin.path] = origin.text.text
+    try:
+        new = {path: edited(text, sorted(set(edits[path]))) for path, text in texts.items()}
+    except Unsafe:
+        raise Impossible("two values are to be written in one place") from None
+    files = {path: load(text, path, limits, is_wanted) for path, text in new.items()}
+    return replace(
+        read,
+        loaded=tuple(files.get(f.text.path, f) for f in read.loaded),
+        raws=tuple(_raw(each, files) for each in read.raws),
+        renders=tuple(None if each is None else _rendered(each, files) for each in read.renders),
+    )
+
+
+def _raw(raw: Raw, files: Mapping[str, Loaded]) -> Raw:
+    return replace(raw, files=tuple(files.get(f.text.path, f) for f in raw.files))
+
+
+def _rendered(renders: Renders, files: Mapping[str, Loaded]) -> Renders:
+    return replace(renders, loaded=tuple(_file(f, files) for f in renders.loaded))
+
+
+def _file(file: Loaded, files: Mapping[str, Loaded]) -> Loaded:
+    """A render whose documents are replaced one by one: some of them are documents of the files they were made from."""
+    if not any(d.path in files for d in file.documents):
+        return file
+    changed = files.get(file.text.path) or load(file.text.text, file.text.path)
+    changed.documents = [_document(d, files) for d in file.documents]
+    return changed
+
+
+def _document(document: Document, files: Mapping[str, Loaded]) -> Document:
+    file = files.get(document.path)
+    again = next((d for d in file.documents if d.index == document.index), None) if file else None
+    if again is None:
+        return document
+    return document.again(again) if isinstance(document, Traced) else again
+
+
+def audit_what_if(
+    paths: Sequence[str],
+    settings: Settings,
+    watch: Watch,
+    live: Live | None,
+    wishes: tuple[Sequence[str], Sequence[str]],
+) -> Result:
+    """Return the result of a check of what is there with other quotas (first) and more nodes. Raises `Impossible`."""
+    read = collect(paths, settings, watch, live=live)
+    values = wished(modelled(read, settings, watch).clusters, *wishes)
+    return checked(modelled(with_values(read, values, settings.limits), settings, watch), settings, watch)
