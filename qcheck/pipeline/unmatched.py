@@ -13,6 +13,7 @@ from qcheck.cluster.problems import Problem
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.catalogue import choose, load_catalogue
+from qcheck.schedulers.table import trees_of
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -79,6 +80,17 @@ def _names(settings: Settings, at: Route, scope: ClusterScope | None, clusters: 
                 sure = all(c.has_all(each.kind) for c in clusters)
                 message = f"{_dotted(each.key)} names {pattern}, and there is no {each.what} of that name"
                 yield _problem(_path(settings), (*at, *each.key, index), message, _known(each.what, names), sure)
+    yield from _shares(settings, at, scope, clusters)
+
+
+def _shares(settings: Settings, at: Route, scope: ClusterScope | None, clusters: Sequence[Cluster]) -> Iterator[Problem]:
+    """Queues with a weight that no scheduler has."""
+    common = settings.policy.shares
+    mine = common if scope is None else {q: n for q, n in scope.policy.shares.items() if common.get(q) != n}
+    queues = {name for c in clusters for tree in trees_of(c) for name in tree.queue}
+    for queue in mine.keys() - queues:
+        message = f"shares names {queue}, and there is no queue of that name"
+        yield _problem(_path(settings), (*at, "shares", queue), message, _known("queue", queues))
 
 
 def _named(settings: Settings, scope: ClusterScope | None) -> Iterator[Named]:

@@ -1,0 +1,98 @@
+"""The least that quota must be lowered by: compared with trying every amount of every cell."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qcheck.cluster.place import Place
+from qcheck.documents.load import load
+from qcheck.quota.lowering import Adjustable, Room, divided, lowerings
+from qcheck.quota.tree import Cell
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PLACE = Place(load("a: 1\n", "queues.yaml").documents[0], ())
+POOLS, GROUPS = ("p", "q"), ("g", "h")
+
+
+def adjustable(number: int, pool: str, promised: int, floor: int | None) -> Adjustable:
+    cell = Cell(
+        pool=pool,
+        resource="nvidia.com/gpu",
+        promised=promised,
+        entitled=promised,
+        lendable=0,
+        limit=None,
+        holder=f"queue-{number}",
+        place=PLACE,
+        name_place=PLACE,
+    )
+    return Adjustable(cell, floor)
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[list[Adjustable], Room]:
+    cells = []
+    for number in range(draw(st.integers(1, 4))):
+        promised = draw(st.integers(1, 5))
+        floor = draw(st.one_of(st.none(), st.integers(0, promised)))
+        cells.append(adjustable(number, draw(st.sampled_from(POOLS)), promised, floor))
+    reach = {p: dict.fromkeys(draw(st.lists(st.sampled_from(GROUPS), min_size=1, unique=True))) for p in POOLS}
+    return cells, Room(reach, {g: draw(st.integers(0, 6)) for g in GROUPS})
+
+
+def fits(cells: Sequence[Adjustable], room: Room, amounts: Sequence[int]) -> bool:
+    wanted: dict[str, int] = {}
+    for each, amount in zip(cells, amounts, strict=True):
+        wanted[each.cell.pool] = wanted.get(each.cell.pool, 0) + amount
+    return room.met(wanted) == sum(amounts)
+
+
+def best(cells: Sequence[Adjustable], room: Room) -> tuple[int, int] | None:
+    """How many cells change and how much is taken, by trying all amounts; None where no amounts fit."""
+    ranges = [[c.cell.promised] if c.floor is None else range(c.floor, c.cell.promised + 1) for c in cells]
+    found = [a for a in product(*ranges) if fits(cells, room, a)]
+    costs = [
+        (sum(c.cell.promised != n for c, n in zip(cells, a, strict=True)), sum(c.cell.promised for c in cells) - sum(a))
+        for a in found
+    ]
+    return min(costs, default=None)
+
+
+@settings(max_examples=300, deadline=None)
+@given(cases())
+def test_no_choice_of_fewer_cells_and_no_smaller_cut_would_do(case: tuple[list[Adjustable], Room]) -> None:
+    cells, room = case
+    wanted = best(cells, room)
+    first = next(lowerings(cells, room), None)
+    if wanted is None or wanted == (0, 0):
+        assert first is None
+        return
+    assert first is not None
+    assert first.proved
+    assert (len(first.amounts), first.taken) == wanted
+    new = {id(c): n for c, n in first.amounts}
+    assert fits(cells, room, [new.get(id(c.cell), c.cell.promised) for c in cells])
+    assert all(n >= (c.floor or 0) for c in cells for cell, n in first.amounts if cell is c.cell)
+
+
+def test_reserved_queues_yield_last() -> None:
+    small, large = adjustable(0, "p", 4, 0), adjustable(1, "p", 8, 0)
+    room = Room({"p": {"g": None}}, {"g": 10})
+    reserved = Adjustable(large.cell, 0, yields_last=True)
+    assert [c.holder for c, _ in next(lowerings([small, reserved], room)).amounts] == ["queue-0"]
+    assert [c.holder for c, _ in next(lowerings([small, large], room)).amounts] == ["queue-1"]
+
+
+@given(st.integers(0, 50), st.lists(st.tuples(st.integers(0, 5), st.integers(0, 4)), min_size=1, max_size=5))
+def test_a_total_is_divided_whole_by_weight_and_not_below_floors(total: int, parts: list[tuple[int, int]]) -> None:
+    weights, floors = [w for w, _ in parts], [f for _, f in parts]
+    amounts = divided(total, weights, floors)
+    assert all(n >= f for n, f in zip(amounts, floors, strict=True))
+    if any(weights) and sum(floors) <= total:
+        assert sum(amounts) == total

@@ -1,0 +1,175 @@
+"""`qcheck suggest`: what is suggested works, is the smallest, and changes nothing but the values."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from qcheck.api import audit
+from qcheck.cli.front import run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+COVERED = ("QC101", "QC103", "QC107", "QC201", "QC401", "QC403", "QC410", "QC504")
+WITHOUT_EDIT = {
+    "fail-nodes-that-repel": "a toleration is to be added, which is no value",
+    "fail-no-cores": "a quota of 0 says nothing of what was meant",
+    "fail-missing-label": "a label is to be added or removed, which is no value",
+    "fail-other-namespace": "the queue is to be created, or the Job moved",
+    "fail-two-queues-one-finding": "nvidia.com/gpu already has quota in the same queue",
+}
+
+
+def suggested(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
+    code = run(["suggest", *words, "--format", "json"])
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return code, found
+
+
+def cluster(quotas: Sequence[int], nodes: int, notes: Sequence[str] = ()) -> str:
+    """A flavor, a queue for each quota, and nodes of 8 GPUs."""
+    parts = [
+        (
+            "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: h100}\n"
+            "spec: {nodeLabels: {gpu: h100}}\n"
+        ),
+        (
+            f"apiVersion: qcheck.dev/v1\nkind: NodePool\nmetadata: {{name: h100}}\nspec:\n  count: {nodes}  # rented\n"
+            "  labels: {gpu: h100}\n  allocatable: {cpu: 96, memory: 900Gi, nvidia.com/gpu: 8}\n"
+        ),
+    ]
+    for number, quota in enumerate(quotas):
+        note = notes[number] if number < len(notes) else ""
+        parts.append(
+            f"apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {{name: q{number}}}\nspec:\n"
+            "  namespaceSelector: {}\n  resourceGroups:\n  - coveredResources: [nvidia.com/gpu]\n    flavors:\n"
+            f"    - name: h100\n      resources:\n      - name: nvidia.com/gpu\n        nominalQuota: {quota}{note}\n"
+        )
+    return "---\n".join(parts)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.integers(1, 9).map(lambda n: n * 8), min_size=1, max_size=4), st.integers(1, 12))
+def test_what_is_written_leaves_no_finding_of_the_rule_and_brings_no_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], quotas: list[int], nodes: int
+) -> None:
+    file = tmp_path / "all.yaml"
+    file.write_text(cluster(quotas, nodes))
+    before = audit([str(tmp_path)])
+    code, found = suggested(capsys, str(tmp_path))
+    if sum(quotas) <= nodes * 8:
+        assert (code, found["alternatives"]) == (0, [])
+        return
+    assert code == 1
+    for number, each in enumerate(found["alternatives"], 1):
+        file.write_text(cluster(quotas, nodes))
+        assert run(["suggest", str(tmp_path), "--write", "--pick", str(number)]) == 0
+        capsys.readouterr()
+        after = audit([str(tmp_path)])
+        assert not [f for f in after.findings if f.rule and f.rule.id == "QC101"]
+        assert {f.fingerprint for f in after.findings if f.severity == "error"} <= {
+            f.fingerprint for f in before.findings
+        }
+        lines = list(zip(cluster(quotas, nodes).splitlines(), file.read_text().splitlines(), strict=True))
+        changed = [number for number, (old, new) in enumerate(lines, 1) if old != new]
+        assert changed == sorted({e["line"] for e in each["edits"]})
+    file.write_text(cluster(quotas, nodes))
+
+
+@pytest.mark.parametrize("rule", COVERED)
+def test_fixtures_pass_once_the_first_alternative_is_written(
+    rule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for case in sorted((FIXTURES / "rules").glob(f"{rule}-*/fail-*")):
+        folder = tmp_path / case.name
+        shutil.copytree(case, folder)
+        monkeypatch.chdir(folder)
+        code = run(["suggest", ".", "--rules", rule, "--write"])
+        capsys.readouterr()
+        assert code == (1 if case.name in WITHOUT_EDIT else 0), case
+        if code == 0:
+            found = audit(["."]).findings
+            assert not [f for f in found if f.rule and f.rule.id == rule and f.severity != "note"]
+
+
+def test_the_example_fleet_shows_what_an_engineer_would_weigh(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(FIXTURES / "clusters" / "research-fleet")
+    _, found = suggested(capsys, ".")
+    assert {a["kind"] for a in found["alternatives"]} == {"quota", "nodes", "daemonset"}
+    assert not found["alternatives"][0]["leaves"]
+    assert any("pretraining can never admit" in r["why"] for r in found["rejected"])
+
+
+def test_locks_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "all.yaml").write_text(cluster([32, 16], 5, ["  # qcheck: keep promised until May"]))
+    _, found = suggested(capsys, str(tmp_path))
+    (quota,) = [a for a in found["alternatives"] if a["kind"] == "quota"]
+    assert [(e["old"], e["new"]) for e in quota["edits"]] == [("16", "8")]
+    _, found = suggested(capsys, str(tmp_path), "--floor", "q1=16")
+    assert [a["kind"] for a in found["alternatives"]] == ["nodes"]
+
+
+def test_quotas_are_filled_by_shares_with_headroom(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "all.yaml").write_text(cluster([8, 8], 6))
+    (tmp_path / "qcheck.yaml").write_text("version: 1\nshares: {q0: 3, q1: 1}\n")
+    _, found = suggested(capsys, "--mode", "fill", "--headroom", "2-node")
+    assert [(e["old"], e["new"]) for e in found["alternatives"][0]["edits"]] == [("8", "24")]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--keep", "nobody"], "nobody, which is no queue"),
+        (["--floor", "q0"], "write QUEUE=N"),
+        (["--floor", "q0=lots"], "write QUEUE=N"),
+        (["--headroom", "much"], "write a number of devices"),
+        (["--rules", "QC999"], "no rule is called"),
+        (["--write", "--pick", "9"], "there are 2 alternatives"),
+    ],
+)
+def test_wishes_that_mean_nothing_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    (tmp_path / "all.yaml").write_text(cluster([32, 16], 5))
+    assert run(["suggest", str(tmp_path), *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--set", "h100/q0"], "write POOL/QUEUE/RESOURCE=N"),
+        (["--set", "h100/q9/nvidia.com/gpu=8"], "no queue q9 has quota"),
+        (["--set", "h100/q0/nvidia.com/gpu=many"], "--set"),
+        (["--add-nodes", "h200=1"], "there is no such node pool"),
+        (["--add-nodes", "h100=some"], "write POOL=N"),
+    ],
+)
+def test_what_ifs_that_name_nothing_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    (tmp_path / "all.yaml").write_text(cluster([32, 16], 5))
+    assert run(["check", str(tmp_path), *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_what_if_changes_nothing_on_disk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "all.yaml"
+    file.write_text(cluster([32, 16], 5))
+    assert run(["check", str(tmp_path)]) == 1
+    assert run(["check", str(tmp_path), "--set", "h100/q1/nvidia.com/gpu=8"]) == 0
+    assert run(["check", str(tmp_path), "--add-nodes", "h100=1"]) == 0
+    assert file.read_text() == cluster([32, 16], 5)
