@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from qcheck.settings import Settings
 
 
+MOST_ROUNDS = 10
+"""How often files are rewritten before what is left is left."""
+
+
 def check(options: CheckOptions) -> int:
     """Audits the paths, writes the reports, and returns the exit code."""
     if options.live is not None and (options.since is not None or options.fix or options.diff):
@@ -69,18 +73,28 @@ def _show_fixes(options: CheckOptions, settings: Settings, watch: Watch) -> int:
 
 
 def _fix(options: CheckOptions, settings: Settings, watch: Watch) -> None:
-    """Rewrites the files, and says which. Raises `UsageError` where one cannot be written."""
+    """Rewrites the files, and says which. Raises `UsageError` where one cannot be written.
+
+    Again and again, as fixes that touch the same text wait for each other, and identical copies are found one by one.
+    """
     from qcheck.pipeline.fix import rewritten
     from qcheck.pipeline.fix import write as write_fixed
 
     if "-" in options.paths or options.since is not None:
         raise UsageError("--fix rewrites files: it goes neither with standard input nor with --since")
-    for fixed in rewritten(audited(options.paths, settings, watch)):
-        try:
-            write_fixed(fixed)
-        except OSError as error:
-            raise UsageError(f"{fixed.path} cannot be rewritten: {error}") from None
-        say(f"rewrote {fixed.objects} object{'s' * (fixed.objects != 1)} in {fixed.path}")
+    done: dict[str, int] = {}
+    for _ in range(MOST_ROUNDS):
+        found = rewritten(audited(options.paths, settings, watch))
+        for fixed in found:
+            try:
+                write_fixed(fixed)
+            except OSError as error:
+                raise UsageError(f"{fixed.path} cannot be rewritten: {error}") from None
+            done[fixed.path] = max(fixed.objects, done.get(fixed.path, 0))
+        if not found:
+            break
+    for path, objects in done.items():
+        say(f"rewrote {objects} object{'s' * (objects != 1)} in {path}")
 
 
 def _rendered(result: Result, output: Output, options: CheckOptions) -> str:
