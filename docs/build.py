@@ -17,13 +17,14 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from qcheck.api import audit  # noqa: E402
+from qcheck.checks.run import CRASHED  # noqa: E402
 from qcheck.cli.front import run  # noqa: E402
 from qcheck.cluster.place import Place  # noqa: E402
 from qcheck.documents.writing import to_yaml  # noqa: E402
@@ -122,6 +123,7 @@ def example_reports() -> dict[Path, str]:
     """Whole reports of the example fleet, for readers, and so that a change to a report is seen as one."""
     with contextlib.chdir(ROOT):
         result = audit(["fixtures/clusters/research-fleet"])
+        stop_if_crashed(result.findings, ROOT / "fixtures" / "clusters" / "research-fleet")
         return {ROOT / "docs" / "reports" / f"fleet.{end}": render(result, form) for form, end in REPORTS.items()}
 
 
@@ -209,9 +211,20 @@ def run_case(folder: Path) -> tuple[Finding, ...]:
     own = folder / "qcheck.yaml"
     with contextlib.chdir(folder):
         if (folder / "before").is_dir():
-            return compare(*sides("before", "after", (), Settings())).new
+            comparison = compare(*sides("before", "after", (), Settings()))
+            stop_if_crashed(comparison.after.findings, folder)
+            return comparison.new
         settings = load_settings(explicit=str(own)) if own.exists() else Settings()
-        return audit(["."], settings).findings
+        result = audit(["."], settings)
+        stop_if_crashed(result.findings, folder)
+        return result.findings
+
+
+def stop_if_crashed(findings: Iterable[Finding], where: Path) -> None:
+    """Raise `SystemExit` where a rule raised: a page must not show what a crash left over."""
+    crashed = [f.message for f in findings if f.rule is not None and f.rule.id == CRASHED]
+    if crashed:
+        raise SystemExit(f"{where.relative_to(ROOT)}: {'; '.join(crashed)}")
 
 
 def told(found: Finding) -> Iterator[str]:

@@ -56,6 +56,7 @@ CATALOGUE = {
         rule("QC101", "quota-exceeds-capacity"),
         rule("QC205", "flavors-share-nodes", "warning"),
         rule("QC206", "nodes-without-flavor", "note"),
+        rule("QC415", "cohort-quota-adds-up"),
     )
 }
 TEAM_A = ObjectId("kueue.x-k8s.io", "v1beta2", "ClusterQueue", "team-a")

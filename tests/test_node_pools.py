@@ -12,8 +12,9 @@ from qcheck.cluster.nodes import NodePool
 from qcheck.cluster.resources import is_compute
 from qcheck.documents.cursor import Cursor
 from qcheck.documents.load import load
-from qcheck.nodepools.formats import READERS
+from qcheck.nodepools.formats import PLAIN_READERS, READERS
 from qcheck.nodepools.read import read
+from qcheck.nodepools.terraform.pools import READERS as TERRAFORM
 from qcheck.pipeline.gather import gather
 from qcheck.settings import Settings
 from qcheck.supply.supply import supply_of
@@ -65,6 +66,25 @@ def test_every_reader_has_a_case() -> None:
     text = "\n".join(p.read_text() for p in FORMATS.rglob("*.yaml"))
     modules = {module for (group, kind), module in READERS.items() if f"{group}/" in text and f"kind: {kind}\n" in text}
     assert modules == set(READERS.values())
+
+
+def test_every_terraform_resource_has_a_case() -> None:
+    """As HCL, as JSON, or in a plan."""
+    text = "\n".join(p.read_text() for p in FORMATS.rglob("*") if p.name.endswith((".tf", ".json")))
+    assert [kind for kind in TERRAFORM if f'"{kind}"' not in text] == []
+
+
+def test_every_format_is_in_the_documents() -> None:
+    page = (FORMATS.parent.parent / "docs" / "node-pools.md").read_text(encoding="utf-8")
+    told = {
+        "configconnector": "Config Connector",
+        "machinesets": "Cluster API",
+        "own": "qcheck's own",
+        "hyperpod": "HyperPod",
+    }
+    modules = {*READERS.values(), *(module for _, module in PLAIN_READERS)}
+    names = {m: told.get(m, m.partition(".")[0]).casefold() for m in modules}
+    assert [m for m, name in sorted(names.items()) if name not in page.casefold()] == []
 
 
 @pytest.mark.parametrize(
