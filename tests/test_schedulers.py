@@ -47,7 +47,7 @@ def a_cluster(label: str) -> Cluster:
             key="toy/all",
             name="all",
             word="heap",
-            scheduler=SchedulerName.VOLCANO,
+            scheduler=SchedulerName.KAI,
             node_labels={"part": label},
             place=place,
             labels_place=place,
@@ -74,7 +74,7 @@ def a_tree(cluster: Cluster) -> QuotaTree:
             name_place=place,
         )
         nodes.append(QuotaNode(name=name, word="queue", parent=None, admits=True, cells=(cell,)))
-    return QuotaTree(SchedulerName.VOLCANO, tuple(nodes), (pool,))
+    return QuotaTree(SchedulerName.KAI, tuple(nodes), (pool,))
 
 
 class Toy:
@@ -95,7 +95,7 @@ class Toy:
 
 @pytest.fixture(autouse=True)
 def _toy(monkeypatch: pytest.MonkeyPatch) -> None:
-    toy = table.Scheduler(SchedulerName.VOLCANO, "Toy", lambda _: True, Toy)
+    toy = table.Scheduler(SchedulerName.KAI, "Toy", lambda _: True, Toy)
     monkeypatch.setattr(table, "SCHEDULERS", (toy,))
 
 
@@ -115,4 +115,4 @@ def test_its_rows_stand_in_the_capacity_view() -> None:
     (line,) = capacity_lines(cluster)
     assert (line.nominal, line.static, line.headroom) == (18, 16, -2)
     (row,) = json.loads(render_json([cluster]))["clusters"][0]["flavors"]
-    assert (row["flavor"], row["scheduler"], row["nominal"]) == ("all", "volcano", 18)
+    assert (row["flavor"], row["scheduler"], row["nominal"]) == ("all", "kai", 18)

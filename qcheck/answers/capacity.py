@@ -82,13 +82,14 @@ def _line(cluster: Cluster, pool: str, resource: str) -> CapacityLine:
     supply = supply_of(cluster)
     quotas = promises_of(cluster).cells.get((pool, resource), ())
     known = supply.is_known(pool, resource)
+    scheduler = cluster.quota_pools[pool].scheduler if pool in cluster.quota_pools else SchedulerName.KUEUE
     pools = tuple(_pool(m, resource) for m in supply.matches(pool))
     return CapacityLine(
         pool=pool,
-        scheduler=cluster.quota_pools[pool].scheduler if pool in cluster.quota_pools else SchedulerName.KUEUE,
+        scheduler=scheduler,
         resource=resource,
         quotas=quotas,
-        nominal=sum(q.promised for q in quotas),
+        nominal=sum(map(_reserved if scheduler is SchedulerName.VOLCANO else _promised, quotas)),
         is_known=known,
         is_estimated=supply.is_estimated(pool, resource),
         static=supply.static(pool, resource) if known else None,
@@ -98,6 +99,15 @@ def _line(cluster: Cluster, pool: str, resource: str) -> CapacityLine:
         pools=pools,
         placeable=_placeable(pools) if is_compute(resource) else {},
     )
+
+
+def _promised(cell: Cell) -> int:
+    return cell.promised
+
+
+def _reserved(cell: Cell) -> int:
+    """What is promised and never lent: a guarantee of Volcano."""
+    return max(0, cell.promised - cell.lendable)
 
 
 def _pool(match: Match, resource: str) -> PoolLine:

@@ -39,6 +39,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "volcano_hierarchy",
         "volcano_jobs",
         "volcano_hypernodes",
+        "several",
     ),
 }
 """The modules of `qcheck.checks.<family>` that hold the rules of each family."""

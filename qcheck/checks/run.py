@@ -44,6 +44,7 @@ SCHEDULERS: dict[str, Callable[[Cluster], bool]] = {
     "": has_kueue,
     "kai": has_kai,
     "volcano": has_volcano,
+    "several": lambda c: has_kai(c) or has_volcano(c),
 }
 """Whether a cluster has anything to do with a scheduler that some rules are about."""
 

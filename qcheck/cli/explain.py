@@ -1,10 +1,13 @@
-"""`qcheck explain RULE`: one rule with its reason, its fix and its examples; `explain preemption`: who takes back what."""
+"""`qcheck explain RULE`: one rule with its reason, its fix and its examples; `explain preemption`: who takes back what;
+`explain volcano`: what a scheduler's words mean beside Kueue's.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,7 +21,7 @@ from qcheck.cli.rules import no_such_rule
 from qcheck.cli.terminal import wants_color
 from qcheck.findings import baseline, settle, suppressions
 from qcheck.findings.catalogue import Rule, load_catalogue
-from qcheck.findings.rulebook import page_path
+from qcheck.findings.rulebook import page_path, topic_path
 
 PREEMPTION = "preemption"
 ELSEWHERE: dict[str, Callable[..., object]] = {
@@ -31,7 +34,7 @@ ELSEWHERE: dict[str, Callable[..., object]] = {
 
 def explain(
     rule: Annotated[
-        str, typer.Argument(metavar="RULE", help="Id or name, such as QC101; or preemption.", autocompletion=rules)
+        str, typer.Argument(metavar="RULE", help="Such as QC101; or preemption; or volcano.", autocompletion=rules)
     ],
     paths: Annotated[
         list[str] | None, typer.Argument(metavar="[PATHS]...", help="What preemption is to be explained of.")
@@ -55,6 +58,10 @@ def explain(
         return
     if paths or config or cluster or format:
         raise UsageError("PATHS, --config, --cluster and --format belong to `qcheck explain preemption`")
+    topic = topic_path(rule.lower())
+    if topic is not None:
+        _print(topic, color)
+        return
     catalogue = load_catalogue()
     found = next((r for r in catalogue.values() if rule.lower() in (r.id.lower(), r.name)), None)
     if found is None:
@@ -62,8 +69,7 @@ def explain(
     if source:
         to_stdout(f"{source_of(found)}\n")
         return
-    page = page_path(found.id).read_text(encoding="utf-8")
-    to_stdout(_rendered(page) if wants_color(color, sys.stdout) else page)
+    _print(page_path(found.id), color)
 
 
 def source_of(rule: Rule) -> str:
@@ -72,6 +78,11 @@ def source_of(rule: Rule) -> str:
     code = function.__code__
     path = os.path.relpath(code.co_filename)
     return f"{code.co_filename if path.startswith('..') else path}:{code.co_firstlineno}"
+
+
+def _print(path: Path, color: str) -> None:
+    page = path.read_text(encoding="utf-8")
+    to_stdout(_rendered(page) if wants_color(color, sys.stdout) else page)
 
 
 def _rendered(page: str) -> str:

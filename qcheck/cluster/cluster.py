@@ -129,6 +129,10 @@ class Cluster(Value, cached=True):
             from qcheck.cluster.kai import shard_pools  # only where a file has objects of KAI: see `make bench`
 
             pools.update((pool.key, pool) for pool in shard_pools(self.kai_shards, self.kai_queues, self.kai_names))
+        if self.volcano_queues:
+            from qcheck.cluster.volcano import volcano_pools  # for the same reason
+
+            pools.update((pool.key, pool) for pool in volcano_pools(self.volcano_queues, self.volcano_scheduler))
         return pools
 
     @cached_property

@@ -9,8 +9,12 @@ from qcheck.cluster.objects import Object, ObjectId
 from qcheck.cluster.place import Place
 from qcheck.cluster.pods import Quantities, in_base_units
 from qcheck.cluster.policy import VOLCANO_SCHEDULER
-from qcheck.cluster.value import Value
+from qcheck.cluster.quota_pool import QuotaPool, SchedulerName
+from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.workloads import Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 GROUP = "scheduling.volcano.sh"
 QUEUE_ANNOTATION = "scheduling.volcano.sh/queue-name"
@@ -213,3 +217,37 @@ DEFAULT_SCHEDULER = VolcanoScheduler(
 HIERARCHY_KEY = "enableHierarchy"
 HIERARCHY_KEYS = (HIERARCHY_KEY, "enabledHierarchy")
 """The switch as the scheduler reads it, and a spelling after the field in its code, which it does not read."""
+ALL_NODES = "all"
+"""What the nodes are called that node groups do not tell apart."""
+
+
+def volcano_pools(queues: Iterable[VolcanoQueue], scheduler: VolcanoScheduler | None) -> Iterator[QuotaPool]:
+    """Yield the sets of nodes that queues are kept to: all nodes, and each node group that one names."""
+    named: dict[str, Place] = {}
+    known = tuple(queues)
+    for first in known[:1]:
+        yield _pool("pool", ALL_NODES, {}, first.place)
+    if (scheduler or DEFAULT_SCHEDULER).plugin("nodegroup") is None:
+        return
+    for queue in known:
+        for group in (*queue.terms.required, *queue.terms.preferred) if queue.terms else ():
+            named.setdefault(group, queue.place.at("spec", "affinity", "nodeGroupAffinity"))
+    for group in sorted(named):
+        yield _pool("node group", group, {NODE_GROUP_LABEL: group}, named[group])
+
+
+def _pool(word: str, name: str, labels: dict[str, str], place: Place) -> QuotaPool:
+    return QuotaPool(
+        key=pool_key(name),
+        name=name,
+        word=word,
+        scheduler=SchedulerName.VOLCANO,
+        node_labels=labels,
+        place=place,
+        labels_place=place,
+    )
+
+
+def pool_key(name: str) -> str:
+    """The key of a node group among all quota pools."""
+    return f"{SchedulerName.VOLCANO}/{name}"

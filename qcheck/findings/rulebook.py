@@ -61,7 +61,7 @@ class RuleText(Part):
     why: Sentence
     fix: Sentence
     needs: list[str] = []
-    scheduler: Literal["", "kai", "volcano"] = ""
+    scheduler: Literal["", "kai", "volcano", "several"] = ""
     since: str = "0.1.0"
     kueue: str = ""
     params: dict[str, Parameter] = {}
@@ -84,6 +84,14 @@ def read_rulebook() -> dict[str, RuleText]:
     """All rules by id, in order. Raises `RulebookError`."""
     rules = [_read(path) for path in sorted(Path(rules_folder()).glob("QC*.yaml"))]
     return {rule.id: rule for rule in rules}
+
+
+def topic_path(name: str) -> Path | None:
+    """Return the page about a scheduler's words; None for a name that no page has."""
+    rules = Path(rules_folder())
+    inside = rules / "topics"
+    folder = inside if inside.is_dir() else rules.parent / "docs" / "schedulers"
+    return next((page for page in folder.glob("*.md") if page.stem == name), None)
 
 
 def page_path(identifier: str) -> Path:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+
 from qcheck.cluster.problems import Problem
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.volcano import SchedulerPlugin, VolcanoScheduler
@@ -33,7 +35,7 @@ def read_scheduler(documents: Iterable[Document], wanted: str | None) -> tuple[V
     for document in documents:
         top = root(document)
         for rank, at in _candidates(top, problems):
-            rank = -1 if wanted is not None and document.path == wanted else rank
+            rank = -1 if wanted is not None and posixpath.normpath(document.path) == wanted else rank
             found.append((rank, at, object_id(top)))
     if not found:
         return None, problems

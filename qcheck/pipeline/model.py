@@ -10,6 +10,7 @@ from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem
 from qcheck.cluster.unread import NODES, Unread
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.documents.load import load
 from qcheck.findings.result import NotRead
 from qcheck.kinds import judging
 from qcheck.kinds.decode import (
@@ -160,13 +161,25 @@ def _configuration(loaded: Iterable[Loaded], release: tuple[int, int]) -> tuple[
 
 def _volcano_scheduler(scope: ClusterScope, loaded: Iterable[Loaded]) -> tuple[VolcanoScheduler | None, list[Problem]]:
     """The configuration of Volcano's scheduler, where some file has one."""
-    documents = [d for f in loaded if mentions_volcano_scheduler(f.text.text) for d in f.documents]
+    files, named = list(loaded), scope.policy.volcano.scheduler
+    wanted = None if named is None else posixpath.normpath(posixpath.join(scope.root, named))
+    if wanted is not None and all(posixpath.normpath(f.text.path) != wanted for f in files):
+        files += _named_file(wanted)
+    documents = [d for f in files if mentions_volcano_scheduler(f.text.text) for d in f.documents]
     if not documents:
         return None, []
     from qcheck.kinds.volcano_scheduler import read_scheduler
 
-    wanted = scope.policy.volcano.scheduler
-    return read_scheduler(documents, None if wanted is None else posixpath.normpath(posixpath.join(scope.root, wanted)))
+    return read_scheduler(documents, wanted)
+
+
+def _named_file(path: str) -> list[Loaded]:
+    """A file that the settings name and that is not among the paths; nothing where it cannot be read, which QC014 tells."""
+    try:
+        with open(path, "rb") as file:
+            return [load(file.read(), path)]
+    except OSError:
+        return []
 
 
 def _mig_layouts(loaded: Iterable[Loaded]) -> tuple[MigLayout, ...]:

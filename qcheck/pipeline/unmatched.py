@@ -53,6 +53,7 @@ def unmatched(settings: Settings, clusters: Sequence[Cluster], files: Iterable[s
         found[clusters[0].name] += _names(settings, (), None, clusters)
         found[clusters[0].name] += _prices(settings, clusters)
         found[clusters[0].name] += _rules(settings.path, ("rules",), settings.rules)
+        found[clusters[0].name] += _volcano(settings, clusters)
     return found
 
 
@@ -83,7 +84,9 @@ def _names(settings: Settings, at: Route, scope: ClusterScope | None, clusters: 
     yield from _shares(settings, at, scope, clusters)
 
 
-def _shares(settings: Settings, at: Route, scope: ClusterScope | None, clusters: Sequence[Cluster]) -> Iterator[Problem]:
+def _shares(
+    settings: Settings, at: Route, scope: ClusterScope | None, clusters: Sequence[Cluster]
+) -> Iterator[Problem]:
     """Queues with a weight that no scheduler has."""
     common = settings.policy.shares
     mine = common if scope is None else {q: n for q, n in scope.policy.shares.items() if common.get(q) != n}
@@ -168,6 +171,18 @@ def _rules(path: str, at: Route, choice: RuleChoice) -> Iterator[Problem]:
         if choose(catalogue.values(), [word])[1]:
             message = f"{_dotted(route[: len(at) + 1])} names {word}, and there is no such rule"
             yield _problem(path, route, message, _known("rule", known, word))
+
+
+def _volcano(settings: Settings, clusters: Sequence[Cluster]) -> Iterator[Problem]:
+    """The file of the scheduler's configuration, which must be there and hold one."""
+    named = settings.policy.volcano.scheduler
+    if named is None:
+        return
+    wanted = os.path.normpath(os.path.join(settings.root, named))
+    used = (c.volcano_scheduler for c in clusters)
+    if not any(s is not None and s.place is not None and os.path.normpath(s.place.origin.path) == wanted for s in used):
+        message = f"volcano.scheduler names {named}, which holds no configuration of Volcano's scheduler"
+        yield _problem(_path(settings), ("volcano", "scheduler"), message, "Name the file with its actions and tiers.")
 
 
 def _known(what: str, names: Iterable[str], word: str = "") -> str:

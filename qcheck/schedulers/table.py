@@ -11,7 +11,7 @@ from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import view
 from qcheck.quota.promises import Promises
-from qcheck.schedulers.presence import has_kai, has_kueue
+from qcheck.schedulers.presence import has_kai, has_kueue, has_volcano
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator
@@ -65,6 +65,7 @@ def _module(name: SchedulerName) -> Callable[[], Peer]:
 SCHEDULERS = (
     Scheduler(SchedulerName.KUEUE, "Kueue", has_kueue, _module(SchedulerName.KUEUE)),
     Scheduler(SchedulerName.KAI, "KAI", has_kai, _module(SchedulerName.KAI)),
+    Scheduler(SchedulerName.VOLCANO, "Volcano", has_volcano, _module(SchedulerName.VOLCANO)),
 )
 
 

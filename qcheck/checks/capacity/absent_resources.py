@@ -6,6 +6,7 @@ from qcheck.checks.capacity.sums import names, titled
 from qcheck.checks.registry import rule
 from qcheck.cluster.nodes import DECLARED
 from qcheck.cluster.place import Place, follow
+from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.resources import is_accelerator, is_fabric
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
@@ -29,6 +30,12 @@ def advertised(cluster: Cluster, flavor: str, resource: str) -> bool:
     return any(g.advertises(resource) or g.is_only_limited(resource) for g in groups)
 
 
+def is_of_volcano(cluster: Cluster, pool: str) -> bool:
+    """Whether Volcano divides a pool: it says itself what its sums and names lack (QC951, QC952, QC958)."""
+    found = cluster.quota_pools.get(pool)
+    return found is not None and found.scheduler is SchedulerName.VOLCANO
+
+
 @rule("QC103")
 def quota_on_absent_resource(cluster: Cluster) -> Iterator[Finding]:
     """Cell for an accelerator that none of the flavor's nodes advertises; one finding per resource name."""
@@ -44,6 +51,8 @@ def quota_on_absent_resource(cluster: Cluster) -> Iterator[Finding]:
 def _is_absent(cluster: Cluster, flavor: str, resource: str) -> bool:
     supply = supply_of(cluster)
     if supply.is_virtual(resource) or resource == POD_SLOTS or "/" not in resource:
+        return False
+    if is_of_volcano(cluster, flavor):
         return False
     known = bool(supply.matches(flavor)) and supply.is_known(flavor, resource)
     return known and not advertised(cluster, flavor, resource)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.absent_resources import advertised
+from qcheck.checks.capacity.absent_resources import advertised, is_of_volcano
 from qcheck.checks.capacity.repelled import overdrafts_past_taints
 from qcheck.checks.capacity.sums import names, plural, promised, supplied, titled
 from qcheck.checks.registry import rule
@@ -43,10 +43,10 @@ def quota_exceeds_capacity(cluster: Cluster) -> Iterator[Finding]:
     """Sets of flavors that promise more than their nodes can ever supply."""
     for resource in compared_resources(cluster):
         for over in promises_of(cluster).overdrafts(resource, at_best=True):
-            if _is_proven(cluster, resource, over):
+            if is_proven(cluster, resource, over) and not is_of_volcano(cluster, over.pools[0]):
                 yield _exceeds(cluster, resource, over)
         for over, out in overdrafts_past_taints(cluster, resource):
-            if _is_proven(cluster, resource, over):
+            if is_proven(cluster, resource, over) and not is_of_volcano(cluster, over.pools[0]):
                 yield _past_taints(_exceeds(cluster, resource, over), out)
 
 
@@ -61,7 +61,7 @@ def _past_taints(found: Finding, out: Repelled) -> Finding:
     )
 
 
-def _is_proven(cluster: Cluster, resource: str, over: Overdraft) -> bool:
+def is_proven(cluster: Cluster, resource: str, over: Overdraft) -> bool:
     """Whether the excess is beyond what an estimate may be wrong by. Absent accelerators are QC103's."""
     if "/" in resource and not any(advertised(cluster, f, resource) for f in over.pools):
         return False
@@ -92,7 +92,7 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     for quota in sorted(quotas, key=lambda q: -q.promised)[1:]:
         if quota.promised:
             found = found.near(quota.place, f"{show_amount(resource, quota.promised)} for {quota.holder}")
-    found = _near_supply(found, resource, groups)
+    found = near_supply(found, resource, groups)
     provisioned = any(promises_of(cluster).is_provisioned(q) for q in quotas)
     return (
         found.fixed_by(advice)
@@ -146,7 +146,7 @@ def _supply_without_daemon_sets(resource: str, groups: list[NodeGroup], kept: in
     return max(0, total - kept)
 
 
-def _near_supply(found: Finding, resource: str, groups: list[NodeGroup]) -> Finding:
+def near_supply(found: Finding, resource: str, groups: list[NodeGroup]) -> Finding:
     for group in groups:
         found = found.near(group.count_place, supplied(resource, [group], at_best=True))
     for taking in _takers(resource, groups):
@@ -185,7 +185,7 @@ def quota_needs_autoscaling(cluster: Cluster) -> Iterator[Finding]:
             known = not is_accelerator(resource) and waiting.issuperset(over.pools)
             if known or never & set(over.pools) or not _waits_unprovisioned(cluster, resource, over):
                 continue
-            if _is_proven(cluster, resource, over):
+            if is_proven(cluster, resource, over):
                 waiting.update(over.pools if is_accelerator(resource) else ())
                 yield _needs_more(cluster, resource, over)
 
@@ -221,7 +221,9 @@ def _growth(group: NodeGroup) -> str:
 
 @rule("QC106")
 def capacity_unreserved(cluster: Cluster) -> Iterator[Finding]:
-    """Accelerators of flavored nodes beyond all quota."""
+    """Accelerators of flavored nodes beyond all quota; queues of Volcano divide whatever is there."""
+    if cluster.volcano_queues:
+        return
     for resource in sorted(r for r in supply_of(cluster).resources if is_compute(r)):
         for flavors, groups in _sharing(cluster, resource):
             supply = sum(g.static_supply(resource) for g in groups)

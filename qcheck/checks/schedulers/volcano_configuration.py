@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PLUGINS = (
     "binpack", "capacity", "cdp", "conformance", "deviceshare", "drf", "extender", "gang", "network-topology-aware",
-    "nodegroup", "nodeorder", "numaaware", "overcommit", "pdb", "predicates", "priority", "proportion",
+    "nodegroup", "nodeorder", "numa-aware", "overcommit", "pdb", "predicates", "priority", "proportion",
     "rescheduling", "resource-strategy-fit", "resourcequota", "sla", "task-topology", "tdm", "usage",
 )  # fmt: skip
 """The plugins that Volcano's scheduler is built with."""
@@ -78,10 +78,11 @@ def _switches(queues: Queues) -> Iterator[Finding]:
             continue
         if plugin.name not in PLUGINS:
             near = get_close_matches(plugin.name, PLUGINS, 1)
-            found = finding(
-                plugin.place.at("name"), f"the scheduler has no plugin {plugin.name} and goes on without it"
+            message = (
+                f"the scheduler is not built with a plugin {plugin.name}, and goes on without one that it does not find"
             )
-            found = found.fixed_by(f"Write {near[0]}.") if near else found
+            found = finding(plugin.place.at("name"), message)
+            found = found.fixed_by(f"Write {near[0]}.") if near else found.at_most("note")
             yield _of_scheduler(queues, found.with_data(field="plugin", nearest=near[0] if near else None))
         for key in HIERARCHY_KEYS:
             if key != HIERARCHY_KEY and key in plugin.options and HIERARCHY_KEY not in plugin.options:

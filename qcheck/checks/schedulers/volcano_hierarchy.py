@@ -50,7 +50,7 @@ def hierarchy_broken(cluster: Cluster) -> Iterator[Finding]:
 
 def _flat(queues: Queues) -> Iterator[Finding]:
     """Parents, where the division knows none."""
-    having = [q for q in queues.declared if q.is_below_another]
+    having = [q for q in queues.declared if q.is_below_another and queues.exists(q.parent)]
     if queues.is_tree or not having:
         return
     first, *others = having

@@ -85,7 +85,7 @@ def _no_queue(cluster: Cluster, queues: Queues, gang: Gang) -> Finding:
     if gang.queue == ROOT:
         message = f"{gang.id} names the queue root, which takes no jobs"
         return finding(gang.queue_place, message).about(gang.id)
-    certain = cluster.has_all("Queue")
+    certain = cluster.has_all("Queue") and bool(queues.declared)
     fact = f"queue {gang.queue} does not exist" if certain else f"no queue {gang.queue} was read"
     near = nearest(gang.queue, queues.queue)
     found = finding(gang.queue_place, f"{gang.id}: {fact}, so it never starts").about(gang.id).likely(not certain)

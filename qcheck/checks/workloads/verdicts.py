@@ -26,8 +26,16 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kueue.admission import Decision
 
 NOT_COVERED = "resource-not-covered"
-_TOLD_ELSEWHERE = ("level", "flavor-missing", "domain", "flavor-matches-no-nodes", "kai-quota", "kai-no-limit")
-"""Causes that another rule says with the place to edit: QC513, QC401, QC507, QC201, QC908, QC901."""
+_TOLD_ELSEWHERE = (
+    "level",
+    "flavor-missing",
+    "domain",
+    "flavor-matches-no-nodes",
+    "kai-quota",
+    "kai-no-limit",
+    "volcano-limit",
+)
+"""Causes that another rule says with the place to edit: QC513, QC401, QC507, QC201, QC908, QC901, QC960."""
 _MOST = 4
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import answered_once, view
 from qcheck.cluster.volcano import ROOT
-from qcheck.schedulers.volcano.amounts import UNCOUNTED, UNLIMITED
+from qcheck.schedulers.volcano.amounts import UNCOUNTED, UNLIMITED, amounts
 from qcheck.schedulers.volcano.division import NotReady, flat_limit, guaranteed, hierarchy
 from qcheck.schedulers.volcano.jobs import gangs_of
 from qcheck.schedulers.volcano.nodes import is_known, total
@@ -44,6 +44,21 @@ def limits(cluster: Cluster) -> dict[str, Amounts]:
         return {} if isinstance(parts, NotReady) else {name: part.limit for name, part in parts.items()}
     reserved = guaranteed(queues.terms)
     return {t.name: flat_limit(t, most, reserved) for t in queues.terms if t.name != ROOT}
+
+
+@view
+def stopped_by(cluster: Cluster) -> str:
+    """Return why the plugin schedules no queue at all; "" where it does."""
+    queues = queues_of(cluster)
+    if not queues.is_tree:
+        return ""
+    outside = [g.queue for g in gangs_of(cluster) if not g.is_job]
+    parts = hierarchy(queues.terms, amounts(), dict.fromkeys(outside, amounts()))
+    if not isinstance(parts, NotReady):
+        return ""
+    if parts.missing_parent is not None:
+        return f"queue {parts.queue} has no parent {parts.missing_parent}, and so the plugin schedules no queue"
+    return f"queue {parts.queue} has both queues below it and a job, and so the plugin schedules no queue"
 
 
 def _most(cluster: Cluster) -> Amounts:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.cluster.volcano import ROOT, VolcanoQueue
+from qcheck.cluster.volcano import ALL_NODES, ROOT, VolcanoQueue
 from qcheck.quota.shares import NOTHING_TO_RECLAIM, PoolShares, QueueShare, Reclaimable, ShareNote
 from qcheck.schedulers.volcano.amounts import amounts
 from qcheck.schedulers.volcano.division import NotReady, Part, capacity, hierarchy, proportion
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from qcheck.schedulers.volcano.amounts import Amounts
 
 VOLCANO = "volcano"
-ALL_NODES = "all"
-"""The pool of Volcano's shares: node groups keep pods apart and are no part of the division."""
 SHOWN = ("cpu", "memory")
 
 
@@ -41,7 +39,10 @@ class Busy(Value):
 
 
 def shares(cluster: Cluster, demand: Demand, usage: Usage) -> tuple[PoolShares, ...]:  # noqa: ARG001  (no history here)
-    """Every resource that the nodes have, or a queue names. Nothing where nothing of Volcano was read."""
+    """Every resource that the nodes have, or a queue names. Nothing where nothing of Volcano was read.
+
+    The pool is all nodes: node groups keep pods apart and are no part of the division.
+    """
     queues = queues_of(cluster)
     places = _places(cluster, queues)
     if not cluster.volcano_queues:

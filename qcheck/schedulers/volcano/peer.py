@@ -1,0 +1,8 @@
+"""What Volcano offers to the table of schedulers."""
+
+from __future__ import annotations
+
+from qcheck.schedulers.volcano.passage import decide
+from qcheck.schedulers.volcano.quota_tree import queue_of, quota_tree, workload_shapes
+
+__all__ = ["decide", "queue_of", "quota_tree", "workload_shapes"]

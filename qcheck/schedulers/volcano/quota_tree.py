@@ -1,0 +1,126 @@
+"""Volcano's queues as a neutral quota tree; a node group is a pool, and all nodes are one.
+
+Under the capacity plugin a queue is entitled to what it deserves, else to its guarantee; the guarantee is never lent. What
+the topmost queues are entitled to is promised.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.quota_pool import SchedulerName
+from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.cluster.views import view
+from qcheck.cluster.volcano import ALL_NODES, ROOT, pool_key
+from qcheck.packing.pod_shape import PodShape, pod_request
+from qcheck.quota.tree import Cell, QuotaNode, QuotaTree
+from qcheck.schedulers.volcano.amounts import UNLIMITED
+from qcheck.schedulers.volcano.gates import barriers, limits
+from qcheck.schedulers.volcano.jobs import gangs_of
+from qcheck.schedulers.volcano.queues import queues_of
+from qcheck.schedulers.volcano.webhook import is_counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.volcano import VolcanoQueue
+    from qcheck.cluster.workloads import Workload
+    from qcheck.schedulers.volcano.jobs import Gang
+    from qcheck.schedulers.volcano.queues import Queues
+
+WORD = "queue"
+NOT_COUNTED = "pods"
+
+
+@view
+def quota_tree(cluster: Cluster) -> QuotaTree:
+    """Return all declared queues but `root`; those right below it stand at the top."""
+    queues = queues_of(cluster)
+    nodes = tuple(_node(cluster, queues, q) for q in queues.declared if q.name != ROOT)
+    pools = tuple(p for p in cluster.quota_pools.values() if p.scheduler is SchedulerName.VOLCANO)
+    return QuotaTree(SchedulerName.VOLCANO, nodes, pools, queues.cycles)
+
+
+def _node(cluster: Cluster, queues: Queues, queue: VolcanoQueue) -> QuotaNode:
+    has_parent = queues.is_tree and queue.parent in queues.queue and queue.parent != ROOT
+    return QuotaNode(
+        name=queue.name,
+        word=WORD,
+        parent=f"{WORD}/{queue.parent}" if has_parent else None,
+        admits=queue in queues.leaves,
+        cells=tuple(_cells(cluster, queues, queue)),
+        id=queue.id,
+        place=queue.place,
+        is_stopped=queue.state not in ("", "Open"),
+    )
+
+
+def _cells(cluster: Cluster, queues: Queues, queue: VolcanoQueue) -> Iterator[Cell]:
+    """A cell for each resource that the queue is promised some of."""
+    guarantee = queue.amounts["guarantee"]
+    deserved = queue.amounts["deserved"] if queues.scheduler.by_capacity else {}
+    known = limits(cluster).get(queue.name, {})
+    for resource in {**deserved, **guarantee}:
+        if resource == NOT_COUNTED or not is_counted(resource):
+            continue
+        entitled = max(deserved.get(resource, 0), guarantee.get(resource, 0))
+        field = "deserved" if entitled == deserved.get(resource) else "guarantee"
+        limit = known.get(resource, UNLIMITED)
+        place = queue.place_of(field, resource)
+        capability = queue.place_of("capability", resource)
+        yield Cell(
+            pool=pool_key(pool_of(queues, queue.name)),
+            resource=resource,
+            promised=entitled if queue in queues.top else 0,
+            entitled=entitled,
+            lendable=entitled - guarantee.get(resource, 0),
+            limit=None if limit == UNLIMITED else int(limit),
+            holder=queue.name,
+            place=place,
+            name_place=place.key(),
+            limit_place=capability if capability.exists else None,
+        )
+
+
+def pool_of(queues: Queues, name: str) -> str:
+    """The node group that a queue is kept to; all nodes where it may use none or several."""
+    terms = queues.node_terms(name)
+    groups = set() if terms is None else {g for g in (*terms.required, *terms.preferred) if terms.allows(g)}
+    return groups.pop() if len(groups) == 1 else ALL_NODES
+
+
+def gang_of(cluster: Cluster, workload: Workload) -> Gang | None:
+    """The first gang of a workload that Volcano schedules; None for any other."""
+    return next((g for g in gangs_of(cluster) if g.workload is workload), None)
+
+
+def queue_of(cluster: Cluster, workload: Workload) -> str | None:
+    """Return the queue that a workload goes to; None for one that Volcano does not schedule."""
+    gang = gang_of(cluster, workload)
+    return None if gang is None else gang.queue
+
+
+@view
+def workload_shapes(cluster: Cluster) -> dict[str, tuple[PodShape, ...]]:
+    """Return the pods of gangs that pass their gates, by node group."""
+    queues = queues_of(cluster)
+    found: dict[str, list[PodShape]] = {}
+    for gang in gangs_of(cluster):
+        known = queues.queue.get(gang.queue)
+        if gang.workload is not None and known is not None and known in queues.leaves and not barriers(cluster, gang):
+            key = pool_key(pool_of(queues, gang.queue))
+            found.setdefault(key, []).extend(_shapes(cluster, gang, gang.workload))
+    return {pool: tuple(shapes) for pool, shapes in found.items()}
+
+
+def _shapes(cluster: Cluster, gang: Gang, workload: Workload) -> Iterator[PodShape]:
+    for pod_set in workload.pod_sets:
+        name = workload.name if len(workload.pod_sets) == 1 else f"{workload.name}/{pod_set.name}"
+        shape = PodShape(
+            name=name,
+            request=pod_request(cluster, workload, pod_set),
+            queue=gang.queue,
+            template=pod_set.template,
+            count=pod_set.count * workload.groups,
+        )
+        if shape.accelerator:
+            yield replace(shape, place=pod_set.template.place_of(shape.accelerator))
