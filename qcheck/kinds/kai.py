@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from fractions import Fraction
+from math import isfinite
 
 from qcheck.cluster import kai
 from qcheck.cluster.kai import Dimension
@@ -23,12 +24,12 @@ MISPLACED = ("usageQueryTimeout", "queryResolution", "extraParams")
 
 
 def number(at: Cursor) -> Fraction | None:
-    """A plain number, exactly as it is written in decimal."""
+    """A plain number, exactly as it is written in decimal; None for what is no double."""
     if isinstance(at.data, bool) or not isinstance(at.data, (int, float)):
         return None
     try:
-        return Fraction(str(at.data))
-    except ValueError:  # not a number, or infinite
+        return Fraction(str(at.data)) if isfinite(at.data) else None
+    except (OverflowError, ValueError):
         return None
 
 

@@ -9,8 +9,7 @@ from qcheck.checks.registry import rule
 from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, Terms
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
-from qcheck.schedulers.kai.jobs import jobs_of
-from qcheck.schedulers.kai.shards import Shard, shards_of
+from qcheck.schedulers.kai.shards import Shard, jobs_at, shards_of
 from qcheck.schedulers.kai.words import shown, told
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def limit_blocks(cluster: Cluster) -> Iterator[Finding]:
             }
             if stopped:
                 yield _blocks(queue, stopped)
-            elif queue.name not in shard.inner and not _jobs_below(cluster, shard, queue):
+            elif queue.name not in shard.inner and not jobs_at(cluster, shard, queue):
                 yield from _would_block(queue)
 
 
@@ -48,15 +47,7 @@ def blocked_jobs(cluster: Cluster, shard: Shard, terms: Terms, queue: KaiQueue) 
     """The jobs that a limit of 0 keeps from starting."""
     if terms.limit != 0:
         return []
-    return [job for job in _jobs_below(cluster, shard, queue) if job.first[terms.dimension] > 0]
-
-
-def _jobs_below(cluster: Cluster, shard: Shard, queue: KaiQueue) -> list[KaiJob]:
-    return [
-        job
-        for job in jobs_of(cluster)
-        if job.is_scheduled and job.partition == shard.partition and queue in shard.path(job.queue.name)
-    ]
+    return [job for job in jobs_at(cluster, shard, queue) if job.first[terms.dimension] > 0]
 
 
 def _blocks(queue: KaiQueue, stopped: dict[Dimension, list[KaiJob]]) -> Finding:
@@ -243,7 +234,7 @@ def _stranded(cluster: Cluster, shard: Shard, queue: KaiQueue) -> Iterator[Findi
     """A quota that is no multiple of the pods that the queue's jobs have, where these fill a node."""
     quota = queue.terms[Dimension.GPU].quota
     sizes = {group.highest("nvidia.com/gpu") for group in shard.groups}
-    for job in _jobs_below(cluster, shard, queue):
+    for job in jobs_at(cluster, shard, queue):
         pods = {request.amounts[Dimension.GPU] for request in job.requests} - {Fraction(0)}
         size = max(pods, default=Fraction(0))
         if size > 1 and size in sizes and quota > 0 and quota % size:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from qcheck.checks.capacity.sums import plural
 from qcheck.checks.registry import rule
 from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kai.gates import barriers
-from qcheck.schedulers.kai.jobs import jobs_of
-from qcheck.schedulers.kai.shards import GPU, Shard, shards_of
+from qcheck.schedulers.kai.shards import GPU, Shard, jobs_at, shards_of
 from qcheck.schedulers.kai.starvation import Reach, reach
 from qcheck.schedulers.kai.words import shown
 from qcheck.supply.supply import supply_of
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.schedulers.kai.jobs import KaiJob
+
+
+_MOST = 4
 
 
 @rule("QC918")
@@ -32,14 +35,36 @@ def big_job_starves(cluster: Cluster) -> Iterator[Finding]:
         total = shard.static(Dimension.GPU)
         if not (shard.is_known(Dimension.GPU) and shard.is_whole and total):
             continue
-        for job in jobs_of(cluster):
-            queue = shard.queue.get(job.queue.name)
-            if job.partition == shard.partition and queue is not None and _may_starve(job, shard, queue):
-                held = _held(cluster, job, queue)
-                need = held + job.first[Dimension.GPU]
-                found = reach(shard, queue, need, held, total, capacity)
-                if found.at_k < need <= total:
-                    yield _starves(shard, job, queue, found, need, held)
+        for queue in shard.leaves:
+            jobs = [job for job in jobs_at(cluster, shard, queue) if _may_starve(job, shard, queue)]
+            starving = list(_starving(cluster, shard, queue, jobs, total, capacity))
+            if starving:
+                yield _starves(shard, queue, starving)
+
+
+class Starving(Value):
+    """A job, what its queue holds without it and needs with it, and how far the queue's share goes."""
+
+    job: KaiJob
+    need: Fraction
+    held: Fraction
+    reach: Reach
+
+
+def _starving(
+    cluster: Cluster, shard: Shard, queue: KaiQueue, jobs: list[KaiJob], total: int, capacity: int
+) -> Iterator[Starving]:
+    """The jobs of a queue that its share does not reach, the largest first; equal ones are worked out once."""
+    known: dict[tuple[Fraction, Fraction], Reach] = {}
+    for job in sorted(jobs, key=lambda j: -j.first[Dimension.GPU]):
+        held = _held(cluster, shard, queue, job)
+        need = held + job.first[Dimension.GPU]
+        if need <= total:
+            key = (need, held)
+            if key not in known:
+                known[key] = reach(shard, queue, need, held, total, capacity)
+            if known[key].at_k < need:
+                yield Starving(job, need, held, known[key])
 
 
 def _may_starve(job: KaiJob, shard: Shard, queue: KaiQueue) -> bool:
@@ -52,13 +77,16 @@ def _may_starve(job: KaiJob, shard: Shard, queue: KaiQueue) -> bool:
     return any(quota != UNLIMITED and quota < job.first[Dimension.GPU] for quota in quotas)
 
 
-def _held(cluster: Cluster, job: KaiJob, queue: KaiQueue) -> Fraction:
+def _held(cluster: Cluster, shard: Shard, queue: KaiQueue, job: KaiJob) -> Fraction:
     """What the queue's other jobs hold all the time: those that are never evicted."""
-    others = (j for j in jobs_of(cluster) if j.queue.name == queue.name and j is not job and j.is_scheduled)
-    return sum((j.whole[Dimension.GPU] for j in others if j.is_preemptible is False), Fraction(0))
+    others = (j for j in jobs_at(cluster, shard, queue) if j is not job and j.is_preemptible is False)
+    return sum((j.whole[Dimension.GPU] for j in others), Fraction(0))
 
 
-def _starves(shard: Shard, job: KaiJob, queue: KaiQueue, found: Reach, need: Fraction, held: Fraction) -> Finding:
+def _starves(shard: Shard, queue: KaiQueue, starving: list[Starving]) -> Finding:
+    """One finding for the jobs of a queue: the largest, and how many more there are."""
+    first, *others = starving
+    job, found = first.job, first.reach
     ever, reached = shown(Dimension.GPU, found.at_any_k), shown(Dimension.GPU, found.at_k)
     busy = f"while all queues are busy, the share of {queue.name} reaches at most"
     raised = f"raise the quota of {queue.name}, or make the job smaller."
@@ -69,23 +97,31 @@ def _starves(shard: Shard, job: KaiJob, queue: KaiQueue, found: Reach, need: Fra
         smallest = f"{float(found.smallest_k):g}"
         why = f"{busy} {reached} {_at_this_k(shard)}; it takes a kValue of {smallest}"
         fix = f"Set kValue: {smallest} or more{_with_history(shard)}, {raised}"
-    message = (
-        f"{job.workload.id} needs {_size(job, queue, need, held)}, but {why}: it starts only when others leave room"
-    )
+    also = f" (and {plural(len(others), 'other')} of the queue)" if others else ""
+    message = f"{job.workload.id}{also} needs {_size(first, queue)}, but {why}: it starts only when others leave room"
     place = job.gang.place if job.gang.place.exists and job.gang.size > 1 else job.place_of(Dimension.GPU)
     result = finding(place, message).near(queue.terms[Dimension.GPU].quota_place, f"queue {queue.name}")
+    for other in others[:_MOST]:
+        gang = shown(Dimension.GPU, other.job.first[Dimension.GPU])
+        result = result.near(other.job.place_of(Dimension.GPU), f"{other.job.workload.id} needs {gang}")
     if shard.spec is not None:
         result = result.near(shard.spec.place.at("spec", "kValue"), f"shard {shard.name}")
     smallest_k = None if found.smallest_k is None else str(float(found.smallest_k))
-    data = {"needs": str(need), "share": str(found.at_k), "shareAtAnyK": str(found.at_any_k), "kValue": smallest_k}
+    data = {
+        "needs": str(first.need),
+        "share": str(found.at_k),
+        "shareAtAnyK": str(found.at_any_k),
+        "kValue": smallest_k,
+    }
     return result.about(job.workload.id).fixed_by(fix).with_data(queue=queue.name, **data)
 
 
-def _size(job: KaiJob, queue: KaiQueue, need: Fraction, held: Fraction) -> str:
-    size = f"{shown(Dimension.GPU, job.first[Dimension.GPU])} at once"
-    if not held:
+def _size(starving: Starving, queue: KaiQueue) -> str:
+    size = f"{shown(Dimension.GPU, starving.job.first[Dimension.GPU])} at once"
+    if not starving.held:
         return size
-    return f"{size}, with the {shown(Dimension.GPU, held)} that {queue.name} always holds {shown(Dimension.GPU, need)}"
+    held, need = shown(Dimension.GPU, starving.held), shown(Dimension.GPU, starving.need)
+    return f"{size}, with the {held} that {queue.name} always holds {need}"
 
 
 def _at_this_k(shard: Shard) -> str:

@@ -40,7 +40,7 @@ class Hierarchy:
     """The queues of one shard."""
 
     def __init__(self, queues: Iterable[Member]) -> None:
-        known = {queue.name: queue for queue in queues}
+        known = {queue.name: queue for queue in queues if queue.name}
         self.queues = {name: queue for name, queue in known.items() if _has_ancestry(queue, known)}
         self._children: dict[str, list[Member]] = {}
         for queue in self.queues.values():
@@ -86,23 +86,14 @@ class Hierarchy:
         shares: Amounts = {name: dict.fromkeys(Dimension, 0.0) for name in self.queues}
         for dimension in Dimension:
             used = {name: usage.get(name, {}).get(dimension, 0.0) for name in self.queues}
-            self._divide_below("", total.get(dimension, 0.0), dimension, asked, used, k, shares)
+            levels = [("", total.get(dimension, 0.0))]
+            while levels:
+                parent, amount = levels.pop()
+                level = [_claim(q, dimension, asked[q.name][dimension], used[q.name]) for q in self.children(parent)]
+                for name, share in divide(amount, level, k).items():
+                    shares[name][dimension] = share
+                    levels.append((name, share))
         return shares
-
-    def _divide_below(
-        self,
-        parent: str,
-        total: float,
-        dimension: Dimension,
-        asked: Amounts,
-        used: Mapping[str, float],
-        k: float,
-        shares: Amounts,
-    ) -> None:
-        claims = [_claim(q, dimension, asked[q.name][dimension], used[q.name]) for q in self.children(parent)]
-        for name, share in divide(total, claims, k).items():
-            shares[name][dimension] = share
-            self._divide_below(name, share, dimension, asked, used, k, shares)
 
 
 def _has_ancestry(queue: Member, known: Mapping[str, Member]) -> bool:

@@ -13,7 +13,7 @@ from qcheck.cluster.kai import Dimension, KaiNames, KaiPodGroup
 from qcheck.cluster.place import follow
 from qcheck.cluster.policy import KAI_CLASSES
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.cluster.views import view
+from qcheck.cluster.views import Same, view
 from qcheck.schedulers.kai.gangs import Gang, first_pods
 from qcheck.schedulers.kai.requests import Request, request_of
 
@@ -112,8 +112,19 @@ def jobs_of(cluster: Cluster) -> tuple[KaiJob, ...]:
 
 
 def job_of(cluster: Cluster, workload: Workload) -> KaiJob | None:
-    """A workload, also one that is not among the files, as a job of KAI."""
+    """A workload as a job of KAI, also one that is not among the files; None for one that is not KAI's business."""
+    known = _by_workload(cluster)
+    if Same(workload) in known:
+        return known[Same(workload)]
     return _job(cluster, cluster.kai_names, workload, _pod_groups(cluster))
+
+
+@view
+def _by_workload(cluster: Cluster) -> dict[Same, KaiJob | None]:
+    """The workloads among the files, with what each is to KAI."""
+    found: dict[Same, KaiJob | None] = {Same(workload): None for workload in cluster.workloads}
+    found.update((Same(job.workload), job) for job in jobs_of(cluster))
+    return found
 
 
 @view

@@ -15,7 +15,7 @@ from qcheck.cluster.views import view
 from qcheck.packing.pod_shape import PodShape, pod_request
 from qcheck.quota.tree import Cell, Origin, QuotaNode, QuotaTree
 from qcheck.schedulers.kai.gates import barriers
-from qcheck.schedulers.kai.jobs import jobs_of
+from qcheck.schedulers.kai.jobs import job_of, jobs_of
 from qcheck.schedulers.kai.shards import RESOURCES, Shard, shard_of, shards_of
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ def _counts(shard: Shard, queue: KaiQueue, dimension: Dimension) -> bool:
 
 def queue_of(cluster: Cluster, workload: Workload) -> str | None:
     """Return the queue that a workload of KAI goes to; None for one that KAI does not schedule."""
-    return next((j.queue.name for j in jobs_of(cluster) if j.workload is workload and j.is_scheduled), None)
+    job = job_of(cluster, workload)
+    return job.queue.name if job is not None and job.is_scheduled else None
 
 
 @view

@@ -6,6 +6,7 @@ carry the label at all.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cached_property
 
 from qcheck.cluster.kai import Dimension, KaiNames, KaiQueue, SchedulingShard, partition_of
@@ -13,6 +14,7 @@ from qcheck.cluster.quota_pool import QuotaPool, SchedulerName
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import view
 from qcheck.schedulers.kai.hierarchy import Hierarchy, Member, Share
+from qcheck.schedulers.kai.jobs import jobs_of
 from qcheck.supply.groups import ALL
 from qcheck.supply.supply import supply_of
 
@@ -20,9 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
+    from qcheck.schedulers.kai.jobs import KaiJob
     from qcheck.supply.groups import NodeGroup
 
 GPU = "nvidia.com/gpu"
+LARGEST = 10**300
 RESOURCES = {Dimension.GPU: GPU, Dimension.CPU: "cpu", Dimension.MEMORY: "memory"}
 """The resource that each dimension counts on the nodes."""
 CHART_QUEUES = ("default-queue", "default-parent-queue")
@@ -53,7 +57,14 @@ class Shard(Value, cached=True):
 
     def children(self, name: str) -> list[KaiQueue]:
         """The queues directly below a queue; below "" those at the top."""
-        return [queue for queue in self.queues if queue.parent == name]
+        return self._children.get(name, [])
+
+    @cached_property
+    def _children(self) -> dict[str, list[KaiQueue]]:
+        found: dict[str, list[KaiQueue]] = {}
+        for queue in self.queues:
+            found.setdefault(queue.parent, []).append(queue)
+        return found
 
     @cached_property
     def inner(self) -> frozenset[str]:
@@ -67,11 +78,11 @@ class Shard(Value, cached=True):
 
     def path(self, name: str) -> list[KaiQueue]:
         """A queue and its ancestors, up to the top or to a missing parent."""
-        found: list[KaiQueue] = []
-        while name in self.queue and self.queue[name] not in found:
-            found.append(self.queue[name])
+        found: dict[str, KaiQueue] = {}
+        while name in self.queue and name not in found:
+            found[name] = self.queue[name]
             name = self.queue[name].parent
-        return found
+        return list(found.values())
 
     @property
     def k(self) -> float:
@@ -87,7 +98,7 @@ class Shard(Value, cached=True):
         proportion = spec.plugin("proportion") if spec else None
         if proportion is not None and proportion.arguments is not None:
             return _double(proportion.arguments.get("kValue"), 1.0)
-        return 1.0 if spec is None or spec.k is None else float(spec.k)
+        return 1.0 if spec is None or spec.k is None else double(spec.k)
 
     def static(self, dimension: Dimension) -> int:
         """What is there now, in base units: allocatable minus DaemonSets and reserves."""
@@ -117,9 +128,14 @@ def _double(text: str | None, default: float) -> float:
         return default
 
 
+def double(amount: Fraction | int) -> float:
+    """An exact amount as KAI computes with it; one beyond all doubles is the largest that leaves room to add."""
+    return float(max(-LARGEST, min(LARGEST, amount)))
+
+
 def _member(queue: KaiQueue) -> Member:
     shares = {
-        dimension: Share(quota=float(terms.quota), limit=float(terms.limit), weight=float(terms.weight))
+        dimension: Share(quota=double(terms.quota), limit=double(terms.limit), weight=double(terms.weight))
         for dimension, terms in queue.terms.items()
     }
     created = 0.0 if queue.created is None else float(queue.created)
@@ -151,6 +167,23 @@ def _shard(cluster: Cluster, names: KaiNames, pool: QuotaPool) -> Shard:
         groups=tuple(m.group for m in matches),
         is_whole=all(m.how_many == ALL for m in matches),
     )
+
+
+@view
+def jobs_by_queue(cluster: Cluster) -> dict[tuple[str, str], list[KaiJob]]:
+    """The jobs at and below each queue, by partition and queue."""
+    found: dict[tuple[str, str], list[KaiJob]] = {}
+    for job in jobs_of(cluster):
+        shard = shard_of(cluster, job.partition)
+        if job.is_scheduled and shard is not None:
+            for queue in shard.path(job.queue.name):
+                found.setdefault((shard.partition, queue.name), []).append(job)
+    return found
+
+
+def jobs_at(cluster: Cluster, shard: Shard, queue: KaiQueue) -> list[KaiJob]:
+    """The jobs at and below a queue."""
+    return jobs_by_queue(cluster).get((shard.partition, queue.name), [])
 
 
 def siblings(shard: Shard) -> Iterator[tuple[KaiQueue | None, list[KaiQueue]]]:

@@ -14,7 +14,7 @@ from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.quota.shares import NOTHING_TO_RECLAIM, PoolShares, QueueShare, Reclaimable, ShareNote
 from qcheck.schedulers.kai.jobs import jobs_of
-from qcheck.schedulers.kai.shards import RESOURCES, Shard, shards_of
+from qcheck.schedulers.kai.shards import RESOURCES, Shard, double, shards_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -48,8 +48,8 @@ def shares(cluster: Cluster, demand: Demand, usage: Usage) -> tuple[PoolShares, 
 def _divided(cluster: Cluster, shard: Shard, demand: Demand, usage: Usage) -> Busy:
     total = {dimension: what_there_is(cluster, shard, dimension) for dimension in Dimension}
     requests = {queue.name: {d: _wanted(demand, queue.name, d) for d in Dimension} for queue in shard.leaves}
-    used = {queue.name: {d: float(usage.of(queue.name, RESOURCES[d])) for d in Dimension} for queue in shard.queues}
-    amounts = {dimension: float(amount) for dimension, amount in total.items()}
+    used = {queue.name: {d: double(usage.of(queue.name, RESOURCES[d])) for d in Dimension} for queue in shard.queues}
+    amounts = {dimension: double(amount) for dimension, amount in total.items()}
     return Busy(
         shard=shard,
         total=total,
@@ -75,7 +75,7 @@ def _group_total(group: NodeGroup, resource: str, scheduler: str) -> int:
 
 def _wanted(demand: Demand, queue: str, dimension: Dimension) -> float:
     wanted = demand.of(queue, RESOURCES[dimension])
-    return inf if wanted is None else float(wanted)
+    return inf if wanted is None else double(wanted)
 
 
 def _pool(cluster: Cluster, busy: Busy, dimension: Dimension) -> PoolShares:

@@ -12,6 +12,7 @@ from fractions import Fraction
 from qcheck.cluster.kai import Dimension
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.kai.division import Claim, divide
+from qcheck.schedulers.kai.shards import double
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -70,7 +71,14 @@ def _share(shard: Shard, queue: KaiQueue, need: float, held: float, total: float
 
 
 def _rivals(level: Sequence[KaiQueue], queue: KaiQueue) -> list[str]:
-    return [q.name for q in level if q is not queue] or [""]
+    """The other queues of a level, of those that take part alike only one."""
+    alike = {_part(q): q.name for q in level if q is not queue}
+    return list(alike.values()) or [""]
+
+
+def _part(queue: KaiQueue) -> tuple[object, ...]:
+    terms = queue.terms[Dimension.GPU]
+    return terms.quota, terms.limit, terms.weight, queue.priority
 
 
 def _divided(
@@ -93,9 +101,9 @@ def _claim(queue: KaiQueue, request: float, usage: float) -> Claim:
     terms = queue.terms[Dimension.GPU]
     return Claim(
         queue=queue.name,
-        quota=float(terms.quota),
-        limit=float(terms.limit),
-        weight=float(terms.weight),
+        quota=double(terms.quota),
+        limit=double(terms.limit),
+        weight=double(terms.weight),
         request=request,
         usage=usage,
         priority=queue.priority,

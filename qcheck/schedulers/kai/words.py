@@ -39,7 +39,9 @@ def told(dimension: Dimension, amount: Fraction | float) -> str:
 
 def number(amount: Fraction) -> str:
     """Up to three decimals, without zeros at the end."""
-    return f"{float(amount):.3f}".rstrip("0").rstrip(".")
+    if amount.denominator == 1:
+        return str(amount.numerator)
+    return f"{float(round(amount, 3)):.3f}".rstrip("0").rstrip(".")
 
 
 def added(dimension: Dimension, parts: Iterable[tuple[str, Fraction]]) -> str:
