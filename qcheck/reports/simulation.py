@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from qcheck.answers.lanes import Lane
     from qcheck.answers.simulate import Simulated
     from qcheck.reports.jsontext import Json
-    from qcheck.schedulers.kueue.simulation.timeline import CycleRecord
+    from qcheck.schedulers.kueue.simulation.timeline import CycleRecord, Span
 
     Data = dict[str, Json]
 
-MOST_LINES = 200
-"""Cycles that the text shows; JSON has all of them."""
+MOST_EVENTS = 200
+"""Steps that the text shows; JSON has all of them."""
 MOST_PENDING = 40
 
 
@@ -74,12 +74,14 @@ def render_text(run: Simulated) -> str:
     timeline = run.timeline
     mode = "fair sharing" if run.rules.is_fair else "classical preemption"
     lines = [f"Kueue {run.cluster.policy.kueue}, {mode}, {plural(len(run.jobs), 'workload')}", ""]
-    moving = [c for c in timeline.cycles if c.moves]
-    for record in moving[:MOST_LINES]:
-        lines += _cycle_lines(record, timeline.start)
-    if len(moving) > MOST_LINES:
-        lines.append(f"... {plural(len(moving) - MOST_LINES, 'more cycle')}: --format json has all of them")
-    if not moving:
+    events = [(c.at, 1, list(_cycle_lines(c, timeline.start))) for c in timeline.cycles if c.moves]
+    if run.scenario.eviction_delay:
+        events += [(s.end or 0, 0, [_release(s, timeline.start)]) for s in timeline.spans if s.preempted_by]
+    events.sort(key=lambda e: e[:2])
+    lines += [line for _, _, text in events[:MOST_EVENTS] for line in text]
+    if len(events) > MOST_EVENTS:
+        lines.append(f"... {plural(len(events) - MOST_EVENTS, 'more step')}: --format json has all of them")
+    if not events:
         lines.append("nothing is admitted and nothing is preempted")
     lines += ["", *_end(run), "", *_table(lanes(run))]
     lines += ["", *(f"not simulated: {what}" for what in run.not_simulated)]
@@ -98,6 +100,11 @@ def _cycle_lines(record: CycleRecord, start: int) -> Iterator[str]:
     passed = [name for name, o in record.heads if o in (Outcome.NO_LONGER_FITS, Outcome.OVERLAP)]
     if passed:
         yield f"{head} {', '.join(passed)}: lost to an earlier workload of this cycle"
+
+
+def _release(span: Span, start: int) -> str:
+    held = ", ".join(f"{show_amount(r, n)} {r}" for (_, r), n in sorted(span.held.items()) if n)
+    return f"{clock((span.end or 0) - start):>10}  {'':11} {span.job.name} gives back {held}"
 
 
 def clock(seconds: int) -> str:

@@ -61,7 +61,7 @@ class Branch(Value, cached=True):
 def divide(branch: Branch, budget: Amount) -> dict[str, Amount]:
     """What every queue at and below a branch gets if the branch may use `budget`."""
     if branch.is_queue:
-        got = min(Fraction(budget), branch.first if branch.most is None else branch.most)
+        got = Fraction(budget) if branch.most is None else min(Fraction(budget), branch.most)
         return {branch.name: got.numerator if got.denominator == 1 else got}
     given = [child.first for child in branch.below]
     shared = sum((max(Fraction(0), g - c.kept) for g, c in zip(given, branch.below, strict=True)), Fraction(0))
