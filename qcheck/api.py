@@ -6,8 +6,6 @@ result = audit(["clusters/prod"])
 
 from __future__ import annotations
 
-import os
-
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.pipeline.gather import gather
 from qcheck.pipeline.judge import checked
@@ -71,21 +69,9 @@ def simulate(
 
     Raises `QuestionError` for a scenario that cannot be read or names what the cluster does not have.
     """
-    from qcheck.answers.question import QuestionError
-    from qcheck.answers.simulate import simulate as run
-    from qcheck.pipeline.scenario import read_scenario
+    from qcheck.pipeline.simulate import run_scenario
 
-    settings = settings or Settings()
-    written = read_scenario(scenario)
-    asked = set(written.manifests)
-    present = [p for p in written.manifests if os.path.exists(p)]
-    gathered = gather((*present, *paths), settings, watch, asked)
-    if len(gathered.clusters) != 1:
-        names = ", ".join(c.name for c in gathered.clusters)
-        raise QuestionError([f"{scenario}: the paths hold several clusters ({names}); name one with --cluster"])
-    cluster = gathered.clusters[0]
-    found = [w for w in cluster.workloads if w.place.origin.path in asked]
-    return run(cluster, written.scenario(found), lambda number, _: watch("simulate", number, 0))
+    return run_scenario(scenario, paths, settings or Settings(), watch, None).run
 
 
 def drift(paths: Sequence[str], live: Live, settings: Settings, watch: Watch = unwatched) -> Drift:

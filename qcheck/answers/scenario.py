@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.labels import NodeSelection
+from qcheck.cluster.objects import ObjectId
 from qcheck.cluster.place import Place
+from qcheck.cluster.pods import Container, PodTemplate, Quantities
 from qcheck.cluster.value import Value
-from qcheck.cluster.workloads import Workload
+from qcheck.cluster.workloads import PodSet, Workload
 
 
 class Admitted(Value):
@@ -45,3 +48,33 @@ class Scenario(Value):
     start: int
     eviction_delay: int
     actors: tuple[Actor, ...]
+
+
+def pods(name: str, count: int, requests: Quantities, place: Place) -> PodSet:
+    """A pod set of which nothing but the requests is known."""
+    template = PodTemplate(
+        place=place,
+        labels={},
+        annotations={},
+        metadata_place=place,
+        selection=NodeSelection({}, ()),
+        tolerations=(),
+        containers=(Container(name=name, place=place, requests=requests, limits={}),),
+    )
+    return PodSet(name, template, count, place.at("count"))
+
+
+def written_workload(name: str, namespace: str | None, place: Place, pod_sets: tuple[PodSet, ...]) -> Workload:
+    """A workload that a scenario describes itself."""
+    return Workload(
+        id=ObjectId("kueue.x-k8s.io", "v1beta2", "Workload", name, namespace),
+        place=place,
+        labels={},
+        annotations={},
+        framework=None,
+        queue=None,
+        queue_place=place,
+        priority_class=None,
+        priority_class_place=place,
+        pod_sets=pod_sets,
+    )

@@ -17,6 +17,9 @@ MODULES = {
     "report": "qcheck.reports.schema",
     "nodepool": "qcheck.nodepools.schema",
     "drift": "qcheck.reports.drift_schema",
+    "shares": "qcheck.reports.shares_schema",
+    "simulate": "qcheck.reports.simulation_schema",
+    "scenario": "qcheck.pipeline.scenario",
 }
 NEWEST = "v1beta2"
 
@@ -27,12 +30,14 @@ def known() -> list[str]:
 
 
 def schema(
-    of: Annotated[str, typer.Argument(metavar="config|report|nodepool|drift|KIND", autocompletion=known)],
+    of: Annotated[
+        str, typer.Argument(metavar="config|report|nodepool|drift|shares|simulate|scenario|KIND", autocompletion=known)
+    ],
     api_version: Annotated[str, typer.Option("--api-version", help="Of a kind of Kueue: v1beta1 or v1beta2.")] = NEWEST,
     kueue: Annotated[str, typer.Option("--kueue", help="Of a kind of Kueue: the release that serves it.")] = "0.19",
 ) -> None:
     """Print a JSON Schema: of qcheck.yaml (config), of --format json (report), of the NodePool format (nodepool),
-    of `drift --format json` (drift).
+    of the JSON of `drift`, `shares` and `simulate`, of a scenario for `simulate` (scenario).
 
     Or of a kind of Kueue, such as ClusterQueue, as a release serves it: for editors and other validators.
     """

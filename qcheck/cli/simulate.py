@@ -6,22 +6,46 @@ from typing import Annotated
 
 import typer
 
-from qcheck import api
 from qcheck.answers.question import QuestionError
 from qcheck.cli.admit import In
 from qcheck.cli.arguments import Clusters, ConfigFile, Format, Verbose
 from qcheck.cli.given import paths_for, settings_for
 from qcheck.cli.output import UsageError, parse_outputs, write
 from qcheck.cli.terminal import Watch
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports import simulation as report
+from qcheck.sources.git import GitError
 
-FORMATS = {"text": report.render_text, "json": report.render_json}
+if TYPE_CHECKING:
+    from qcheck.answers.simulate import Simulated
+
+
+def _html(run: Simulated) -> str:
+    from qcheck.reports.html.simulation import render
+
+    return render(run)
+
+
+FORMATS = {"text": report.render_text, "json": report.render_json, "html": _html}
+COMPARISONS = {"text": report.render_change, "json": report.render_change_json}
 HINT = "`qcheck schema scenario` prints what a scenario may hold, docs/simulate.md explains it."
 
 
 def simulate(
     scenario: Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario file.", show_default=False)],
     into: In = None,
+    full_with: Annotated[
+        str | None,
+        typer.Option(
+            "--full-with",
+            metavar="SHAPE",
+            help="Start with full queues: each holds workloads of this shape of the settings, or of nvidia.com/gpu=8.",
+        ),
+    ] = None,
+    compare: Annotated[
+        str | None,
+        typer.Option("--compare", metavar="BASE..HEAD", help="Run it before and after a change; BASE.. is up to now."),
+    ] = None,
     config: ConfigFile = None,
     cluster: Clusters = None,
     format: Format = None,
@@ -31,15 +55,28 @@ def simulate(
 
     Exit codes: 0 it ran; 2 it could not.
     """
-    outputs = parse_outputs(format or (), tuple(FORMATS))
+    from qcheck.pipeline.simulate import run_change, run_scenario  # pydantic: for this command only
+
+    outputs = parse_outputs(format or (), tuple(FORMATS if compare is None else COMPARISONS))
     settings = settings_for(into or [scenario], config, cluster or ())
     watch = Watch(verbose, quiet=False)
     watch.note(f"settings: {settings.path or 'none found'}")
+    paths = paths_for(into or [], settings)
     try:
-        run = api.simulate(scenario, paths_for(into or [], settings), settings, watch)
+        if compare is None:
+            runs = [run_scenario(scenario, paths, settings, watch, full_with)]
+            texts = [FORMATS[o.format](runs[0].run) for o in outputs]
+        else:
+            before, after = run_change(scenario, compare, paths, settings, watch, full_with)
+            runs = [before, after]
+            texts = [COMPARISONS[o.format](before.run, after.run, (before.name, after.name)) for o in outputs]
     except QuestionError as error:
         raise UsageError(str(error), HINT) from None
-    watch("report", 0, 0)
-    for output in outputs:
-        write(output, FORMATS[output.format](run))
+    except GitError as error:
+        raise UsageError(str(error), error.hint) from None
+    for output, text in zip(outputs, texts, strict=True):
+        write(output, text)
     watch.close()
+    unjudged = [why for ran in runs for why in ran.unjudged]
+    if unjudged:
+        raise UsageError("could not judge everything:\n" + "\n".join(dict.fromkeys(unjudged)))

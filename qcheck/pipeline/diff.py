@@ -17,7 +17,7 @@ from qcheck.settings import Settings, load_settings
 from qcheck.sources import files
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Sequence, Set
 
     from qcheck.answers.comparison import Comparison
     from qcheck.findings.result import Result
@@ -70,7 +70,7 @@ def _directory(path: str) -> Side:
 
 def compare(before: Side, after: Side, watch: Watch = unwatched) -> Comparison:
     """Judges both states. Raises `BaselineError` as `audit` does."""
-    old, new = _gathered(before, watch), _gathered(after, watch)
+    old, new = gathered(before, watch), gathered(after, watch)
     was = checked(old, replace(before.settings, baseline=None), watch)
     now = checked(new, after.settings, watch, before=old)
     clusters = list(changes(old, new).values())
@@ -80,17 +80,17 @@ def compare(before: Side, after: Side, watch: Watch = unwatched) -> Comparison:
 def check_since(revision: str, paths: Sequence[str], settings: Settings, watch: Watch = unwatched) -> Result:
     """`check --since`: what the files as they are have that they had not when they left `revision`."""
     before, after = sides(revision, None, paths, settings)
-    old = checked(_gathered(before, watch), replace(settings, baseline=None), watch)
-    return only_new(old, checked(_gathered(after, watch), settings, watch))
+    old = checked(gathered(before, watch), replace(settings, baseline=None), watch)
+    return only_new(old, checked(gathered(after, watch), settings, watch))
 
 
-def _gathered(side: Side, watch: Watch) -> Gathered:
-    """One state, read; renderers see its files in a directory of their own, where git holds them."""
+def gathered(side: Side, watch: Watch, first: Set[str] = frozenset()) -> Gathered:
+    """One state, read; renderers see its files in a directory of their own, where git holds them. `first`: see `gather`."""
     if side.revision is None or not side.settings.renders:
-        return gather(side.found, side.settings, watch)
+        return gather(side.found, side.settings, watch, first)
     from qcheck.sources import git
 
     root = git.root_of(".")
     with git.laid_out(side.revision, root) as tree:
         here = os.path.join(tree, os.path.relpath(os.path.realpath("."), os.path.realpath(root)))
-        return gather(side.found, side.settings, watch, within=here)
+        return gather(side.found, side.settings, watch, first, within=here)

@@ -9,11 +9,8 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from qcheck.answers.question import QuestionError
-from qcheck.answers.scenario import Actor, Admitted, Scenario
-from qcheck.cluster.labels import NodeSelection
-from qcheck.cluster.objects import ObjectId
+from qcheck.answers.scenario import Actor, Admitted, Scenario, pods, written_workload
 from qcheck.cluster.place import Place
-from qcheck.cluster.pods import Container, PodTemplate
 from qcheck.cluster.quantity import Quantity
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.workloads import PodSet, Workload
@@ -111,6 +108,10 @@ class ScenarioFile:
         self._folder = os.path.dirname(document.path)
 
     @property
+    def path(self) -> str:
+        return self._document.path
+
+    @property
     def manifests(self) -> tuple[str, ...]:
         """The files that its workloads come from, relative to the working directory."""
         named = (os.path.normpath(os.path.join(self._folder, w.manifest)) for w in self._part.workloads if w.manifest)
@@ -195,32 +196,12 @@ def _repeated(part: WorkloadPart, actor: Actor) -> list[Actor]:
 def _inline(part: WorkloadPart, place: Place) -> Workload:
     """The pod sets of an entry as a workload of their own."""
     namespace = part.queue.split("/")[0] if part.queue else None
-    return Workload(
-        id=ObjectId(group="kueue.x-k8s.io", version="v1beta2", kind="Workload", name=part.name, namespace=namespace),
-        place=place,
-        labels={},
-        annotations={},
-        framework=None,
-        queue=None,
-        queue_place=place,
-        priority_class=None,
-        priority_class_place=place,
-        pod_sets=tuple(_pod_set(p, place.at("podSets", i)) for i, p in enumerate(part.pod_sets or ())),
-    )
+    sets = tuple(_pod_set(p, place.at("podSets", i)) for i, p in enumerate(part.pod_sets or ()))
+    return written_workload(part.name, namespace, place, sets)
 
 
 def _pod_set(part: PodSetPart, place: Place) -> PodSet:
-    requests = {r: q for r, q in part.requests.items() if isinstance(q, Quantity)}
-    template = PodTemplate(
-        place=place,
-        labels={},
-        annotations={},
-        metadata_place=place,
-        selection=NodeSelection({}, ()),
-        tolerations=(),
-        containers=(Container(name=part.name, place=place, requests=requests, limits={}),),
-    )
-    return PodSet(part.name, template, part.count, place.at("count"))
+    return pods(part.name, part.count, {r: q for r, q in part.requests.items() if isinstance(q, Quantity)}, place)
 
 
 def _doubled(actors: list[Actor]) -> list[str]:
@@ -235,3 +216,9 @@ def _doubled(actors: list[Actor]) -> list[str]:
                 f"{actor.place.origin.path}:{at}: a second workload {actor.name} (the first is in line {line})"
             )
     return faults
+
+
+def json_schema() -> dict[str, object]:
+    """The JSON Schema (2020-12) of a scenario."""
+    schema = ScenarioPart.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "qcheck scenario"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.answers.lanes import lanes
+from qcheck.answers.outcomes import fate_changes
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.jsontext import dump
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from qcheck.answers.lanes import Lane
+    from qcheck.answers.outcomes import Fate
     from qcheck.answers.simulate import Simulated
     from qcheck.reports.jsontext import Json
     from qcheck.schedulers.kueue.simulation.timeline import CycleRecord, Span
@@ -71,21 +73,25 @@ def _cycle(record: CycleRecord) -> Data:
 
 def render_text(run: Simulated) -> str:
     """The timeline, the end, and a table of the queues."""
-    timeline = run.timeline
     mode = "fair sharing" if run.rules.is_fair else "classical preemption"
-    lines = [f"Kueue {run.cluster.policy.kueue}, {mode}, {plural(len(run.jobs), 'workload')}", ""]
+    lines = [f"Kueue {run.cluster.policy.kueue}, {mode}, {plural(len(run.jobs), 'workload')}", "", *steps(run)]
+    lines += ["", *ending(run), "", *_table(lanes(run))]
+    lines += ["", *(f"not simulated: {what}" for what in run.not_simulated)]
+    return "\n".join(map(plain, lines)).rstrip() + "\n"
+
+
+def steps(run: Simulated) -> Iterator[str]:
+    """What happens, in order of time."""
+    timeline = run.timeline
     events = [(c.at, 1, list(_cycle_lines(c, timeline.start))) for c in timeline.cycles if c.moves]
     if run.scenario.eviction_delay:
         events += [(s.end or 0, 0, [_release(s, timeline.start)]) for s in timeline.spans if s.preempted_by]
     events.sort(key=lambda e: e[:2])
-    lines += [line for _, _, text in events[:MOST_EVENTS] for line in text]
+    yield from (line for _, _, text in events[:MOST_EVENTS] for line in text)
     if len(events) > MOST_EVENTS:
-        lines.append(f"... {plural(len(events) - MOST_EVENTS, 'more step')}: --format json has all of them")
+        yield f"... {plural(len(events) - MOST_EVENTS, 'more step')}: --format json has all of them"
     if not events:
-        lines.append("nothing is admitted and nothing is preempted")
-    lines += ["", *_end(run), "", *_table(lanes(run))]
-    lines += ["", *(f"not simulated: {what}" for what in run.not_simulated)]
-    return "\n".join(map(plain, lines)).rstrip() + "\n"
+        yield "nothing is admitted and nothing is preempted"
 
 
 def _cycle_lines(record: CycleRecord, start: int) -> Iterator[str]:
@@ -115,7 +121,8 @@ def clock(seconds: int) -> str:
     return f"{sign}{days}d {shown}" if days else f"{sign}{shown}"
 
 
-def _end(run: Simulated) -> Iterator[str]:
+def ending(run: Simulated) -> Iterator[str]:
+    """How the run ends, and who waits then."""
     timeline = run.timeline
     at = clock(timeline.end - timeline.start)
     waiting = [*((w.job.name, w.job.queue, _why(w.site, w.reason)) for w in timeline.waiting)]
@@ -155,3 +162,50 @@ def _table(found: Sequence[Lane]) -> Iterator[str]:
 def amount(lane: Lane, units: int) -> str:
     """An amount of a lane's resource with its unit."""
     return f"{show_amount(lane.resource, units)} {lane.resource}"
+
+
+def render_change_json(before: Simulated, after: Simulated, names: tuple[str, str]) -> str:
+    """Both runs, and the workloads that fare differently."""
+    changes = fate_changes(before, after)
+    return dump(
+        {
+            "schema": 1,
+            "before": {"name": names[0], **as_data(before)},
+            "after": {"name": names[1], **as_data(after)},
+            "changes": [
+                {"workload": c.workload, "before": _fate_data(c.before), "after": _fate_data(c.after)} for c in changes
+            ],
+        }
+    )
+
+
+def _fate_data(fate: Fate | None) -> Json:
+    if fate is None:
+        return None
+    return {"queue": fate.queue, "started": fate.started, "preempted": fate.preempted, "waits": fate.waits}
+
+
+def render_change(before: Simulated, after: Simulated, names: tuple[str, str]) -> str:
+    """What a change does to the workloads and to each queue."""
+    start = before.timeline.start
+    lines = [f"{names[0]} -> {names[1]}", ""]
+    changes = fate_changes(before, after)
+    lines += [
+        f"{change.workload}: {_fate(change.before, start)} -> {_fate(change.after, start)}"
+        for change in changes[:MOST_EVENTS]
+    ]
+    if len(changes) > MOST_EVENTS:
+        lines.append(f"... and {len(changes) - MOST_EVENTS:,} more: --format json has all of them")
+    lines += ["every workload fares as before"] if not changes else []
+    for name, run in zip(names, (before, after), strict=True):
+        lines += ["", f"{name}: ends {run.timeline.outcome}", *_table(lanes(run))]
+    return "\n".join(map(plain, lines)).rstrip() + "\n"
+
+
+def _fate(fate: Fate | None, start: int) -> str:
+    if fate is None:
+        return "cannot be queued"
+    parts = [] if fate.started is None else [f"starts at {clock(fate.started - start)}"]
+    parts += [f"is preempted {plural(fate.preempted, 'time')}"] if fate.preempted else []
+    parts += ["waits at the end"] if fate.waits else []
+    return ", ".join(parts) or "keeps running"

@@ -1,0 +1,98 @@
+"""A scenario that starts with full queues: every queue holds as many equal workloads as its own quota admits."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from qcheck.answers.question import QuestionError
+from qcheck.answers.scenario import Actor, Admitted, pods, written_workload
+from qcheck.cluster.quantity import NANO, Quantity, QuantityError, amount, parse_quantity
+from qcheck.cluster.value import TYPE_CHECKING, replace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.answers.scenario import Scenario
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import ClusterQueue
+
+    Spot = tuple[str, str, str]
+
+MAIN = "main"
+
+
+def full(cluster: Cluster, scenario: Scenario, shape: str) -> Scenario:
+    """The scenario with full queues at its start; what its own workloads hold then counts.
+
+    `shape` is a name of the settings' shapes or `RESOURCE=AMOUNT,...`. Raises `QuestionError`.
+    """
+    requests = _requests(cluster, shape)
+    taken = {actor.name for actor in scenario.actors}
+    held = _held(cluster, scenario)
+    added = [a for q in cluster.queues for a in _fillers(q, requests, scenario, held) if a.name not in taken]
+    if not added:
+        raise QuestionError([f"--full-with {shape}: no queue has quota for one such workload"])
+    return replace(scenario, actors=(*added, *scenario.actors))
+
+
+def _requests(cluster: Cluster, shape: str) -> dict[str, int]:
+    """What one workload asks for, in base units."""
+    named = {s.name: s.requests for s in cluster.policy.shapes}
+    if "=" not in shape:
+        if shape in named:
+            return named[shape]
+        known = ", ".join(named) or "none"
+        raise QuestionError(
+            [f"--full-with: the settings have no shape {shape!r} (they have: {known}); or write nvidia.com/gpu=8"]
+        )
+    found = {}
+    for part in shape.split(","):
+        resource, _, text = part.partition("=")
+        try:
+            found[resource] = amount(resource, parse_quantity(text))
+        except QuantityError as error:
+            raise QuestionError([f"--full-with {part}: {error}"]) from None
+    return found
+
+
+def _held(cluster: Cluster, scenario: Scenario) -> Counter[Spot]:
+    """What the scenario's workloads hold at its start, by queue, flavor and resource."""
+    held: Counter[Spot] = Counter()
+    for actor in scenario.actors:
+        local = cluster.local_queue.get(actor.local_queue) if actor.local_queue else None
+        queue = actor.cluster_queue or (local.cluster_queue if local else None) or ""
+        for pod_set in actor.workload.pod_sets if actor.admitted else ():
+            flavors = actor.admitted.flavors.get(pod_set.name, {}) if actor.admitted else {}
+            for resource, n in pod_set.template.amounts().items():
+                held[queue, flavors.get(resource, ""), resource] += n * pod_set.count
+    return held
+
+
+def _fillers(queue: ClusterQueue, requests: dict[str, int], scenario: Scenario, held: Counter[Spot]) -> Iterator[Actor]:
+    """Workloads that hold what is left of a queue's nominal quota, flavor by flavor."""
+    for flavor in dict.fromkeys(f.name for f in queue.flavors()):
+        cells = [q for q in queue.quotas() if q.flavor == flavor]
+        quotas = {q.resource: max(0, q.nominal - held[queue.name, flavor, q.resource]) for q in cells}
+        asked = {r: n for r, n in requests.items() if n > 0 and r in quotas}
+        many = min((quotas[r] // n for r, n in asked.items()), default=0)
+        flavors = {MAIN: dict.fromkeys(asked, flavor)}
+        for number in range(1, many + 1):
+            yield _filler(f"full-{queue.name}-{flavor}-{number}", queue, asked, flavors, scenario)
+
+
+def _filler(
+    name: str, queue: ClusterQueue, asked: dict[str, int], flavors: dict[str, dict[str, str]], scenario: Scenario
+) -> Actor:
+    quantities = {r: Quantity(n * (10**6 if r == "cpu" else NANO), "decimal", "") for r, n in asked.items()}
+    return Actor(
+        name=name,
+        place=scenario.place,
+        workload=written_workload(name, None, scenario.place, (pods(MAIN, 1, quantities, scenario.place),)),
+        cluster_queue=queue.name,
+        local_queue=None,
+        priority=0,
+        priority_class=None,
+        created=scenario.start,
+        admitted=Admitted(scenario.start, flavors, scenario.place),
+        runs_for=None,
+    )

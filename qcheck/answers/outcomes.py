@@ -1,0 +1,53 @@
+"""What a change does to the workloads of a scenario: when each starts, how often it is preempted."""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from qcheck.answers.simulate import Simulated
+
+
+class Fate(Value):
+    """What becomes of one workload.
+
+    `started` is the second of its first admission in the run; None if there is none, as for one that holds quota from the
+    start. `preempted` counts preemptions; `waits`: at the end.
+    """
+
+    queue: str
+    started: int | None
+    preempted: int
+    waits: bool
+
+
+class FateChange(Value):
+    """A workload that fares differently; a side is None where the workload is barred or its queue is not there."""
+
+    workload: str
+    before: Fate | None
+    after: Fate | None
+
+
+def fates(run: Simulated) -> dict[str, Fate]:
+    """Every workload of a run, by name."""
+    spans = run.timeline.spans
+    preempted: dict[str, int] = {}
+    started: dict[str, int] = {}
+    for span in spans:
+        name = span.job.name
+        preempted[name] = preempted.get(name, 0) + (span.preempted_by is not None)
+        if span.start > run.timeline.start:
+            started[name] = min(span.start, started.get(name, span.start))
+    waiting = {w.job.name for w in run.timeline.waiting}
+    return {
+        job.name: Fate(job.queue, started.get(job.name), preempted.get(job.name, 0), job.name in waiting)
+        for job in run.jobs
+    }
+
+
+def fate_changes(before: Simulated, after: Simulated) -> tuple[FateChange, ...]:
+    """The workloads that fare differently, in order of name."""
+    old, new = fates(before), fates(after)
+    names = sorted(old.keys() | new.keys())
+    return tuple(FateChange(n, old.get(n), new.get(n)) for n in names if old.get(n) != new.get(n))

@@ -1,0 +1,72 @@
+"""A scenario from its file to the simulated run: on the files as they are, or before and after a change."""
+
+from __future__ import annotations
+
+import os
+
+from qcheck.answers.filling import full
+from qcheck.answers.question import QuestionError
+from qcheck.answers.simulate import simulate
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.pipeline.diff import gathered, sides
+from qcheck.pipeline.gather import gather
+from qcheck.pipeline.scenario import read_scenario
+from qcheck.sources import files
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qcheck.answers.simulate import Simulated
+    from qcheck.pipeline.gather import Gathered
+    from qcheck.pipeline.read import Watch
+    from qcheck.pipeline.scenario import ScenarioFile
+    from qcheck.settings import Settings
+
+
+class Ran(Value):
+    """A run, what the state is called, and why something could not be read, if so."""
+
+    name: str
+    run: Simulated
+    unjudged: tuple[str, ...]
+
+
+def run_scenario(scenario: str, paths: Sequence[str], settings: Settings, watch: Watch, full_with: str | None) -> Ran:
+    """The run on the files under `paths`. Raises `QuestionError`."""
+    written = read_scenario(scenario)
+    present = [p for p in written.manifests if os.path.exists(p)]
+    read = gather((*present, *paths), settings, watch, set(written.manifests))
+    return _run("the files as they are", written, read, watch, full_with)
+
+
+def run_change(
+    scenario: str, change: str, paths: Sequence[str], settings: Settings, watch: Watch, full_with: str | None
+) -> tuple[Ran, Ran]:
+    """The runs before and after a change `BASE..HEAD`; without HEAD the files as they are.
+
+    The scenario and its manifests are the same in both: the files as they are. Raises `QuestionError`, `GitError`.
+    """
+    base, _, head = change.partition("..")
+    written = read_scenario(scenario)
+    manifests = files.discover([p for p in written.manifests if os.path.exists(p)])
+    names = {f.path for f in manifests.files}
+    runs = []
+    for side in sides(base, head or None, paths, settings):
+        kept = [f for f in side.found.files if f.path not in names]
+        found = files.Found((*manifests.files, *kept), side.found.not_read)
+        read = gathered(replace(side, found=found), watch, names)
+        runs.append(_run(side.name, written, read, watch, full_with))
+    return runs[0], runs[1]
+
+
+def _run(name: str, written: ScenarioFile, read: Gathered, watch: Watch, full_with: str | None) -> Ran:
+    if len(read.clusters) != 1:
+        names = ", ".join(c.name for c in read.clusters)
+        raise QuestionError([f"{written.path}: the paths hold several clusters ({names}); name one with --cluster"])
+    cluster = read.clusters[0]
+    found = [w for w in cluster.workloads if os.path.normpath(w.place.origin.path) in written.manifests]
+    scenario = written.scenario(found)
+    if full_with is not None:
+        scenario = full(cluster, scenario, full_with)
+    run = simulate(cluster, scenario, lambda number, _: watch("simulate", number, 0))
+    return Ran(name, run, read.inputs.unjudged)

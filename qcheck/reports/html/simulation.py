@@ -1,0 +1,117 @@
+"""A simulated run as a page: a lane per queue with its devices over time, and the steps below."""
+
+from __future__ import annotations
+
+from qcheck import __version__
+from qcheck.answers.lanes import lanes
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.reports.html import document
+from qcheck.reports.html.markup import Html, tag
+from qcheck.reports.simulation import clock, ending, steps
+from qcheck.reports.wording import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from qcheck.answers.lanes import Lane, Step
+    from qcheck.answers.simulate import Simulated
+
+WIDTH, HEIGHT = 1000, 90
+"""Units of a lane's picture."""
+MOST_STEPS = 1000
+"""Changes that a lane shows; of more it shows the state at so many moments."""
+LEGEND = (("own", "own quota"), ("borrowed", "borrowed"), ("waiting", "asked for by waiting workloads"))
+
+
+def render(run: Simulated) -> str:
+    """The whole page."""
+    found = lanes(run)
+    mode = "fair sharing" if run.rules.is_fair else "classical preemption"
+    body = tag(
+        "main",
+        tag(
+            "header",
+            tag("h1", "qcheck simulate"),
+            tag("p", f"Kueue {run.cluster.policy.kueue}, {mode}, {plural(len(run.jobs), 'workload')}", cls="verdict"),
+            cls="top",
+        ),
+        tag("div", [_key(cls, words) for cls, words in LEGEND], cls="legend"),
+        [_lane(run, lane) for lane in found],
+        tag("h2", "Steps"),
+        tag("pre", "\n".join([*steps(run), "", *ending(run)]), cls="steps"),
+        tag("ul", [tag("li", f"not simulated: {what}") for what in run.not_simulated], cls="quiet"),
+        tag("footer", f"qcheck {__version__}"),
+    )
+    return document("qcheck simulate", body)
+
+
+def _key(cls: str, words: str) -> Html:
+    picture = tag("svg", tag("rect", width=12, height=12, cls=f"lane-{cls}"), width=12, height=12, aria_hidden="true")
+    return tag("span", picture, f" {words}")
+
+
+def _lane(run: Simulated, lane: Lane) -> Html:
+    used = f"{float(lane.device_hours):,.1f} device-hours"
+    words = f"{used}, waited {clock(lane.waited)[1:]}, preempted {plural(lane.preempted, 'time')}"
+    tallest = max((s.tallest for s in lane.steps), default=0)
+    top = f"up to {show_amount(lane.resource, tallest)} {lane.resource}"
+    return tag(
+        "section",
+        tag("div", tag("b", lane.queue), tag("span", words, cls="quiet"), tag("span", top, cls="chip"), cls="bar-name"),
+        _picture(run, lane, max(1, tallest)),
+        tag("div", tag("span", clock(0)), tag("span", clock(_length(run)), cls="end"), cls="where axis"),
+        cls="lane",
+    )
+
+
+def _length(run: Simulated) -> int:
+    return max(1, run.timeline.end - run.timeline.start)
+
+
+def _picture(run: Simulated, lane: Lane, tallest: int) -> Html:
+    shown = _thinned(lane.steps)
+    marks = [s for s in run.timeline.spans if s.preempted_by and s.job.queue == lane.queue][:MOST_STEPS]
+
+    def x(at: int) -> int:
+        return (at - run.timeline.start) * WIDTH // _length(run)
+
+    def path(value: Callable[[Step], int]) -> str:
+        return _outline([(x(s.at), HEIGHT - value(s) * (HEIGHT - 4) // tallest) for s in shown])
+
+    return tag(
+        "svg",
+        tag("path", d=f"{path(lambda s: s.own + s.borrowed)} V{HEIGHT} H0 Z", cls="lane-borrowed"),
+        tag("path", d=f"{path(lambda s: s.own)} V{HEIGHT} H0 Z", cls="lane-own"),
+        tag("path", d=path(lambda s: s.waiting), cls="lane-waiting"),
+        [
+            tag(
+                "line",
+                tag("title", f"{s.job.name} preempted by {s.preempted_by}"),
+                x1=x(s.end or 0),
+                x2=x(s.end or 0),
+                y1=0,
+                y2=HEIGHT,
+                cls="lane-preempted",
+            )
+            for s in marks
+        ],
+        viewBox=f"0 0 {WIDTH} {HEIGHT}",
+        preserveAspectRatio="none",
+        role="img",
+        aria_label=f"{lane.queue}: {lane.resource} over time",
+    )
+
+
+def _outline(points: Sequence[tuple[int, int]]) -> str:
+    """A stair through the points, from the left edge to the right one."""
+    drawn = [f"M0,{HEIGHT}"]
+    for x, y in points:
+        drawn.append(f"H{x} V{y}")
+    return " ".join([*drawn, f"H{WIDTH}"])
+
+
+def _thinned(found: Sequence[Step]) -> Sequence[Step]:
+    if len(found) <= MOST_STEPS:
+        return found
+    return [found[i * len(found) // MOST_STEPS] for i in range(MOST_STEPS)]

@@ -1,0 +1,67 @@
+"""The JSON Schema of `qcheck shares --format json`. `shares.py` writes it; a test compares the two."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from qcheck.reports.schema import Part, PlacePart
+
+Amount = int | float
+
+
+class ReclaimablePart(Part):
+    """What the queue takes back from borrowers."""
+
+    amount: Amount
+    holders: list[str] = Field(alias="from")
+    how: str
+
+
+class NotePart(Part):
+    code: str
+    message: str
+    place: PlacePart | None
+
+
+class QueueSharePart(Part):
+    """Amounts in base units: devices, milli-cpu, bytes."""
+
+    queue: str
+    parent: str | None
+    reserved: Amount = Field(description="What no other queue can keep from it.")
+    entitled: Amount = Field(description="Nominal quota (Kueue), quota (KAI), deserved (Volcano).")
+    share: Amount | None = Field(description="The fluid division; null where the mechanism defines none.")
+    limit: Amount = Field(description="The most it can ever hold.")
+    reclaimable: ReclaimablePart
+    notes: list[NotePart]
+
+
+class PoolPart(Part):
+    """One tree of queues, for one pool and resource."""
+
+    scheduler: Literal["kueue", "kai", "volcano"]
+    pool: str = Field(description="The flavor (Kueue), the shard (KAI) or the node group (Volcano).")
+    resource: str
+    tree: str = Field(description="The root of the tree.")
+    total: Amount = Field(description="What the scheduler divides.")
+    queues: list[QueueSharePart]
+
+
+class ClusterPart(Part):
+    name: str
+    pools: list[PoolPart]
+
+
+class SharesReport(Part):
+    """What `qcheck shares --format json` writes."""
+
+    schema_number: Literal[1] = Field(alias="schema")
+    clusters: list[ClusterPart]
+
+
+def json_schema() -> dict[str, object]:
+    """The JSON Schema (2020-12) of the answer."""
+    schema = SharesReport.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "qcheck shares"}

@@ -1,0 +1,65 @@
+"""The JSON Schema of `qcheck simulate --format json`. `simulation.py` writes it; a test compares the two."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from qcheck.reports.schema import Part
+from qcheck.schedulers.kueue.simulation.timeline import End
+from qcheck.schedulers.kueue.simulation.words import Cause, Outcome, Site
+
+Flavors = dict[str, dict[str, str]]
+
+
+class AdmissionPart(Part):
+    workload: str
+    flavors: Flavors = Field(description="Pod set to resource to flavor.")
+
+
+class PreemptionPart(Part):
+    workload: str
+    by: str
+    reason: Cause
+
+
+class CyclePart(Part):
+    """One cycle of the scheduler; cycles in which nothing moves may be missing."""
+
+    cycle: int = Field(description="From 1.")
+    at: int = Field(description="Seconds, as in the scenario.")
+    heads: list[tuple[str, Outcome]] = Field(description="In the order in which they are processed.")
+    admitted: list[AdmissionPart]
+    preempted: list[PreemptionPart]
+
+
+class PendingPart(Part):
+    workload: str
+    place: Site
+    reason: str | None = Field(description="Null for a workload that was never tried.")
+
+
+class QueuePart(Part):
+    queue: str
+    device_hours: int | float = Field(description="Accelerator hours.")
+    waited: int = Field(description="Seconds of all its workloads together.")
+    preempted: int
+
+
+class SimulationReport(Part):
+    """What `qcheck simulate --format json` writes."""
+
+    schema_number: Literal[1] = Field(alias="schema")
+    end: End
+    cycles: list[CyclePart]
+    admitted: list[AdmissionPart]
+    pending: list[PendingPart]
+    queues: list[QueuePart]
+    not_simulated: list[str]
+
+
+def json_schema() -> dict[str, object]:
+    """The JSON Schema (2020-12) of the answer."""
+    schema = SimulationReport.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "qcheck simulate"}
