@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.kueue import ClusterQueue
     from qcheck.schedulers.kueue.simulation.entry import Head
-    from qcheck.schedulers.kueue.simulation.flavors import Assignment, Spot
+    from qcheck.schedulers.kueue.simulation.flavors import Assignment, Grades, Spot
     from qcheck.schedulers.kueue.simulation.ledger import Cell, Ledger, Node
     from qcheck.schedulers.kueue.simulation.rules import Rules
     from qcheck.schedulers.kueue.simulation.victims import Holders, Victim
@@ -29,13 +29,24 @@ if TYPE_CHECKING:
 
 
 class Cycle:
-    """The scheduler during one cycle. The ledger is restored when it ends."""
+    """The scheduler during one cycle. The ledger is restored when it ends.
 
-    def __init__(self, rules: Rules, queues: Mapping[str, ClusterQueue], ledger: Ledger, holders: Holders) -> None:
+    `grades` are known of each tree's present state from earlier cycles; this one adds to them.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        queues: Mapping[str, ClusterQueue],
+        ledger: Ledger,
+        holders: Holders,
+        grades: Mapping[Node, Grades],
+    ) -> None:
         self._rules = rules
         self._queues = queues
         self._ledger = ledger
         self._holders = holders
+        self._grades = grades
         self._gone: dict[str, Holder] = {}
 
     def run(self, heads: list[Head]) -> list[Entry]:
@@ -58,16 +69,21 @@ class Cycle:
         job, node = head.job, self._ledger.queues[head.job.queue]
         if head.known is not None:
             return Entry(job, node, head.known)
-        assignment = self._assigned(job, node, head.progress)
+        assignment = self._assigned(job, node, head.progress, self._grades[node.root])
         return Entry(job, node, Nomination(assignment, self._targets(job, node, assignment)))
 
     def _assigned(
-        self, job: Job, node: Node, progress: Mapping[Spot, int], only: Mapping[Spot, str] | None = None
+        self,
+        job: Job,
+        node: Node,
+        progress: Mapping[Spot, int],
+        known: Grades,
+        only: Mapping[Spot, str] | None = None,
     ) -> Assignment:
         def find(wanted: Mapping[Cell, int], in_need: frozenset[Cell]) -> list[Holder]:
             return [v.holder for v in self._victims(job, node, wanted, in_need)]
 
-        return Assigner(job, self._queues[job.queue], self._rules.is_fair, find).assign(progress, only)
+        return Assigner(job, self._queues[job.queue], self._rules.is_fair, find, known).assign(progress, only)
 
     def _targets(self, job: Job, node: Node, assignment: Assignment) -> list[Victim]:
         if assignment.mode is not Mode.PREEMPT:
@@ -118,7 +134,7 @@ class Cycle:
             discharge(holder.usage)
         self._holders = {q: of.without(self._gone.__contains__) for q, of in holders.items()}
         only = {spot: got.flavor for spot, got in entry.assignment.got.items()}
-        entry.assignment = self._assigned(entry.job, entry.node, {}, only)
+        entry.assignment = self._assigned(entry.job, entry.node, {}, {}, only)
         entry.targets = self._targets(entry.job, entry.node, entry.assignment)
         self._holders = holders
         for holder in gone:

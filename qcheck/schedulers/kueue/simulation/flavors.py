@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 
     Spot = tuple[int, int]
     """A placement and a choice in it, by index."""
+    Grades = dict[tuple[Cell, int, int, int], Grade]
+    """What is known of one state: by cell, amount, priority and, where it matters, age of the workload that asks."""
     Victims = Callable[[Mapping[Cell, int], frozenset[Cell]], list[Holder]]
     """Finds who has to go for an amount in each of some cells, of which the second argument names those in need."""
 
 _SEVERITY = (WaitReason.WAITING_FOR_QUOTA, WaitReason.EXCEEDS_MAX_QUOTA, WaitReason.NO_MATCHING_FLAVOR)
 """From what is soonest overcome on: of several flavors the mildest counts, of several resource groups the worst."""
+NEWER = "LowerOrNewerEqualPriority"
 LAST = -1
 """The progress of a search that saw the last flavor."""
 
@@ -77,11 +80,13 @@ class Assignment(Value, cached=True):
 class Assigner:
     """Assigns flavors to one job of a queue on the present state of the ledger."""
 
-    def __init__(self, job: Job, queue: ClusterQueue, is_fair: bool, find_victims: Victims) -> None:
+    def __init__(self, job: Job, queue: ClusterQueue, is_fair: bool, find_victims: Victims, known: Grades) -> None:
         self._job = job
         self._queue = queue
         self._find_victims = find_victims
+        self._known = known
         policy = queue.preemption
+        self._looks_at_age = NEWER in (policy.within_queue, policy.reclaim)
         self._preempts_to_borrow = policy.borrow != NEVER or (is_fair and policy.reclaim != NEVER)
 
     def assign(self, progress: Mapping[Spot, int], only: Mapping[Spot, str] | None = None) -> Assignment:
@@ -159,7 +164,10 @@ class Assigner:
     def _grades(self, cells: tuple[Cell, ...], wanted: list[int]) -> list[Grade]:
         grades = []
         for cell, amount in zip(cells, wanted, strict=True):
-            grades.append(self._grade(cell, amount))
+            key = (cell, amount, self._job.priority, self._job.since if self._looks_at_age else 0)
+            if key not in self._known:
+                self._known[key] = self._grade(cell, amount)
+            grades.append(self._known[key])
             if grades[-1].mode is Mode.NO_FIT:
                 break
         return grades

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.kueue import ClusterQueue
     from qcheck.schedulers.kueue.simulation.entry import Entry, Nomination
-    from qcheck.schedulers.kueue.simulation.flavors import Spot
+    from qcheck.schedulers.kueue.simulation.flavors import Grades, Spot
     from qcheck.schedulers.kueue.simulation.ledger import Ledger, Node
     from qcheck.schedulers.kueue.simulation.rules import Rules
     from qcheck.schedulers.kueue.simulation.timeline import Timeline
@@ -84,6 +84,7 @@ class Simulation:
         self._generation = dict.fromkeys(ledger.queues, 0)
         self._tried: dict[str, _Tried] = {}
         self._version: Counter[Node] = Counter()
+        self._grades: dict[Node, Grades] = {node.root: {} for node in ledger.queues.values()}
         self._events: list[tuple[int, _Kind, int, Job | Holder]] = []
         self._cycle = 0
         self._still = 0
@@ -184,7 +185,9 @@ class Simulation:
     def _changed(self, queue: str) -> None:
         """A workload of a queue came to hold quota, lost it or is about to."""
         self._generation[queue] += 1
-        self._version[self._ledger.queues[queue].root] += 1
+        root = self._ledger.queues[queue].root
+        self._version[root] += 1
+        self._grades[root].clear()
 
     def _end(self, holder: Holder) -> None:
         self._leave(holder)
@@ -208,7 +211,8 @@ class Simulation:
         """Runs a cycle over the heads of all queues."""
         jobs = [job for w in self._waiting.values() if (job := w.pop()) is not None]
         heads = {job.name: self._head(job) for job in jobs}
-        entries = Cycle(self._rules, self._queues, self._ledger, self._holders).run(list(heads.values()))
+        cycle = Cycle(self._rules, self._queues, self._ledger, self._holders, self._grades)
+        entries = cycle.run(list(heads.values()))
         for entry in entries:
             self._tried[entry.job.name] = _Tried(
                 nomination=entry.nomination,
