@@ -9,13 +9,17 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 EXAMPLE ?= fixtures/clusters/research-fleet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format docs bench judge fuzz clean
+.PHONY: help demo demo-simulate test lint format docs bench judge fuzz clean
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 demo: $(VENV)/.installed ## check the example cluster, which is wrong on purpose
 	@$(BIN)/qcheck check $(EXAMPLE) || test $$? -eq 1
+
+demo-simulate: $(VENV)/.installed ## two scenarios: an owner takes its quota back; a large job waits for small ones
+	@for story in reserved-and-borrowed one-large-job; do \
+		$(BIN)/qcheck simulate fixtures/scenarios/$$story/scenario.yaml --in fixtures/scenarios/$$story || exit; done
 
 test: $(VENV)/.installed-dev ## all tests, the slow ones too
 	$(BIN)/python -m pytest -n auto
