@@ -43,8 +43,9 @@ def admit(
     live: Live | None = None,
 ) -> Judged:
     """The verdict on every workload in the files `workloads`, in the clusters that `paths` and `live` describe."""
+    from qcheck.answers.judge import judge
     from qcheck.answers.smallest_change import remedy
-    from qcheck.answers.verdict import Judged, judge
+    from qcheck.answers.verdict import Judged
 
     settings = settings or Settings()
     asked = {f.path for f in files.discover(workloads).files}

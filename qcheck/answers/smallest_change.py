@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from qcheck.answers.verdict import judge
+from qcheck.answers.judge import judge
 from qcheck.cluster.labels import NodeSelection, Toleration
 from qcheck.cluster.quantity import NANO, Quantity, show_amount
 from qcheck.cluster.reasons import EXCEEDS_MAX_QUOTA

@@ -1,23 +1,16 @@
-"""The verdict on a workload: Kueue's decision and kube-scheduler's, in that order."""
+"""Verdicts as values; `judge.py` reaches them."""
 
 from __future__ import annotations
 
-from qcheck.cluster.reasons import Reason
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.cluster.views import Same, kept, view
-from qcheck.packing.kube_scheduler import Placed, Schedule, Wanted, schedule
-from qcheck.schedulers.kueue.admission import Decision
-from qcheck.schedulers.kueue.pod_injection import contradictions, created_pods
-from qcheck.schedulers.kueue.refusals import pod_refusals
-from qcheck.schedulers.kueue.topology import decide_on_nodes
-from qcheck.schedulers.kueue.topology_pods import in_domains
-from qcheck.schedulers.table import passage_of
-from qcheck.supply.pod_requests import bounds
+from qcheck.cluster.views import view
 
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.reasons import Reason
     from qcheck.cluster.workloads import Workload
-    from qcheck.quota.passage import Passage
+    from qcheck.packing.kube_scheduler import Placed
+    from qcheck.schedulers.kueue.admission import Decision
 
 
 class Verdict(Value):
@@ -74,82 +67,8 @@ class Judged(Value):
 @view
 def verdicts_of(cluster: Cluster) -> tuple[Verdict, ...]:
     """What becomes of each workload, in the order of the workloads."""
+    if not cluster.workloads:
+        return ()
+    from qcheck.answers.judge import judge  # 25 ms, with packing and the admission of Kueue
+
     return tuple(judge(cluster, w) for w in cluster.workloads)
-
-
-def judge(cluster: Cluster, workload: Workload) -> Verdict:
-    """The verdict on one workload."""
-    passage = passage_of(cluster, workload)
-    if passage is not None:
-        return _judged(cluster, workload, passage)
-    decision = decide_on_nodes(cluster, workload)
-    if decision.admitted is False:
-        return Verdict(decision, False, decision.reasons)
-    refused = tuple(pod_refusals(cluster, workload))
-    if refused:
-        return Verdict(decision, False, (*decision.reasons, *refused))
-    if _is_undecided(decision):
-        return Verdict(decision, None, decision.reasons)
-    placed = place_pods(cluster, decision)
-    if decision.is_managed and decision.admitted is None and placed.runs is not False:
-        return Verdict(decision, None, decision.reasons)
-    return Verdict(decision, placed.runs, (*decision.reasons, *placed.reasons), placed.witness)
-
-
-def _judged(cluster: Cluster, workload: Workload, passage: Passage) -> Verdict:
-    """The verdict where a scheduler of its own starts the pods."""
-    code = passage.reasons[0].code if passage.reasons else None
-    decision = Decision(workload, passage.queue, None, passage.admitted, reasons=passage.reasons, code=code)
-    if passage.admitted is False:
-        return Verdict(decision, False, passage.reasons, is_passage=True)
-    if not passage.starts:
-        return Verdict(decision, None, passage.reasons, is_passage=True)
-    wanted = [Wanted(s.pod_set, s.template, s.count) for s in passage.starts]
-    placed = schedule(cluster, bounds(cluster, workload.namespace), wanted)
-    runs = None if passage.admitted is None and placed.runs else placed.runs
-    reasons = (*passage.reasons, *placed.reasons)
-    return Verdict(decision, runs, reasons, placed.witness, is_passage=True)
-
-
-def _is_undecided(decision: Decision) -> bool:
-    """Whether nothing can be said of where the pods would run."""
-    if not decision.is_managed:
-        return decision.workload.not_read is not None
-    return decision.runs_elsewhere or (decision.admitted is None and not decision.assigned)
-
-
-def place_pods(cluster: Cluster, decision: Decision) -> Schedule:
-    """kube-scheduler's decision for all pods of the object, as admission lets them be created."""
-    created = tuple((a.pod_set.name, a.demand.count, a.flavor_names) for a in decision.assigned)
-    key = (
-        decision.workload.ask,
-        created,
-        decision.placed,
-        decision.copies,
-        Same(bounds(cluster, decision.workload.namespace)),
-    )
-    known = kept(cluster, place_pods)  # refusals are left out: their reasons have places of their own
-    if key in known:
-        found: Schedule = known[key]
-        return found
-    placed = _place(cluster, decision)
-    if not placed.reasons:
-        known[key] = placed
-    return placed
-
-
-def _place(cluster: Cluster, decision: Decision) -> Schedule:
-    workload = decision.workload
-    if not decision.assigned:
-        wanted = [Wanted(p, p.template, p.count * workload.groups) for p in workload.pod_sets]
-        return schedule(cluster, bounds(cluster, workload.namespace), wanted)
-    doubts = tuple(r for a in decision.assigned for r in contradictions(cluster, a))
-    if doubts:
-        return Schedule(None, reasons=doubts)
-    inside = in_domains(cluster, decision) if decision.placed else None
-    if inside is not None and inside.runs is not False:
-        return inside
-    anywhere = schedule(cluster, bounds(cluster, workload.namespace), created_pods(cluster, decision))
-    if inside is None or anywhere.runs is False:
-        return anywhere
-    return Schedule(None, reasons=inside.reasons)

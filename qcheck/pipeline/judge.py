@@ -39,7 +39,8 @@ def checked(gathered: Gathered, settings: Settings, watch: Watch = unwatched, be
         unjudged=(*gathered.inputs.unjudged, *(c for o in outcomes for c in o.crashed)),
     )
     findings = [f for o in outcomes for f in o.findings]
-    asked = tuple(r for r in catalogue.values() if any(r in chosen for chosen in rules.values()))
+    chosen = {rule.id for some in rules.values() for rule in some}
+    asked = tuple(rule for rule in catalogue.values() if rule.id in chosen)
     severity = {name: _severities(catalogue, settings.policy.profile, c) for name, c in choices.items()}
     return settle(findings, inputs, asked, gathered.clusters, _terms(catalogue, settings, severity, gathered.loaded))
 
