@@ -9,7 +9,7 @@ import pytest
 from rule_cases import FIXTURES
 
 from qcheck.answers.judge import judge, place_pods
-from qcheck.answers.verdict import verdicts_of
+from qcheck.answers.verdicts import verdicts_of
 from qcheck.cluster.cluster import Cluster
 from qcheck.cluster.value import replace
 from qcheck.cluster.views import kept

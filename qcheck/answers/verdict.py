@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.cluster.views import view
 
 if TYPE_CHECKING:
-    from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.reasons import Reason
     from qcheck.cluster.workloads import Workload
     from qcheck.packing.kube_scheduler import Placed
@@ -62,13 +60,3 @@ class Judged(Value):
         if self.unjudged or None in runs:
             return 2
         return 1 if False in runs else 0
-
-
-@view
-def verdicts_of(cluster: Cluster) -> tuple[Verdict, ...]:
-    """What becomes of each workload, in the order of the workloads."""
-    if not cluster.workloads:
-        return ()
-    from qcheck.answers.judge import judge  # 25 ms, with packing and the admission of Kueue
-
-    return tuple(judge(cluster, w) for w in cluster.workloads)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from qcheck.cli.given import audited, check_rules, settings_for, words
+from qcheck.cli.given import audited, check_rules, paths_for, running, settings_for, words
 from qcheck.cli.output import STDOUT, Output, UsageError, parse_outputs, to_stdout, write
 from qcheck.cli.terminal import Watch, annotate, complain, is_on_github, say, wants_color
 from qcheck.cluster.value import TYPE_CHECKING, replace
@@ -50,7 +50,6 @@ def _result(options: CheckOptions, settings: Settings, watch: Watch) -> Result:
     """The result for the files as they are, or with the values that were asked about. Raises `UsageError`."""
     if not options.set and not options.add_nodes:
         return audited(options.paths, settings, watch, options.since, options.live)
-    from qcheck.cli.given import paths_for, running
     from qcheck.pipeline.what_if import Impossible, audit_what_if
 
     if options.since is not None or options.fix:

@@ -6,7 +6,9 @@ from qcheck.api import audit
 from qcheck.cli.ending import end_tidily
 from qcheck.cli.output import UsageError
 from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.findings.catalogue import choose, load_catalogue
 from qcheck.findings.result import BaselineError
+from qcheck.findings.settle import overrides
 from qcheck.settings import load_settings
 
 if TYPE_CHECKING:
@@ -123,8 +125,6 @@ def check_rules(named: Iterable[str], where: str) -> None:
     asked = tuple(named)
     if not asked:
         return
-    from qcheck.findings.catalogue import choose, load_catalogue
-
     catalogue = load_catalogue()
     _, unknown = choose(catalogue.values(), asked)
     if unknown:
@@ -144,8 +144,6 @@ def check_settings(settings: Settings) -> None:
 
 
 def _check_params(choice: RuleChoice, path: str, route: Route) -> None:
-    from qcheck.findings.catalogue import load_catalogue
-    from qcheck.findings.settle import overrides
     from qcheck.settings.reading import line_of
 
     catalogue = load_catalogue()

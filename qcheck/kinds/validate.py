@@ -10,7 +10,7 @@ from qcheck.cluster.problems import Problem
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.quantities import quantity_problems
 from qcheck.kinds.read import object_id
-from qcheck.kinds.refusals.target import Target
+from qcheck.kinds.refusals.target import Target, refuse
 from qcheck.kinds.schema.catalogue import CONFIG, KUEUE, OWN, described
 from qcheck.kinds.schema.failure import Failure, field_path
 from qcheck.kinds.schema.formats import near_name, subdomain_fault
@@ -106,8 +106,6 @@ def _structure(root: Cursor, found: Described) -> list[Failure]:
 
 
 def _name(root: Cursor) -> Iterator[Failure]:
-    from qcheck.kinds.refusals.target import refuse
-
     metadata = root["metadata"]
     name = metadata["name"]
     if not name.exists and not metadata["generateName"].exists:

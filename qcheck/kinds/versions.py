@@ -6,6 +6,7 @@ from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.schema.catalogue import CONFIG, CONFIG_SERVED, DEPRECATED_SINCE, KUEUE, NOT_DEPRECATED, SERVED
+from qcheck.kinds.schema.names import closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,8 +91,6 @@ def _gone(root: Cursor, identity: ObjectId, release: Release, served: list[str])
 
 
 def _unknown_kind(root: Cursor, identity: ObjectId) -> Problem:
-    from qcheck.kinds.schema.names import closest
-
     near = closest(identity.kind, SERVED)
     return Problem(
         code="api-rejected",

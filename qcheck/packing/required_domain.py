@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.nodes import PLENTY
+from qcheck.cluster.pods import fits_times
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.packing.answer import DoesNotFit
 from qcheck.packing.domains import Slice, at_level, capacity, gangs_per_domain, largest_gang
@@ -92,8 +93,6 @@ def _counted(domains: tuple[Domain, ...], party: Party, level: str, certain: boo
 
 def _sum(domain: Domain, request: dict[str, int]) -> str:
     """`18 nodes x 1 = 18 of them`."""
-    from qcheck.cluster.pods import fits_times
-
     nodes = [n for n in domain.all_nodes() if n.count]
     parts = [f"{n.count} {'node' if n.count == 1 else 'nodes'} x {fits_times(n.free, request) or 0}" for n in nodes]
     return f"{' + '.join(parts) or 'no node'} = {capacity(domain, request)} of them"

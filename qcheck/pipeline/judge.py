@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from qcheck.checks.run import CHANGE, run
+from qcheck.cluster.cluster import Cluster
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.catalogue import choose, load_catalogue
 from qcheck.findings.settle import Terms, overrides, settle
@@ -48,7 +49,6 @@ def checked(gathered: Gathered, settings: Settings, watch: Watch = unwatched, be
 def changes(before: Gathered, after: Gathered) -> dict[str, ClusterChange]:
     """Each cluster before and after, by name; one that is new began empty."""
     from qcheck.answers.changes import ClusterChange
-    from qcheck.cluster.cluster import Cluster
 
     old = {c.name: c for c in before.clusters}
     return {c.name: ClusterChange(old.get(c.name, Cluster(c.name)), c) for c in after.clusters}

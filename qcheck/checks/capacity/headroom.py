@@ -9,7 +9,16 @@ from qcheck.cluster.quota_pool import SchedulerName, pool_name
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
-from qcheck.schedulers.guarantees import holders
+from qcheck.packing.flavor_question import Without, groups_behind, judge
+from qcheck.schedulers.guarantees import (
+    declared_guarantees,
+    holders,
+    largest_per_queue,
+    sharing,
+    wishes,
+    workload_guarantees,
+)
+from qcheck.schedulers.shapes import declared_shapes
 from qcheck.schedulers.table import queue_shapes
 from qcheck.supply.supply import supply_of
 
@@ -105,8 +114,6 @@ def _shapes(cluster: Cluster, queue: str, devices: Cell) -> list[PodShape]:
     """The shapes that stand for this queue's pods: the declared ones of the flavor, else those of its known workloads that
     would use at least half of the accelerators.
     """
-    from qcheck.schedulers.shapes import declared_shapes
-
     resource, most = devices.resource, devices.entitled
     known = declared_shapes(cluster, devices.pool) or [
         s
@@ -152,8 +159,6 @@ def _by_nodes(cluster: Cluster, devices: Cell, beside: Cell, percent: int) -> Sh
 @rule("QC111")
 def no_failure_headroom(cluster: Cluster) -> Iterator[Finding]:
     """Guarantees that fit, and do not once any one node of some pool, or one domain that gangs require, is lost."""
-    from qcheck.schedulers.guarantees import sharing
-
     for guarantees in _guarantees(cluster):
         for part in sharing(cluster, guarantees):
             found = next(_without_a_node(cluster, part), None) or next(_without_a_domain(cluster, part), None)
@@ -163,8 +168,6 @@ def no_failure_headroom(cluster: Cluster) -> Iterator[Finding]:
 
 def _guarantees(cluster: Cluster) -> list[list[Guarantee]]:
     """By declared shape, and of the largest pods of workloads that would use at least half of their quota."""
-    from qcheck.schedulers.guarantees import declared_guarantees, largest_per_queue, workload_guarantees
-
     if not cluster.policy.shapes and not cluster.workloads:
         return []
     known = [g for g in largest_per_queue(workload_guarantees(cluster)) if 2 * g.shape.count >= g.pods]
@@ -172,9 +175,6 @@ def _guarantees(cluster: Cluster) -> list[list[Guarantee]]:
 
 
 def _without_a_node(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
-    from qcheck.packing.flavor_question import Without, judge
-    from qcheck.schedulers.guarantees import wishes
-
     asked = wishes(part)
     for group in _bounded_groups(cluster, part):
         less = judge(cluster, asked, Without({group.name: 1}))
@@ -184,9 +184,6 @@ def _without_a_node(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding
 
 def _bounded_groups(cluster: Cluster, part: list[Guarantee]) -> tuple[NodeGroup, ...]:
     """The nodes that guarantees fit on now; none where they do not, or where more nodes can always come."""
-    from qcheck.packing.flavor_question import groups_behind, judge
-    from qcheck.schedulers.guarantees import wishes
-
     groups = groups_behind(cluster, sorted({g.pool for g in part})) or ()
     now = judge(cluster, wishes(part))
     fits = now is not None and not now.fails
@@ -195,9 +192,7 @@ def _bounded_groups(cluster: Cluster, part: list[Guarantee]) -> tuple[NodeGroup,
 
 def _without_a_domain(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
     """Racks and NVLink domains fail as a whole; told where pods of the guarantees require such a level."""
-    from qcheck.packing.flavor_question import Without, judge
     from qcheck.packing.required_domain import domains_to_lose
-    from qcheck.schedulers.guarantees import wishes
 
     required = sorted({(g.pool, g.shape.level) for g in part if g.shape.level})
     groups = {g.name: g for g in _bounded_groups(cluster, part)} if required else {}

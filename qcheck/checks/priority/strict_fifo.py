@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.answers.verdict import verdicts_of
+from qcheck.answers.verdicts import verdicts_of
 from qcheck.checks.capacity.sums import names
 from qcheck.checks.registry import rule
 from qcheck.cluster.unread import QUOTA_KINDS

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from qcheck.answers.verdict import verdicts_of
+from qcheck.answers.verdicts import verdicts_of
 from qcheck.checks.registry import rule
 from qcheck.checks.topology.levels import PREFIX, topology_flavors
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.flavor_domains import CLIQUE, HOSTNAME
+from qcheck.packing.question import Pods
+from qcheck.packing.required_domain import Party, domain_size, misfit
 from qcheck.schedulers.kueue.admission import unit
 from qcheck.schedulers.kueue.routing import destination
 from qcheck.schedulers.kueue.topology_bounds import misfit_together, party_of
@@ -108,9 +110,6 @@ def _settled(cluster: Cluster, found: Finding, party: Party, tried: Tried) -> Fi
 
 
 def _of_shape(cluster: Cluster, name: str) -> Iterator[Finding]:
-    from qcheck.packing.question import Pods
-    from qcheck.packing.required_domain import Party, misfit
-
     tried: Tried = []
     places: list[Cell] = []
     for (flavor, _), quotas, shape in _cells_of(cluster, name):
@@ -139,8 +138,6 @@ def _cells_of(cluster: Cluster, name: str) -> Iterator[tuple[CellKey, tuple[Cell
 @rule("QC508")
 def quota_not_domain_multiple(cluster: Cluster) -> Iterator[Finding]:
     """Accelerator quota that leaves a rest smaller than the domains in which its workloads run."""
-    from qcheck.packing.required_domain import domain_size
-
     for (flavor, resource), quotas in promises_of(cluster).cells.items():
         if not is_compute(resource) or not supply_of(cluster).matches(flavor):
             continue

@@ -7,10 +7,21 @@ from qcheck.checks.registry import rule
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.resources import is_compute
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
-from qcheck.schedulers.guarantees import holders
-from qcheck.schedulers.table import promises_of
+from qcheck.packing.flavor_question import Wish, Without, judge
+from qcheck.schedulers.guarantees import (
+    Guarantee,
+    declared_guarantees,
+    holders,
+    largest_per_queue,
+    reach,
+    sharing,
+    wishes,
+    workload_guarantees,
+)
+from qcheck.schedulers.shapes import declared_shapes
+from qcheck.schedulers.table import asking, promises_of
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -37,8 +48,6 @@ def shapes_do_not_pack(cluster: Cluster) -> Iterator[Finding]:
     """Pods within guaranteed quota for which there are not enough nodes of their shape, alone or all together."""
     if not cluster.policy.shapes and not cluster.workloads:
         return
-    from qcheck.schedulers.guarantees import declared_guarantees, largest_per_queue, workload_guarantees
-
     yield from _asked_for(cluster)
     for guarantees in declared_guarantees(cluster).values():
         yield from _packed(cluster, guarantees, "error")
@@ -47,9 +56,6 @@ def shapes_do_not_pack(cluster: Cluster) -> Iterator[Finding]:
 
 def _packed(cluster: Cluster, guarantees: list[Guarantee], severity: str) -> Iterator[Finding]:
     """Each guarantee alone; those that pass then together, where their flavors share nodes; at last what is borrowed."""
-    from qcheck.packing.flavor_question import judge
-    from qcheck.schedulers.guarantees import sharing, wishes
-
     broken = overpromised(cluster)
     held = [g for g in guarantees if is_left_to_packing(cluster, g.pool, g.shape, broken)]
     alone = [(g, v) for g in held if (v := judge(cluster, [g.wish()])) is not None]
@@ -146,8 +152,6 @@ def _takings(cluster: Cluster, short: list[Guarantee], resources: set[str]) -> l
 
 def _by_eviction(cluster: Cluster, found: Finding, short: list[Guarantee], wishes: list[Wish]) -> Finding:
     """At most a warning where the pods fit once kube-scheduler evicts DaemonSets of lower priority than all that ask."""
-    from qcheck.cluster.value import replace
-    from qcheck.packing.flavor_question import Without, judge
     from qcheck.supply.evictable_daemon_sets import evictable
 
     flavors, templates = {f for w in wishes for f in w.flavors}, _templates(cluster, short)
@@ -173,8 +177,6 @@ def _ranked(cluster: Cluster, daemon_sets: list[DaemonSet]) -> str:
 
 def _templates(cluster: Cluster, short: list[Guarantee]) -> list[PodTemplate]:
     """The known pods that guarantees stand for: of a declared shape, those of the queue that ask for as many devices."""
-    from qcheck.schedulers.table import asking
-
     everyone = frozenset(n.name for n in holders(cluster) if n.admits)
     found = [g.shape.template for g in short if g.shape.template is not None]
     for given in (g for g in short if g.shape.is_declared):
@@ -188,10 +190,6 @@ def _templates(cluster: Cluster, short: list[Guarantee]) -> list[PodTemplate]:
 
 def _out_of_reach(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
     """Borrowing that quota allows and nodes do not, even while everybody else is idle."""
-    from qcheck.cluster.value import replace
-    from qcheck.packing.flavor_question import judge
-    from qcheck.schedulers.guarantees import reach
-
     for given in part:
         most = replace(given, pods=reach(given))
         verdict = judge(cluster, [most.wish()]) if most.pods > given.pods else None
@@ -207,9 +205,6 @@ def _out_of_reach(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
 
 def _asked_for(cluster: Cluster) -> Iterator[Finding]:
     """Declared shapes with a number of pods: all of those that share nodes must be placeable at once."""
-    from qcheck.packing.flavor_question import Wish, judge
-    from qcheck.schedulers.guarantees import sharing
-
     demanded = _demanded(cluster)
     first = [given for given, _ in demanded.values()]
     for part in sharing(cluster, first):
@@ -228,9 +223,6 @@ def _asked_for(cluster: Cluster) -> Iterator[Finding]:
 
 def _demanded(cluster: Cluster) -> dict[str, tuple[Guarantee, tuple[str, ...]]]:
     """By shape with a number of pods: the largest quota that concerns it, and all flavors that it may use."""
-    from qcheck.schedulers.guarantees import Guarantee
-    from qcheck.schedulers.shapes import declared_shapes
-
     found: dict[str, tuple[Guarantee, tuple[str, ...]]] = {}
     for flavor, resource in sorted(promises_of(cluster).cells):
         for shape in declared_shapes(cluster, flavor) if is_compute(resource) else ():

@@ -10,7 +10,9 @@ from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
-from qcheck.packing.flavor_question import LENIENT, PLAIN, nodes_of
+from qcheck.packing.flavor_question import LENIENT, PLAIN, groups_behind, judge, nodes_of
+from qcheck.schedulers.guarantees import guarantee, holders, pods_within
+from qcheck.schedulers.shapes import declared_shapes
 from qcheck.schedulers.table import promises_of, workload_shapes
 
 if TYPE_CHECKING:
@@ -41,16 +43,12 @@ class Idle(Value):
 
 def shapes_on(cluster: Cluster, flavor: str, resource: str) -> list[PodShape]:
     """The shapes that use a resource of a flavor: the declared ones, else those of workloads."""
-    from qcheck.schedulers.shapes import declared_shapes
-
     known = declared_shapes(cluster, flavor) or workload_shapes(cluster).get(flavor, ())
     return [s for s in known if s.accelerator == resource]
 
 
 def _cells(cluster: Cluster) -> Iterator[tuple[str, str, Cell, tuple[NodeGroup, ...]]]:
     """Flavors and accelerators with quota and known nodes, with the largest cell."""
-    from qcheck.packing.flavor_question import groups_behind
-
     if not cluster.policy.shapes and not cluster.workloads:
         return
     for (flavor, resource), quotas in promises_of(cluster).cells.items():
@@ -89,9 +87,6 @@ def _idle(cluster: Cluster, group: NodeGroup, flavor: str, shape: PodShape, reso
 
 def _fails_to_pack(cluster: Cluster, flavor: str, shape: PodShape) -> bool:
     """Whether QC506 tells it already: some queue's quota is more of these pods than fit."""
-    from qcheck.packing.flavor_question import judge
-    from qcheck.schedulers.guarantees import guarantee, holders
-
     for node in holders(cluster):
         given = guarantee(node, flavor, shape) if shape.queue in (None, node.name) else None
         verdict = judge(cluster, [given.wish()]) if given is not None and given.pods else None
@@ -218,8 +213,6 @@ def _duels(cluster: Cluster, flavor: str, resource: str) -> Iterator[Duel]:
 
 def _without_device(cluster: Cluster, flavor: str) -> list[PodShape]:
     """Shapes that ask for no accelerator: those declared for this very flavor, else those of workloads that get it."""
-    from qcheck.schedulers.shapes import declared_shapes
-
     named = {s.name for s in cluster.policy.shapes if flavor in s.flavors}
     known = [s for s in declared_shapes(cluster, flavor) if s.name in named]
     return [s for s in known or workload_shapes(cluster).get(flavor, ()) if s.accelerator is None and _basic(s)]
@@ -234,8 +227,6 @@ def _duel(cluster: Cluster, flavor: str, resource: str, large: PodShape, small: 
 
     Of pods without an accelerator the known ones count, no more: their quota is mostly meant for pods with one.
     """
-    from qcheck.schedulers.guarantees import holders, pods_within
-
     queues = [n for n in holders(cluster) if n.admits]
     cells = [(q, c) for q in queues if (c := q.cell.get((flavor, resource))) is not None and c.entitled]
     owners = [(q, c) for q, c in cells if large.queue in (None, q.name) and c.entitled >= large.request[resource]]

@@ -10,6 +10,7 @@ from qcheck.kinds.refusals.selectors import label_selector
 from qcheck.kinds.refusals.target import refuse
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.schema.formats import subdomain_fault, value_fault
+from qcheck.kinds.schema.names import closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,8 +74,6 @@ def _integrations(at: Cursor) -> Iterator[Failure]:
     seen: dict[str | None, Cursor] = {}
     for name in at["frameworks"].items():
         if isinstance(name.data, str) and name.data not in FRAMEWORKS:
-            from qcheck.kinds.schema.names import closest
-
             near = closest(name.data, FRAMEWORKS)
             text = f"Unsupported value: {show(name.data)}: is no built-in integration of Kueue"
             yield refuse(name, "CFG-V02", text, f"write {near}" if near else "")
@@ -224,8 +223,6 @@ def _gates(at: Cursor, target: Target) -> Iterator[Failure]:
 
 
 def _gate_hint(name: str, target: Target) -> str:
-    from qcheck.kinds.schema.names import closest
-
     known = gate_table.gates()
     if name in known:
         when = "later" if known[name][0][0] > target.release else "earlier"

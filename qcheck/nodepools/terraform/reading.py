@@ -6,7 +6,7 @@ from importlib import import_module
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools.formats import READERS, REFERRED
-from qcheck.nodepools.terraform import manifests, plan, pools
+from qcheck.nodepools.terraform import manifests, modules, plan, pools
 from qcheck.nodepools.terraform.elsewhere import elsewhere
 
 if TYPE_CHECKING:
@@ -50,8 +50,6 @@ def of_resources(resources: Sequence[Resource], world: World) -> Iterator[NodePo
     yield from pools.read(resources, world.own)
     for resource in resources:
         if resource.type.startswith("module "):
-            from qcheck.nodepools.terraform import modules
-
             yield from (pools.repeated(pool, resource.doubt) for pool in modules.read(resource, world.own))
     for key, each in objects:
         if key in READERS:
