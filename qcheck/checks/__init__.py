@@ -8,7 +8,7 @@ from __future__ import annotations
 MODULES: dict[str, tuple[str, ...]] = {
     "input": ("problems", "capacity_unknown"),
     "capacity": ("quota", "absent_resources", "daemon_sets", "pools", "consumers", "headroom", "multikueue"),
-    "placement": ("selectors", "shared_nodes", "taints", "empty_pools", "flavor_pairs"),
+    "placement": ("selectors", "shared_nodes", "taints", "device_plugins", "empty_pools", "flavor_pairs"),
     "priority": ("classes", "reclaim", "layers", "owner_preemption", "autoscaling", "strict_fifo"),
     "queues": (
         "references",

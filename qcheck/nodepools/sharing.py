@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor
 
 PLUGIN_LABEL, MIG_LABEL = "nvidia.com/device-plugin.config", "nvidia.com/mig.config"
+KARPENTER = "Karpenter"
+"""The autoscaler that counts nodes by what they advertise."""
 EVERY = re.compile(r"all-(\d+g\.\d+gb)")
 
 
@@ -71,7 +73,10 @@ class Plugin:
         mig = pool.labels.get(MIG_LABEL)
         config = self.sharing.get(pool.labels.get(PLUGIN_LABEL, self.default or ""))
         machines = tuple(self._applied(m, mig, config) for m in pool.machines)
-        return pool if machines == pool.machines else replace(pool, machines=machines)
+        if machines == pool.machines:
+            return pool
+        shared = replace(pool, machines=machines)
+        return _as_karpenter_counts(pool, shared) if pool.autoscaler == KARPENTER else shared
 
     def _applied(self, machine: Machine, mig: str | None, config: Sharing | None) -> Machine:
         gpus = machine.allocatable.get(GPU, 0)
@@ -158,6 +163,21 @@ def _devices(entries: Cursor) -> dict[str, int] | None:
         return {}
     counts = {p: n for p, c in listed[0]["mig-devices"].mapping() if (n := c.integer()) is not None}
     return counts or None
+
+
+def _as_karpenter_counts(whole: NodePool, shared: NodePool) -> NodePool:
+    """A pool whose limits Karpenter compares with what its running nodes advertise, and with whole GPUs before they run."""
+    most, limits = shared.maximum, dict(shared.limits)
+    for resource, limit in whole.limits.items():
+        nodes = [
+            1 + (limit - before) // max(1, now) if limit >= before else 0
+            for m, s in zip(whole.machines, shared.machines, strict=True)
+            if (before := m.allocatable.get(resource, 0)) and (now := s.allocatable.get(resource, 0)) != before
+        ]
+        if nodes:
+            limits.pop(resource)
+            most = min(max(nodes), max(nodes) if most is None else most)
+    return replace(shared, maximum=most, limits=limits)
 
 
 def _multiplied(machine: Machine, config: Sharing, gpus: int) -> Machine:

@@ -170,7 +170,10 @@ def _free(group: NodeGroup, node_class: NodeClass, resource: str, view: str, wit
     free = node_class.left(resource, without.evicted)
     if not node_class.is_estimated(resource) or view == PLAIN:
         return free
-    return PLENTY if view == SURE else at_most(free)
+    if view != SURE:
+        return at_most(free)
+    published = node_class.published(resource, without.evicted)
+    return PLENTY if published is None else published
 
 
 def _has_estimates(group: NodeGroup) -> bool:

@@ -100,11 +100,15 @@ def _free(cluster: Cluster, group: NodeGroup, asked: list[str], priority: int | 
 
 
 def _at_best(cluster: Cluster, node: NodeClass, resource: str, priority: int | None) -> int:
-    if not node.knows(resource) or node.is_estimated(resource):
+    evicted = {t.daemon_set.id for t in node.takings if not _stays(cluster, t, priority)}
+    if not node.knows(resource):
         return PLENTY
+    if node.is_estimated(resource):
+        published = node.published(resource, evicted)
+        return PLENTY if published is None else published
     if resource not in node.machine.allocatable:
         return PLENTY if resource == PODS else 0
-    return node.left(resource, {t.daemon_set.id for t in node.takings if not _stays(cluster, t, priority)})
+    return node.left(resource, evicted)
 
 
 def _stays(cluster: Cluster, taking: Taking, priority: int | None) -> bool:

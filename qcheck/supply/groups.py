@@ -67,9 +67,17 @@ class NodeClass(Value, cached=True):
 
     def left(self, resource: str, evicted: Container[ObjectId]) -> int:
         """What a node has free at best once the pods of some DaemonSets are evicted from it."""
+        return self._left_of(self.machine.allocatable.get(resource, 0), resource, evicted)
+
+    def published(self, resource: str, evicted: Container[ObjectId]) -> int | None:
+        """The same of what the provider says that the machine has, which no node exceeds; None where it says nothing."""
+        whole = self.machine.capacity.get(resource)
+        return self._left_of(whole, resource, evicted) if whole else None
+
+    def _left_of(self, whole: int, resource: str, evicted: Container[ObjectId]) -> int:
         staying = [t.amounts for t in self.takings if t.certain and t.daemon_set.id not in evicted]
         taken = sum(amounts.get(resource, 0) for amounts in staying) + self.reserved(resource)
-        return max(0, self.machine.allocatable.get(resource, 0) - taken)
+        return max(0, whole - taken)
 
     def taken(self, resource: str) -> int:
         """What DaemonSets take of one node."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from qcheck.cluster.nodes import DECLARED, Machine, NodePool
 from qcheck.cluster.policy import matches_any
+from qcheck.cluster.resources import is_whole_device
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.supply.device_sharing import seen_physical
 from qcheck.supply.discovered_labels import is_discovered
@@ -29,6 +30,9 @@ MACHINE_LABELS = (
 )  # fmt: skip
 """Labels that tell machines apart even where no selector names them."""
 
+MACHINE_TYPE = "node.kubernetes.io/instance-type"
+CONFIGURED = ("nvidia.com/device-plugin.config", "nvidia.com/mig.config", "nvidia.com/gpu.replicas")
+"""Labels of nodes whose devices are cut or shared, so that nodes of one machine type may differ."""
 GROUP_LABELS = (
     "karpenter.sh/nodepool", "cloud.google.com/gke-nodepool", "eks.amazonaws.com/nodegroup", "alpha.eksctl.io/nodegroup-name",
     "kubernetes.azure.com/agentpool", "agentpool", "compute.coreweave.com/node-pool", "kops.k8s.io/instancegroup",
@@ -118,7 +122,7 @@ def _group_of_nodes(cluster: Cluster, owner: object, nodes: list[Node]) -> NodeG
         dict.fromkeys(first.allocatable, DECLARED),
         model=labels.get("nvidia.com/gpu.product"),
         source="node dump",
-        capacity=first.capacity,
+        capacity={**first.capacity, **_missing_devices(cluster, first)},
         physical=seen_physical(labels, first.allocatable),
     )
     name = owner if isinstance(owner, str) else _name_nodes(nodes)
@@ -136,6 +140,18 @@ def _group_of_nodes(cluster: Cluster, owner: object, nodes: list[Node]) -> NodeG
         pool=None,
         nodes=tuple(nodes),
     )
+
+
+def _missing_devices(cluster: Cluster, node: Node) -> dict[str, int]:
+    """Devices that nodes of the same machine type have more of, where nothing cuts or shares them: some are lost here."""
+    kind = node.node_labels.get(MACHINE_TYPE)
+    if kind is None or any(key in node.node_labels for key in CONFIGURED):
+        return {}
+    twins = [n for n in cluster.nodes if n.node_labels.get(MACHINE_TYPE) == kind]
+    twins = [n for n in twins if not any(key in n.node_labels for key in CONFIGURED)]
+    devices = {r for r, amount in node.allocatable.items() if amount and is_whole_device(r)}
+    most = {r: max(n.allocatable.get(r, 0) for n in twins) for r in devices}
+    return {r: amount for r, amount in most.items() if amount > node.allocatable[r]}
 
 
 def _shared_labels(nodes: list[Node]) -> tuple[Labels, Varying]:

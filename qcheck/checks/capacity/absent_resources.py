@@ -6,7 +6,7 @@ from qcheck.checks.capacity.sums import names, titled
 from qcheck.checks.registry import rule
 from qcheck.cluster.nodes import DECLARED
 from qcheck.cluster.place import Place, follow
-from qcheck.cluster.quota_pool import SchedulerName
+from qcheck.cluster.quota_pool import SchedulerName, pool_name
 from qcheck.cluster.resources import is_accelerator, is_fabric
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from qcheck.quota.tree import Cell
     from qcheck.supply.groups import NodeGroup
 
+RENAMED = ".shared"
+"""Ends the name of a device that time-slicing or MPS renames."""
 POD_SLOTS = "pods"
 """They depend on maxPods, not on devices: QC112."""
 
@@ -46,6 +48,33 @@ def quota_on_absent_resource(cluster: Cluster) -> Iterator[Finding]:
             absent.setdefault(resource, []).extend((flavor, q) for q in wanted)
     for resource, cells in absent.items():
         yield _absent(cluster, resource, cells)
+    for (flavor, resource), quotas in promises_of(cluster).cells.items():
+        wanted = [q for q in quotas if q.promised]
+        if wanted and resource.endswith(RENAMED) and _is_never_launched(cluster, flavor, resource):
+            yield _never_launched(cluster, flavor, resource, wanted)
+
+
+def _is_never_launched(cluster: Cluster, flavor: str, resource: str) -> bool:
+    """Whether only Karpenter has such nodes, which knows what a machine type has and not what a device plugin renames."""
+    groups = [m.group for m in supply_of(cluster).matches(flavor) if m.group.advertises(resource)]
+    return bool(groups) and all(
+        g.pool is not None and g.pool.autoscaler == "Karpenter" and g.static == 0 and not g.nodes for g in groups
+    )
+
+
+def _never_launched(cluster: Cluster, flavor: str, resource: str, cells: list[Cell]) -> Finding:
+    groups = [m.group for m in supply_of(cluster).matches(flavor) if m.group.advertises(resource)]
+    pools, first = names(g.name for g in groups), max(cells, key=lambda q: q.promised)
+    message = (
+        f"quota for {resource} in {cluster.quota_pools[flavor].title}, but Karpenter never launches a node of {pools} for "
+        f"it: it knows the GPUs of a machine type, which are advertised as {resource} only once a node runs"
+    )
+    found = finding(first.name_place, message).near(groups[0].place, f"{groups[0].name} starts from 0 nodes")
+    return (
+        found.likely()
+        .fixed_by("Set renameByDefault: false, keep some nodes (`replicas`), or add a NodeOverlay with the resource.")
+        .with_data(resource=resource, flavors=[pool_name(flavor)])
+    )
 
 
 def _is_absent(cluster: Cluster, flavor: str, resource: str) -> bool:

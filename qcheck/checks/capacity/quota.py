@@ -88,6 +88,9 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     if without is not None and over.supply < over.wanted <= without:
         message += "; it would fit without the DaemonSets"
         advice = f"{advice[:-1]}, or keep the DaemonSets off these nodes."
+    if lost := _lost(resource, groups):
+        message += f"; {lost}"
+        advice = f"{advice[:-1]}, or repair the devices."
     found = finding(largest.place, message, f"{show_amount(resource, largest.promised)} for {largest.holder}")
     for quota in sorted(quotas, key=lambda q: -q.promised)[1:]:
         if quota.promised:
@@ -108,6 +111,19 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
             **({} if without is None else {"withoutDaemonSets": without}),
         )
     )
+
+
+def _lost(resource: str, groups: list[NodeGroup]) -> str:
+    """`1 node of b with 7 of 8`: devices that nodes have and do not offer now."""
+    if not is_compute(resource):
+        return ""
+    told = [
+        f"{plural(len(g.nodes), 'node')} of {g.name} with {have} of {c.machine.whole(resource)}"
+        for g in groups
+        for c in g.classes
+        if g.nodes and 0 < (have := c.machine.allocatable.get(resource, 0)) < c.machine.whole(resource)
+    ]
+    return f"devices are lost: {names(told)}" if told else ""
 
 
 def _make_room(cluster: Cluster, resource: str, over: Overdraft, groups: list[NodeGroup]) -> bool:

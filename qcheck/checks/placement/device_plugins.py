@@ -1,0 +1,87 @@
+"""QC213: device plugins that do not reach the nodes whose devices they are to advertise."""
+
+from __future__ import annotations
+
+import re
+
+from qcheck.checks.capacity.sums import names
+from qcheck.checks.registry import rule
+from qcheck.checks.repelling_taints import has_open_taints
+from qcheck.cluster.labels import untolerated
+from qcheck.cluster.place import follow
+from qcheck.cluster.resources import is_compute
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.finding import Finding, finding
+from qcheck.supply.eligibility import GKE_NODE, daemon_lands, lasting
+from qcheck.supply.groups import NONE
+from qcheck.supply.supply import supply_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.workloads import DaemonSet
+    from qcheck.supply.groups import NodeGroup
+
+PLUGINS = {
+    "nvidia.com/": re.compile(r"k8s-device-plugin|nvidia-device-plugin|nvidia-gpu-device-plugin"),
+    "amd.com/": re.compile(r"amd-?gpu-device-plugin|rocm/k8s-device-plugin"),
+    "gpu.intel.com/": re.compile(r"intel-gpu-plugin"),
+    "habana.ai/": re.compile(r"habana\S*-device-plugin|gaudi-device-plugin"),
+    "aws.amazon.com/neuron": re.compile(r"neuron-device-plugin"),
+}
+"""How the plugin of a family of resources is called, in its name or in its image."""
+
+
+@rule("QC213")
+def device_plugin_cannot_land(cluster: Cluster) -> Iterator[Finding]:
+    """Accelerator nodes that no DaemonSet of their device plugin lands on; what a Node advertises already is proof."""
+    for family, pattern in PLUGINS.items():
+        plugins = [d for d in cluster.daemon_sets if pattern.search(_called(d))]
+        for group in supply_of(cluster).groups if plugins else ():
+            if _needs_a_plugin(group, family) and not any(_lands(cluster, p, group) for p in plugins):
+                yield _cannot_land(plugins[0], group, family)
+
+
+def _called(daemon_set: DaemonSet) -> str:
+    """Name and images of a DaemonSet."""
+    place = daemon_set.template.place.at("containers")
+    containers = follow(place.origin.data, place.route)
+    images = (
+        (str(c.get("image", "")) for c in containers if isinstance(c, dict)) if isinstance(containers, list) else ()
+    )
+    return " ".join((daemon_set.name, *images))
+
+
+def _needs_a_plugin(group: NodeGroup, family: str) -> bool:
+    """Whether it is a pool with such devices, on a platform that brings no plugin of its own."""
+    if group.nodes or has_open_taints(group) or not group.classes:
+        return False
+    has_devices = any(r.startswith(family) and is_compute(r) for c in group.classes for r in c.machine.allocatable)
+    return has_devices and not any(GKE_NODE in c.labels for c in group.classes)
+
+
+def _lands(cluster: Cluster, plugin: DaemonSet, group: NodeGroup) -> bool:
+    return any(daemon_lands(cluster, plugin.template, c) != NONE for c in group.classes)
+
+
+def _cannot_land(plugin: DaemonSet, group: NodeGroup, family: str) -> Finding:
+    nodes = group.classes[0]
+    devices = names(sorted(r for r in nodes.machine.allocatable if r.startswith(family)))
+    repelling = untolerated(lasting(nodes.taints), plugin.template.tolerations)
+    place = plugin.template.place
+    if repelling:
+        where = place.at("tolerations")
+        why = f"does not tolerate the taint {repelling[0]} of {group.name}"
+        advice = f"Add a toleration of {repelling[0].key} to the DaemonSet."
+    else:
+        where = next((at for at in (place.at("nodeSelector"), place.at("affinity")) if at.exists), place)
+        why = f"does not select the nodes of {group.name}"
+        advice = f"Let the DaemonSet select {group.name}, or label these nodes as it wants."
+    return (
+        finding(where.key(), f"the device plugin {plugin.name} {why}, so their {devices} is never advertised")
+        .about(plugin.id)
+        .near(group.place, group.name)
+        .fixed_by(advice)
+        .with_data(pool=group.name, daemonSet=plugin.name)
+    )
