@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from qcheck.quota.shares import QueueShare
 
 CLUSTERS = Path(__file__).resolve().parent.parent / "fixtures" / "clusters"
-WRONG, RIGHT = str(CLUSTERS / "kai-departments"), str(CLUSTERS / "kai-departments-mended")
+WRONG, RIGHT = str(CLUSTERS / "kai-departments"), str(CLUSTERS / "kai-departments-fixed")
 FOUND = {
     "QC101": 1, "QC104": 1, "QC505": 1, "QC901": 1, "QC903": 1, "QC907": 1, "QC908": 1, "QC909": 1, "QC912": 2, "QC913": 1,
     "QC914": 1, "QC915": 1, "QC916": 1, "QC917": 1, "QC918": 1, "QC919": 1,
@@ -29,11 +29,11 @@ def test_every_fault_is_found_once() -> None:
     assert found == FOUND
 
 
-def test_the_mended_cluster_has_no_findings() -> None:
+def test_the_fixed_cluster_has_no_findings() -> None:
     assert [f.message for f in audit([RIGHT]).findings] == []
 
 
-def test_the_jobs_of_the_mended_cluster_run() -> None:
+def test_the_jobs_of_the_fixed_cluster_run() -> None:
     judged = admit([f"{RIGHT}/workloads"], [RIGHT])
     assert {v.workload.name: (v.admitted, v.runs, v.decision.queue) for _, v in judged.verdicts} == {
         "chat": (True, True, "serving"),

@@ -1,5 +1,5 @@
 """`qcheck explain RULE`: one rule with its reason, its fix and its examples; `explain preemption`: who takes back what;
-`explain volcano`: what a scheduler's words mean beside Kueue's.
+`explain kai`, `explain volcano`: what a scheduler's words mean beside Kueue's.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ ELSEWHERE: dict[str, Callable[..., object]] = {
 
 def explain(
     rule: Annotated[
-        str, typer.Argument(metavar="RULE", help="Such as QC101; or preemption; or volcano.", autocompletion=rules)
+        str,
+        typer.Argument(metavar="RULE", help="Such as QC101; or preemption; or kai or volcano.", autocompletion=rules),
     ],
     paths: Annotated[
         list[str] | None, typer.Argument(metavar="[PATHS]...", help="What preemption is to be explained of.")

@@ -163,7 +163,13 @@ def _bypasses(cluster: Cluster, job: KaiJob) -> Finding:
 def _no_leaf(cluster: Cluster, job: KaiJob, queue: KaiQueue) -> Iterator[Finding]:
     shard = shard_of(cluster, job.partition)
     place = job.queue.place or job.workload.name_place
-    if shard is None or queue.name not in shard.queue:
+    if shard is not None and shard.is_flat and not queue.parent:
+        message = (
+            f"{job.workload.id} names queue {queue.name}, which has no parent: without full-hierarchy-fairness KAI drops "
+            "such queues, so it stays pending"
+        )
+        yield finding(place, message).near(queue.name_place, "has no parent").about(job.workload.id)
+    elif shard is None or queue.name not in shard.queue:
         label = cluster.kai_names.node_pool_label
         message = (
             f"{job.workload.id} is in {_partition(job.partition)}, and its queue {queue.name} in "

@@ -11,7 +11,7 @@ from qcheck.cluster.durations import go_seconds
 from qcheck.cluster.kai import KaiQueue, Plugin, SchedulingShard, UsageSource
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
-from qcheck.schedulers.kai.shards import Shard, shards_of
+from qcheck.schedulers.kai.shards import FALSE, FULL_HIERARCHY, Shard, shards_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -147,6 +147,14 @@ def _replaced(shard: SchedulingShard) -> Iterator[Finding]:
 
 
 def _switched_off(shard: SchedulingShard) -> Iterator[Finding]:
+    if shard.arguments.get(FULL_HIERARCHY) in FALSE:
+        message = (
+            f"shard {shard.name} switches {FULL_HIERARCHY} off: queues without a parent are dropped, and quotas of "
+            "departments mean nothing"
+        )
+        yield (
+            finding(shard.place.at("spec", "args", FULL_HIERARCHY), message).about(shard.id).with_data(shard=shard.name)
+        )
     for plugin in shard.plugins:
         if plugin.name == "proportion" and not plugin.is_enabled:
             message = f"shard {shard.name} switches plugin proportion off: no quota, limit or fair share holds in it"

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from qcheck.cluster.kai import Dimension, KaiNames, KaiQueue, SchedulingShard, partition_of
 from qcheck.cluster.quota_pool import QuotaPool, SchedulerName
-from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.views import view
 from qcheck.schedulers.kai.hierarchy import Hierarchy, Member, Share
 from qcheck.schedulers.kai.jobs import jobs_of
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from qcheck.supply.groups import NodeGroup
 
 GPU = "nvidia.com/gpu"
+FULL_HIERARCHY = "full-hierarchy-fairness"
+FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
+"""What Go reads as false."""
+FLAT_ROOT = "default"
+"""The queue that KAI makes up above all others in a flat shard."""
 LARGEST = 10**300
 RESOURCES = {Dimension.GPU: GPU, Dimension.CPU: "cpu", Dimension.MEMORY: "memory"}
 """The resource that each dimension counts on the nodes."""
@@ -34,7 +39,11 @@ CHART_QUEUES = ("default-queue", "default-parent-queue")
 
 
 class Shard(Value, cached=True):
-    """One scheduler's view. `spec` is None where no SchedulingShard is written for the partition."""
+    """One scheduler's view. `spec` is None where no SchedulingShard is written for the partition.
+
+    A flat shard works without the fairness of the full hierarchy: it drops queues without a parent, and all others stand
+    side by side below one queue without bounds.
+    """
 
     name: str
     partition: str
@@ -44,6 +53,7 @@ class Shard(Value, cached=True):
     groups: tuple[NodeGroup, ...]
     is_whole: bool
     """Whether all nodes of every group belong to the shard, as far as their labels are known."""
+    is_flat: bool = False
 
     @cached_property
     def queue(self) -> dict[str, KaiQueue]:
@@ -53,7 +63,11 @@ class Shard(Value, cached=True):
     @cached_property
     def hierarchy(self) -> Hierarchy:
         """The queues as the division sees them; those without a known parent are left out."""
-        return Hierarchy(_member(queue) for queue in self.queues)
+        if not self.is_flat:
+            return Hierarchy(_member(queue) for queue in self.queues)
+        unbounded = Share(quota=-1.0, limit=-1.0, weight=1.0)
+        root = Member(name=FLAT_ROOT, parent="", terms=dict.fromkeys(Dimension, unbounded))
+        return Hierarchy([root, *(replace(_member(queue), parent=FLAT_ROOT) for queue in self.queues)])
 
     def children(self, name: str) -> list[KaiQueue]:
         """The queues directly below a queue; below "" those at the top."""
@@ -158,15 +172,27 @@ def shard_of(cluster: Cluster, partition: str) -> Shard | None:
 def _shard(cluster: Cluster, names: KaiNames, pool: QuotaPool) -> Shard:
     partition = pool.node_labels.get(names.node_pool_label, "")
     matches = supply_of(cluster).matches(pool.key)
+    spec = next((s for s in cluster.kai_shards if s.partition == partition), None)
+    queues = tuple(q for q in cluster.kai_queues if partition_of(q.labels, names) == partition)
+    is_flat = _is_flat(cluster, spec)
     return Shard(
         name=pool.name,
         partition=partition,
-        spec=next((s for s in cluster.kai_shards if s.partition == partition), None),
-        queues=tuple(q for q in cluster.kai_queues if partition_of(q.labels, names) == partition),
+        spec=spec,
+        queues=tuple(replace(q, parent="") for q in queues if q.parent) if is_flat else queues,
         pool=pool,
         groups=tuple(m.group for m in matches),
         is_whole=all(m.how_many == ALL for m in matches),
+        is_flat=is_flat,
     )
+
+
+def _is_flat(cluster: Cluster, spec: SchedulingShard | None) -> bool:
+    """Whether the settings or an argument of the shard's scheduler turn the full hierarchy off."""
+    said = cluster.policy.kai.full_hierarchy
+    if said is not None:
+        return not said
+    return spec is not None and spec.arguments.get(FULL_HIERARCHY, "true") in FALSE
 
 
 @view
