@@ -34,8 +34,9 @@ format: $(VENV)/.installed-dev ## rewrite the code in the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(VENV)/.installed-dev ## rebuild rules/index.json and docs/ from rules/ and fixtures/
+docs: $(VENV)/.installed-docs ## rebuild what is generated in docs/, and the documentation site in site/
 	$(BIN)/python docs/build.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: $(VENV)/.installed-dev ## measure speed, as ratios to known programs
 	$(BIN)/python tests/bench.py
@@ -47,7 +48,7 @@ fuzz: $(VENV)/.installed-fuzz ## feed qcheck broken input; FUZZ=100000 for more 
 	$(BIN)/python tests/fuzz.py $(FUZZ)
 
 clean: ## remove the environment and what the tools leave behind
-	rm -rf $(VENV) dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(VENV)/.created:
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer found: install one, or name it with make PYTHON=..." >&2; exit 1; }
@@ -62,6 +63,10 @@ $(VENV)/.installed: $(VENV)/.created pyproject.toml
 $(VENV)/.installed-dev: $(VENV)/.installed
 	$(PIP) install --upgrade 'pip>=25.1'
 	$(PIP) install --group dev
+	@touch $@
+
+$(VENV)/.installed-docs: $(VENV)/.installed-dev
+	$(PIP) install --group docs
 	@touch $@
 
 $(VENV)/.installed-fuzz: $(VENV)/.installed-dev
