@@ -65,9 +65,9 @@ UnadmittedWorkloadsObservability 0.19b
 UnadmittedWorkloadsExplicitStatus 0.19-
 MultiKueueKubeConfigPathValidation 0.19a 0.20b
 DisableWaitForPodsReady 0.19a
-WorkloadValidateResourcesAreNonNegative 0.20b
-WorkloadValidationForPodSetMetadata 0.20b
-TASValidateWorkloadSliceSize 0.20b
+WorkloadValidateResourcesAreNonNegative 0.18b
+WorkloadValidationForPodSetMetadata 0.18b
+TASValidateWorkloadSliceSize 0.18b
 LWSImmutableGroupSize 0.20b
 FlavorFungibilityPreserveScanProgress 0.20b
 MultiKueueRemoteSpecSync 0.20b

@@ -7,13 +7,14 @@ from qcheck.cluster.quantity import QuantityError, parse_quantity
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.workloads import PodSet
 from qcheck.kinds.core import queued
-from qcheck.kinds.pods import container, pod_template
+from qcheck.kinds.pods import container, pod_template, topology_request
 from qcheck.kinds.read import node_selection, place, quantity, tolerations
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qcheck.cluster.objects import Object
+    from qcheck.cluster.place import Place
     from qcheck.cluster.pods import PodTemplate, Quantities
     from qcheck.cluster.quantity import Quantity
     from qcheck.documents.cursor import Cursor
@@ -25,10 +26,15 @@ def spark_application(root: Cursor) -> Object:
     spec = root["spec"]
     driver, executor = spec["driver"], spec["executor"]
     pod_sets = (
-        PodSet("driver", _template(driver), 1, place(driver)),
-        PodSet("executor", _template(executor), executor["instances"].count() or 0, place(executor["instances"])),
+        _pod_set("driver", driver, 1, place(driver)),
+        _pod_set("executor", executor, executor["instances"].count() or 0, place(executor["instances"])),
     )
     return queued(root, "sparkoperator.k8s.io/sparkapplication", root, pod_sets)
+
+
+def _pod_set(name: str, at: Cursor, count: int, count_place: Place) -> PodSet:
+    template = _template(at)
+    return PodSet(name, template, count, count_place, topology=topology_request(template))
 
 
 def _template(at: Cursor) -> PodTemplate:
@@ -42,6 +48,9 @@ def _template(at: Cursor) -> PodTemplate:
     return replace(
         pod_template(at["template"]),
         place=place(at),
+        labels=at["labels"].strings(),
+        annotations=at["annotations"].strings(),
+        metadata_place=place(at),
         containers=(main, *(container(c) for c in at["sidecars"].items())),
         init_containers=tuple(container(c) for c in at["initContainers"].items()),
         selection=node_selection(at),

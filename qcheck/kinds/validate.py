@@ -144,6 +144,7 @@ def _problem(root: Cursor, identity: ObjectId, found: Described | None, failure:
         object=identity,
         related=tuple(Place(root.document, r, "compare with this") for r in failure.related),
         data={"check": failure.check, "field": path},
+        certain=failure.certain,
     )
 
 

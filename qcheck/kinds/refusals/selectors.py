@@ -46,14 +46,18 @@ def label_selector(at: Cursor, check: str) -> Iterator[Failure]:
         yield from _requirement(expression, check, LABEL_OPERATORS, "is not a valid selector operator")
 
 
-def node_selector_term(at: Cursor, check: str) -> Iterator[Failure]:
+def node_selector_term(at: Cursor, check: str, is_preferred: bool = False) -> Iterator[Failure]:
+    """A term of a node affinity. In a preferred one values need not be label values."""
     for expression in at["matchExpressions"].items():
-        yield from _requirement(expression, check, NODE_OPERATORS, "is not a valid selector operator")
+        unknown = "is not a valid selector operator"
+        yield from _requirement(expression, check, NODE_OPERATORS, unknown, checks_values=not is_preferred)
     for field in at["matchFields"].items():
         yield from _field(field, check)
 
 
-def _requirement(at: Cursor, check: str, operators: tuple[str, ...], unknown: str) -> Iterator[Failure]:
+def _requirement(
+    at: Cursor, check: str, operators: tuple[str, ...], unknown: str, checks_values: bool = True
+) -> Iterator[Failure]:
     key, operator, values = at["key"], at["operator"], at["values"]
     count = len(values.items())
     if operator.text() is not None and operator.text() not in operators:
@@ -69,7 +73,7 @@ def _requirement(at: Cursor, check: str, operators: tuple[str, ...], unknown: st
         yield refuse(values, check, text)
     if key.text() is not None and (fault := key_fault(key.text() or "")):
         yield refuse(key, check, f"Invalid value: {show(key.data)}: {fault}")
-    for value in values.items():
+    for value in values.items() if checks_values else ():
         if isinstance(value.data, str) and (fault := value_fault(value.data)):
             yield refuse(value, check, f"Invalid value: {show(value.data)}: {fault}")
 
@@ -96,7 +100,7 @@ def affinity(at: Cursor, check: str) -> Iterator[Failure]:
         yield from node_selector_term(term, check)
     for preferred in node["preferredDuringSchedulingIgnoredDuringExecution"].items():
         yield from _weight(preferred["weight"], check)
-        yield from node_selector_term(preferred["preference"], check)
+        yield from node_selector_term(preferred["preference"], check, is_preferred=True)
     for kind in ("podAffinity", "podAntiAffinity"):
         for term in at[kind]["requiredDuringSchedulingIgnoredDuringExecution"].items():
             yield from _pod_term(term, check)

@@ -12,11 +12,19 @@ if TYPE_CHECKING:
 
 
 class Set(Value):
-    """One pod set: its name in the Workload, its template, and how many pods (None if that is not known)."""
+    """One pod set: its name in the Workload, its template, and how many pods (None if that is not known).
+
+    `holder` holds the annotations of its pods, where that is not the template's metadata.
+    """
 
     name: str
     template: Cursor
     count: int | None
+    holder: Cursor | None = None
+
+    @property
+    def annotations(self) -> Cursor:
+        return (self.holder or self.template["metadata"])["annotations"]
 
 
 _RAY = {"RayCluster": (), "RayJob": ("rayClusterSpec",), "RayService": ("rayClusterConfig",)}
@@ -45,6 +53,10 @@ def pod_sets(root: Cursor, kind: str) -> Iterator[Set]:
             yield Set(name.lower(), replica["template"], _count(replica["replicas"]))
     elif kind == "LeaderWorkerSet":
         yield from _leader_worker(spec["leaderWorkerTemplate"])
+    elif kind == "SparkApplication":
+        driver, executor = spec["driver"], spec["executor"]
+        yield Set("driver", driver["template"], 1, driver)
+        yield Set("executor", executor["template"], executor["instances"].integer(), executor)
 
 
 def ray_spec(root: Cursor, kind: str) -> Cursor:

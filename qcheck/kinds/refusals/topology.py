@@ -31,7 +31,7 @@ def topology(sets: Iterable[Set], target: Target) -> Iterator[Failure]:
     for each in sets:
         asked = {
             k.removeprefix(PREFIX): c
-            for k, c in each.template["metadata"]["annotations"].mapping()
+            for k, c in each.annotations.mapping()
             if k.startswith(PREFIX) and isinstance(c.data, str)
         }
         if asked:
@@ -58,6 +58,9 @@ def _template(asked: dict[str, Cursor], count: int | None, target: Target) -> It
         yield from _group_name(asked)
     if LAYERS in asked and target.has_gate("TASMultiLayerTopology"):
         yield from _layers(asked, count)
+    elif LAYERS in asked:
+        text = f"Forbidden: {PREFIX}{LAYERS} needs the feature gate TASMultiLayerTopology"
+        yield refuse(asked[LAYERS], "TAS-W06", text, on_key=True)
 
 
 def _slices(asked: dict[str, Cursor], count: int | None) -> Iterator[Failure]:
@@ -93,8 +96,8 @@ def _group_name(asked: dict[str, Cursor]) -> Iterator[Failure]:
 
 
 def _group(name: str, members: list[Set]) -> Iterator[Failure]:
-    at = members[0].template["metadata"]["annotations"][PREFIX + GROUP]
-    related = tuple(m.template["metadata"]["annotations"][PREFIX + GROUP].route for m in members[1:])
+    at = members[0].annotations[PREFIX + GROUP]
+    related = tuple(m.annotations[PREFIX + GROUP].route for m in members[1:])
     if len(members) != 2:
         text = f"Invalid value: {show(name)}: a group has exactly two pod sets, not {len(members)}"
         yield refuse(at, "TAS-W05", text, related=related)
@@ -103,7 +106,7 @@ def _group(name: str, members: list[Set]) -> Iterator[Failure]:
         text = f"Invalid value: {show(name)}: one pod set of a group must have exactly one pod"
         yield refuse(at, "TAS-W05", text, related=related)
     for base in BASES[:2]:
-        first, second = (m.template["metadata"]["annotations"][PREFIX + base] for m in members)
+        first, second = (m.annotations[PREFIX + base] for m in members)
         if first.data != second.data:
             given = first if first.exists else second
             text = f"Invalid value: {show(given.data)}: pod sets of a group must ask the same {PREFIX}{base}"
@@ -132,12 +135,12 @@ def _layers_fault(layers: object, count: int | None) -> str | None:
     if not isinstance(layers, list) or not 1 <= len(layers) <= 3:
         return 'must be a JSON array of one to three objects, such as [{"topology": "example.com/rack", "size": 4}]'
     for layer in layers:
-        if not isinstance(layer, dict) or set(layer) != {"topology", "size"}:
-            return "every object must have the keys topology and size, and no others"
+        if not isinstance(layer, dict) or not {"topology", "size"} <= set(layer):
+            return "every object must have the keys topology and size"
         size = layer["size"]
         if not isinstance(layer["topology"], str) or key_fault(layer["topology"]):
             return f"{show(layer['topology'])} is no label key"
-        if type(size) is not int or size < 1:
+        if type(size) is not int or not 1 <= size < 2**31:
             return f"the size of {layer['topology']} must be an integer of at least 1"
     names = [layer["topology"] for layer in layers]
     sizes = [layer["size"] for layer in layers]

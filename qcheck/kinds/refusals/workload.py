@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.quantity import integer
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.kinds.refusals.jobs import gates
 from qcheck.kinds.refusals.queues import amount
 from qcheck.kinds.refusals.selectors import annotation_keys, label_map
 from qcheck.kinds.refusals.target import refuse
@@ -25,6 +26,7 @@ def workload(root: Cursor, target: Target) -> Iterator[Failure]:
     spec = root["spec"]
     yield from _pod_sets(root, spec["podSets"].items())
     yield from _priority(spec)
+    yield from gates(root, target)
     for pod_set in spec["podSets"].items():
         yield from _pod_set(pod_set, target)
     boost = root["metadata"]["annotations"][BOOST]
@@ -93,7 +95,8 @@ def _resources(spec: Cursor, target: Target) -> Iterator[Failure]:
 
 def _slices(request: Cursor) -> Iterator[Failure]:
     level, size = request["podSetSliceRequiredTopology"], request["podSetSliceSize"]
-    if level.exists != size.exists:
-        given, missing = (level, size) if level.exists else (size, level)
-        text = f"Required value: must be set together with {given.route[-1]}"
-        yield refuse(missing, "WL-W05", text)
+    if level.exists and not size.exists:
+        yield refuse(size, "WL-W05", "Required value: must be set when podSetSliceRequiredTopology is specified")
+    elif size.exists and not level.exists:
+        text = "Forbidden: may not be set when podSetSliceRequiredTopology is not specified"
+        yield refuse(size, "WL-W05", text, on_key=True)

@@ -13,10 +13,11 @@ class Failure:
     """One refusal. `steps` is the route from the checked value inward, last step first, so that callers append theirs.
 
     `code` is the rule's name (`api-rejected`, `unknown-field`), `check` the id of the check, `text` what the API server
-    says after the field path, `fix` what to write instead; `on_key` points to the key.
+    says after the field path, `fix` what to write instead; `on_key` points to the key. `certain` is False where only some
+    ways to apply the object refuse it.
     """
 
-    __slots__ = ("check", "code", "fix", "near", "on_key", "related", "steps", "text")
+    __slots__ = ("certain", "check", "code", "fix", "near", "on_key", "related", "steps", "text")
 
     def __init__(
         self,
@@ -36,6 +37,7 @@ class Failure:
         self.on_key = on_key
         self.near = near
         self.related: tuple[Route, ...] = ()
+        self.certain = True
 
     @property
     def route(self) -> Route:

@@ -35,7 +35,10 @@ class Scope:
 
 
 class Node:
-    """One field, or the items of a list or map. `kind` is a scalar type, "object", "list", "map" or "named"."""
+    """One field, or the items of a list or map. `kind` is a scalar type, "object", "list", "map" or "named".
+
+    `is_loose`: items may repeat their keys, although server-side apply then has to choose one of them.
+    """
 
     kind = "object"
     type_name = ""
@@ -48,6 +51,7 @@ class Node:
     default: object = None
     keys: tuple[str, ...] = ()
     unique = False
+    is_loose = False
     is_open = False
     item: Node | None = None
 
@@ -96,7 +100,8 @@ def _lines(text: str) -> Iterator[tuple[int, list[str], bool]]:
 
 def _field(words: list[str], inherited: str | None, scope: Scope) -> tuple[Node, Node]:
     """The node of a line, and the one that the lines below it describe."""
-    node = Node(words[0].rstrip("!"), inherited, words[0].endswith("!"))
+    is_required = words[0].endswith("!") or (words[0].endswith("?") and not scope.is_builtin)
+    node = Node(words[0].rstrip("!?"), inherited, is_required)
     at = outer = node
     for word in words[1:]:
         if word in SCALARS:
@@ -115,11 +120,11 @@ def _field(words: list[str], inherited: str | None, scope: Scope) -> tuple[Node,
         elif word == "required":
             node.required = True
         else:
-            _apply(word, at, outer)
+            _apply(word, at, outer, scope.is_builtin)
     return node, at
 
 
-def _apply(word: str, at: Node, outer: Node) -> None:
+def _apply(word: str, at: Node, outer: Node, is_builtin: bool) -> None:
     """One token: `at` is the innermost node so far, `outer` the list or map around it."""
     if word in SCALARS:
         at.kind = word
@@ -127,8 +132,9 @@ def _apply(word: str, at: Node, outer: Node) -> None:
     head, _, rest = word.partition(":")
     if word[0].isupper() and CHECK.fullmatch(word):
         at.check = word
-    elif head == "by":
+    elif head in ("by", "by?"):
         outer.keys = tuple(rest.split(","))
+        outer.is_loose = head == "by?" and is_builtin
     elif head == "size":
         outer.bounds = _bounds(rest)
     elif head == "len":

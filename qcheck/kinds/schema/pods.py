@@ -61,7 +61,7 @@ nodeAffinity
     nodeSelectorTerms! [..] NodeSelectorTerm
   preferredDuringSchedulingIgnoredDuringExecution [..]
     weight! int32
-    preference! NodeSelectorTerm
+    preference? NodeSelectorTerm
 podAffinity PodAffinity
 podAntiAffinity PodAffinity
 """,
@@ -90,7 +90,7 @@ dnsConfig
 dnsPolicy string
 enableServiceLinks bool
 ephemeralContainers [..] by:name EphemeralContainer
-hostAliases [..] by:ip
+hostAliases [..] by?:ip
   ip! string
   hostnames [..] string
 hostIPC bool
@@ -99,7 +99,7 @@ hostPID bool
 hostUsers bool
 hostname string
 hostnameOverride string
-imagePullSecrets [..] by:name
+imagePullSecrets [..] by?:name
   name string =""
 initContainers [..] by:name Container
 nodeName string
@@ -150,12 +150,12 @@ imagePullPolicy string
 command [..] string
 args [..] string
 workingDir string
-env [..] by:name EnvVar
+env [..] by?:name EnvVar
 envFrom [..]
   prefix string
   configMapRef Named
   secretRef Named
-ports [..] by:containerPort,protocol
+ports [..] by?:containerPort,protocol
   containerPort! int32
   hostIP string
   hostPort int32
@@ -235,7 +235,7 @@ valueFrom
 host string
 httpHeaders [..]
   name! string
-  value! string
+  value? string
 path string
 port! int-or-string
 scheme string
@@ -313,7 +313,7 @@ supplementalGroups [..] int64
 supplementalGroupsPolicy string
 sysctls [..]
   name! string
-  value! string
+  value? string
 windowsOptions Windows
 """,
 }

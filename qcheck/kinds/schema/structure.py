@@ -243,6 +243,7 @@ def _repeated(node: Node, value: list[object]) -> list[Failure]:
         if shown in seen:
             key = node.keys[0] if len(node.keys) == 1 and isinstance(item, dict) and node.keys[0] in item else None
             failure = Failure(node.check or _GENERIC, f"Duplicate value: {shown}", [at])
+            failure.certain = not node.is_loose
             if key is not None:
                 failure.steps.insert(0, key)
             failures.append(failure)
