@@ -10,10 +10,10 @@ from qcheck.cluster.problems import Problem
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.quantities import quantity_problems
 from qcheck.kinds.read import object_id
-from qcheck.kinds.refusals.target import Target, refuse
+from qcheck.kinds.refusals.metadata import metadata
+from qcheck.kinds.refusals.target import Target
 from qcheck.kinds.schema.catalogue import CONFIG, KUEUE, OWN, described
 from qcheck.kinds.schema.failure import Failure, field_path
-from qcheck.kinds.schema.formats import near_name, subdomain_fault
 from qcheck.kinds.versions import version_problems
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def validate(root: Cursor, target: Target) -> tuple[Problem, ...]:
     failures: list[Failure] = []
     if found is not None:
         failures += _structure(root, found)
-        failures += () if identity.group in NO_OBJECTS else _name(root)
+        failures += () if identity.group in NO_OBJECTS else metadata(root["metadata"])
     if found is not None or identity.group not in (KUEUE, CONFIG, OWN, "", "apps", "batch"):
         for refusal in _refusals(identity.group, identity.kind):
             failures += refusal(root, target)
@@ -103,16 +103,6 @@ def _structure(root: Cursor, found: Described) -> list[Failure]:
     for failure in failures:
         failure.steps.extend(reversed(root.route))
     return failures
-
-
-def _name(root: Cursor) -> Iterator[Failure]:
-    metadata = root["metadata"]
-    name = metadata["name"]
-    if not name.exists and not metadata["generateName"].exists:
-        yield refuse(name, "META-V01", "Required value: name or generateName is required")
-    elif isinstance(name.data, str) and (fault := subdomain_fault(name.data)):
-        near = near_name(name.data)
-        yield refuse(name, "META-V01", f'Invalid value: "{name.data}": {fault}', f"write {near}" if near else "")
 
 
 def _distinct(failures: list[Failure]) -> list[Failure]:

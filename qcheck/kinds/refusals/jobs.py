@@ -6,7 +6,7 @@ import re
 
 from qcheck.cluster.quantity import whole
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.kinds.refusals.pods import pod_resources
+from qcheck.kinds.refusals.resources import pod_resources
 from qcheck.kinds.refusals.target import refuse
 from qcheck.kinds.refusals.templates import job_pods, pod_sets, ray_spec
 from qcheck.kinds.refusals.topology import BASES, PREFIX, TRUTHS, topology

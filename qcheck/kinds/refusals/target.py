@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.kinds.schema.catalogue import KAI, VOLCANO
-from qcheck.kinds.schema.failure import Failure
+from qcheck.kinds.schema.failure import Failure, show
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from qcheck.documents.cursor import Cursor
 
     Route = tuple[str | int, ...]
@@ -46,3 +48,11 @@ def refuse(
     failure = Failure(check, text, reversed(at.route), fix=fix, on_key=on_key)
     failure.related = related
     return failure
+
+
+def one_of(at: Cursor, check: str, values: tuple[str, ...], allow_empty: bool = True) -> Iterator[Failure]:
+    """Refuse a text that is none of some values. An empty one stands for the default, unless it may not be empty."""
+    text = at.text()
+    if text is not None and text not in values and not (allow_empty and text == ""):
+        shown = ", ".join(show(v) for v in values)
+        yield refuse(at, check, f"Unsupported value: {show(text)}: supported values: {shown}")

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.kinds.refusals.pods import is_extended, pod_template
+from qcheck.kinds.refusals.pods import pod_template
 from qcheck.kinds.refusals.queues import amount
+from qcheck.kinds.refusals.resources import is_extended
 from qcheck.kinds.refusals.target import refuse
 from qcheck.kinds.schema.failure import show
 

@@ -34,7 +34,7 @@ successPolicy
     succeededCount int32
     succeededIndexes string
 suspend bool
-template! PodTemplate
+template? PodTemplate
 ttlSecondsAfterFinished int32
 scheduling any
 """,

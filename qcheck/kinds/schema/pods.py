@@ -80,7 +80,7 @@ spec PodSpec
 activeDeadlineSeconds int64
 affinity Affinity
 automountServiceAccountToken bool
-containers! [..] by:name Container
+containers? [..] by:name Container
 dnsConfig
   nameservers [..] string
   options [..]

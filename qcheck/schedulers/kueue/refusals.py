@@ -47,7 +47,13 @@ def refusals(cluster: Cluster, workload: Workload) -> Iterator[Reason]:
     """Why a workload as it is written does not come into being, or is not handed to the scheduler."""
     yield from (_rejected(p) for p in _about(cluster, workload) if not _is_of_pods(p))
     for fault in group_faults(cluster, workload):
-        yield Reason(MISCONFIGURED, "pod-group", fault.message, fault.place, tuple(p for p, _ in fault.near))
+        yield Reason(
+            code=MISCONFIGURED,
+            cause="pod-group",
+            message=fault.message,
+            place=fault.place,
+            near=tuple(p for p, _ in fault.near),
+        )
 
 
 def pod_refusals(cluster: Cluster, workload: Workload) -> Iterator[Reason]:
@@ -67,8 +73,14 @@ def _is_of_pods(problem: Problem) -> bool:
 
 
 def _rejected(problem: Problem) -> Reason:
-    change = problem.help.removesuffix(".")
-    return Reason(REJECTED, problem.code, problem.message, problem.place, problem.related, change)
+    return Reason(
+        code=REJECTED,
+        cause=problem.code,
+        message=problem.message,
+        place=problem.place,
+        near=problem.related,
+        change=problem.help.removesuffix("."),
+    )
 
 
 def group_faults(cluster: Cluster, workload: Workload) -> Iterator[GroupFault]:
@@ -108,12 +120,12 @@ def _counted(cluster: Cluster, group: Workload, name: str) -> Iterator[GroupFaul
     names = ", ".join(m.name for m in members[:_SHOWN]) + (" ..." if len(members) > _SHOWN else "")
     stated = f"{total} pod{'s' * (total != 1)}"
     yield GroupFault(
-        _total_place(group),
-        f"the pod group {name} states {stated}, and there are {len(members)} ({names}): {waits}",
-        group.id,
-        tuple((m.name_place, "also of this group") for m in members[1:3]),
-        total,
-        len(members),
+        place=_total_place(group),
+        message=f"the pod group {name} states {stated}, and there are {len(members)} ({names}): {waits}",
+        object=group.id,
+        near=tuple((m.name_place, "also of this group") for m in members[1:3]),
+        stated=total,
+        found=len(members),
     )
 
 
