@@ -84,7 +84,13 @@ def cost_of(cluster: Cluster) -> Cost | None:
         parts.hour += count * price
         parts.stranded += (count - group.static) * price
         _divide(cluster, group, price, parts)
-    return Cost(parts.hour, parts.stranded, parts.unclaimed, _queues(cluster, parts), tuple(unpriced))
+    return Cost(
+        hour=parts.hour,
+        stranded=parts.stranded,
+        unclaimed=parts.unclaimed,
+        queues=_queues(cluster, parts),
+        unpriced=tuple(unpriced),
+    )
 
 
 def flavor_hour(cluster: Cluster, flavor: str) -> Fraction | None:

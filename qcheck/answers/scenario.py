@@ -67,7 +67,7 @@ def pods(name: str, count: int, requests: Quantities, place: Place) -> PodSet:
 def written_workload(name: str, namespace: str | None, place: Place, pod_sets: tuple[PodSet, ...]) -> Workload:
     """A workload that a scenario describes itself."""
     return Workload(
-        id=ObjectId("kueue.x-k8s.io", "v1beta2", "Workload", name, namespace),
+        id=ObjectId(group="kueue.x-k8s.io", version="v1beta2", kind="Workload", name=name, namespace=namespace),
         place=place,
         labels={},
         annotations={},

@@ -56,7 +56,8 @@ def _document_of(edit: Edit) -> Document | None:
 
 
 def _shown(document: Document, start: int, end: int, new: str) -> TextEdit:
-    return TextEdit(document.path, start, end, new, document.text.span(start, end))
+    span = document.text.span(start, end)
+    return TextEdit(path=document.path, start=start, end=end, new=new, span=span)
 
 
 def text_edits(fixes: Iterable[Fix]) -> list[tuple[Fix, tuple[TextEdit, ...]]]:
