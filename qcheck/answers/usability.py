@@ -19,6 +19,7 @@ from qcheck.packing.fragmentation import (
 )
 from qcheck.packing.pod_shape import KEPT_APART
 from qcheck.packing.question import Nodes, Pods
+from qcheck.packing.required_domain import domain_size, gang_size
 from qcheck.schedulers.shapes import declared_shapes
 from qcheck.supply.groups import ALL
 from qcheck.supply.supply import supply_of
@@ -160,15 +161,11 @@ def _ceilings(groups: list[NodeGroup], resource: str) -> Amounts:
 
 
 def _domains(cluster: Cluster, flavor: str, resource: str) -> dict[str, DomainSize]:
-    from qcheck.packing.required_domain import domain_size
-
     sizes = {level: domain_size(cluster, flavor, level, resource) for level in _levels(cluster, flavor)}
     return {level: size for level, size in sizes.items() if size is not None}
 
 
 def _gangs(cluster: Cluster, flavor: str, request: Amounts) -> dict[str, int]:
-    from qcheck.packing.required_domain import gang_size
-
     sizes = {level: gang_size(cluster, flavor, level, request) for level in _levels(cluster, flavor)}
     return {level: size for level, size in sizes.items() if size is not None}
 

@@ -10,7 +10,7 @@ from qcheck.cli.output import STDOUT, Output, UsageError, parse_outputs, to_stdo
 from qcheck.cli.terminal import Watch, annotate, complain, is_on_github, say, wants_color
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.result import View
-from qcheck.reports import FORMATS, render
+from qcheck.reports import FORMATS, render, text
 
 if TYPE_CHECKING:
     from qcheck.cli.options import CheckOptions
@@ -100,8 +100,6 @@ def _rendered(result: Result, output: Output, options: CheckOptions) -> str:
     """The report; colours only in text, and only where it is shown."""
     if output.format != "text":
         return render(result, output.format)
-    from qcheck.reports import text
-
     return text.render(result, output.file == STDOUT and wants_color(options.color, sys.stdout), options.quiet)
 
 

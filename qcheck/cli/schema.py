@@ -11,6 +11,7 @@ import typer
 from qcheck.cli.output import UsageError, to_stdout
 from qcheck.cluster.quantity import whole
 from qcheck.kinds.schema.catalogue import SERVED
+from qcheck.kinds.schema.published import kueue_schema
 
 MODULES = {
     "config": "qcheck.settings.schema",
@@ -46,8 +47,6 @@ def schema(
 
 
 def _of_kind(kind: str, version: str, release: str) -> dict[str, object]:
-    from qcheck.kinds.schema.published import kueue_schema
-
     if kind not in SERVED:
         raise UsageError(f"there is no schema of {kind!r}", f"Known are {', '.join(known())}.")
     major, minor = map(whole, release.partition(".")[::2])

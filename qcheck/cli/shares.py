@@ -15,14 +15,13 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.pipeline.gather import gather
 from qcheck.pipeline.shares import divide
 from qcheck.reports import shares as report
+from qcheck.reports.html.shares import render
 
 if TYPE_CHECKING:
     from qcheck.reports.shares import Divided
 
 
 def _html(divided: Divided) -> str:
-    from qcheck.reports.html.shares import render
-
     return render(divided)
 
 

@@ -13,7 +13,9 @@ from qcheck.cli.given import paths_for, settings_for
 from qcheck.cli.output import UsageError, parse_outputs, write
 from qcheck.cli.terminal import Watch
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.pipeline.simulate import run_change, run_scenario
 from qcheck.reports import simulation as report
+from qcheck.reports.html.simulation import render
 from qcheck.sources.git import GitError
 
 if TYPE_CHECKING:
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
 
 
 def _html(run: Simulated) -> str:
-    from qcheck.reports.html.simulation import render
-
     return render(run)
 
 
@@ -55,8 +55,6 @@ def simulate(
 
     Exit codes: 0 it ran; 2 it could not.
     """
-    from qcheck.pipeline.simulate import run_change, run_scenario  # pydantic: for this command only
-
     outputs = parse_outputs(format or (), tuple(FORMATS if compare is None else COMPARISONS))
     settings = settings_for(into or [scenario], config, cluster or ())
     watch = Watch(verbose, quiet=False)

@@ -7,6 +7,7 @@ import sys
 from time import perf_counter
 
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.reports.wording import plain
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -27,8 +28,6 @@ def wants_color(choice: str, stream: TextIO) -> bool:
 
 def complain(message: str, hint: str = "", color: str = "auto") -> None:
     """An error for people: what is wrong, and what to do next; on GitHub it is an annotation as well."""
-    from qcheck.reports.wording import plain
-
     if is_on_github():
         annotate(f"{message}\n{hint}" if hint else message)
 
@@ -54,8 +53,6 @@ def annotate(message: str) -> None:
 
 def say(text: str) -> None:
     """A line on standard error."""
-    from qcheck.reports.wording import plain
-
     _to_stderr(plain(text))
 
 

@@ -9,6 +9,7 @@ import os
 
 from qcheck.cluster.place import Place, show_route
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.documents.load import load
 from qcheck.findings.copies import apart
 from qcheck.findings.finding import SEVERITIES, Finding, finding
 from qcheck.findings.result import BaselineError
@@ -60,8 +61,6 @@ class Baseline(Value):
 
 def read_baseline(path: str) -> Baseline:
     """Reads a baseline file. Raises `BaselineError` for one that is missing or no baseline."""
-    from qcheck.documents.load import load
-
     shown = path.replace(os.sep, "/")
     try:
         with open(path, "rb") as file:

@@ -10,6 +10,7 @@ from qcheck.findings.catalogue import choose
 from qcheck.findings.copies import merged
 from qcheck.findings.finding import SEVERITIES, Finding
 from qcheck.findings.result import Inputs, Result
+from qcheck.findings.suppressions import problems, read_suppressions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -109,8 +110,6 @@ def _suppress(
     graded: list[Finding], inputs: Inputs, rules: Sequence[Rule], clusters: Sequence[Cluster], terms: Terms
 ) -> tuple[list[Finding], tuple[Finding, ...]]:
     """What stays (with QC012 of suppressions that are wrong), and what is suppressed."""
-    from qcheck.findings.suppressions import problems, read_suppressions
-
     wishes = read_suppressions(terms.markers, clusters, terms.catalogue, terms.today)
     if not wishes:
         return graded, ()

@@ -6,6 +6,7 @@ from importlib import import_module
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools.formats import CLUSTER_POLICY, CONFIG_MAP, NODE, PLAIN_READERS, READERS, REFERRED, TEMPLATES
+from qcheck.nodepools.world import World
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,8 +24,6 @@ def read(
 
     `own` are the machine types of the settings.
     """
-    from qcheck.nodepools.world import World
-
     world = World(own)
     nodes: list[Node] = []
     mine: list[tuple[str, Cursor]] = []

@@ -14,6 +14,7 @@ from qcheck.packing.domains import Domain, capacity
 from qcheck.packing.question import Nodes, Pods, Question
 from qcheck.packing.room import Best, Filling, VectorRoom
 from qcheck.packing.solve import solve
+from qcheck.packing.words import explain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -119,8 +120,6 @@ class GangRoom(Value, cached=True):
         return Question(tuple(self.domain.all_nodes()), tuple(pods))
 
     def why_not(self, filling: Filling) -> str:
-        from qcheck.packing.words import explain
-
         answer = self._answer(filling)
         return explain(self._on_nodes(filling), answer.certificate) if isinstance(answer, DoesNotFit) else ""
 

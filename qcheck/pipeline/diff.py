@@ -14,7 +14,7 @@ from qcheck.pipeline.gather import gather
 from qcheck.pipeline.judge import changes, checked
 from qcheck.pipeline.read import unwatched
 from qcheck.settings import Settings, load_settings
-from qcheck.sources import files
+from qcheck.sources import files, git
 
 if TYPE_CHECKING:
     from collections.abc import Sequence, Set
@@ -42,8 +42,6 @@ def sides(base: str, head: str | None, paths: Sequence[str], settings: Settings)
     """
     if head is not None and os.path.isdir(base) and os.path.isdir(head):
         return _directory(base), _directory(head)
-    from qcheck.sources import git
-
     root = git.root_of(next(iter(paths), "."))
     commit = _parting(base, head or "HEAD", root)
     before = Side(base, git.discover(commit, paths, root), settings, commit)
@@ -54,8 +52,6 @@ def sides(base: str, head: str | None, paths: Sequence[str], settings: Settings)
 
 def _parting(base: str, head: str, root: str) -> str:
     """Where two revisions went apart; `base` itself where they have nothing in common."""
-    from qcheck.sources import git
-
     commit = git.commit(base, root)
     try:
         return git.merge_base(base, head, root)
@@ -88,8 +84,6 @@ def gathered(side: Side, watch: Watch, first: Set[str] = frozenset()) -> Gathere
     """One state, read; renderers see its files in a directory of their own, where git holds them. `first`: see `gather`."""
     if side.revision is None or not side.settings.renders:
         return gather(side.found, side.settings, watch, first)
-    from qcheck.sources import git
-
     root = git.root_of(".")
     with git.laid_out(side.revision, root) as tree:
         here = os.path.join(tree, os.path.relpath(os.path.realpath("."), os.path.realpath(root)))

@@ -6,6 +6,7 @@ from qcheck.cluster.unread import Unread
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.writing import to_yaml
 from qcheck.kinds.snapshot.needed import needed
+from qcheck.kinds.snapshot.redacted import redacted
 from qcheck.sources import kubectl
 from qcheck.sources.files import LIVE, Content, Found, NotRead
 
@@ -44,8 +45,6 @@ def read_live(context: str, watch: Watch, wanted: Sequence[Asked] = kubectl.EVER
 
 def snapshot_text(live: Live, redact: bool = False) -> str:
     """A cluster as one file. With `redact` its names are replaced, the same one always by the same."""
-    from qcheck.kinds.snapshot.redacted import redacted
-
     objects = redacted(live.objects) if redact else live.objects
     head = [f"# qcheck snapshot: {sum(map(len, objects.values()))} objects"]
     head += [f"# not read: {kind}" for kind in sorted({n.path for n in live.failed})]

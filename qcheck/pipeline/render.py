@@ -14,6 +14,7 @@ from qcheck.documents.cursor import root
 from qcheck.documents.rendered import ORIGIN
 from qcheck.documents.traced import Traced
 from qcheck.sources.files import NotRead
+from qcheck.sources.renders import render
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -72,8 +73,6 @@ def _traced(traced: Document, rendered: Document, sources: Sequence[Source]) -> 
 
 
 def _render(wish: Render, folder: str, values: list[str], settings: Settings, within: str) -> Content | NotRead:
-    from qcheck.sources.renders import render
-
     seconds, most_bytes = settings.render_seconds, settings.limits.bytes
     return render(wish.tool, folder, values, wish.release, wish.namespace, seconds, most_bytes, within)
 

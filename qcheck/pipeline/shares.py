@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.answers.question import QuestionError
 from qcheck.answers.shares import nodes_above, queue_names, shares
 from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.pipeline.demand import read_demand, read_usage
 from qcheck.quota.shares import NO_USAGE, Demand
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ def divide(
     """The pools of each cluster by its name. Raises `QuestionError` for files that cannot be read and unknown queues."""
     demand, usage, named, used = Demand(), NO_USAGE, [], []
     if demand_file is not None or usage_file is not None:
-        from qcheck.pipeline.demand import read_demand, read_usage  # pydantic: only where a file is given
-
         if demand_file is not None:
             demand, names = read_demand(demand_file)
             named.append(names)

@@ -14,6 +14,7 @@ from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.catalogue import choose, load_catalogue
 from qcheck.schedulers.table import trees_of
+from qcheck.settings.reading import place_of
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -210,6 +211,4 @@ def _problem(path: str, route: Route, message: str, help: str, certain: bool = T
 
 
 def _place(path: str, route: Route) -> Place:
-    from qcheck.settings.reading import place_of
-
     return place_of(path, route)

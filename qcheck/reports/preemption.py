@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.reports.html import document
+from qcheck.reports.html.markup import tag
 from qcheck.reports.jsontext import dump
 from qcheck.reports.markdown import escape
 from qcheck.reports.wording import plain
@@ -150,9 +152,6 @@ def _markdown_table(headers: Sequence[str], rows: Iterable[tuple[str, ...]]) -> 
 
 
 def render_html(matrices: Sequence[Matrix]) -> str:
-    from qcheck.reports.html import document
-    from qcheck.reports.html.markup import tag
-
     body = [tag("h1", "Who can take quota back")]
     for matrix in matrices:
         if len(matrices) > 1:
@@ -169,7 +168,5 @@ def render_html(matrices: Sequence[Matrix]) -> str:
 
 
 def _html_table(headers: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Html:
-    from qcheck.reports.html.markup import tag
-
     head = tag("tr", [tag("th", h) for h in headers])
     return tag("table", tag("thead", head), tag("tbody", [tag("tr", [tag("td", c) for c in row]) for row in rows]))

@@ -10,6 +10,7 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.flavor_question import Without, groups_behind, judge
+from qcheck.packing.required_domain import domains_to_lose
 from qcheck.schedulers.guarantees import (
     declared_guarantees,
     holders,
@@ -192,8 +193,6 @@ def _bounded_groups(cluster: Cluster, part: list[Guarantee]) -> tuple[NodeGroup,
 
 def _without_a_domain(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
     """Racks and NVLink domains fail as a whole; told where pods of the guarantees require such a level."""
-    from qcheck.packing.required_domain import domains_to_lose
-
     required = sorted({(g.pool, g.shape.level) for g in part if g.shape.level})
     groups = {g.name: g for g in _bounded_groups(cluster, part)} if required else {}
     asked = wishes(part)

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from qcheck.checks.capacity.sums import plural
 from qcheck.checks.registry import rule
+from qcheck.checks.schedulers.kai_limits import blocked_jobs
 from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
@@ -154,8 +155,6 @@ def _lacks(cluster: Cluster, shard: Shard, queue: KaiQueue, dimension: Dimension
         return False
     if queue.name in shard.inner:  # the quotas of the queues below count without it
         return all(not child.terms[dimension].quota for child in shard.children(queue.name))
-    from qcheck.checks.schedulers.kai_limits import blocked_jobs
-
     return not blocked_jobs(cluster, shard, terms, queue)
 
 

@@ -14,6 +14,7 @@ from qcheck.packing.required_domain import Party, domain_size, misfit
 from qcheck.schedulers.kueue.admission import unit
 from qcheck.schedulers.kueue.routing import destination
 from qcheck.schedulers.kueue.topology_bounds import misfit_together, party_of
+from qcheck.schedulers.shapes import declared_shapes
 from qcheck.schedulers.table import promises_of, workload_shapes
 from qcheck.supply.pod_requests import bounds, scheduled
 from qcheck.supply.supply import supply_of
@@ -127,8 +128,6 @@ def _of_shape(cluster: Cluster, name: str) -> Iterator[Finding]:
 
 def _cells_of(cluster: Cluster, name: str) -> Iterator[tuple[CellKey, tuple[Cell, ...], PodShape]]:
     """The cells of a declared shape's accelerator, in flavors that it concerns and that have nodes."""
-    from qcheck.schedulers.shapes import declared_shapes
-
     for (flavor, resource), quotas in promises_of(cluster).cells.items():
         for shape in declared_shapes(cluster, flavor) if supply_of(cluster).matches(flavor) else ():
             if shape.name == name and shape.accelerator == resource:

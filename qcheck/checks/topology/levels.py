@@ -8,6 +8,7 @@ from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.flavor_domains import ABSENT, HOSTNAME, UNKNOWN, label_state
+from qcheck.schedulers.kueue.routing import destination
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -170,8 +171,6 @@ def _contradictions(workload: Workload, pod_set: PodSet, asked: TopologyRequest)
 
 
 def _unknown_levels(cluster: Cluster, workload: Workload, asked: TopologyRequest) -> Iterator[Finding]:
-    from qcheck.schedulers.kueue.routing import destination
-
     queue = destination(cluster, workload).queue
     used = {f.name for f in queue.flavors()} if queue is not None else set()
     flavors = [cluster.flavor[name] for name in used if name in cluster.flavor]

@@ -8,6 +8,8 @@ from qcheck.cluster.quantity import whole
 from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.packing.answer import DoesNotFit
+from qcheck.packing.solve import solve
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -105,9 +107,7 @@ def _impossible(
 def _too_many(
     group: NodeGroup, node_class: NodeClass, family: Family, instances: dict[str, int], table: dict[str, Starts]
 ) -> Finding | None:
-    from qcheck.packing.answer import DoesNotFit
     from qcheck.packing.mig import MigQuestion
-    from qcheck.packing.solve import solve
     from qcheck.packing.words import explain
 
     count = whole(node_class.labels.get(COUNT, ""))

@@ -22,6 +22,7 @@ from qcheck.schedulers.guarantees import (
 )
 from qcheck.schedulers.shapes import declared_shapes
 from qcheck.schedulers.table import asking, promises_of
+from qcheck.supply.evictable_daemon_sets import evictable
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -152,8 +153,6 @@ def _takings(cluster: Cluster, short: list[Guarantee], resources: set[str]) -> l
 
 def _by_eviction(cluster: Cluster, found: Finding, short: list[Guarantee], wishes: list[Wish]) -> Finding:
     """At most a warning where the pods fit once kube-scheduler evicts DaemonSets of lower priority than all that ask."""
-    from qcheck.supply.evictable_daemon_sets import evictable
-
     flavors, templates = {f for w in wishes for f in w.flavors}, _templates(cluster, short)
     for resources in ({short[0].cell.resource}, {r for g in short for r in g.shape.request}):
         in_the_way = [t.daemon_set for t in _takings(cluster, short, resources)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qcheck.answers.verdicts import verdicts_of
 from qcheck.checks.capacity.sums import names, plural
+from qcheck.checks.placement.taints import is_repelled
 from qcheck.checks.problems import of_problems
 from qcheck.checks.registry import rule
 from qcheck.cluster.reasons import EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR, REJECTED, TOPOLOGY_FAILED
@@ -122,8 +123,6 @@ def _is_said_of_nodes(cluster: Cluster, verdict: Verdict, reason: Reason) -> boo
     if reason.cause == "selector":
         return any(not is_reachable(cluster, p.template) for p in verdict.workload.pod_sets)
     if reason.cause == "taint":
-        from qcheck.checks.placement.taints import is_repelled
-
         return any(is_repelled(cluster, f) for a in verdict.decision.assigned for f in a.flavor_names)
     return reason.cause == "larger-than-node" and _asks_for_a_whole_node(cluster, verdict, reason.resource or "")
 

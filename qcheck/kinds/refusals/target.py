@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.kueue_gates import is_on
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.kinds.schema.catalogue import KAI, VOLCANO
 from qcheck.kinds.schema.failure import Failure, show
@@ -36,8 +37,6 @@ class Target(Value):
         return self.release >= (0, minor)
 
     def has_gate(self, name: str) -> bool:
-        from qcheck.cluster.kueue_gates import is_on
-
         return self.gates.get(name, is_on(name, self.release))
 
 

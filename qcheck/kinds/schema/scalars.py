@@ -7,6 +7,7 @@ import re
 from qcheck.cluster.quantity import QuantityError, parse_quantity
 from qcheck.kinds.schema.failure import Failure, show, type_name
 from qcheck.kinds.schema.formats import DURATION, FORMATS, near_name
+from qcheck.kinds.schema.names import closest
 from qcheck.kinds.schema.node import INT_RANGE, Node, Scope
 
 __all__ = ["check", "show"]
@@ -154,8 +155,6 @@ def _wrong_type(node: Node, wanted: str, value: object) -> Failure:
 
 
 def _unsupported(node: Node, value: str) -> Failure:
-    from qcheck.kinds.schema.names import closest
-
     near = closest(value, node.values)
     shown = ", ".join(show(v) for v in node.values)
     fix = f"write {near}" if near else ""

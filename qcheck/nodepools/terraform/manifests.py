@@ -8,6 +8,7 @@ from qcheck.cluster.problems import Problem
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.cursor import Cursor
 from qcheck.documents.hcl import HclDocument
+from qcheck.documents.load import load
 from qcheck.documents.unresolved import Unresolved
 from qcheck.nodepools.formats import READERS
 from qcheck.nodepools.scalars import place
@@ -32,8 +33,6 @@ def manifests(resource: Resource) -> Iterator[Cursor]:
         yield values["manifest"]
     body = values["yaml_body"].text()
     if body is not None:
-        from qcheck.documents.load import load
-
         for document in load(body, "manifest.yaml").documents:
             yield Cursor(values.document, values["yaml_body"].route, document.data)
 

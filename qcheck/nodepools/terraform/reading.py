@@ -7,6 +7,8 @@ from importlib import import_module
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools.formats import READERS, REFERRED
 from qcheck.nodepools.terraform import manifests, modules, plan, pools
+from qcheck.nodepools.terraform.configuration import configurations, too_much
+from qcheck.nodepools.terraform.effort import TooMuch
 from qcheck.nodepools.terraform.elsewhere import elsewhere
 
 if TYPE_CHECKING:
@@ -28,9 +30,6 @@ def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
 
 def read_configurations(texts: Sequence[Text], world: World) -> tuple[list[NodePool], list[Problem]]:
     """The pools of HCL files, the files that are no HCL, and the manifests that cannot be told."""
-    from qcheck.nodepools.terraform.configuration import configurations, too_much
-    from qcheck.nodepools.terraform.effort import TooMuch
-
     roots, problems = configurations(texts)
     found: list[list[Resource]] = []
     for root in roots:
