@@ -50,7 +50,7 @@ def _result(options: CheckOptions, settings: Settings, watch: Watch) -> Result:
     """The result for the files as they are, or with the values that were asked about. Raises `UsageError`."""
     if not options.set and not options.add_nodes:
         return audited(options.paths, settings, watch, options.since, options.live)
-    from qcheck.pipeline.what_if import Impossible, audit_what_if
+    from qcheck.pipeline.what_if import Impossible, audit_what_if  # 1.1 ms
 
     if options.since is not None or options.fix:
         raise UsageError("--set and --add-nodes ask what if: they go neither with --since nor with --fix")
@@ -63,9 +63,9 @@ def _result(options: CheckOptions, settings: Settings, watch: Watch) -> Result:
 
 def _show_fixes(options: CheckOptions, settings: Settings, watch: Watch) -> int:
     """Writes a diff of what could be rewritten; 1 if there is something."""
-    from qcheck.pipeline.fix import rewritten
+    from qcheck.pipeline import fix  # 0.7 ms
 
-    found = rewritten(audited(options.paths, settings, watch))
+    found = fix.rewritten(audited(options.paths, settings, watch))
     watch.close()
     to_stdout("".join(fixed.diff() for fixed in found))
     return 1 if found and not options.exit_zero else 0
@@ -76,17 +76,16 @@ def _fix(options: CheckOptions, settings: Settings, watch: Watch) -> None:
 
     Again and again, as fixes that touch the same text wait for each other, and identical copies are found one by one.
     """
-    from qcheck.pipeline.fix import rewritten
-    from qcheck.pipeline.fix import write as write_fixed
+    from qcheck.pipeline import fix  # 0.7 ms
 
     if "-" in options.paths or options.since is not None:
         raise UsageError("--fix rewrites files: it goes neither with standard input nor with --since")
     done: dict[str, int] = {}
     for _ in range(MOST_ROUNDS):
-        found = rewritten(audited(options.paths, settings, watch))
+        found = fix.rewritten(audited(options.paths, settings, watch))
         for fixed in found:
             try:
-                write_fixed(fixed)
+                fix.write(fixed)
             except OSError as error:
                 raise UsageError(f"{fixed.path} cannot be rewritten: {error}") from None
             done[fixed.path] = max(fixed.objects, done.get(fixed.path, 0))

@@ -53,7 +53,7 @@ def explain(
     Or explain preemption in the clusters of PATHS: which queue gets its quota back, from whom, and how long that takes.
     """
     if rule == PREEMPTION:
-        from qcheck.cli.preemption import explain_preemption
+        from qcheck.cli.preemption import explain_preemption  # 15 ms
 
         explain_preemption(paths or (), config, cluster or (), format or ())
         return

@@ -40,14 +40,14 @@ def run(words: Sequence[str]) -> int:
 
 def _dispatch(words: Sequence[str]) -> int:
     if words and words[0] == "check" and "_QCHECK_COMPLETE" not in os.environ:
-        from qcheck.cli.options import parse_plainly
+        from qcheck.cli.options import parse_plainly  # other commands do without it
 
         options = parse_plainly(words[1:])
         if options is not None:
-            from qcheck.cli.check import check
+            from qcheck.cli.check import check  # other commands do without it
 
             return check(options)
-    from qcheck.cli.app import main
+    from qcheck.cli.app import main  # 75 ms
 
     return main(words)
 

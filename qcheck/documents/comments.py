@@ -55,7 +55,7 @@ def _strings(text: str, base: int) -> list[tuple[int, int]]:
     """
     from ruamel.yaml.error import YAMLError
 
-    from qcheck.documents.events import from_events
+    from qcheck.documents.events import from_events  # 30 ms
 
     found: list[tuple[int, int]] = []
     with suppress(YAMLError):

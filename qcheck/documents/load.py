@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from qcheck.documents import limits, lines
+from qcheck.documents.comments import comments
 from qcheck.documents.composed import Composed, Refused
 from qcheck.documents.document import Document
 from qcheck.documents.fault import Fault, duplicate_key, over_limit, refused, template
@@ -52,8 +53,6 @@ class Loaded:
         """The file's comments that begin with `marker`, such as `qcheck:` for `# qcheck: ignore[QC205] because`."""
         if marker not in self.text.text:
             return []
-        from qcheck.documents.comments import comments
-
         return comments(self.text, self.chunks, marker)
 
 
@@ -104,7 +103,7 @@ def decoded(source: str | bytes, path: str) -> tuple[Loaded, bool]:
 
 def _load_json(loaded: Loaded, limit: limits.Limits, wanted: Wanted | None) -> None:
     """One JSON value, or several one after the other as kubectl accepts them."""
-    from qcheck.documents import jsontext
+    from qcheck.documents import jsontext  # 1.0 ms
 
     text = loaded.text.text
     if wanted and not wanted("", "", text) and not ('"apiVersion"' in text and '"kind"' in text):
@@ -213,7 +212,7 @@ def _source(head: str) -> str | None:
 
 def _by_events(chunk: str, start: int, limit: limits.Limits) -> Composed:
     """Importing ruamel.yaml takes longer than reading thirty files by lines: it waits for the first unusual document."""
-    from qcheck.documents import events
+    from qcheck.documents import events  # 30 ms
 
     return events.compose(chunk, start, limit)
 
@@ -244,7 +243,7 @@ def _looks_templated(text: str) -> bool:
 
 def _is_template(loaded: Loaded) -> bool:
     """Whether the file must be rendered first; judged by what is needed of it, and as a whole."""
-    from qcheck.documents import templates
+    from qcheck.documents import templates  # 0.7 ms
 
     text = loaded.text.text
     if not loaded.documents and not loaded.faults:
@@ -253,17 +252,15 @@ def _is_template(loaded: Loaded) -> bool:
         )
     if templates.is_template_name(loaded.text.path) or templates.first_statement(text):
         return templates.first_mark(text) is not None
-    if any(fault.code == "yaml-syntax" and _near_mark(loaded, fault) for fault in loaded.faults):
+    broken = [_chunk_of(loaded, fault) for fault in loaded.faults if fault.code == "yaml-syntax"]
+    if any(templates.first_mark(text, *chunk) is not None for chunk in broken):
         return True
     return any(templates.placeholders(document.data) for document in loaded.documents)
 
 
-def _near_mark(loaded: Loaded, fault: Fault) -> bool:
-    """Whether the broken document holds a placeholder."""
-    from qcheck.documents import templates
-
-    chunk = next(((a, b) for a, b in loaded.chunks if a <= fault.spot.start <= b), (0, len(loaded.text.text)))
-    return templates.first_mark(loaded.text.text, *chunk) is not None
+def _chunk_of(loaded: Loaded, fault: Fault) -> tuple[int, int]:
+    """The broken document."""
+    return next(((a, b) for a, b in loaded.chunks if a <= fault.spot.start <= b), (0, len(loaded.text.text)))
 
 
 def _refuse_template(loaded: Loaded) -> None:

@@ -6,6 +6,8 @@ import codecs
 import re
 from bisect import bisect_right
 
+from qcheck.documents.rendered import entry_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     Route = tuple[str | int, ...]
@@ -71,8 +73,6 @@ class Spot:
 
     @property
     def source(self) -> str | None:
-        from qcheck.documents.rendered import entry_of
-
         return entry_of(self.path)
 
     def span(self, route: Route = (), on_key: bool = False) -> Span:  # noqa: ARG002 (a spot has no inside)

@@ -37,7 +37,7 @@ def _component(component: Cursor) -> Iterator[PodSet]:
 
 
 def _inferred(wrapped: Cursor) -> Iterator[PodSet]:
-    from qcheck.kinds.decode import decoder
+    from qcheck.kinds.decode import decoder  # it imports this module
 
     group = (wrapped["apiVersion"].text() or "").rpartition("/")[0]
     read = decoder(group, wrapped["kind"].text() or "")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.kinds import crds
+from qcheck.kinds.crds import definitions, validate_all
 from qcheck.kinds.decode import roots
 from qcheck.kinds.rewrite import with_fixes
 from qcheck.kinds.validate import validate
@@ -24,8 +26,6 @@ def described_kinds(documents: Iterable[Document]) -> set[tuple[str, str]]:
     found = [r for d in documents for r in roots(d)]
     if not found:
         return set()
-    from qcheck.kinds.crds import definitions
-
     return {(f"{group}/{version}", kind) for group, version, kind in definitions(found)}
 
 
@@ -37,14 +37,10 @@ def has_definitions(manifests: list[Cursor]) -> bool:
 def refused(manifests: list[Cursor], target: Target) -> list[Problem]:
     """All problems of some objects."""
     if has_definitions(manifests):
-        from qcheck.kinds.crds import validate_all
-
         return validate_all(manifests, target)
     return [p for r in manifests for p in with_fixes(r, target, validate(r, target))]
 
 
 def unjudged(manifests: list[Cursor], release: tuple[int, int]) -> list[tuple[str, str]]:
     """Rules of definitions that cannot be judged here: the definition's file, and why."""
-    from qcheck.kinds import crds
-
     return crds.unjudged(manifests, release)

@@ -14,6 +14,7 @@ from qcheck.kinds.refusals.metadata import metadata
 from qcheck.kinds.refusals.target import Target
 from qcheck.kinds.schema.catalogue import CONFIG, KUEUE, OWN, described
 from qcheck.kinds.schema.failure import Failure, field_path
+from qcheck.kinds.unknown import unknown_field
 from qcheck.kinds.versions import version_problems
 
 if TYPE_CHECKING:
@@ -123,8 +124,6 @@ def _problem(root: Cursor, identity: ObjectId, found: Described | None, failure:
     if identity.group == CONFIG:
         return _of_configuration(root, identity, failure)
     if failure.code == "unknown-field":
-        from qcheck.kinds.unknown import unknown_field
-
         return unknown_field(root, identity, found, failure)
     return Problem(
         code=failure.code,

@@ -85,7 +85,7 @@ def _machine(spec: Cursor, own: Mapping[str, Machine]) -> Machine | None:
 
 
 def _known(kind: str, own: Mapping[str, Machine]) -> Machine | None:
-    from qcheck.nodepools.machines import machine
+    from qcheck.nodepools.machines import machine  # 0.6 ms
 
     return machine(kind, None, own)
 

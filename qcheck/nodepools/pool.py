@@ -160,7 +160,7 @@ class Types(Value):
 
 def look_up(names: tuple[str, ...], provider: str | None, own: Mapping[str, Machine]) -> Types:
     """The machines of some types; a doubt if one of them is unknown, because any of them may come."""
-    from qcheck.nodepools.machines import machine
+    from qcheck.nodepools.machines import machine  # 0.6 ms
 
     found = []
     for name in names:

@@ -134,7 +134,7 @@ def _parsed(at: Cursor) -> Iterator[Cursor]:
         yield at
     text = at.text()
     if text and ("sharing" in text or "mig-configs" in text):
-        from qcheck.documents.embedded import NotYaml, embedded
+        from qcheck.documents.embedded import NotYaml, embedded  # 0.4 ms
 
         try:
             yield root_of(embedded(at.document, at.route, text))

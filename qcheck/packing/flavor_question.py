@@ -13,6 +13,7 @@ from qcheck.packing.answer import DoesNotFit
 from qcheck.packing.pod_shape import KEPT_APART
 from qcheck.packing.question import Nodes, Pods, Question
 from qcheck.packing.solved import solved
+from qcheck.packing.words import explain
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -50,8 +51,6 @@ class Verdict(Value):
 
     def why(self) -> str:
         """The certificate in words; empty unless it fails."""
-        from qcheck.packing.words import explain
-
         return explain(self.question, self.answer.certificate) if isinstance(self.answer, DoesNotFit) else ""
 
 

@@ -113,7 +113,7 @@ def _decide(
     at_best = question(cluster, groups, shapes, at_best=True)
     best = solved(cluster, at_best)
     if isinstance(best, DoesNotFit):
-        from qcheck.packing.unschedulable import obstacle
+        from qcheck.packing.unschedulable import obstacle  # 0.3 ms
 
         reason = obstacle(cluster, [p.pod_set for p in pods], shapes, at_best, best.certificate)
         return Schedule(False if cluster.has_all(NODES) else None, reasons=(reason,))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.packing.answer import Case, Cases, DoesNotFit, Fits, Placement, Unknown
+from qcheck.packing.candidates import first_certificate
 from qcheck.packing.greedy import place_greedily
 from qcheck.packing.rest import left_after
 
@@ -33,8 +34,7 @@ def settle(posed: Posed) -> Answer | tuple[Part, ...]:
     witness = place_greedily(posed)
     if witness is not None:
         return Fits(witness)
-    from qcheck.packing.candidates import first_certificate
-    from qcheck.packing.linear import relax
+    from qcheck.packing.linear import relax  # 0.5 ms
 
     proof = first_certificate(posed)
     if proof is not None:

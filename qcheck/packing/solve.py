@@ -30,7 +30,7 @@ def solve(question: Posed) -> Answer:
 
 def _proposed(question: Posed) -> Fits | None:
     """A packing that an installed solver proposes, if it holds."""
-    from qcheck.packing.proposals import propose
+    from qcheck.packing.proposals import propose  # 0.1 ms
 
     witness = propose(question)
     return Fits(witness) if witness is not None and witness_holds(question, witness) else None

@@ -12,6 +12,7 @@ from qcheck.findings.settle import Terms, overrides, settle
 from qcheck.pipeline.gather import Gathered
 from qcheck.pipeline.read import unwatched
 from qcheck.settings import Settings
+from qcheck.settings.profiles import severities
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,7 +49,7 @@ def checked(gathered: Gathered, settings: Settings, watch: Watch = unwatched, be
 
 def changes(before: Gathered, after: Gathered) -> dict[str, ClusterChange]:
     """Each cluster before and after, by name; one that is new began empty."""
-    from qcheck.answers.changes import ClusterChange
+    from qcheck.answers.changes import ClusterChange  # 0.5 ms
 
     old = {c.name: c for c in before.clusters}
     return {c.name: ClusterChange(old.get(c.name, Cluster(c.name)), c) for c in after.clusters}
@@ -60,7 +61,7 @@ def _terms(
     """What decides about findings: the settings, comments in the files, the baseline."""
     baseline = None
     if settings.baseline is not None:
-        from qcheck.findings.baseline import read_baseline
+        from qcheck.findings.baseline import read_baseline  # 0.4 ms
 
         baseline = read_baseline(os.path.normpath(os.path.join(settings.root, settings.baseline)))
     return Terms(
@@ -76,8 +77,6 @@ def _severities(catalogue: dict[str, Rule], profile: str | None, choice: RuleCho
     """Severity by rule id: what a profile asks for, and what settings say, which wins."""
     chosen = {}
     if profile:
-        from qcheck.settings.profiles import severities
-
         chosen = severities(profile)
     return chosen | overrides(catalogue, choice.severity) if choice.severity else chosen
 

@@ -10,9 +10,11 @@ from itertools import zip_longest
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.load import load
+from qcheck.documents.plain import as_plain, from_plain
 from qcheck.kinds import judging
 from qcheck.kinds.decode import mentions_settings, recognises
 from qcheck.nodepools import formats
+from qcheck.pipeline.second_process import beside
 from qcheck.sources import files
 
 if TYPE_CHECKING:
@@ -66,9 +68,6 @@ def _load(contents: Sequence[tuple[str, bytes]], limits: Limits, watch: Watch) -
 
 def _load_beside(contents: Sequence[tuple[str, bytes]], limits: Limits) -> Callable[[], list[Loaded]]:
     """Begins to load files in a second process, and returns what waits for them. What it cannot tell is loaded here."""
-    from qcheck.documents.plain import as_plain, from_plain
-    from qcheck.pipeline.second_process import beside
-
     told = beside(lambda: [as_plain(load(raw, path, limits, is_wanted)) for path, raw in contents])
 
     def wait() -> list[Loaded]:
@@ -84,7 +83,7 @@ def _patches(loaded: list[Loaded]) -> list[files.NotRead]:
     """Files that are no objects of their own, because a kustomization applies them as patches."""
     if not any("kustomization" in f.text.path.lower() for f in loaded):
         return []
-    from qcheck.pipeline.kustomizations import Tree
+    from qcheck.pipeline.kustomizations import Tree  # 1.0 ms
 
     members = Tree(f.text for f in loaded).members()
     used = {path: member.path for member in reversed(members) for path in member.patch_files}

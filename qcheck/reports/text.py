@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.fleet import HEADERS, fleet_rows
+from qcheck.reports.snippet import draw, groups
 from qcheck.reports.wording import (
     WORST_FIRST,
     by_rule,
@@ -83,8 +84,6 @@ def _margin(found: Finding) -> int:
 
 
 def _places(found: Finding, paint: Paint) -> Iterator[str]:
-    from qcheck.reports.snippet import draw, groups
-
     width = _margin(found)
     bar = paint("margin", "|")
     arrow = "-->"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from qcheck.checks.capacity.sums import names, plural
 from qcheck.checks.registry import rule
+from qcheck.cluster.mig import families, families_like, is_possible, placements, told
 from qcheck.cluster.quantity import whole
 from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.answer import DoesNotFit
 from qcheck.packing.solve import solve
+from qcheck.packing.words import explain
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -39,8 +41,6 @@ def mig_geometry_impossible(cluster: Cluster) -> Iterator[Finding]:
 
 def _of_layout(layout: MigLayout) -> Iterator[Finding]:
     """A layout is wrong if every GPU that has all of its profiles refuses it."""
-    from qcheck.cluster.mig import families, is_possible, placements, told
-
     tables = {family: placements(*family) for family in families()}
     plain = {profile.partition("+")[0] for profile in layout.instances}
     able = [family for family, table in tables.items() if plain <= table.keys()]
@@ -77,8 +77,6 @@ def _models(families: list[Family]) -> str:
 
 def _of_nodes(group: NodeGroup, node_class: NodeClass) -> Iterator[Finding]:
     """What a node is said to advertise, against the GPUs that it has."""
-    from qcheck.cluster.mig import families_like, placements
-
     product = node_class.machine.model or node_class.labels.get(PRODUCT, "")
     found = families_like(product.partition("-MIG-")[0])
     instances = {
@@ -107,8 +105,7 @@ def _impossible(
 def _too_many(
     group: NodeGroup, node_class: NodeClass, family: Family, instances: dict[str, int], table: dict[str, Starts]
 ) -> Finding | None:
-    from qcheck.packing.mig import MigQuestion
-    from qcheck.packing.words import explain
+    from qcheck.packing.mig import MigQuestion  # 0.2 ms
 
     count = whole(node_class.labels.get(COUNT, ""))
     if count is None:

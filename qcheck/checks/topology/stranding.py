@@ -179,8 +179,8 @@ def neighbours_can_block(cluster: Cluster) -> Iterator[Finding]:
 
 def _fought(cluster: Cluster, duel: Duel, resource: str, groups: tuple[NodeGroup, ...]) -> Finding | None:
     """The worst placement of the small pods on the nodes that let them in."""
-    from qcheck.packing.adversary import pods_to_block, worst_case
-    from qcheck.packing.fragmentation import placeable
+    from qcheck.packing.adversary import pods_to_block, worst_case  # 0.2 ms
+    from qcheck.packing.fragmentation import placeable  # 0.2 ms
 
     large, small = duel.large.request, duel.small.request
     asked = sorted({*large, *small})

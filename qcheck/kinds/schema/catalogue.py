@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
+from qcheck.kinds.schema import configuration, kueue
 from qcheck.kinds.schema.node import Node, Scope, parse
 from qcheck.kinds.schema.structure import Compiler
 
@@ -82,12 +83,8 @@ def described(group: str, version: str, kind: str, release: Release) -> Describe
 
 def _describe(group: str, version: str, kind: str, release: Release) -> Described | None:
     if group == KUEUE:
-        from qcheck.kinds.schema import kueue
-
         text, served = kueue.KINDS.get(kind), SERVED.get(kind, {})
     elif group == CONFIG:
-        from qcheck.kinds.schema import configuration
-
         text, served = configuration.CONFIGURATION if kind == "Configuration" else None, CONFIG_SERVED
     else:
         versions, text = _foreign(group, kind)

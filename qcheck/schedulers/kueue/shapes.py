@@ -6,6 +6,7 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.views import view
 from qcheck.packing.pod_shape import PodShape, pod_request
+from qcheck.schedulers.kueue.admission import decide
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,8 +36,6 @@ def _joined(first: PodShape, more: PodShape) -> PodShape:
 
 
 def _of_workload(cluster: Cluster, workload: Workload) -> Iterator[tuple[str, PodShape]]:
-    from qcheck.schedulers.kueue.admission import decide
-
     if not _meets_devices(cluster, workload):
         return
     decision = decide(cluster, workload)
