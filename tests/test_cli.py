@@ -25,10 +25,8 @@ EXAMPLE = str(FIXTURES / "clusters" / "research-fleet")
 CLEAN = str(RULES / "QC101-quota-exceeds-capacity" / "pass-exact")
 UNUSED = {
     "dataclasses", "difflib", "fractions", "hashlib", "pathlib", "pathspec", "typing", "yaml",
-    "qcheck.documents.events", "qcheck.documents.extent", "qcheck.documents.templates", "qcheck.findings.fingerprint",
-    "qcheck.kinds.crds", "qcheck.kinds.schema.operators", "qcheck.kinds.unknown", "qcheck.packing.unschedulable",
-    "qcheck.packing.linear", "qcheck.packing.words", "qcheck.nodepools.catalogue", "qcheck.pipeline.render",
-    "qcheck.reports.snippet", "qcheck.settings.quick",
+    "qcheck.documents.events", "qcheck.documents.extent", "qcheck.documents.templates",
+    "qcheck.kinds.schema.operators", "qcheck.packing.unschedulable", "qcheck.packing.linear", "qcheck.nodepools.catalogue", "qcheck.pipeline.render", "qcheck.settings.quick",
 }  # fmt: skip
 """What a repository without findings needs no part of."""
 HEAVY = {"typer", "rich", "pydantic", "jsonschema", "ruamel", "asyncio", "importlib.metadata", "click"}
