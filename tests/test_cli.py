@@ -26,7 +26,8 @@ CLEAN = str(RULES / "QC101-quota-exceeds-capacity" / "pass-exact")
 UNUSED = {
     "dataclasses", "difflib", "fractions", "hashlib", "pathlib", "pathspec", "typing", "yaml",
     "qcheck.documents.events", "qcheck.documents.extent", "qcheck.documents.templates",
-    "qcheck.kinds.schema.operators", "qcheck.packing.unschedulable", "qcheck.packing.linear", "qcheck.nodepools.catalogue", "qcheck.pipeline.render", "qcheck.settings.quick",
+    "qcheck.kinds.schema.operators", "qcheck.packing.unschedulable", "qcheck.packing.linear",
+    "qcheck.nodepools.catalogue", "qcheck.pipeline.render", "qcheck.settings.quick",
 }  # fmt: skip
 """What a repository without findings needs no part of."""
 HEAVY = {"typer", "rich", "pydantic", "jsonschema", "ruamel", "asyncio", "importlib.metadata", "click"}
