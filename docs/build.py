@@ -37,6 +37,7 @@ from qcheck.reports import render  # noqa: E402
 from qcheck.settings import Settings, load_settings  # noqa: E402
 from qcheck.settings.keys import described  # noqa: E402
 from qcheck.settings.quick import KEYS  # noqa: E402
+from qcheck.settings.schema import json_schema  # noqa: E402
 from qcheck.sources.kubectl import CONFIG_MAPS, EVERYTHING  # noqa: E402
 
 CASES = ROOT / "fixtures" / "rules"
@@ -97,8 +98,13 @@ def generated() -> dict[Path, str]:
 
 
 def from_models() -> dict[Path, str]:
-    """What runs read in place of the pydantic models of the settings and of the node-pool format."""
-    return {Path(KEYS): described(), Path(DESCRIPTION): description()}
+    """What runs read in place of the pydantic models of the settings and of the node-pool format, and the editors' schema."""
+    schema = json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
+    return {
+        Path(KEYS): described(),
+        Path(DESCRIPTION): description(),
+        ROOT / "docs" / "schemas" / "config.json": schema,
+    }
 
 
 def role() -> str:

@@ -57,7 +57,7 @@ baseline: accepted.json
 RENDERED = "render: [{helm: chart}, {kustomize: base/a}]\nexclude: [old]"
 UNUSUAL = [
     "verson: 1", "version: 2", "version: true", "kueue: 0.19", 'kueue: "next"', "complete: yes please", "profile: other",
-    "clusters: {a: {}}", "clusters: {a: {include: [../b]}}", "clusters: []", "exclude: vendor", "exclude: [/etc]",
+    "clusters: {a: {}}", "clusters: {a: {include: [../b]}}", "clusters: []", "exclude: vendor", "exclude: [~/etc]",
     "capacity: {autoscaled: some}", "capacity: {reserves: [{pools: [a]}]}", "shapes: [{name: a}]", "shapes: {}",
     "shapes: [{name: a, requests: {cpu: 1.5}}]", "shapes: [{name: a, requests: {cpu: many}}]",
     "rules: {severity: {QC1: bad}}", "shapes: [{name: a, requests: {cpu: 1}, pods: 0}]",

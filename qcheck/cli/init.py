@@ -11,10 +11,12 @@ from qcheck.cli.arguments import Paths
 from qcheck.cli.given import stop_if_unjudged
 from qcheck.cli.output import STDOUT, Output, UsageError, write
 from qcheck.cli.terminal import Watch, say
+from qcheck.pipeline.environments import proposed
 from qcheck.pipeline.gather import gather
 from qcheck.settings import Settings
 from qcheck.settings.discovery import FILE_NAMES
 from qcheck.settings.starter import starter
+from qcheck.sources.renders import installed
 
 
 def init(
@@ -32,8 +34,12 @@ def init(
         raise UsageError(f"{output} exists already", "--force overwrites it, --output - prints instead.")
     watch = Watch(verbose=False, quiet=False)
     gathered = gather(tuple(paths or ()) or (".",), Settings(), watch)
+    cluster = gathered.clusters[0]
+    clusters = proposed(gathered.loaded, cluster.problems)
+    missing = [tool for tool in ("helm", "kustomize") if not installed(tool)]
     watch.close()
-    stop_if_unjudged(gathered.inputs)
-    write(Output("yaml", output), starter(gathered.clusters[0]))
+    if not any(p.renders for p in clusters):
+        stop_if_unjudged(gathered.inputs)
+    write(Output("yaml", output), starter(cluster, clusters, missing))
     if output != STDOUT:
         say(f"wrote {output}; next: qcheck check")

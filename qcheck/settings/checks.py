@@ -24,6 +24,12 @@ def below_root(path: str) -> str:
     return path
 
 
+def pattern_below_root(pattern: str) -> str:
+    """A leading slash ties a pattern to the folder of the settings file, as in a .gitignore."""
+    below_root(pattern.removeprefix("/"))
+    return pattern
+
+
 def a_pattern(pattern: str) -> str:
     if not Pattern(pattern).is_valid:
         raise ValueError(f"{pattern!r} is no pattern as in a .gitignore")

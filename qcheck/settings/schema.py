@@ -17,7 +17,7 @@ from qcheck.documents.limits import DEFAULT as DEFAULT_LIMITS
 from qcheck.settings import Settings, checks
 
 Path = Annotated[str, AfterValidator(checks.below_root)]
-Pattern = Annotated[Path, AfterValidator(checks.a_pattern)]
+Pattern = Annotated[str, AfterValidator(checks.pattern_below_root), AfterValidator(checks.a_pattern)]
 Quantity = Annotated[str | int, AfterValidator(checks.a_quantity)]
 Amounts = dict[str, Quantity]
 Price = Annotated[int | float, AfterValidator(checks.a_price)]

@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 from qcheck.cluster.policy import Release
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.write import Entry, comment, to_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import ClusterQueue
     from qcheck.cluster.nodes import NodePool
+    from qcheck.settings import Render
 
-DUPLICATE = "duplicate-object"
+SCHEMA = (
+    "yaml-language-server: $schema=https://raw.githubusercontent.com/qcheck-dev/qcheck/main/docs/schemas/config.json"
+)
+"""By this line editors know what may be written."""
 
 
-def starter(cluster: Cluster) -> str:
-    """The text of the file. `cluster` is everything that was found, as if it were one cluster."""
-    entries = [*_basics(cluster), *_clusters(cluster), *_capacity(cluster.pools)]
-    return to_yaml(entries) + comment(_examples(cluster))
+class Proposed(Value):
+    """A cluster to propose: patterns of its files and what is rendered for it. Without a name it is the only one."""
+
+    name: str
+    include: tuple[str, ...]
+    renders: tuple[Render, ...]
+
+
+def starter(cluster: Cluster, proposed: Sequence[Proposed], missing_tools: Collection[str] = ()) -> str:
+    """The text of the file. `cluster` is everything that was found, as if it were one cluster.
+
+    What the tools that are missing would render is written as a comment.
+    """
+    entries = [*_basics(cluster), *_clusters(proposed, missing_tools), *_capacity(cluster.pools)]
+    return comment([SCHEMA]) + to_yaml(entries) + comment([*_left_out(proposed, missing_tools), *_examples(cluster)])
 
 
 def _basics(cluster: Cluster) -> Iterator[Entry]:
@@ -43,36 +58,44 @@ def _found(cluster: Cluster) -> str:
     return ", ".join(f"{what}: {count}" for what, count in counts.items())
 
 
-def _clusters(cluster: Cluster) -> Iterator[Entry]:
-    folders = cluster_folders(cluster)
-    if folders:
+def _clusters(proposed: Sequence[Proposed], missing: Collection[str]) -> Iterator[Entry]:
+    if all(p.name for p in proposed):
         above = (
             "",
-            "The same objects stand in several folders, so these are taken for clusters. Check the names and paths,",
-            "and add to each what it shares with others, such as node pools: a file may belong to several clusters.",
+            "The environments that directories, values and tfvars tell apart. Check the names, the patterns and what is",
+            "rendered: a file may belong to several clusters.",
         )
-        included = {folder.rsplit("/", 1)[-1]: {"include": [f"{folder}/**"]} for folder in folders}
-        yield Entry("clusters", included, above=above)
+        yield Entry("clusters", {p.name: _cluster(p, missing) for p in proposed}, above=above)
+        return
+    renders = [_written(r) for p in proposed for r in p.renders if r.tool not in missing]
+    if renders:
+        note = "What is rendered, with kustomize and helm as they are installed, instead of being read as it is."
+        yield Entry("render", renders, above=("", note))
 
 
-def cluster_folders(cluster: Cluster) -> list[str]:
-    """The folders that tell objects of the same name apart: where the paths of two of them part."""
-    folders: set[str] = set()
-    for problem in cluster.problems:
-        if problem.code == DUPLICATE:
-            for other in problem.related:
-                folders |= _parting(problem.place.origin.path, other.origin.path)
-    return sorted(folders)
+def _cluster(proposed: Proposed, missing: Collection[str]) -> dict[str, object]:
+    renders = [_written(r) for r in proposed.renders if r.tool not in missing]
+    include = {"include": list(proposed.include)} if proposed.include else {}
+    return {**include, **({"render": renders} if renders else {})}
 
 
-def _parting(one: str, other: str) -> set[str]:
-    """`a/x/q.yaml` and `a/y/q.yaml` part at `a/x` and `a/y`; nothing where a file itself is where they part."""
-    first, second = one.split("/"), other.split("/")
-    for at, (left, right) in enumerate(zip(first, second, strict=False)):
-        if left != right:
-            whole = at + 1 in (len(first), len(second))
-            return set() if whole else {"/".join(first[: at + 1]), "/".join(second[: at + 1])}
-    return set()
+def _written(render: Render) -> dict[str, object]:
+    named = {"release": render.release, "namespace": render.namespace}
+    values = {"values": list(render.values)} if render.values else {}
+    return {render.tool: render.path, **values, **{key: name for key, name in named.items() if name}}
+
+
+def _left_out(proposed: Sequence[Proposed], missing: Collection[str]) -> Iterator[str]:
+    """What cannot be rendered for want of a tool, to put in once it is installed."""
+    for each in proposed:
+        renders = [_written(r) for r in each.renders if r.tool in missing]
+        if renders:
+            yield from ("", f"Not rendered, as {' and '.join(sorted(missing))} is not installed{_of(each)}:")
+            yield from to_yaml([Entry("render", renders)]).splitlines()
+
+
+def _of(proposed: Proposed) -> str:
+    return f" ({proposed.name})" if proposed.name else ""
 
 
 def _capacity(pools: Sequence[NodePool]) -> Iterator[Entry]:

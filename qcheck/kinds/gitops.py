@@ -1,0 +1,74 @@
+"""Argo CD Applications and Flux Kustomizations: which directories of a repository are deployed, and with which values."""
+
+from __future__ import annotations
+
+import posixpath
+
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.documents.cursor import root
+from qcheck.documents.load import load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.documents.text import Text
+
+ARGO, FLUX = "argoproj.io/", "kustomize.toolkit.fluxcd.io/"
+
+
+class Deployment(Value):
+    """A directory that is deployed. `values`, `release` and `namespace` are a chart's; `cluster` is where it goes, if named.
+
+    `place` is the path of the file that says so.
+    """
+
+    path: str
+    place: str
+    values: tuple[str, ...] = ()
+    release: str | None = None
+    namespace: str | None = None
+    cluster: str | None = None
+
+
+def deployments(texts: Iterable[Text]) -> list[Deployment]:
+    """What the applications among some texts deploy of the repository that they are in."""
+    found = []
+    for text in texts:
+        if (ARGO in text.text and "Application" in text.text) or FLUX in text.text:
+            for document in load(text.text, text.path).documents:
+                found += list(_of(root(document), text.path))
+    return found
+
+
+def _of(at: Cursor, place: str) -> Iterator[Deployment]:
+    group, kind = at.text_at("apiVersion"), at.text_at("kind")
+    if group.startswith(FLUX) and kind == "Kustomization" and at["spec"].text_at("path"):
+        yield Deployment(_normal(at["spec"].text_at("path")), place)
+    elif group.startswith(ARGO) and kind == "Application":
+        sources = [at["spec"]["source"], *at["spec"]["sources"].items()]
+        for source in sources:
+            if source.text_at("path"):
+                yield _argo(at, source, place)
+
+
+def _argo(at: Cursor, source: Cursor, place: str) -> Deployment:
+    folder, helm = _normal(source.text_at("path")), source["helm"]
+    files = (t for v in helm["valueFiles"].items() if (t := v.text()) and "://" not in t)
+    values = (
+        _normal(v.partition("/")[2]) if v.startswith("$") else _normal(posixpath.join(folder, v))
+        for v in files  # `$values/prod.yaml` is below the root of another source, most often of the same repository
+    )
+    destination = at["spec"]["destination"]
+    return Deployment(
+        path=folder,
+        place=place,
+        values=tuple(values),
+        release=helm["releaseName"].text() or at["metadata"]["name"].text(),
+        namespace=destination["namespace"].text(),
+        cluster=destination["name"].text(),
+    )
+
+
+def _normal(path: str) -> str:
+    return posixpath.normpath(path.lstrip("/") or ".")

@@ -1,0 +1,200 @@
+"""Which clusters a repository seems to hold: one for each environment that its directories, values and tfvars tell apart.
+
+What is found is a proposal for the settings: a person reads it before it counts.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.kinds.decode import roots
+from qcheck.kinds.gitops import Deployment, deployments
+from qcheck.kinds.helm import Chart, charts, is_below
+from qcheck.kinds.kustomize import Kustomization
+from qcheck.kinds.read import CLUSTER_SCOPED
+from qcheck.nodepools.formats import HCL
+from qcheck.pipeline.kustomizations import Tree
+from qcheck.pipeline.relevance import concerns_queues, concerns_queues_text
+from qcheck.settings import Render
+from qcheck.settings.starter import Proposed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qcheck.cluster.problems import Problem
+    from qcheck.documents.load import Loaded
+
+DUPLICATE = "duplicate-object"
+TFVARS = (".tfvars", ".tfvars.json")
+ALIASES = {
+    "production": "prod",
+    "prd": "prod",
+    "development": "dev",
+    "stage": "staging",
+    "stg": "staging",
+    "testing": "test",
+}
+USUAL = frozenset({"prod", "dev", "staging", "test", "qa", "uat", "sandbox", "preprod", "integration", "canary"})
+"""Names of environments that need no second sign."""
+
+
+class _Root(Value):
+    """A kustomization root with objects of queues or nodes. `needs_rendering`: it changes some of them."""
+
+    top: Kustomization
+    needs_rendering: bool
+    scoped: frozenset[tuple[str, str]]
+    """Its objects without a namespace, of which a cluster has one each."""
+
+
+def proposed(loaded: Sequence[Loaded], problems: Iterable[Problem]) -> tuple[Proposed, ...]:
+    """The clusters to propose, by name; one without a name where nothing tells environments apart."""
+    return _Repository(loaded, problems).clusters()
+
+
+class _Repository:
+    def __init__(self, loaded: Sequence[Loaded], problems: Iterable[Problem]) -> None:
+        self.files = [f for f in loaded if f.documents or f.text.path.endswith(HCL)]
+        self.paths = [posixpath.normpath(f.text.path) for f in self.files]
+        self.tree = Tree(f.text for f in loaded)
+        self.by_path = {posixpath.normpath(f.text.path): f for f in loaded}
+        self.roots = [r for top in self.tree.roots() if (r := self._root(top)) is not None]
+        self.charts = [c for c in charts(f.text for f in loaded) if self._counts(c)]
+        self.deployed = deployments(f.text for f in loaded)
+        self.names = self._names(problems)
+
+    def _root(self, top: Kustomization) -> _Root | None:
+        reached = [
+            (r, x)
+            for r in self.tree.reach(top)
+            if (f := self.by_path.get(r.path))
+            for d in f.documents
+            for x in roots(d)
+        ]
+        counting = [(r, x) for r, x in reached if concerns_queues(x)]
+        ids = ((x.text_at("kind"), x["metadata"].text_at("name")) for _, x in counting)
+        changes = any(r.changes_of(x) for r, x in counting)
+        return _Root(top, changes, frozenset(i for i in ids if i[0] in CLUSTER_SCOPED)) if counting else None
+
+    def _counts(self, chart: Chart) -> bool:
+        inside = (f for path, f in self.by_path.items() if is_below(path, f"{chart.folder}/templates"))
+        return any(concerns_queues_text(f.text.text) for f in inside)
+
+    def _names(self, problems: Iterable[Problem]) -> list[str]:
+        """The environments, in order of name."""
+        found: set[str] = set()
+        for problem in problems:
+            if problem.code == DUPLICATE and "first" in problem.data:
+                found |= _parting(str(problem.data["first"]), str(problem.data["second"]))
+        for at, one in enumerate(self.roots):
+            for other in self.roots[at + 1 :]:
+                if one.scoped & other.scoped:
+                    found |= _parting(one.top.folder, other.top.folder)
+        for chart in self.charts:
+            words = {_word_of_values(path) for path in chart.choices}
+            found |= words if len(words) > 1 else set()
+        found |= self._of_variables() | self._usual()
+        return sorted(found - {""})
+
+    def _of_variables(self) -> set[str]:
+        files = [p for p in self.paths if p.endswith(TFVARS) and not _is_automatic(p)]
+        words = {_canonical(posixpath.basename(p).partition(".")[0]) for p in files}
+        return words if len(words) > 1 else set()
+
+    def _usual(self) -> set[str]:
+        """Directories that are named like environments, where there are several."""
+        parts = {_canonical(part) for path in self.paths for part in path.split("/")[:-1]}
+        words = parts & USUAL
+        return words if len(words) > 1 else set()
+
+    def of(self, path: str) -> str | None:
+        """The environment that a path names; None for what all share."""
+        *folders, name = path.split("/")
+        for part in folders:
+            if _canonical(part) in self.names:
+                return _canonical(part)
+        words = [_canonical(word) for word in (name.partition(".")[0], *re.split(r"[-_.]", name))]
+        return next((word for word in words if word in self.names), None)
+
+    def clusters(self) -> tuple[Proposed, ...]:
+        if len(self.names) < 2:
+            return (Proposed("", (), self._renders(None)),)
+        found = (Proposed(name, self._include(name), self._renders(name)) for name in self.names)
+        return tuple(p for p in found if p.include or p.renders)
+
+    def _renders(self, name: str | None) -> tuple[Render, ...]:
+        """What a cluster needs rendered: its own roots and charts, and those of all."""
+        tops = [
+            r.top.folder
+            for r in self.roots
+            if r.needs_rendering and (name is None or self.of(f"{r.top.folder}/x") in (name, None))
+        ]
+        rendered = [Render("kustomize", folder) for folder in tops]
+        return (*rendered, *(r for chart in self.charts for r in self._charted(chart, name)))
+
+    def _charted(self, chart: Chart, name: str | None) -> list[Render]:
+        """A chart as an application installs it in a cluster, else with the values whose name says so."""
+        told = [
+            d for d in self.deployed if d.path == chart.folder and (name is None or self._goes_to(d) in (name, None))
+        ]
+        if told:
+            return [
+                Render(tool="helm", path=chart.folder, values=d.values, release=d.release, namespace=d.namespace)
+                for d in told
+            ]
+        values = chart.values_for(name or "")
+        if values is None and name is not None:
+            meant = [v for v in chart.choices if self.of(v) == name]
+            values = (meant[0],) if len(meant) == 1 else None
+        return [] if values is None else [Render("helm", chart.folder, values)]
+
+    def _goes_to(self, deployed: Deployment) -> str | None:
+        """The environment of an application: its cluster's name, its own file, or the values that it uses."""
+        if deployed.cluster and _canonical(deployed.cluster) in self.names:
+            return _canonical(deployed.cluster)
+        return next((e for p in (deployed.place, *deployed.values) if (e := self.of(p)) is not None), None)
+
+    def _include(self, name: str) -> tuple[str, ...]:
+        """Patterns for the files of a cluster and those of all, as few as take in no other's."""
+        return tuple(self._cover("", [(p, self.of(p) in (name, None)) for p in self.paths]))
+
+    def _cover(self, folder: str, files: list[tuple[str, bool]]) -> list[str]:
+        if not any(mine for _, mine in files):
+            return []
+        if all(mine for _, mine in files):
+            return [f"{folder}**"]
+        below: dict[str, list[tuple[str, bool]]] = {}
+        found = []
+        for path, mine in files:
+            part, slash, _ = path.removeprefix(folder).partition("/")
+            if slash:
+                below.setdefault(f"{folder}{part}/", []).append((path, mine))
+            elif mine:
+                found.append(f"/{path}")
+        return found + [pattern for inner, some in sorted(below.items()) for pattern in self._cover(inner, some)]
+
+
+def _parting(one: str, other: str) -> set[str]:
+    """The names in which two directories differ first; none where one lies in the other."""
+    for left, right in zip(one.split("/"), other.split("/"), strict=False):
+        if left != right:
+            return {_canonical(left), _canonical(right)}
+    return set()
+
+
+def _canonical(word: str) -> str:
+    return ALIASES.get(word.lower(), word.lower())
+
+
+def _word_of_values(path: str) -> str:
+    """`values-prod.yaml`, `values/prod.yaml` and `prod.values.yaml` are for prod."""
+    folder, name = posixpath.split(path)
+    words = [w for w in re.split(r"[-_.]", name.rpartition(".")[0]) if w and w != "values"]
+    return _canonical(words[-1] if words else posixpath.basename(folder))
+
+
+def _is_automatic(path: str) -> bool:
+    name = posixpath.basename(path)
+    return name.startswith("terraform.tfvars") or ".auto." in name

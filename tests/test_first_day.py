@@ -1,0 +1,203 @@
+"""`qcheck init` in a repository that nobody prepared, and what `check` then says."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+
+from qcheck.api import audit
+from qcheck.cli import front
+from qcheck.findings.result import Result
+from qcheck.settings import load_settings
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the stand-in for helm is a shell script")
+
+BASE = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: h100}
+spec:
+  nodeLabels: {gpu: h100}
+  tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: research}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+    - coveredResources: [nvidia.com/gpu]
+      flavors: [{name: h100, resources: [{name: nvidia.com/gpu, nominalQuota: 8}]}]
+"""
+QUOTA = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: research}
+spec:
+  resourceGroups:
+    - coveredResources: [nvidia.com/gpu]
+      flavors: [{name: h100, resources: [{name: nvidia.com/gpu, nominalQuota: AMOUNT}]}]
+"""
+OVERLAY = "namespace: research\nresources: [../../base]\npatches: [{path: quota.yaml}]\n"
+LOCAL = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: gpu, namespace: NS}
+spec: {clusterQueue: research}
+"""
+CHART = {
+    "charts/queues/Chart.yaml": "apiVersion: v2\nname: queues\nversion: 1.0.0\n",
+    "charts/queues/values.yaml": "namespace: research\n",
+    "charts/queues/values-dev.yaml": "namespace: dev\n",
+    "charts/queues/values-prod.yaml": "namespace: prod\n",
+    "charts/queues/templates/_helpers.tpl": '{{- define "queues.name" -}}{{ include "x" . }}{{- end }}\n',
+    "charts/queues/templates/queue.yaml": LOCAL.replace("NS", "{{ .Values.namespace }}"),
+}
+TERRAFORM = {
+    "terraform/main.tf": """\
+variable "gpu_nodes" {}
+module "vpc" {
+  source = "terraform-aws-modules/vpc/aws"
+}
+resource "aws_eks_node_group" "h100" {
+  cluster_name    = "research"
+  node_group_name = "h100"
+  instance_types  = ["p5.48xlarge"]
+  labels          = { gpu = "h100" }
+  scaling_config {
+    desired_size = var.gpu_nodes
+    min_size     = var.gpu_nodes
+    max_size     = var.gpu_nodes
+  }
+  taint {
+    key    = "nvidia.com/gpu"
+    effect = "NO_SCHEDULE"
+  }
+}
+resource "helm_release" "gpu_operator" {
+  name  = "gpu-operator"
+  chart = "gpu-operator"
+}
+""",
+    "terraform/envs/dev.tfvars": "gpu_nodes = 1\n",
+    "terraform/envs/prod.tfvars": "gpu_nodes = 4\n",
+}
+OTHERS = {
+    ".github/workflows/ci.yaml": "on: push\njobs:\n  a:\n    steps: [{run: 'echo ${{ github.sha }}'}]\n",
+    "apps/web/deploy.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: <APP>}\nspec: {replicas: $REPLICAS}\n",
+    "docs/README.md.gotmpl": '{{ template "chart.header" . }}\n```yaml\nkind: ClusterQueue\n```\n',
+}
+HELM = """\
+for word in "$@"; do case "$word" in --values=*) values="${word#--values=}";; esac; done
+namespace=$(sed -n 's/^namespace: //p' "${values:-charts/queues/values.yaml}")
+echo "---"
+echo "# Source: queues/templates/queue.yaml"
+sed "s/{{ .Values.namespace }}/$namespace/" charts/queues/templates/queue.yaml
+"""
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with overlays, a chart and Terraform for two environments, and a stand-in for helm."""
+    files = {
+        "base/kustomization.yaml": "resources: [queues.yaml]\n",
+        "base/queues.yaml": BASE,
+        **{f"overlays/{env}/kustomization.yaml": OVERLAY for env in ("dev", "prod")},
+        "overlays/dev/quota.yaml": QUOTA.replace("AMOUNT", "8"),
+        "overlays/prod/quota.yaml": QUOTA.replace("AMOUNT", "40"),
+        **CHART,
+        **TERRAFORM,
+        **OTHERS,
+    }
+    for name, text in files.items():
+        path = tmp_path / "repo" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "helm").write_text(f"#!/bin/sh\n{HELM}")
+    (tools / "helm").chmod((tools / "helm").stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path / "repo")
+    return tmp_path / "repo"
+
+
+def said(result: Result) -> list[tuple[str, str, str, str]]:
+    """Rule, severity, cluster and place of everything but notes."""
+    found = ((f.rule.id if f.rule else "", f.severity, f.cluster, f.primary.line) for f in result.findings)
+    return [each for each in found if each[1] != "note"]
+
+
+@pytest.mark.skipif(not (shutil.which("kustomize") or shutil.which("kubectl")), reason="nothing renders kustomizations")
+def test_set_up_by_init_alone_check_finds_the_quota_that_is_too_high_and_nothing_else(repository: Path) -> None:
+    assert front.run(["init"]) == 0
+    text = (repository / "qcheck.yaml").read_text()
+    assert text.startswith("# yaml-language-server: $schema=https://")
+    dev, prod = load_settings().scopes
+    assert (dev.name, prod.name) == ("dev", "prod")
+    assert [(r.tool, r.path, r.values) for r in prod.render] == [
+        ("kustomize", "overlays/prod", ()),
+        ("helm", "charts/queues", ("charts/queues/values-prod.yaml",)),
+    ]
+    assert prod.holds("terraform/envs/prod.tfvars")
+    assert prod.holds("terraform/main.tf")
+    assert not prod.holds("terraform/envs/dev.tfvars")
+    result = audit(["."], load_settings())
+    assert said(result) == [("QC101", "error", "prod", "overlays/prod/quota.yaml:7")]
+    assert (
+        "40 (research) nvidia.com/gpu, but the nodes can supply 32: 4 nodes x 8 = 32 (h100)"
+        in result.findings[0].message
+    )
+    assert not result.inputs.unjudged
+    assert result.exit_code == 1
+
+
+@pytest.mark.skipif(not (shutil.which("kustomize") or shutil.which("kubectl")), reason="nothing renders kustomizations")
+def test_without_settings_each_root_and_chart_is_named_once_and_nothing_is_an_error(repository: Path) -> None:
+    found = said(audit(["."]))
+    assert {severity for _, severity, _, _ in found} == {"warning"}
+    assert sorted(place for rule, _, _, place in found if rule == "QC009") == [
+        "charts/queues/Chart.yaml:1",
+        "overlays/dev/kustomization.yaml:3",
+        "overlays/prod/kustomization.yaml:3",
+    ]
+    assert not {"QC003", "QC011"} & {rule for rule, *_ in found}
+
+
+def test_a_flat_repository_gets_plain_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("queues.yaml").write_text(BASE)
+    assert front.run(["init"]) == 0
+    settings = load_settings()
+    assert [scope.name for scope in settings.scopes] == ["default"]
+    assert not settings.renders
+
+
+def test_applications_tell_values_names_and_clusters(repository: Path) -> None:
+    shutil.rmtree(repository / "overlays")
+    application = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: queues-ENV}
+spec:
+  source: {path: charts/queues, helm: {valueFiles: [values-ENV.yaml]}}
+  destination: {name: ENV, namespace: kueue-system}
+"""
+    for env in ("dev", "prod"):
+        (repository / f"argocd-{env}.yaml").write_text(application.replace("ENV", env))
+    assert front.run(["init"]) == 0
+    _, prod = load_settings().scopes
+    (render,) = prod.render
+    assert (render.path, render.values) == ("charts/queues", ("charts/queues/values-prod.yaml",))
+    assert (render.release, render.namespace) == ("queues-prod", "kueue-system")
+
+
+def test_what_no_tool_renders_here_is_left_as_a_comment(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(repository))
+    assert front.run(["init"]) == 0
+    assert not load_settings().renders
+    assert "# Not rendered, as helm and kustomize is not installed (prod):" in (repository / "qcheck.yaml").read_text()
