@@ -128,7 +128,7 @@ def test_a_small_check_imports_only_what_it_uses(settings: str, tmp_path: Path) 
     assert not unused & set(loaded)
 
 
-@pytest.mark.parametrize("paths", [CLEAN, f"{EXAMPLE}-mended"], ids=["plain", "with settings"])
+@pytest.mark.parametrize("paths", [CLEAN, f"{EXAMPLE}-fixed"], ids=["plain", "with settings"])
 def test_a_clean_check_imports_nothing_heavy(paths: str) -> None:
     script = (
         "import sys; from qcheck.cli.front import run; code = run(['check', sys.argv[1]]);"
