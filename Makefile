@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 EXAMPLE ?= fixtures/clusters/research-fleet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-simulate test lint format docs bench judge fuzz clean
+.PHONY: help demo demo-simulate test lint format docs bench judge corpus fuzz clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -43,6 +43,9 @@ bench: $(VENV)/.installed-dev ## measure speed, as ratios to known programs
 
 judge: $(VENV)/.installed-dev ## compare with recordings of real schedulers; RECORDINGS=DIR for others than those beside the project
 	$(BIN)/python tests/judge.py $(RECORDINGS)
+
+corpus: $(VENV)/.installed-dev ## findings on real repositories, by rule; CORPUS="DIR ..." for others than those beside the project
+	$(BIN)/python tests/corpus.py $(CORPUS)
 
 fuzz: $(VENV)/.installed-fuzz ## feed qcheck broken input; FUZZ=100000 for more of it
 	$(BIN)/python tests/fuzz.py $(FUZZ)

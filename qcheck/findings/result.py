@@ -74,8 +74,13 @@ class Result(Value):
     fleet: tuple[ClusterSummary, ...] = ()
     elsewhere: dict[str, int] = {}
 
+    @property
+    def counted(self) -> tuple[Finding, ...]:
+        """The listed findings that count, shown or not."""
+        return (*self.findings, *self.hidden)
+
     def count(self, severity: str) -> int:
-        listed = sum(f.severity == severity for f in (*self.findings, *self.hidden))
+        listed = sum(f.severity == severity for f in self.counted)
         return listed + self.elsewhere.get(severity, 0)
 
     @property
@@ -95,7 +100,7 @@ class Result(Value):
     def failing(self) -> tuple[Finding, ...]:
         """The findings at or above the threshold."""
         bar = SEVERITIES.index(self.fail_on)
-        return tuple(f for f in (*self.findings, *self.hidden) if SEVERITIES.index(f.severity) >= bar)
+        return tuple(f for f in self.counted if SEVERITIES.index(f.severity) >= bar)
 
     @property
     def exit_code(self) -> int:

@@ -53,7 +53,7 @@ def rewritten(result: Result) -> list[Fixed]:
     Suppressed findings are left alone, and so are renders and files that do not parse.
     """
     by_file: dict[str, list[Rewrite]] = {}
-    for found in (*result.findings, *result.hidden, *result.baselined, *result.older):
+    for found in (*result.counted, *result.baselined, *result.older):
         for fix in found.fixes:
             rewrite = rewrite_of(fix) if fix.is_safe else None
             if rewrite is not None and rewrite.edits:

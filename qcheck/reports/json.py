@@ -42,7 +42,7 @@ def as_data(result: Result) -> dict[str, Json]:
 def _statistics(result: Result) -> Json:
     return [
         {"rule": found.rule.id, "name": found.rule.name, "severity": found.severity, "count": count}
-        for count, _, found in by_rule(result)
+        for count, _, found in by_rule(result.counted)
         if found.rule
     ]
 

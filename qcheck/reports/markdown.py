@@ -102,7 +102,7 @@ def _what(group: Group) -> str:
 
 def _statistics(result: Result) -> Iterator[str]:
     """The counts by rule."""
-    rows = by_rule(result)
+    rows = by_rule(result.counted)
     if rows:
         yield from ("## By rule", "", "| | rule | findings |", "|---|---|---:|")
         yield from (f"| {SIGNS[found.severity]} | {name} | {count:,} |" for count, name, found in rows)

@@ -130,7 +130,7 @@ def _fleet(result: Result, paint: Paint) -> Iterator[str]:
 
 def _statistics(result: Result, paint: Paint) -> Iterator[str]:
     """The counts by rule."""
-    rows = by_rule(result)
+    rows = by_rule(result.counted)
     width = max((len(f"{count:,}") for count, _, _ in rows), default=0)
     for count, name, found in rows:
         yield f"{count:>{width},}  {paint(found.severity, f'{found.severity:<7}')}  {name}"

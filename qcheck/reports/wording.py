@@ -8,7 +8,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.causes import Group, causes_first, grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from qcheck.cluster.place import Place, Span
     from qcheck.findings.finding import Finding
@@ -84,10 +84,10 @@ def shows_statistics(result: Result) -> bool:
     return result.view.statistics or len(result.findings) >= LONG
 
 
-def by_rule(result: Result) -> list[tuple[int, str, Finding]]:
+def by_rule(findings: Iterable[Finding]) -> list[tuple[int, str, Finding]]:
     """Return the counts by rule and severity, most severe and most frequent first, each with one of its findings."""
     met: dict[tuple[str, str], list[Finding]] = {}
-    for found in (*result.findings, *result.hidden):
+    for found in findings:
         met.setdefault((found.severity, title(found)), []).append(found)
     rows = [(len(same), name, same[0]) for (_, name), same in met.items()]
     return sorted(rows, key=lambda row: (WORST_FIRST.index(row[2].severity), -row[0], row[1]))

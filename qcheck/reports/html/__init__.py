@@ -192,10 +192,9 @@ def _group(group: Group, number: int, many: bool) -> Html:
 
 
 def _statistics(result: Result) -> Html:
-    rows = [
-        tag("tr", tag("td", f"{count:,}"), tag("td", f.severity), tag("td", name)) for count, name, f in by_rule(result)
-    ]
-    return tag("section", tag("h2", "By rule"), tag("table", rows, cls="counts"))
+    rows = [(f"{count:,}", f.severity, name) for count, name, f in by_rule(result.counted)]
+    table = tag("table", [tag("tr", [tag("td", cell) for cell in row]) for row in rows], cls="counts")
+    return tag("section", tag("h2", "By rule"), table)
 
 
 def _link(found: Finding, number: int) -> Html:
