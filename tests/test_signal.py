@@ -52,6 +52,12 @@ def test_consequences_are_folded_into_their_first_cause() -> None:
     ]
 
 
+def test_what_is_missing_follows_from_what_was_not_read() -> None:
+    template = of("QC009", "warning", "a")
+    unsure, sure = of("QC403", "warning", "b").likely(), of("QC403", "warning", "c")
+    assert [len(g.followers) for g in grouped([template, unsure, sure])] == [1, 0]
+
+
 def test_no_finding_hides_below_a_milder_one() -> None:
     cause, worse = of("QC104", "warning", "a", flavor="h100"), of("QC101", "error", "b", flavor="h100")
     assert [g.head for g in grouped([cause, worse])] == [worse, cause]

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
     from qcheck.findings.finding import Datum
 
-FLAVOR, POOL, OBJECT = "flavor", "pool", "object"
+FLAVOR, POOL, OBJECT, UNREAD = "flavor", "pool", "object", "unread"
 
 
 class Consequence(Value):
     """A pair of rules, and what two of their findings must share.
 
-    `shared` is FLAVOR, POOL or OBJECT; or the kind of the object that `cause` takes for the one that was meant.
+    `shared` is FLAVOR, POOL or OBJECT; UNREAD for what is missing where a file that could define it was not read; or the
+    kind of the object that `cause` takes for the one that was meant.
     """
 
     cause: str
@@ -44,7 +45,13 @@ OF_PLACEMENT = (
 )
 OF_A_REFUSED_OBJECT = ("QC007", "QC008", "QC601", "QC602", "QC603", "QC604", "QC605", "QC608", "QC513", "QC515")
 
+MISSING = ("QC301", "QC401", "QC402", "QC403", "QC407", "QC501")
+MISSING_NODES = ("QC201", "QC210", "QC211")
+
 CONSEQUENCES = (
+    Consequence("QC001", (*MISSING, *MISSING_NODES), UNREAD),
+    Consequence("QC009", (*MISSING, *MISSING_NODES), UNREAD),
+    Consequence("QC010", MISSING_NODES, UNREAD),
     Consequence("QC001", ("QC003", "QC004", *OF_A_REFUSED_OBJECT), OBJECT),
     Consequence("QC002", ("QC003", "QC004", *OF_A_REFUSED_OBJECT), OBJECT),
     Consequence("QC003", OF_A_REFUSED_OBJECT, OBJECT),
@@ -139,7 +146,7 @@ def _as_cause(found: Finding) -> Iterator[tuple[str, str, str]]:
 
 def _as_consequence(found: Finding) -> Iterator[tuple[str, str, str]]:
     for row in CONSEQUENCES:
-        if found.rule and found.rule.id in row.rules:
+        if found.rule and found.rule.id in row.rules and not (row.shared == UNREAD and found.certain):
             is_named = found.object is not None and found.object.kind == row.shared
             names = [found.object.name] if is_named and found.object else []
             for name in _things(found, row.shared) if row.shared in _THINGS else names:
@@ -150,12 +157,15 @@ _THINGS = {
     FLAVOR: ("ResourceFlavor", ("flavor", "flavors")),
     POOL: ("", ("pool", "pools")),
     OBJECT: ("", ("workloads",)),
+    UNREAD: ("", ()),
 }
 """Per kind of thing: the kind of object that is one, and the entries of `data` that name some."""
 
 
 def _things(found: Finding, kind: str) -> list[str]:
-    """Return the names of the things of one kind that a finding is about."""
+    """Return the names of the things of one kind that a finding is about; what was not read is one thing."""
+    if kind == UNREAD:
+        return [kind]
     object_kind, entries = _THINGS[kind]
     names = [name for entry in entries for name in _texts(found.data.get(entry))]
     if found.object is not None and (kind == OBJECT or found.object.kind == object_kind):

@@ -23,6 +23,9 @@ GAPS = (
     ("needed", "quota"),
     ("wholeNode", "free"),
     ("pods", "largest"),
+    ("quota", "limit"),
+    ("limit", "ceiling"),
+    ("pod", "quota"),
 )
 """Pairs of entries whose difference does."""
 
