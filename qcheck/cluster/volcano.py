@@ -14,7 +14,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.workloads import Workload
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 GROUP = "scheduling.volcano.sh"
 QUEUE_ANNOTATION = "scheduling.volcano.sh/queue-name"
@@ -217,19 +217,54 @@ DEFAULT_SCHEDULER = VolcanoScheduler(
 HIERARCHY_KEY = "enableHierarchy"
 HIERARCHY_KEYS = (HIERARCHY_KEY, "enabledHierarchy")
 """The switch as the scheduler reads it, and a spelling after the field in its code, which it does not read."""
+NODE_GROUPS = "nodegroup"
+"""The plugin that keeps queues to node groups."""
 ALL_NODES = "all"
 """What the nodes are called that node groups do not tell apart."""
 
 
-def volcano_pools(queues: Iterable[VolcanoQueue], scheduler: VolcanoScheduler | None) -> Iterator[QuotaPool]:
-    """Yield the sets of nodes that queues are kept to: all nodes, and each node group that one names."""
-    named: dict[str, Place] = {}
-    known = tuple(queues)
-    for first in known[:1]:
+def path(queues: Mapping[str, VolcanoQueue], name: str) -> list[VolcanoQueue]:
+    """A queue and those above it, without `root`; each once, also in a cycle, up to a parent that is not declared."""
+    line: list[VolcanoQueue] = []
+    at = queues.get(name)
+    while at is not None and at.name != ROOT and at not in line:
+        line.append(at)
+        at = queues.get(at.parent) if at.parent else None
+    return line
+
+
+def node_terms(queues: Mapping[str, VolcanoQueue], scheduler: VolcanoScheduler, name: str) -> NodeGroupTerms | None:
+    """The node groups that a queue's pods are kept to; None where the plugin is off and any node will do.
+
+    With a hierarchy in the plugin, a queue that names none has those of the nearest queue above that does.
+    """
+    plugin = scheduler.plugin(NODE_GROUPS)
+    if plugin is None:
+        return None
+    line = path(queues, name)
+    if not plugin.is_on(HIERARCHY_KEY, default=False):
+        line = line[:1]
+    return next((q.terms for q in line if q.terms is not None), NodeGroupTerms())
+
+
+def pool_of(terms: NodeGroupTerms | None) -> str:
+    """The node group that a queue is kept to; all nodes where it may use none or several."""
+    groups = set() if terms is None else {g for g in (*terms.required, *terms.preferred) if terms.allows(g)}
+    return groups.pop() if len(groups) == 1 else ALL_NODES
+
+
+def volcano_pools(declared: Iterable[VolcanoQueue], scheduler: VolcanoScheduler | None) -> Iterator[QuotaPool]:
+    """Yield the sets of nodes that queues are kept to: each node group that one names, and all nodes for any other queue."""
+    queues = {q.name: q for q in declared}
+    by = scheduler or DEFAULT_SCHEDULER
+    anywhere = (q for q in queues.values() if q.name != ROOT and pool_of(node_terms(queues, by, q.name)) == ALL_NODES)
+    for first in anywhere:
         yield _pool("pool", ALL_NODES, {}, first.place)
-    if (scheduler or DEFAULT_SCHEDULER).plugin("nodegroup") is None:
+        break
+    if by.plugin(NODE_GROUPS) is None:
         return
-    for queue in known:
+    named: dict[str, Place] = {}
+    for queue in queues.values():
         for group in (*queue.terms.required, *queue.terms.preferred) if queue.terms else ():
             named.setdefault(group, queue.place.at("spec", "affinity", "nodeGroupAffinity"))
     for group in sorted(named):

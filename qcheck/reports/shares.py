@@ -141,8 +141,8 @@ def shown(resource: str, value: Amount) -> str:
     if isinstance(value, int):
         return show_amount(resource, value)
     if isinstance(value, float) or value.denominator != 1:
-        is_plain = show_amount(resource, 1) == "1" and value != int(value)
-        return f"{float(value):.1f}" if is_plain else show_amount(resource, int(value))
+        text = show_amount(resource, int(value))
+        return f"{float(value):.1f}" if text == str(int(value)) and value != int(value) else text
     return show_amount(resource, value.numerator)
 
 

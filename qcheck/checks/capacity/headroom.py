@@ -60,16 +60,20 @@ def co_resource_short(cluster: Cluster, percent: int = 50) -> Iterator[Finding]:
     """Cpu or memory quota with which the accelerator quota beside it cannot be used up."""
     for node in holders(cluster):
         for devices in node.cells if node.admits else ():
-            if is_compute(devices.resource) and devices.entitled > 0 and not _is_of_kai(cluster, devices):
+            if is_compute(devices.resource) and devices.entitled > 0 and not _is_by_weight(cluster, devices):
                 for beside in CO_RESOURCES:
                     cell = node.cell.get((devices.pool, beside))
                     if cell is not None:
                         yield from _short(cluster, node, devices, cell, percent)
 
 
-def _is_of_kai(cluster: Cluster, cell: Cell) -> bool:
-    """KAI's queues may take cpu and memory back by weight alone; without both QC919 speaks."""
+def _is_by_weight(cluster: Cluster, cell: Cell) -> bool:
+    """Whether queues may take cpu and memory back by weight alone: KAI's (without both QC919 speaks), and Volcano's
+    unless its capacity plugin is on.
+    """
     pool = cluster.quota_pools.get(cell.pool)
+    if pool is not None and pool.scheduler is SchedulerName.VOLCANO:
+        return cluster.volcano_scheduler is None or not cluster.volcano_scheduler.by_capacity
     return pool is not None and pool.scheduler is SchedulerName.KAI
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.answers.verdicts import verdicts_of
 from qcheck.checks.capacity.sums import names, plural
 from qcheck.checks.registry import rule
+from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
@@ -31,6 +32,8 @@ def flavor_matches_no_nodes(cluster: Cluster) -> Iterator[Finding]:
         if supply_of(cluster).matches(flavor.key) or not flavor.node_labels:
             continue
         if any(shard.place == flavor.place for shard in cluster.kai_shards):  # QC920 says so of a shard that is written
+            continue
+        if flavor.scheduler is SchedulerName.VOLCANO:  # QC961 says so of node groups
             continue
         largest = max(quotas, key=lambda q: (is_compute(q.resource), q.promised))
         near = _nearest(cluster, flavor.node_labels)
@@ -107,16 +110,22 @@ def nodes_without_flavor(cluster: Cluster) -> Iterator[Finding]:
     """Accelerator nodes that no flavor selects."""
     if not cluster.quota_pools:
         return
+    words = " or ".join(dict.fromkeys(p.word for p in cluster.quota_pools.values()))
     selected = {m.group.name for key in cluster.quota_pools for m in supply_of(cluster).matches(key)} | _meant(cluster)
     for group in supply_of(cluster).groups:
         devices = sorted({r for c in group.classes for r, n in c.machine.allocatable.items() if n and is_compute(r)})
         if devices and group.name not in selected and group.ceiling != 0:
             most = group.ceiling if group.ceiling is not None else "any number of"
-            yield finding(
+            found = finding(
                 group.place,
-                f"no flavor selects the nodes of {group.name}, which have {names(devices)} "
+                f"no {words} selects the nodes of {group.name}, which have {names(devices)} "
                 f"({most} {'node' if most == 1 else 'nodes'})",
-            ).with_data(pool=group.name)
+            )
+            if not cluster.flavors:
+                found = found.fixed_by(
+                    f"Let a {words} select them, or state under reserves in the settings what they are for."
+                )
+            yield found.with_data(pool=group.name)
 
 
 def _meant(cluster: Cluster) -> set[str]:
@@ -127,8 +136,10 @@ def _meant(cluster: Cluster) -> set[str]:
 
 @rule("QC207")
 def flavor_mixes_machines(cluster: Cluster) -> Iterator[Finding]:
-    """Flavors with accelerator quota over different machines."""
+    """Flavors with accelerator quota over different machines; other schedulers' pools without labels are all nodes."""
     for flavor, quotas in promises_of(cluster).used_pools():
+        if flavor.scheduler is not SchedulerName.KUEUE and not flavor.node_labels:
+            continue
         devices = sorted({q.resource for q in quotas if is_compute(q.resource)})
         matches = supply_of(cluster).matches(flavor.key)
         groups = [m.group for m in matches if m.group.is_known and _is_surely_selected(flavor, m)]

@@ -6,7 +6,7 @@ from qcheck.checks.capacity.sums import names
 from qcheck.checks.registry import rule
 from qcheck.checks.repelling_taints import keeps_off
 from qcheck.cluster.quantity import show_amount
-from qcheck.cluster.quota_pool import pool_name
+from qcheck.cluster.quota_pool import SchedulerName, pool_name
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
@@ -39,15 +39,18 @@ def flavors_share_nodes(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _shared(cluster: Cluster, resource: str) -> Iterator[tuple[NodeGroup, tuple[str, ...]]]:
-    """Yield the flavors with quota of a resource whose pods may use all nodes of a group which has it, if several."""
-    wanted = sorted(
-        f for (f, r), quotas in promises_of(cluster).cells.items() if r == resource and any(q.promised for q in quotas)
-    )
-    for group in supply_of(cluster).groups:
-        if group.advertises(resource):
-            flavors = tuple(f for f in wanted if _selects_all(cluster, f, group))
-            if len(flavors) > 1:
-                yield group, flavors
+    """Yield the flavors with quota of a resource whose pods may use all nodes of a group which has it, if several.
+
+    Each scheduler by itself: QC990 adds up what several promise. A queue of Volcano may be kept to a part of what others
+    use.
+    """
+    for tree in promises_of(cluster).trees:
+        wanted = sorted(p.key for p in tree.pools if promises_of(cluster).total((p.key, resource)))
+        for group in supply_of(cluster).groups if tree.scheduler is not SchedulerName.VOLCANO else ():
+            if group.advertises(resource):
+                flavors = tuple(f for f in wanted if _selects_all(cluster, f, group))
+                if len(flavors) > 1:
+                    yield group, flavors
 
 
 def _selects_all(cluster: Cluster, flavor: str, group: NodeGroup) -> bool:

@@ -6,11 +6,11 @@ from qcheck.checks.capacity.sums import names
 from qcheck.checks.missing import Use, by_name, missing, nearest, users
 from qcheck.checks.registry import rule
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.cluster.volcano import HIERARCHY_KEY, NODE_GROUP_LABEL
+from qcheck.cluster.volcano import HIERARCHY_KEY, NODE_GROUP_LABEL, NODE_GROUPS
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.volcano.jobs import gangs_of
 from qcheck.schedulers.volcano.nodes import declared_groups
-from qcheck.schedulers.volcano.queues import NODE_GROUPS, Queues, queues_of
+from qcheck.schedulers.volcano.queues import Queues, queues_of
 from qcheck.schedulers.volcano.webhook import Check, misplaced
 
 if TYPE_CHECKING:

@@ -6,7 +6,17 @@ from functools import cached_property
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import view
-from qcheck.cluster.volcano import DEFAULT, DEFAULT_SCHEDULER, ROOT, NodeGroupTerms, VolcanoQueue, VolcanoScheduler
+from qcheck.cluster.volcano import (
+    DEFAULT,
+    DEFAULT_SCHEDULER,
+    NODE_GROUPS,
+    ROOT,
+    NodeGroupTerms,
+    VolcanoQueue,
+    VolcanoScheduler,
+    node_terms,
+    path,
+)
 from qcheck.schedulers.volcano.division import Terms
 from qcheck.schedulers.volcano.webhook import StoredQueue, is_counted
 
@@ -14,9 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qcheck.cluster.cluster import Cluster
-
-NODE_GROUPS = "nodegroup"
-"""The plugin that keeps queues to node groups."""
 
 
 class Queues(Value, cached=True):
@@ -63,13 +70,8 @@ class Queues(Value, cached=True):
         return self.scheduler.hierarchy
 
     def path(self, name: str) -> list[VolcanoQueue]:
-        """A queue and those above it, without `root`; each once, also in a cycle, up to a parent that is not declared."""
-        line: list[VolcanoQueue] = []
-        at = self.queue.get(name)
-        while at is not None and at.name != ROOT and at not in line:
-            line.append(at)
-            at = self.queue.get(at.parent) if at.parent else None
-        return line
+        """A queue and those above it, without `root`; each once."""
+        return path(self.queue, name)
 
     @cached_property
     def cycles(self) -> tuple[tuple[str, ...], ...]:
@@ -93,17 +95,8 @@ class Queues(Value, cached=True):
         return {q.name: _stored(q) for q in self.declared}
 
     def node_terms(self, name: str) -> NodeGroupTerms | None:
-        """The node groups that a queue's pods are kept to; None where the plugin is off and any node will do.
-
-        With a hierarchy in the plugin, a queue that names none has those of the nearest queue above that does.
-        """
-        plugin = self.scheduler.plugin(NODE_GROUPS)
-        if plugin is None:
-            return None
-        line = self.path(name)
-        if not plugin.is_on("enableHierarchy", default=False):
-            line = line[:1]
-        return next((q.terms for q in line if q.terms is not None), NodeGroupTerms())
+        """The node groups that a queue's pods are kept to; None where any node will do."""
+        return node_terms(self.queue, self.scheduler, name)
 
     @property
     def is_strict(self) -> bool:

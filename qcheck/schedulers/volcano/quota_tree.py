@@ -9,7 +9,7 @@ from __future__ import annotations
 from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.views import view
-from qcheck.cluster.volcano import ALL_NODES, ROOT, pool_key
+from qcheck.cluster.volcano import ROOT, pool_key, pool_of
 from qcheck.packing.pod_shape import PodShape, pod_request
 from qcheck.quota.tree import Cell, QuotaNode, QuotaTree
 from qcheck.schedulers.volcano.amounts import UNLIMITED
@@ -68,7 +68,7 @@ def _cells(cluster: Cluster, queues: Queues, queue: VolcanoQueue) -> Iterator[Ce
         place = queue.place_of(field, resource)
         capability = queue.place_of("capability", resource)
         yield Cell(
-            pool=pool_key(pool_of(queues, queue.name)),
+            pool=pool_key(pool_of(queues.node_terms(queue.name))),
             resource=resource,
             promised=entitled if queue in queues.top else 0,
             entitled=entitled,
@@ -79,13 +79,6 @@ def _cells(cluster: Cluster, queues: Queues, queue: VolcanoQueue) -> Iterator[Ce
             name_place=place.key(),
             limit_place=capability if capability.exists else None,
         )
-
-
-def pool_of(queues: Queues, name: str) -> str:
-    """The node group that a queue is kept to; all nodes where it may use none or several."""
-    terms = queues.node_terms(name)
-    groups = set() if terms is None else {g for g in (*terms.required, *terms.preferred) if terms.allows(g)}
-    return groups.pop() if len(groups) == 1 else ALL_NODES
 
 
 def gang_of(cluster: Cluster, workload: Workload) -> Gang | None:
@@ -107,7 +100,7 @@ def workload_shapes(cluster: Cluster) -> dict[str, tuple[PodShape, ...]]:
     for gang in gangs_of(cluster):
         known = queues.queue.get(gang.queue)
         if gang.workload is not None and known is not None and known in queues.leaves and not barriers(cluster, gang):
-            key = pool_key(pool_of(queues, gang.queue))
+            key = pool_key(pool_of(queues.node_terms(gang.queue)))
             found.setdefault(key, []).extend(_shapes(cluster, gang, gang.workload))
     return {pool: tuple(shapes) for pool, shapes in found.items()}
 

@@ -1,0 +1,104 @@
+"""The example clusters of Volcano: one that is wrong on purpose, and the same put right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from qcheck.api import admit, audit
+from qcheck.pipeline.gather import gather
+from qcheck.schedulers.table import promises_of
+from qcheck.settings import Settings
+
+CLUSTERS = Path(__file__).resolve().parent.parent / "fixtures" / "clusters"
+WRONG, RIGHT = str(CLUSTERS / "volcano-lab"), str(CLUSTERS / "volcano-lab-fixed")
+FOUND = {
+    "QC104": 1, "QC505": 1, "QC951": 1, "QC953": 1, "QC954": 1, "QC955": 1, "QC956": 1, "QC957": 1, "QC960": 1, "QC961": 1,
+}  # fmt: skip
+"""The findings of the wrong one that are no notes."""
+
+NODES = """\
+apiVersion: qcheck.dev/v1
+kind: NodePool
+metadata: {{name: {name}}}
+spec:
+  count: 4
+  labels: {{volcano.sh/nodegroup-name: {name}}}
+  taints: [{{key: nvidia.com/gpu, effect: NoSchedule}}]
+  allocatable: {{cpu: "100", memory: 1000Gi, nvidia.com/gpu: {gpus}, pods: "110"}}
+  accelerator: {{model: {name}}}
+---
+"""
+QUEUE = """\
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {{name: {name}}}
+spec:
+  deserved: {{cpu: "100", memory: 1000Gi, nvidia.com/gpu: {gpus}}}
+{affinity}---
+"""
+AFFINITY = "  affinity: {{nodeGroupAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: [{}]}}}}\n"
+SCHEDULER = """\
+actions: "enqueue, allocate, reclaim, backfill"
+tiers:
+- plugins: [{name: priority}, {name: gang}]
+- plugins: [{name: conformance}, {name: predicates}, {name: capacity}, NODEGROUP{name: nodeorder}]
+"""
+
+
+def queue(name: str, gpus: int, group: str = "") -> str:
+    return QUEUE.format(name=name, gpus=gpus, affinity=AFFINITY.format(group) if group else "")
+
+
+def folder_of(tmp_path: Path, queues: str, by_group: bool) -> str:
+    nodes = NODES.format(name="large", gpus=8) + NODES.format(name="small", gpus=1)
+    plugin = "{name: nodegroup, arguments: {strict: false}}, " if by_group else ""
+    (tmp_path / "nodes.yaml").write_text(nodes, encoding="utf-8")
+    (tmp_path / "queues.yaml").write_text(queues, encoding="utf-8")
+    (tmp_path / "scheduler.yaml").write_text(SCHEDULER.replace("NODEGROUP", plugin), encoding="utf-8")
+    return str(tmp_path)
+
+
+def test_every_fault_is_found_once() -> None:
+    found = Counter(f.rule.id for f in audit([WRONG]).findings if f.rule and f.severity != "note")
+    assert found == FOUND
+
+
+def test_the_fixed_lab_has_no_findings_and_its_jobs_run() -> None:
+    assert [f.message for f in audit([RIGHT]).findings] == []
+    judged = admit([f"{RIGHT}/jobs"], [RIGHT])
+    assert {v.workload.name: (v.admitted, v.runs) for _, v in judged.verdicts} == {
+        "pretrain": (True, True),
+        "align": (True, True),
+        "render": (True, True),
+    }
+
+
+@pytest.mark.parametrize(
+    ("queues", "by_group", "pools"),
+    [
+        (queue("a", 8), False, {"volcano/all"}),
+        (queue("a", 8, "large"), False, {"volcano/all"}),
+        (queue("a", 8, "large"), True, {"volcano/large"}),
+        (queue("a", 8, "large") + queue("b", 1), True, {"volcano/all", "volcano/large"}),
+        (queue("a", 8, "large, small"), True, {"volcano/all", "volcano/large", "volcano/small"}),
+    ],
+    ids=["no affinity", "the plugin is off", "kept to one", "one is not", "kept to two"],
+)
+def test_pools_are_the_node_groups_and_all_nodes_if_some_queue_may_use_them(
+    queues: str, by_group: bool, pools: set[str], tmp_path: Path
+) -> None:
+    (cluster,) = gather([folder_of(tmp_path, queues, by_group)], Settings()).clusters
+    assert set(cluster.quota_pools) == pools
+    assert {pool for pool, _ in promises_of(cluster).cells} <= pools
+
+
+@pytest.mark.parametrize(
+    ("queues", "by_group"),
+    [(queue("a", 8) + queue("b", 1), False), (queue("a", 8, "large") + queue("b", 1) + queue("c", 1, "small"), True)],
+    ids=["all nodes", "a group within all nodes"],
+)
+def test_queues_over_several_machines_are_no_fault(queues: str, by_group: bool, tmp_path: Path) -> None:
+    assert [f.message for f in audit([folder_of(tmp_path, queues, by_group)]).findings if f.severity != "note"] == []
