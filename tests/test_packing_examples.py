@@ -133,8 +133,8 @@ class TestUnlikeNodesBehindOneFlavor:
         assert 8 * 8 + 11 * 4 <= 116
         assert fits(self.nodes, Pods("big", gpus(8), 8), Pods("mid", gpus(4), 10))
         assert proof(self.nodes, Pods("big", gpus(8), 8), Pods("mid", gpus(4), 11)) == (
-            "of nvidia.com/gpu, 8 x 8 (big) + 11 x 4 (mid) = 108 is wanted, 8 nodes of h100 can give each 8 at the most, "
-            "10 nodes of a100 can give each 4 at the most, 12 nodes of l4 can give each 0 at the most: 104"
+            "of nvidia.com/gpu, 8 x 8 (big) + 11 x 4 (mid) = 108 is wanted, 8 nodes of h100 can give each 8 at most, "
+            "10 nodes of a100 can give each 4 at most, 12 nodes of l4 can give each 0 at most: 104"
         )
 
 
@@ -205,7 +205,7 @@ class TestRacksOfEighteenTrays:
         assert isinstance(answer, DoesNotFit)
         assert explain(posed, answer.certificate) == (
             "1 rack of gb200 holds none (of nvidia.com/gpu, 1 x 1 (leader) + 18 x 4 (worker) = 73 is wanted, "
-            "18 nodes of tray can give each 4 at the most: 72): room for 0 lws gangs, 1 is wanted"
+            "18 nodes of tray can give each 4 at most: 72): room for 0 lws gangs, 1 is wanted"
         )
 
 

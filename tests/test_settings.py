@@ -115,7 +115,7 @@ def test_pyproject_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         ("shapes:\n  - requests: {cpu: 1}\n", "qcheck.yaml:2: shapes[0]: 'name' is required"),
         (
             "shapes:\n  - name: a\n    requests: {cpu: 1KB}\n",
-            "qcheck.yaml:3: shapes[0].requests.cpu: '1KB' is no quantity",
+            "qcheck.yaml:3: shapes[0].requests.cpu: '1KB' is not a quantity",
         ),
         (
             "clusters:\n  a:\n    include: ['../b/**']\n",

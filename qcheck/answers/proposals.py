@@ -205,7 +205,7 @@ def _more_nodes(cluster: Cluster, resource: str, over: Overdraft) -> Iterator[Pr
 
 
 def count_of(group: NodeGroup) -> tuple[Place, int] | None:
-    """Return the number that says how many nodes a group has at the most, and where it is written as one."""
+    """Return the number that says how many nodes a group has at most, and where it is written as one."""
     for place in (group.count_place, group.count_place.at("max")):
         value = follow(place.origin.data, place.route)
         if isinstance(value, int) and not isinstance(value, bool):

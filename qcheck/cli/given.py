@@ -121,7 +121,7 @@ def words(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def check_rules(named: Iterable[str], where: str) -> None:
-    """Raises `UsageError` where a word names no rule: a typing mistake must not switch a rule off in silence."""
+    """Raises `UsageError` where a word names no rule: a typing mistake must not switch a rule off silently."""
     asked = tuple(named)
     if not asked:
         return

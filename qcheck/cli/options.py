@@ -59,7 +59,7 @@ class CheckOptions(Value):
     verbose: bool = False
 
 
-OUTPUT, VERDICT, FIXES = "What is written", "What counts", "What is mended"
+OUTPUT, VERDICT, FIXES = "Output", "Verdict", "Fixes"
 CONFIG = Option(("--config",), ONE, "Settings file, instead of the one found above the first path.", "FILE")
 CLUSTER = Option(("--cluster",), MANY, "Only this cluster of the settings; may be repeated.", "NAME")
 RENDER = Option(
@@ -119,7 +119,7 @@ CHECK_OPTIONS = (
         ("--since",), ONE, "Only what is new since this revision, or worse than there, counts.", "REV", panel=VERDICT
     ),
     Option(("--strict",), FLAG, "Warnings fail, and so does a rule that could not be judged.", panel=VERDICT),
-    Option(("--exit-zero",), FLAG, "Exit 0 although there are findings; 2 stays 2.", panel=VERDICT),
+    Option(("--exit-zero",), FLAG, "Exit 0 although there are findings; code 2 is unaffected.", panel=VERDICT),
     Option(
         ("--fix",), FLAG, "Rewrite old API versions, renamed fields and quantities in place, then check.", panel=FIXES
     ),

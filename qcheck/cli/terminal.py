@@ -57,7 +57,7 @@ def say(text: str) -> None:
 
 
 def _to_stderr(text: str) -> None:
-    """A reader that has gone away is no reason to fail."""
+    """A reader that has gone away must not make a run fail."""
     PROGRESS.erase()
     try:
         print(text, file=sys.stderr, flush=True)

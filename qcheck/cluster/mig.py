@@ -71,7 +71,7 @@ def placements(model: str, memory_gib: int | None) -> dict[str, Starts]:
 
 
 def profiles(model: str, memory_gib: int | None) -> dict[str, int]:
-    """Profile names of a GPU and how many instances of each it holds at the most; empty for GPUs without MIG."""
+    """Profile names of a GPU and how many instances of each it holds at most; empty for GPUs without MIG."""
     return {profile: len(starts) for profile, (starts, _) in placements(model, memory_gib).items()}
 
 

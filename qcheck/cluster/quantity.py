@@ -24,7 +24,7 @@ BINARY_CAP = 2**63 - 1
 
 
 class QuantityError(ValueError):
-    """The text is no quantity; the message says what is wrong and, where it can, what was meant."""
+    """The text is not a quantity; the message says what is wrong and, where it can, what was meant."""
 
 
 class Quantity(Value):
@@ -84,7 +84,7 @@ def parse_quantity(value: object) -> Quantity:
     Raises `QuantityError` for anything the API server refuses.
     """
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise QuantityError(f"{value!r} is no quantity")
+        raise QuantityError(f"{value!r} is not a quantity")
     return _parse(value if isinstance(value, str) else format_number(value))
 
 
@@ -92,7 +92,7 @@ def parse_quantity(value: object) -> Quantity:
 def _parse(text: str) -> Quantity:
     match = _GRAMMAR.fullmatch(text) if len(text) <= _LONGEST else None
     if match is None:
-        raise QuantityError(f"{text[:_LONGEST]!r} is no quantity{_hint(text)}")
+        raise QuantityError(f"{text[:_LONGEST]!r} is not a quantity{_hint(text)}")
     sign, digits, exponent_mark, exponent, suffix = match.groups()
     whole, _, fraction = digits.partition(".")
     number = int(whole + fraction or "0")
@@ -106,7 +106,7 @@ def _parse(text: str) -> Quantity:
     elif suffix in _DECIMAL:
         family, ten = "decimal", ten + _DECIMAL[suffix]
     else:
-        raise QuantityError(f"{text!r} is no quantity{_hint(text)}")
+        raise QuantityError(f"{text!r} is not a quantity{_hint(text)}")
     nanos = _scaled(number, ten, two)
     if family == "binary":
         nanos = min(nanos, BINARY_CAP * NANO)

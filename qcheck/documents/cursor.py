@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Cursor:
     """A value in a document and the route to it: `cursor["spec"]["template"]`, `cursor[0]`.
 
-    A step to something absent gives a cursor whose `data` is None, and so on for ever; the route stays what was asked.
+    A step to something absent gives a cursor whose `data` is None, and so on permanently; the route stays what was asked.
     That a value has the right type is the validator's business, not the decoder's.
     """
 

@@ -1,6 +1,6 @@
 """Recognising files that are not manifests yet: Helm, Jinja, Terraform and `${...}` templates.
 
-They must not be half-read: a condition around a document, or a quota that is still `${num_gpus}`, would make every
+They must not be parsed partially: a condition around a document, or a quota that is still `${num_gpus}`, would make every
 later answer wrong. Text that only looks like a template is common and must be read: shell scripts in block scalars,
 alert texts, policies of other controllers.
 """

@@ -102,7 +102,7 @@ def validate_brought(root: Cursor, brought: Brought, judge: Judge) -> Iterator[P
         path = field_path(route)
         text = f"{path}: {failure.text}"
         if failure.code == "unknown-field":
-            text = f'unknown field "{path}": {brought.name} has no such field and drops it in silence'
+            text = f'unknown field "{path}": {brought.name} has no such field and drops it silently'
         yield Problem(
             code=failure.code,
             place=Place(root.document, root.route + route, "", failure.on_key),

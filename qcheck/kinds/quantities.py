@@ -43,7 +43,7 @@ class Found(Value):
 
 
 def quantity_problems(root: Cursor, identity: ObjectId, found: Described) -> Iterator[Problem]:
-    """All of one object. What is no quantity at all is the validator's business, but for a hint at `K`."""
+    """All of one object. What is not a quantity at all is the validator's business, but for a hint at `K`."""
     is_rewritten = identity.group in _BUILTIN or (
         not {(identity.kind, ""), (identity.kind, identity.version)}.isdisjoint(_REWRITTEN_KUEUE)
         and identity.group == KUEUE

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 def unknown_field(root: Cursor, identity: ObjectId, found: Described | None, failure: Failure) -> Problem:
-    """The problem of a field that would be dropped in silence."""
+    """The problem of a field that would be dropped silently."""
     route = failure.route[len(root.route) :]
     path = field_path(route)
     near, advice = _advice(identity, found, failure, route)
     return Problem(
         code="unknown-field",
         place=Place(root.document, failure.route, "", True),
-        message=f'unknown field "{path}": {identity.api_version} {identity.kind} has no such field and drops it in silence'
+        message=f'unknown field "{path}": {identity.api_version} {identity.kind} has no such field and drops it silently'
         + (f"; {advice}" if advice else ""),
         help=f"Write {near}." if near else "",
         object=identity,

@@ -104,7 +104,7 @@ def _unknown_kind(root: Cursor, identity: ObjectId) -> Problem:
 
 
 def _lost(root: Cursor, identity: ObjectId) -> Iterator[Problem]:
-    """What the conversion from v1beta1 to the stored version drops without a word."""
+    """What the conversion from v1beta1 to the stored version drops silently."""
     spec = root["spec"]
     plain, strategy = spec["admissionChecks"], spec["admissionChecksStrategy"]["admissionChecks"]
     if identity.version != "v1beta1" or identity.kind != "ClusterQueue" or not (plain.data and strategy.data):

@@ -1,6 +1,6 @@
 """Karpenter: `karpenter.sh/v1` (and v1beta1) NodePool.
 
-A dynamic pool has no nodes of its own: 0 now, and at the most what its limits let it launch whole nodes for. A static
+A dynamic pool has no nodes of its own: 0 now, and at most what its limits let it launch whole nodes for. A static
 one (`replicas`, Karpenter 1.8 and later) has that many. Requirements become labels; limits count capacity, not allocatable.
 """
 
@@ -146,7 +146,7 @@ def _machines(
 def _count(
     replicas: int | None, written: Cursor, limits: dict[str, int], machines: tuple[Machine, ...]
 ) -> tuple[int, int | None]:
-    """Nodes now and at the most."""
+    """Nodes now and at most."""
     nodes = limits.get("nodes") if written["nodes"].exists else None
     if replicas is not None:
         fixed = max(0, replicas if nodes is None else min(replicas, nodes))

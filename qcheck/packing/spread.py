@@ -63,7 +63,7 @@ def spreading(posed: Question, shapes: tuple[Shape, ...]) -> Spreading | None:
 def _domains(host: Host, spread: Spread, count: int) -> dict[str, int] | None:
     """The domains of a group's nodes with how many of `count` usable ones lie in each.
 
-    None of them without the label; None where it is not known. Cordoned nodes are domains too, without room.
+    An empty collection without the label; None where it is not known. Cordoned nodes are domains too, without room.
     """
     group = host.group
     present = max(count, len(group.nodes))

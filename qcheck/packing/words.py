@@ -105,7 +105,7 @@ class _Words:
             if n and w
         ]
         given = [
-            f"{self._nodes(c, n)} can give {'' if n == 1 else 'each '}{show_amount(resource, proof.most[c])} at the most"
+            f"{self._nodes(c, n)} can give {'' if n == 1 else 'each '}{show_amount(resource, proof.most[c])} at most"
             for c, n in enumerate(posed.counts)
             if n
         ]

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 ELSEWHERE = "nodes-elsewhere"
 """What may bring nodes and is not read: no problem by itself."""
 MANY = 1000
-"""Objects of which a second process is worth its start."""
+"""Objects of which a second process pays for its start."""
 SHARE = 4
 """One of so many objects is judged here, beside decoding them all."""
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from qcheck.documents.document import Document
 
 LARGEST = 50_000_000
-"""Bytes of a question at the most."""
+"""Bytes of a question at most."""
 
 
 class Part(BaseModel):

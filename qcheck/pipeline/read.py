@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 LARGE = 2_000_000
-"""Bytes in which a second process is worth its start."""
+"""Bytes in which a second process pays for its start."""
 
 
 def unwatched(stage: str, done: int, total: int) -> None:

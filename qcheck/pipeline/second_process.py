@@ -1,7 +1,7 @@
 """A second process for large inputs: work that goes on beside the rest, and comes back as plain data.
 
 A forked process has everything that was read so far, so that nothing need be sent to it. Where none can be forked safely
-(another platform, one processor, other threads) there is none, and one that fails is as good as none.
+(another platform, one processor, other threads) there is none, and one that fails is ignored.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def beside(work: Callable[[], Plain]) -> Callable[[], Plain | None]:
 
 
 def _answer(work: Callable[[], Plain], reader: int, writer: int) -> None:
-    """The life of the second process. It ends without a word, whatever happens."""
+    """The life of the second process. It ends silently, whatever happens."""
     status = 1
     try:
         os.close(reader)

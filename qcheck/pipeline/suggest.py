@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from qcheck.settings import Settings
 
 MOST_STEPS = 12
-"""Proposals in one alternative at the most."""
+"""Proposals in one alternative at most."""
 OVERDRAFT = "QC101"
 NAMES = ("QC103", "QC301", "QC401", "QC402", "QC403", "QC407", "QC501")
 LABELS = ("QC201", "QC210", "QC513")

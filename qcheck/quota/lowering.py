@@ -33,7 +33,7 @@ class Adjustable(Value):
 
     @property
     def room(self) -> int:
-        """How much may be taken from it at the most."""
+        """How much may be taken from it at most."""
         return 0 if self.floor is None else max(0, self.cell.promised - self.floor)
 
 

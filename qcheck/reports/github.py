@@ -1,6 +1,6 @@
 """Workflow commands: annotations on a pull request.
 
-GitHub shows ten of a kind per step and drops the rest in silence, so the worst come first and the rest is counted. Text
+GitHub shows ten of a kind per step and drops the rest silently, so the worst come first and the rest is counted. Text
 is escaped as `@actions/core` does it, so that no name can give commands.
 """
 

@@ -120,7 +120,7 @@ class NodeGroup(Value, cached=True):
         return min((c.free.get(resource, 0) for c in self.classes), default=0)
 
     def highest(self, resource: str) -> int:
-        """What each node has free at the most."""
+        """What each node has free at most."""
         return max((c.free_at_best.get(resource, 0) for c in self.classes), default=0)
 
     def static_supply(self, resource: str) -> int:

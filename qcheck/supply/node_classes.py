@@ -214,7 +214,7 @@ def _pool_class(cluster: Cluster, pool: NodePool, machine: Machine) -> NodeClass
 
 
 def counted_ceiling(pool: NodePool, policy: Policy) -> int | None:
-    """How many nodes a pool counts as at the most, by the setting `capacity.autoscaled`."""
+    """How many nodes a pool counts as at most, by the setting `capacity.autoscaled`."""
     if policy.autoscaled == "min":
         return pool.minimum
     if policy.autoscaled == "desired" and pool.desired is not None:

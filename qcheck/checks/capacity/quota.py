@@ -232,7 +232,7 @@ def _growth(group: NodeGroup) -> str:
     if group.nodes and group.pool is None:
         return f"{group.static} of {plural(group.ceiling or 0, 'node')} ready and schedulable"
     most = "no limit" if group.ceiling is None else str(group.ceiling)
-    return f"{plural(group.static, 'node')} now, at the most {most}"
+    return f"{plural(group.static, 'node')} now, at most {most}"
 
 
 @rule("QC106")

@@ -34,7 +34,7 @@ FROZEN: dict[tuple[str, str], tuple[tuple[Route, str | None], ...]] = {
 
 @rule("QC801")
 def immutable_field_changed(change: ClusterChange) -> Iterator[Finding]:
-    """The API server refuses the update, and a GitOps controller stays out of sync for ever."""
+    """The API server refuses the update, and a GitOps controller stays out of sync permanently."""
     old = {(o.id.group, o.id.kind, o.id.full_name): o for o in change.before.all_objects()}
     for now in change.after.all_objects():
         was = old.get((now.id.group, now.id.kind, now.id.full_name))

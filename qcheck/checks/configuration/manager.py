@@ -31,9 +31,7 @@ def pods_ready_not_awaited(cluster: Cluster) -> Iterator[Finding]:
     """Without waitForPodsReady, workloads whose pods never run keep their quota."""
     manager = cluster.configuration
     if manager is not None and not manager.waits_for_pods_ready:
-        message = (
-            "waitForPodsReady is off: a workload that is admitted while its pods stay Pending holds its quota for ever"
-        )
+        message = "waitForPodsReady is off: an admitted workload whose pods stay Pending holds its quota permanently"
         yield finding(manager.place.at("waitForPodsReady"), message)
 
 

@@ -41,7 +41,7 @@ def _blocked(cluster: Cluster, queue: ClusterQueue, verdicts: list[Verdict]) -> 
     workloads = names(str(v.workload.id) for v in verdicts)
     message = (
         f"{queue.name} is StrictFIFO and {workloads} can never be admitted: once at the head, "
-        "everything behind waits for ever"
+        "everything behind waits permanently"
     )
     found = (
         finding(queue.place.at("spec", "queueingStrategy"), message)

@@ -151,7 +151,7 @@ def provisioning_unsupported(cluster: Cluster) -> Iterator[Finding]:
                         use.place,
                         f"check {check.name} of {queue.name} asks for nodes by ProvisioningRequest, but the nodes of flavor "
                         f"{flavor.name} come from Karpenter ({names(sorted({g.name for g in groups}))}), which serves none: "
-                        f"its workloads wait for ever",
+                        f"its workloads wait permanently",
                     )
                     .about(queue.id)
                     .near(flavor.name_place, f"flavor {flavor.name}")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.place import Place
 
 TYPO = 2
-"""Letters by which a misspelled name differs at the most."""
+"""Letters by which a misspelled name differs at most."""
 
 
 @rule("QC406")

@@ -94,7 +94,7 @@ def _outside(cluster: Cluster, queue: ClusterQueue, outside: list[LocalQueue]) -
     found = finding(
         queue.place.at("spec", "namespaceSelector").key(),
         f"the namespaceSelector of {queue.name} does not match {'namespace' if len(spaces) == 1 else 'the namespaces'} "
-        f"{names(spaces)}, so the workloads of {plural(len(outside), 'local queue')} wait for ever",
+        f"{names(spaces)}, so the workloads of {plural(len(outside), 'local queue')} wait permanently",
     ).about(queue.id)
     for local in outside:
         found = found.near(local.place.at("spec", "clusterQueue"), f"{local.id.full_name} leads here")

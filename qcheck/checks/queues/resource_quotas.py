@@ -34,7 +34,7 @@ def resource_quota_tighter(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _tight(cluster: Cluster, quota: ResourceQuota, queue: ClusterQueue) -> list[tuple[str, int, int, Quota]]:
-    """Keys below what the queue admits at the most: key, hard limit, what is admitted, the largest cell."""
+    """Keys below what the queue admits at most: key, hard limit, what is admitted, the largest cell."""
     found = []
     for key, hard in quota.hard.items():
         resource = key.removeprefix(REQUESTS)

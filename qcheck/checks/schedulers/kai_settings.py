@@ -31,7 +31,7 @@ FLAGS = frozenset(
         "stuck-in-releasing-threshold", "update-pod-eviction-condition", "use-scheduling-signatures", "v", "version",
     }
 )  # fmt: skip
-"""The scheduler's command line of KAI 0.17; other names in a shard's args are left out without a word."""
+"""The scheduler's command line of KAI 0.17; other names in a shard's args are ignored silently."""
 PLUGINS = frozenset(
     {
         "predicates", "proportion", "priority", "nodeavailability", "resourcetype", "podaffinity", "elastic", "kubeflow",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Loan(Value):
-    """What `borrower` could hold of `owner`'s quota at the most: `amount` base units of the owner's cell.
+    """What `borrower` could hold of `owner`'s quota at most: `amount` base units of the owner's cell.
 
     `quota` is the owner's cell, `borrowed` the borrower's.
     """

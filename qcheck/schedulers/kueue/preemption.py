@@ -31,7 +31,7 @@ ALWAYS, LOWER, NO = "always", "lower priorities only", "never"
 class Claim(Value):
     """What one owner can do about quota of one cell that others hold.
 
-    `holders` are the queues of which the same holds; together they can hold `amount` base units at the most. `seconds` is
+    `holders` are the queues of which the same holds; together they can hold `amount` base units at most. `seconds` is
     the longest time until the nodes are free, with the workload that takes it; None where nothing is preempted.
     `is_assumed`: no workload of the holders is known, so that it is the default grace period.
     """

@@ -1,4 +1,4 @@
-"""The gates that Volcano puts before a job: what its queue and the queues above may hold at the most, on an idle cluster.
+"""The gates that Volcano puts before a job: what its queue and the queues above may hold at most, on an idle cluster.
 
 Source: Volcano 1.15, `pkg/scheduler/plugins/{capacity,proportion}`: the most a queue may hold is `realCapability`.
 """

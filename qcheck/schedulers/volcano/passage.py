@@ -63,7 +63,7 @@ def _refused(queues: Queues, gang: Gang, barrier: Barrier) -> Reason:
     return Reason(
         code=EXCEEDS_MAX_QUOTA,
         cause=LIMIT_CAUSE,
-        message=f"it needs {requested} {barrier.resource} to start, and queue {barrier.queue} may hold {limit} at the most",
+        message=f"it needs {requested} {barrier.resource} to start, and queue {barrier.queue} may hold {limit} at most",
         place=gang.place,
         near=near,
         flavor=barrier.queue,
