@@ -46,8 +46,7 @@ def test_init_takes_folders_with_the_same_objects_for_clusters(
     shutil.rmtree(repository / "queues")
     assert front.run(["init"]) == 0
     assert [(scope.name, scope.include) for scope in load_settings().scopes] == [
-        ("dev", ("clusters/dev/**",)),
-        ("prod", ("clusters/prod/**",)),
+        (name, (f"clusters/{name}/**", "nodes/**", "system/**", "workloads/**")) for name in ("dev", "prod")
     ]
 
 

@@ -314,7 +314,8 @@ def test_settings_are_refused_with_their_line(
 ) -> None:
     (repo / name).write_bytes(text)
     assert run(["check", "."]) == 2
-    assert re.search(rf"error: {name}:[123]: ", capsys.readouterr().err)
+    told = capsys.readouterr()
+    assert re.search(rf"(error:|-->) {name}:[123]:", told.err + told.out)
 
 
 @pytest.mark.parametrize("command", ["check", "capacity", "explain preemption", "admit ./rest.yaml --in"])
