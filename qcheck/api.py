@@ -42,8 +42,13 @@ def admit(
     settings: Settings | None = None,
     watch: Watch = unwatched,
     live: Live | None = None,
+    busy: bool = False,
 ) -> Judged:
-    """The verdict on every workload in the files `workloads`, in the clusters that `paths` and `live` describe."""
+    """The verdict on every workload in the files `workloads`, in the clusters that `paths` and `live` describe.
+
+    With `busy` beside the workloads and pods that run there, else as if nothing ran.
+    """
+    from qcheck.answers.busy import BUSY, NOTHING_RUNS, judge_now  # 49 ms: the simulation
     from qcheck.answers.judge import judge  # 1.1 ms
     from qcheck.answers.smallest_change import remedy  # 1.2 ms
 
@@ -54,25 +59,35 @@ def admit(
     verdicts = []
     for done, (cluster, workload) in enumerate(wanted):
         watch("judge", done, len(wanted))
-        verdict = judge(cluster, workload)
-        verdicts.append((cluster.name, replace(verdict, change=remedy(cluster, verdict))))
+        verdict = judge_now(cluster, workload) if busy else judge(cluster, workload)
+        change = "" if any(r.cause == BUSY for r in verdict.reasons) else remedy(cluster, verdict)
+        verdicts.append((cluster.name, replace(verdict, change=change)))
     unjudged = list(gathered.inputs.unjudged)
     unjudged += [f"{n.path}: {n.why}" for n in gathered.inputs.not_read if n.path in asked]
+    if busy and any(c.state is None for c in gathered.clusters):
+        unjudged.append(NOTHING_RUNS)
     if not wanted:
         unjudged.append(f"no workload was found in {', '.join(workloads)}")
     return Judged(tuple(verdicts), tuple(unjudged))
 
 
 def simulate(
-    scenario: str, paths: Sequence[str], settings: Settings | None = None, watch: Watch = unwatched
+    scenario: str,
+    paths: Sequence[str],
+    settings: Settings | None = None,
+    watch: Watch = unwatched,
+    live: Live | None = None,
+    busy: bool = False,
 ) -> Simulated:
-    """What Kueue's scheduler does with the workloads in the file `scenario`, in the cluster that `paths` describe.
+    """What Kueue's scheduler does with the workloads in the file `scenario`, in the cluster that `paths` and `live` describe.
+
+    With `busy` the workloads that hold quota there hold it from the start, beside those of the scenario.
 
     Raises `QuestionError` for a scenario that cannot be read or names what the cluster does not have.
     """
     from qcheck.pipeline.simulate import run_scenario  # 25 ms
 
-    return run_scenario(scenario, paths, settings or Settings(), watch, None).run
+    return run_scenario(scenario, paths, settings or Settings(), watch, live=live, busy=busy).run
 
 
 def drift(paths: Sequence[str], live: Live, settings: Settings, watch: Watch = unwatched) -> Drift:

@@ -15,6 +15,9 @@ from standin_kubectl import install
 
 from qcheck.cli.front import run
 from qcheck.documents.writing import to_yaml
+from qcheck.kinds import core, decode, kueue
+from qcheck.nodepools import formats
+from qcheck.sources import kubectl
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -172,6 +175,18 @@ def test_the_order_of_answers_does_not_matter(here: Path, capsysbinary: pytest.C
         assert run(["snapshot", "--live"]) == 0
         texts.append(capsysbinary.readouterr().out)
     assert texts[0] == texts[1]
+
+
+def test_every_kind_that_is_read_is_asked_for() -> None:
+    """But for kinds that describe the machines of other clusters, and definitions, whose objects the server has judged."""
+    asked = {(a.group, a.kind) for a in kubectl.EVERYTHING}
+    known = {(group, kind) for group, (_, kinds) in decode.MODULES.items() for kind in kinds}
+    known |= core.DECODERS.keys() | {(kueue.GROUP, kind) for kind in kueue.DECODERS} | {decode.EVENT, ("", "Node")}
+    assert known <= asked
+    elsewhere = ("qcheck.dev", "eksctl.io", "cnrm.cloud.google.com", "cluster.x-k8s.io", "kops.k8s.io", "gardener.cloud",
+                 "upbound.io", "services.k8s.aws")  # fmt: skip
+    pools = {key for key in (*formats.READERS, *formats.REFERRED) if not key[0].endswith(elsewhere)}
+    assert pools <= asked
 
 
 @given(st.lists(JSON, min_size=1, max_size=3))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from qcheck import api
-from qcheck.cli.arguments import Clusters, ConfigFile, Format, Live, Verbose
+from qcheck.cli.arguments import Busy, Clusters, ConfigFile, Format, Live, Verbose
 from qcheck.cli.given import paths_for, running, settings_for
 from qcheck.cli.output import parse_outputs, write
 from qcheck.cli.terminal import Watch
@@ -36,19 +36,20 @@ def admit(
     config: ConfigFile = None,
     cluster: Clusters = None,
     live: Live = None,
+    busy: Busy = False,
     format: Format = None,
     verbose: Verbose = False,
 ) -> None:
-    """Would it be admitted, would it run, where, and if not, why? On an otherwise idle cluster.
+    """Would it be admitted, would it run, where, and if not, why? On an otherwise idle cluster, unless --busy is given.
 
     Exit codes: 0 all of them run; 1 one will not; 2 it cannot be told.
     """
     outputs = parse_outputs(format or (), tuple(FORMATS))
     paths = into or []
-    settings = settings_for(paths or workloads, config, cluster or (), live)
+    settings = settings_for(paths, config, cluster or (), live, near=workloads)
     watch = Watch(verbose, quiet=False)
     watch.note(f"settings: {settings.path or 'none found'}")
-    judged = api.admit(workloads, paths_for(paths, settings, live), settings, watch, running(live, watch))
+    judged = api.admit(workloads, paths_for(paths, settings, live), settings, watch, running(live, watch), busy)
     watch.close()
     for output in outputs:
         write(output, FORMATS[output.format](judged))

@@ -27,10 +27,12 @@ def settings_for(
     clusters: Sequence[str] = (),
     live: str | None = None,
     renders_all: bool = False,
+    near: Sequence[str] = (),
 ) -> Settings:
     """The settings that count for `paths`, narrowed to the named clusters, or to the one that is read from a running
-    cluster; with `renders_all` each renders what it finds. Raises `SettingsError` and `UsageError`."""
-    settings = load_settings(next((path for path in paths if path != "-"), "."), config)
+    cluster; with `renders_all` each renders what it finds. Without paths they are looked for beside the files in `near`.
+    Raises `SettingsError` and `UsageError`."""
+    settings = load_settings(next((path for path in (*paths, *near) if path != "-"), "."), config)
     check_settings(settings)
     if renders_all:
         settings = replace(settings, scopes=tuple(replace(s, renders_all=True) for s in settings.scopes))

@@ -8,8 +8,8 @@ import typer
 
 from qcheck.answers.question import QuestionError
 from qcheck.cli.admit import In
-from qcheck.cli.arguments import Clusters, ConfigFile, Format, Verbose
-from qcheck.cli.given import paths_for, settings_for
+from qcheck.cli.arguments import Busy, Clusters, ConfigFile, Format, Live, Verbose
+from qcheck.cli.given import paths_for, running, settings_for
 from qcheck.cli.output import UsageError, parse_outputs, write
 from qcheck.cli.terminal import Watch
 from qcheck.cluster.value import TYPE_CHECKING
@@ -48,6 +48,8 @@ def simulate(
     ] = None,
     config: ConfigFile = None,
     cluster: Clusters = None,
+    live: Live = None,
+    busy: Busy = False,
     format: Format = None,
     verbose: Verbose = False,
 ) -> None:
@@ -55,14 +57,16 @@ def simulate(
 
     Exit codes: 0 it ran; 2 it could not.
     """
+    if compare is not None and live is not None:
+        raise UsageError("--compare reads two states of the files: it does not go with --live")
     outputs = parse_outputs(format or (), tuple(FORMATS if compare is None else COMPARISONS))
-    settings = settings_for(into or [scenario], config, cluster or ())
+    settings = settings_for(into or (), config, cluster or (), live, near=[scenario])
     watch = Watch(verbose, quiet=False)
     watch.note(f"settings: {settings.path or 'none found'}")
-    paths = paths_for(into or [], settings)
+    paths = paths_for(into or [], settings, live)
     try:
         if compare is None:
-            runs = [run_scenario(scenario, paths, settings, watch, full_with)]
+            runs = [run_scenario(scenario, paths, settings, watch, full_with, running(live, watch), busy)]
             texts = [FORMATS[o.format](runs[0].run) for o in outputs]
         else:
             before, after = run_change(scenario, compare, paths, settings, watch, full_with)

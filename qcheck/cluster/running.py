@@ -41,6 +41,11 @@ class RunningPod(Object):
     def key(self) -> tuple[str, str]:
         return self.namespace, self.name
 
+    @property
+    def nearest(self) -> Key:
+        """The object that made it; the pod itself where a person did."""
+        return self.owner or ("Pod", self.namespace, self.name)
+
 
 class Assignment(Value):
     """What Kueue gave to one pod set: a flavor for each resource, and how much of it."""
@@ -52,9 +57,10 @@ class Assignment(Value):
 
 
 class QueuedWorkload(Object):
-    """A Workload object of Kueue. `cluster_queue` and `assignments` are set once it has quota."""
+    """A Workload object of Kueue. `owner` is the object that it stands for, or itself where a person wrote it.
+    `cluster_queue` and `assignments` are set once it has quota."""
 
-    owner: Key | None
+    owner: Key
     queue: str | None
     cluster_queue: str | None
     assignments: tuple[Assignment, ...]
@@ -98,7 +104,7 @@ class State(Value):
     made: dict[Key, Key]
     events: dict[tuple[str, str], str]
 
-    def origin(self, key: Key | None) -> Key | None:
+    def origin(self, key: Key) -> Key:
         """The object that a person created, from which a chain of owners leads to this one."""
         met: set[Key] = set()
         while key in self.made and key not in met:

@@ -30,7 +30,7 @@ def split(manifests: Sequence[Cursor]) -> tuple[list[Cursor], State | None]:
     made = {_key(r): key for r in manifests if (key := owner_of(r)) in known and key is not None}
     own = [r for r in manifests if not (_key(r) in made or _is_over(r) or _is_event(r))]
     return own, State(
-        pods=tuple(_pod(r) for r in manifests if _is(r, "", "Pod") and r["status"]["phase"].exists and not _is_over(r)),
+        pods=tuple(_pod(r) for r in manifests if _is(r, "", "Pod") and _runs(r)),
         workloads=tuple(_workload(r) for r in manifests if _is(r, GROUP, "Workload") and r["status"].exists),
         queues={r["metadata"].text_at("name"): _queue(r["status"]) for r in manifests if _is(r, GROUP, "ClusterQueue")},
         made=made,
@@ -58,6 +58,13 @@ def _is(root: Cursor, group: str, kind: str) -> bool:
 
 def _is_over(root: Cursor) -> bool:
     return _is(root, "", "Pod") and root["status"].text_at("phase") in ENDED
+
+
+def _runs(pod: Cursor) -> bool:
+    """Whether an API server knows the pod and it has not ended. Pods of DaemonSets are worked out for every node."""
+    owner = owner_of(pod)
+    of_every_node = owner is not None and owner[0] in ("DaemonSet", "Node")
+    return pod["status"]["phase"].exists and not _is_over(pod) and not of_every_node
 
 
 def _is_event(root: Cursor) -> bool:
@@ -91,7 +98,7 @@ def _workload(root: Cursor) -> QueuedWorkload:
         object_id(root),
         place(root),
         *metadata(root),
-        owner=owner_of(root),
+        owner=owner_of(root) or _key(root),
         queue=spec.text_at("queueName") or None,
         cluster_queue=admission.text_at("clusterQueue") or None,
         assignments=tuple(_assignment(a) for a in admission["podSetAssignments"].items()),

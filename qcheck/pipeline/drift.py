@@ -33,7 +33,8 @@ class Reading(Value):
 
 COMPARED = frozenset(
     {(a.group, a.kind) for a in kubectl.CONFIGURATION if a.group in (KUEUE, PRIORITIES)}
-    | {("scheduling.run.ai", "Queue"), ("kai.scheduler", "SchedulingShard"), ("scheduling.volcano.sh", "Queue")}
+    | {("scheduling.run.ai", "Queue"), ("scheduling.volcano.sh", "Queue")}
+    | {("kai.scheduler", kind) for kind in ("SchedulingShard", "Topology", "Config")}
     | {("topology.volcano.sh", "HyperNode"), (APPS, "DaemonSet")}
 )
 """Kinds of which every object is compared; of DaemonSets those that files define."""
@@ -45,6 +46,7 @@ MADE_BY_SCHEDULERS = frozenset(
         ("scheduling.run.ai", "Queue", "default-parent-queue"),
         ("scheduling.run.ai", "Queue", "default-queue"),
         ("kai.scheduler", "SchedulingShard", "default"),
+        ("kai.scheduler", "Config", "kai-config"),
         (PRIORITIES, "PriorityClass", "system-cluster-critical"),
         (PRIORITIES, "PriorityClass", "system-node-critical"),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from qcheck.answers.busy import NOTHING_RUNS, holders
 from qcheck.answers.filling import full
 from qcheck.answers.question import QuestionError
 from qcheck.answers.simulate import simulate
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from qcheck.answers.simulate import Simulated
     from qcheck.pipeline.gather import Gathered
+    from qcheck.pipeline.live import Live
     from qcheck.pipeline.read import Watch
     from qcheck.pipeline.scenario import ScenarioFile
     from qcheck.settings import Settings
@@ -31,12 +33,23 @@ class Ran(Value):
     unjudged: tuple[str, ...]
 
 
-def run_scenario(scenario: str, paths: Sequence[str], settings: Settings, watch: Watch, full_with: str | None) -> Ran:
-    """The run on the files under `paths`. Raises `QuestionError`."""
+def run_scenario(
+    scenario: str,
+    paths: Sequence[str],
+    settings: Settings,
+    watch: Watch,
+    full_with: str | None = None,
+    live: Live | None = None,
+    busy: bool = False,
+) -> Ran:
+    """The run on the files under `paths` and a `live` cluster. Raises `QuestionError`.
+
+    With `busy` the workloads that hold quota in the cluster hold it from the start.
+    """
     written = read_scenario(scenario)
     present = [p for p in written.manifests if os.path.exists(p)]
-    read = gather((*present, *paths), settings, watch, set(written.manifests))
-    return _run("the files as they are", written, read, watch, full_with)
+    read = gather((*present, *paths), settings, watch, set(written.manifests), live=live)
+    return _run("the files as they are", written, read, watch, full_with, busy)
 
 
 def run_change(
@@ -59,13 +72,19 @@ def run_change(
     return runs[0], runs[1]
 
 
-def _run(name: str, written: ScenarioFile, read: Gathered, watch: Watch, full_with: str | None) -> Ran:
+def _run(
+    name: str, written: ScenarioFile, read: Gathered, watch: Watch, full_with: str | None, busy: bool = False
+) -> Ran:
     if len(read.clusters) != 1:
         names = ", ".join(c.name for c in read.clusters)
         raise QuestionError([f"{written.path}: the paths hold several clusters ({names}); name one with --cluster"])
     cluster = read.clusters[0]
     found = [w for w in cluster.workloads if os.path.normpath(w.place.origin.path) in written.manifests]
     scenario = written.scenario(found)
+    if busy and cluster.state is None:
+        raise QuestionError([NOTHING_RUNS])
+    if busy:
+        scenario = replace(scenario, actors=(*holders(cluster), *scenario.actors))
     if full_with is not None:
         scenario = full(cluster, scenario, full_with)
     run = simulate(cluster, scenario, lambda number, _: watch("simulate", number, 0))

@@ -9,6 +9,7 @@ from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.cost import cost_data, cost_lines, flavor_data
 from qcheck.reports.jsontext import dump
+from qcheck.reports.now import now_data, now_lines
 from qcheck.reports.usability import usability_data, usability_lines
 from qcheck.reports.wording import plain, plural
 
@@ -35,6 +36,7 @@ def cluster_data(cluster: Cluster) -> dict[str, Json]:
         "flavors": [_line_data(cluster, line) for line in capacity_lines(cluster)],
         "sources": [_source_data(pool) for pool in cluster.pools],
         **cost_data(cluster),
+        **now_data(cluster),
     }
 
 
@@ -96,11 +98,8 @@ def _text_of(cluster: Cluster, many: bool) -> str:
         "  ".join(c.rjust(w) if i in _RIGHT else c.ljust(w) for i, (c, w) in enumerate(zip(r, widths, strict=True)))
         for r in rows
     ]
-    return (
-        _name(cluster, many)
-        + "\n".join(line.rstrip() for line in [*lines, *_usable(cluster), *cost_lines(cluster), *_sources(cluster)])
-        + "\n"
-    )
+    below = (*_usable(cluster), *now_lines(cluster), *cost_lines(cluster), *_sources(cluster))
+    return _name(cluster, many) + "\n".join(line.rstrip() for line in [*lines, *below]) + "\n"
 
 
 def _usable(cluster: Cluster) -> Iterator[str]:

@@ -75,7 +75,8 @@ def render_text(drift: Drift) -> str:
     blocks = ["\n".join(block) for block in _blocks(drift)]
     lines = [f"not compared: {plain(what)}" for what in drift.not_compared]
     lines += [f"could not judge: {plain(why)}" for why in drift.unjudged]
-    lines.append(plural(drift.count, "difference") if drift.count else "no differences")
+    none = "no differences in what could be read" if drift.unjudged else "no differences"
+    lines.append(plural(drift.count, "difference") if drift.count else none)
     return "\n\n".join([*blocks, "\n".join(lines)]) + "\n"
 
 

@@ -63,7 +63,7 @@ CONFIGURATION: tuple[Asked, ...] = (
         "MultiKueueConfig",
     ),
     *_kinds("scheduling.run.ai", "Queue"),
-    *_kinds("kai.scheduler", "SchedulingShard"),
+    *_kinds("kai.scheduler", "SchedulingShard", "Topology", "Config"),
     *_kinds("scheduling.volcano.sh", "Queue"),
     *_kinds("topology.volcano.sh", "HyperNode"),
     *_kinds("trainer.kubeflow.org", "TrainingRuntime", "ClusterTrainingRuntime"),
@@ -103,7 +103,8 @@ WORK: tuple[Asked, ...] = (
     *_kinds("sparkoperator.k8s.io", "SparkApplication"),
     *_kinds("scheduling.run.ai", "PodGroup"),
     *_kinds("scheduling.volcano.sh", "PodGroup"),
-    *_kinds("batch.volcano.sh", "Job"),
+    *_kinds("batch.volcano.sh", "Job", "CronJob"),
+    *_kinds("flow.volcano.sh", "JobFlow", "JobTemplate"),
 )
 """What runs, or waits to run."""
 EVERYTHING = (*CONFIGURATION, *WORK)

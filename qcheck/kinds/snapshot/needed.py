@@ -21,6 +21,8 @@ ENDED = ("Succeeded", "Failed")
 NOT_OWNED = ("Pod", "Workload", "Event", "Node")
 """Kinds that are kept whole although something owns them."""
 POD = "Pod"
+UNPLACED = "FailedScheduling"
+"""The reason of the events that are kept."""
 
 
 def needed(objects: dict[str, list[Object]]) -> dict[str, list[Object]]:
@@ -99,7 +101,7 @@ def _newest(events: Iterable[Object], pods: set[Key]) -> Iterator[Object]:
     for event in events:
         about = _mapping(event.get("involvedObject"))
         key = (str(about.get("kind")), str(about.get("namespace") or ""), str(about.get("name")))
-        if key in pods and (key not in last or _time(event) >= _time(last[key])):
+        if key in pods and event.get("reason") == UNPLACED and (key not in last or _time(event) >= _time(last[key])):
             last[key] = event
     yield from last.values()
 
