@@ -181,3 +181,18 @@ def test_the_report_is_as_its_schema_says() -> None:
         changed = copy.deepcopy(CLUSTER)
         MUTATIONS[name](changed)
         jsonschema.validate(differences(changed), json_schema())
+
+
+def test_a_pool_without_labels_has_the_nodes_like_its_machines(tmp_path: Path) -> None:
+    pool = {
+        "apiVersion": "qcheck.dev/v1",
+        "kind": "NodePool",
+        "metadata": {"name": "cpu"},
+        "spec": {"count": 1, "allocatable": {"cpu": "4", "memory": "8Gi"}},
+    }
+    figures = {"cpu": "4", "memory": "8Gi", "pods": "110"}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": figures}}
+    head = {"apiVersion": "v1", "kind": "Node", "status": {"allocatable": figures}}
+    head["metadata"] = {"name": "head", "labels": {"node-role.kubernetes.io/control-plane": ""}}
+    (tmp_path / "pool.json").write_text(json.dumps(pool))
+    assert render_text(drift([str(tmp_path)], live([node, head]), Settings())) == "no differences\n"

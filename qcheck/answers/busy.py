@@ -85,7 +85,8 @@ def _quota_now(cluster: Cluster, state: State, decision: Decision) -> Arrival:
         runs_for=None,
     )
     place = decision.workload.place
-    run = simulate(cluster, Scenario(place, None, LATER, 0, (*running, newcomer)))
+    scenario = Scenario(place=place, is_fair=None, start=LATER, eviction_delay=0, actors=(*running, newcomer))
+    run = simulate(cluster, scenario)
     copies = sum(s.job.name.startswith(NEWCOMER) for s in run.timeline.running)
     return Arrival(
         copies >= decision.copies, tuple(sorted(s.job.name for s in run.timeline.spans if s.preempted_by is not None))

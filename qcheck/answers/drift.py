@@ -6,7 +6,7 @@ from qcheck.cluster.labels import Taint
 from qcheck.cluster.nodes import ESTIMATED, Machine, Node, NodePool
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.supply.pool_members import declared, likely_pool_of_each_node
+from qcheck.supply.pool_members import CONTROL_PLANE, declared, likely_pool_of_each_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,7 +27,6 @@ UNORDERED = frozenset(
 HEALTH = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "node.cilium.io/", "ToBeDeletedByClusterAutoscaler",
           "DeletionCandidateOfClusterAutoscaler", "karpenter.sh/disrupted", "karpenter.sh/unregistered")  # fmt: skip
 """Taints that come and go with the state of a node."""
-CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 
 
 class Side(Value):

@@ -111,7 +111,15 @@ def _uses(cluster: Cluster, state: State) -> Iterator[Use]:
         for key in sorted({*status.usage, *status.reserved}):
             used, reserved = status.usage.get(key, 0), status.reserved.get(key, 0)
             if used or reserved:
-                yield Use(name, *key, used, max(used, reserved), quota.get(key))
+                flavor, resource = key
+                yield Use(
+                    queue=name,
+                    flavor=flavor,
+                    resource=resource,
+                    used=used,
+                    reserved=max(used, reserved),
+                    nominal=quota.get(key),
+                )
 
 
 def _over(cluster: Cluster, uses: Iterable[Use]) -> Iterator[Over]:

@@ -6,11 +6,15 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.labels import Labels
     from qcheck.cluster.nodes import Node, NodePool
+
+
+CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+"""Labels of nodes that no pool describes."""
 
 
 def pool_of_each_node(cluster: Cluster) -> dict[str, NodePool]:
@@ -34,7 +38,7 @@ def likely_pool_of_each_node(cluster: Cluster) -> dict[str, NodePool]:
     """The same, and nodes that differ from a pool with room for them as the nodes of the pool most like them."""
     owners = pool_of_each_node(cluster)
     for node in cluster.nodes:
-        if node.name in owners:
+        if node.name in owners or any(label in node.node_labels for label in CONTROL_PLANE):
             continue
         counts = _counts(owners.values())
         open_pools = [p for p in cluster.pools if p.maximum is None or counts.get(id(p), 0) < p.maximum]
@@ -69,10 +73,11 @@ def _counts(pools: Iterable[NodePool]) -> dict[int, int]:
 
 
 def _likeness(node: Node, pool: NodePool) -> int:
-    """How much speaks for the pool: labels that the node has, and machines with the same accelerators."""
+    """How much speaks for the pool: labels that the node has, and a machine with the same accelerators, or the same of all."""
     same_labels = len(declared(pool).items() & node.node_labels.items())
-    machines: Sequence[Mapping[str, int]] = [m.allocatable for m in pool.machines]
-    return same_labels + any(_accelerators(m) == _accelerators(node.allocatable) for m in machines if _accelerators(m))
+    known: list[Mapping[str, int]] = [m.allocatable for m in pool.machines if m.allocatable]
+    same_devices = any(_accelerators(m) == _accelerators(node.allocatable) for m in known if _accelerators(m))
+    return same_labels + same_devices + any(m.items() <= node.allocatable.items() for m in known)
 
 
 def _accelerators(amounts: Mapping[str, int]) -> dict[str, int]:
