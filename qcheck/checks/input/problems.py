@@ -6,7 +6,8 @@ from qcheck.checks.input.quantity_scales import scales_apart
 from qcheck.checks.problems import finding_of, of_problems
 from qcheck.checks.registry import rule
 from qcheck.cluster.value import TYPE_CHECKING, replace
-from qcheck.findings.finding import Finding
+from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.kueue.refusals import autoscaled_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +35,14 @@ def duplicate_key(cluster: Cluster) -> Iterator[Finding]:
 @rule("QC003")
 def api_rejected(cluster: Cluster) -> Iterator[Finding]:
     """What the API server or a webhook of Kueue refuses."""
-    return of_problems(cluster, "api-rejected")
+    yield from of_problems(cluster, "api-rejected")
+    for workload in cluster.workloads:
+        reason = autoscaled_elsewhere(cluster, workload)
+        if reason is not None and reason.place is not None:
+            found = finding(reason.place, reason.message).about(workload.id)
+            for place in reason.near:
+                found = found.near(place, "the check")
+            yield found
 
 
 @rule("QC004")

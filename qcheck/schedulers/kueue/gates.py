@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 TOPOLOGY = "TopologyAwareScheduling"
 DEFAULT_QUEUE = "LocalQueueDefaulting"
 PARTIAL = "PartialAdmission"
+ELASTIC = "ElasticJobsViaWorkloadSlices"
 QUOTA_CHECK = "QuotaCheckStrategy"
 
 

@@ -12,13 +12,15 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import view
 from qcheck.cluster.workload_parts import FAST_ADMISSION, GROUP_NAME, GROUP_TOTAL, declared_total, group_of
+from qcheck.schedulers.kueue.gates import ELASTIC, is_on
+from qcheck.schedulers.kueue.routing import destination
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.problems import Problem
-    from qcheck.cluster.workloads import Workload
+    from qcheck.cluster.workloads import PodSet, Workload
 
 _REFUSED = ("api-rejected", "requests-invalid", "api-version-gone")
 
@@ -46,6 +48,8 @@ def _problems_of(cluster: Cluster) -> dict[ObjectId, list[Problem]]:
 def refusals(cluster: Cluster, workload: Workload) -> Iterator[Reason]:
     """Why a workload as it is written does not come into being, or is not handed to the scheduler."""
     yield from (_rejected(p) for p in _about(cluster, workload) if not _is_of_pods(p))
+    if (away := autoscaled_elsewhere(cluster, workload)) is not None:
+        yield away
     for fault in group_faults(cluster, workload):
         yield Reason(
             code=MISCONFIGURED,
@@ -54,6 +58,29 @@ def refusals(cluster: Cluster, workload: Workload) -> Iterator[Reason]:
             place=fault.place,
             near=tuple(p for p, _ in fault.near),
         )
+
+
+def autoscaled_elsewhere(cluster: Cluster, workload: Workload) -> Reason | None:
+    """Why an elastic RayCluster that scales itself is refused in a queue whose check sends it to other clusters: Kueue
+    fills in `managedBy` first.
+    """
+    scaling, by = (workload.place.at("spec", f) for f in ("enableInTreeAutoscaling", "managedBy"))
+    if workload.framework != "ray.io/raycluster" or not workload.elastic or not is_on(cluster, ELASTIC):
+        return None
+    if not scaling.exists or by.exists or not any(_scales_itself(p) for p in workload.pod_sets):
+        return None
+    queue = destination(cluster, workload).queue
+    for use in queue.checks if queue else ():
+        check = cluster.admission_check.get(use.name)
+        if check is not None and check.is_multikueue:
+            text = f"the check {use.name} sends it to other clusters, where an elastic RayCluster cannot scale itself"
+            message = f"spec.enableInTreeAutoscaling: Forbidden: {text}"
+            return Reason(REJECTED, "api-rejected", message, scaling, (use.place,))
+    return None
+
+
+def _scales_itself(pod_set: PodSet) -> bool:
+    return any(i.container.name == "autoscaler" for i in pod_set.template.injected)
 
 
 def pod_refusals(cluster: Cluster, workload: Workload) -> Iterator[Reason]:

@@ -65,7 +65,7 @@ def destination(cluster: Cluster, workload: Workload) -> Destination:
     """Resolves the queue of a workload, as far as the repository tells. Worked out once for each."""
     workload = at_home(cluster, workload)
     if not is_integrated(cluster, workload):
-        return _unmanaged(workload, f"no integration for {workload.id.kind} is enabled in Kueue's Configuration")
+        return _unmanaged(workload, _why_outside(workload))
     name = workload.queue or _default_queue(cluster, workload)
     if name is None:
         return _without_queue(cluster, workload)
@@ -125,6 +125,12 @@ def _default_queue(cluster: Cluster, workload: Workload) -> str | None:
     if local is None or local.is_stopped or not is_on(cluster, DEFAULT_QUEUE):
         return None
     return DEFAULT if is_managed_namespace(cluster, workload.namespace) else None
+
+
+def _why_outside(workload: Workload) -> str:
+    if workload.framework is None and workload.id.kind == "RayJob":
+        return "its clusterSelector sends it to a cluster that is there, which is why Kueue leaves it alone"
+    return f"no integration for {workload.id.kind} is enabled in Kueue's Configuration"
 
 
 def _unmanaged(workload: Workload, message: str) -> Destination:
