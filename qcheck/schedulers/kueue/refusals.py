@@ -75,7 +75,7 @@ def autoscaled_elsewhere(cluster: Cluster, workload: Workload) -> Reason | None:
         if check is not None and check.is_multikueue:
             text = f"the check {use.name} sends it to other clusters, where an elastic RayCluster cannot scale itself"
             message = f"spec.enableInTreeAutoscaling: Forbidden: {text}"
-            return Reason(REJECTED, "api-rejected", message, scaling, (use.place,))
+            return Reason(code=REJECTED, cause="api-rejected", message=message, place=scaling, near=(use.place,))
     return None
 
 
