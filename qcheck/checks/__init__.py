@@ -13,6 +13,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "queues": (
         "references",
         "admission_checks",
+        "admission_fair_sharing",
         "limit_ranges",
         "lending",
         "cohorts",

@@ -38,6 +38,8 @@ class Configuration(Value):
     fair_sharing: bool = False
     preemption_strategies: tuple[str, ...] = ()
     admission_fair_sharing: bool = False
+    usage_half_life: str | None = None
+    usage_sampling: str | None = None
     ignore_undeclared: bool = False
     exclude_prefixes: tuple[str, ...] = ()
     transformations: tuple[Transformation, ...] = ()

@@ -93,6 +93,8 @@ def decode(at: Cursor, release: Release) -> Configuration:
         fair_sharing=bool(fair["enable"].boolean()) if version == "v1beta1" else fair.exists,
         preemption_strategies=text_list(fair["preemptionStrategies"]),
         admission_fair_sharing=at["admissionFairSharing"].exists,
+        usage_half_life=at["admissionFairSharing"]["usageHalfLifeTime"].text(),
+        usage_sampling=at["admissionFairSharing"]["usageSamplingInterval"].text(),
         ignore_undeclared=resources["quotaCheckStrategy"].text() == "IgnoreUndeclared",
         exclude_prefixes=text_list(resources["excludeResourcePrefixes"]),
         transformations=tuple(_transformation(t) for t in resources["transformations"].items()),
