@@ -141,6 +141,22 @@ helmCharts: [{name: x}]
     assert "kubernetes-sigs" not in problem.message
 
 
+def test_what_kustomize_writes_as_text_is_not_asked_of_the_files() -> None:
+    written(nodes=NODES, base__q=QUEUE.replace("{name: queue-a}", "{name: a, annotations: {keep: 1440}}"))
+    assert found(audit(["."])) == [("QC003", "error", "base/q.yaml:3")]
+    written(base__kustomization="resources: [q.yaml]\n")
+    assert found(audit(["."])) == []
+
+
+def test_a_template_of_a_kustomization_is_none() -> None:
+    written(
+        nodes=NODES,
+        q=QUEUE,
+        new__kustomization="resources: [../base]\n{% if private %}\ncomponents: [x]\n{% endif %}\n",
+    )
+    assert found(audit(["."])) == []
+
+
 def test_a_kustomization_that_cannot_be_read_says_so() -> None:
     written(nodes=NODES, over__lq=LOCAL, over__kustomization="resources: [\n")
     assert found(audit(["."])) == [("QC001", "error", "over/kustomization.yaml:1")]

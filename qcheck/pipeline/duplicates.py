@@ -11,6 +11,7 @@ from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.kinds.read import object_id
+from qcheck.pipeline.relevance import concerns_queues
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,8 @@ SERVER_FIELDS = frozenset({"creationTimestamp", "generation", "managedFields", "
 SERVER_ANNOTATIONS = ("kubectl.kubernetes.io/last-applied-configuration", "config.kubernetes.io/")
 OWN_GROUP = "qcheck.dev"
 """Node pools of the project's own format: no API server holds them, and several of one name may be the machines of one."""
+ON_NODES = frozenset({"DaemonSet"})
+"""Kinds that take from nodes by themselves."""
 MOST_NAMED = 3
 APART = "If these are several clusters, `qcheck init` writes settings that tell them apart; else delete one of the two."
 
@@ -48,8 +51,13 @@ def distinct(manifests: Sequence[Cursor]) -> Distinct:
             first += differing
         else:
             first.append(same[0])
-            doubles += [differing] if len(differing) > 1 else []
+            doubles += [differing] if len(differing) > 1 and any(map(_counts, differing)) else []
     return Distinct(first, [copy for same in doubles for copy in same[1:]], _problems(doubles))
+
+
+def _counts(found: Cursor) -> bool:
+    """Whether an object has to do with queues or nodes; which of several others counts makes no difference here."""
+    return found.text_at("kind") in ON_NODES or concerns_queues(found)
 
 
 def _key(found: Cursor) -> tuple[str, str, str, str]:

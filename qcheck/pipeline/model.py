@@ -86,13 +86,14 @@ def model(
     own, state = split(manifests)
     objects = [o for r in own if not formats.describes_nodes(r) and (o := decode(r)) is not None]
     problems = [_problem(fault) for f in mine for fault in f.faults if not _is_no_news(f, fault, as_is)]
+    rejected = [p for p in refused() if not as_is.is_completed(p)]
     return assemble(
         scope.name,
         scope.policy,
         [*objects, *nodes],
         pools,
         configuration=configuration,
-        problems=[*problems, *as_is.problems, *misconfigured, *misread, *refused(), *pool_problems, *alike.problems],
+        problems=[*problems, *as_is.problems, *misconfigured, *misread, *rejected, *pool_problems, *alike.problems],
         copies=(o for r in alike.others if not formats.describes_nodes(r) and (o := decode(r)) is not None),
         unread=[
             *_unread_files(mine, pool_problems, as_is),

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     Spot = tuple[str, int, tuple[str | int, ...]]
     """An object: the path of its file, the index of its document, and the route to it."""
 
+TEXTS = (("metadata", "annotations"), ("metadata", "labels"))
+"""Fields that hold text, whatever is written there."""
 TEMPLATE = "template-not-rendered"
 ENTRIES = frozenset({"kustomization.yaml", "kustomization.yml", "Kustomization", "Chart.yaml"})
 """Files by which a directory is known as something to render."""
@@ -28,8 +30,9 @@ ENTRIES = frozenset({"kustomization.yaml", "kustomization.yml", "Kustomization",
 class Raw(Value):
     """The files of a cluster to read as they are, without the objects in `changed`; what is left out, and what that means.
 
-    The templates in `told` are part of a chart, which is a problem of its own. `wishes` are to be rendered, and
-    with them the files in `rendered`; what kustomize makes of which objects is in `sources`, by the path of the wish.
+    The templates in `told` are part of a chart, which is a problem of its own; the files in `built` go through kustomize.
+    `wishes` are to be rendered, and with them the files in `rendered`; what kustomize makes of which objects is in
+    `sources`, by the path of the wish.
     """
 
     files: tuple[Loaded, ...]
@@ -39,7 +42,17 @@ class Raw(Value):
     unread: tuple[Unread, ...] = ()
     wishes: tuple[Render, ...] = ()
     rendered: frozenset[str] = frozenset()
+    built: frozenset[str] = frozenset()
     sources: dict[str, tuple[Source, ...]] = {}
+
+    def is_completed(self, problem: Problem) -> bool:
+        """Whether kustomize puts right what the API server would refuse: it writes labels and annotations as text."""
+        if problem.code != "api-rejected" or posixpath.normpath(problem.place.origin.path) not in self.built:
+            return False
+        route = problem.place.route
+        return (
+            any(route[at : at + 2] in TEXTS for at in range(len(route))) and "must be of type string" in problem.message
+        )
 
     def objects(self) -> list[Cursor]:
         """Every object of the files that is what the cluster gets."""

@@ -79,6 +79,7 @@ class _Reading:
             unread=tuple(self.unread),
             wishes=tuple(self.wishes),
             rendered=frozenset(consumed),
+            built=frozenset(r.path for top in self.tree.roots() for r in self.tree.reach(top)),
             sources={w.path: self._sources(w) for w in self.wishes if w.tool == "kustomize"},
         )
 

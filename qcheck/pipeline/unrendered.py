@@ -6,6 +6,7 @@ from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.load import first_document
+from qcheck.documents.templates import first_mark
 from qcheck.sources.renders import installed
 
 if TYPE_CHECKING:
@@ -63,9 +64,9 @@ def _others(first: Place, missed: Sequence[tuple[Cursor, Change]]) -> tuple[Plac
 
 
 def unreadable(text: Text) -> Problem | None:
-    """What is wrong with the text of a kustomization; None for an empty one."""
+    """What is wrong with the text of a kustomization; None for an empty one, and for a template of one."""
     fault = next(iter(first_document(text).faults), None)
-    if fault is None:
+    if fault is None or first_mark(text.text) is not None:
         return None
     related = tuple(Place(spot, caption=caption) for caption, spot in fault.related)
     return Problem(fault.code, Place(fault.spot), f"{fault.message}; the kustomization was not read", related=related)

@@ -124,8 +124,11 @@ def _covers(flavor: Cursor, covered: list[Cursor], order: str, number: str) -> I
     for cell, name, want in zip(cells, found, wanted, strict=False):
         if name is not None and want is not None and name != want:
             text = f"Invalid value: {show(name)}: must match the name in coveredResources, which is {show(want)} here"
-            hint = f"list the resources in this order: {listed}" if set(found) == set(wanted) else f"write {want}"
+            is_order = set(found) == set(wanted)
+            hint = f"list the resources in this order: {listed}" if is_order else f"write {want}"
             yield refuse(cell["name"], order, text, hint, related=(covered[cells.index(cell)].route,))
+            if is_order:
+                return  # one move puts the others out of their places too
 
 
 def _negative(cell: Cursor, check: str) -> Iterator[Failure]:

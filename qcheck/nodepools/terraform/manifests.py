@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 TYPES = frozenset({"kubernetes_manifest", "kubectl_manifest"})
 KIND = re.compile(r"""^\s*["']?kind["']?\s*[:=]\s*["']?(\w+)["']?\s*$""", re.MULTILINE)
+NODES = re.compile(r"(?i)node|pool|karpenter|machine|provisioner|compute")
+"""Words of which a manifest of nodes has one, in its name or in its text."""
 READ_ELSEWHERE = (".yaml", ".yml", ".json")
 """Files that are read for themselves, so that an expression which reads them hides nothing."""
 
@@ -58,18 +60,20 @@ def _opaque(resource: Resource) -> Iterator[Cursor]:
     for name in ("manifest", "yaml_body"):
         whole = resource.values[name]
         for at in (whole, whole["apiVersion"], whole["kind"]):
-            if isinstance(at.data, Unresolved) and _may_be_a_pool(whole):
+            if isinstance(at.data, Unresolved) and _may_be_a_pool(whole, f"{resource.address} {at.data.expression}"):
                 yield at
                 break
 
 
-def _may_be_a_pool(manifest: Cursor) -> bool:
-    """Not if it is read from a file that is looked at anyway, nor if its text shows another kind."""
+def _may_be_a_pool(manifest: Cursor, called: str) -> bool:
+    """Not if it is read from a file that is looked at anyway, nor if its text shows another kind, or nothing of nodes."""
     document = manifest.document
     written = document.written(manifest.route) if isinstance(document, HclDocument) else ""
     if "file(" in written and any(f'{ending}"' in written for ending in READ_ELSEWHERE):
         return False
     kinds = set(KIND.findall(written))
+    if not kinds and not NODES.search(f"{called} {written}"):
+        return False
     return not kinds or any(kind in kinds for _, kind in READERS)
 
 
