@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.labels import Taint
-from qcheck.cluster.nodes import ESTIMATED, Machine, Node, NodePool
+from qcheck.cluster.nodes import Certainty, Machine, Node, NodePool
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.supply.pool_members import CONTROL_PLANE, declared, likely_pool_of_each_node
@@ -220,7 +220,7 @@ def _closest(machines: Sequence[Machine], node: Node) -> Machine | None:
 def _allocatable(machine: Machine, node: Node) -> Iterator[tuple[str, object, object]]:
     """Figures that are known, and accelerators that no definition has."""
     seen = {r for r, amount in node.allocatable.items() if amount and is_compute(r)}
-    known = {r for r in machine.allocatable if machine.sure.get(r) != ESTIMATED}
+    known = {r for r in machine.allocatable if machine.sure.get(r) != Certainty.ESTIMATED}
     for resource in sorted(known | (seen - machine.unknown)):
         file, live = machine.allocatable.get(resource, 0), node.allocatable.get(resource, 0)
         if file != live:

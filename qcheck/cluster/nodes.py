@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from qcheck.cluster.labels import Labels, Taint
 from qcheck.cluster.objects import Object
 from qcheck.cluster.place import Place
 from qcheck.cluster.value import Value
 
-DECLARED = "declared"
-"""Written down in the repository, or read from a Node."""
-CATALOGUE = "catalogue"
-"""A fact of the machine type (accelerators per machine)."""
-ESTIMATED = "estimated"
-"""Derived (cpu and memory left after the provider's reservations); never the base of an error."""
+
+class Certainty(StrEnum):
+    """How a figure of a node is known."""
+
+    DECLARED = "declared"
+    """Written down in the repository, or read from a Node."""
+    CATALOGUE = "catalogue"
+    """A fact of the machine type (accelerators per machine)."""
+    ESTIMATED = "estimated"
+    """Derived (cpu and memory left after the provider's reservations); never the base of an error."""
+
+
 PLENTY = 2**62
 """An amount that nothing asked for exceeds, where there is no bound or none is known."""
 
@@ -43,7 +51,7 @@ class Machine(Value):
 
     instance_type: str | None
     allocatable: dict[str, int]
-    sure: dict[str, str]
+    sure: dict[str, Certainty]
     unknown: frozenset[str] = frozenset()
     model: str | None = None
     nvlink_domain: int | None = None

@@ -3,7 +3,7 @@ adds nodes only while a pool is rolled and is no capacity."""
 
 from __future__ import annotations
 
-from qcheck.cluster.nodes import DECLARED, LabelOrigin, Machine
+from qcheck.cluster.nodes import Certainty, LabelOrigin, Machine
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools.figures import Count, Figures, unresolved_keys
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
@@ -72,5 +72,7 @@ def _of_profile(name: str | None, root: Cursor, world: World) -> Types | None:
             found = amounts(each)
             had = {"cpu": found.get("cpu"), "memory": found.get("memory"), "nvidia.com/gpu": found.get("gpu")}
             allocatable = {r: n for r, n in had.items() if n}
-            return Types((Machine(name, allocatable, dict.fromkeys(allocatable, DECLARED), source="CloudProfile"),))
+            return Types(
+                (Machine(name, allocatable, dict.fromkeys(allocatable, Certainty.DECLARED), source="CloudProfile"),)
+            )
     return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from qcheck.cluster.mig import profiles
-from qcheck.cluster.nodes import DECLARED, Machine
+from qcheck.cluster.nodes import Certainty, Machine
 from qcheck.cluster.place import Place
 from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
@@ -195,7 +195,7 @@ def _with_gpus(machine: Machine, number: int, label: str | None) -> Machine:
     return replace(
         machine,
         allocatable={**machine.allocatable, GPU: number},
-        sure={**machine.sure, GPU: DECLARED},
+        sure={**machine.sure, GPU: Certainty.DECLARED},
         unknown=machine.unknown - {GPU},
         model=machine.model or model,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.nodes import CATALOGUE, DECLARED, ESTIMATED, Machine
+from qcheck.cluster.nodes import Certainty, Machine
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools import catalogue
 from qcheck.nodepools.reservations import DEFAULT_PODS, UNTOUCHED, left_for_pods
@@ -28,7 +28,7 @@ def of_type(kind: MachineType, kubelet: Kubelet = UNTOUCHED, usual_pods: int = D
     """A node of a catalogued type. What nobody verified is unknown, not zero."""
     pods = kubelet.pods(kind.vcpu, usual_pods)
     allocatable: dict[str, int] = {"pods": pods}
-    sure = {"pods": ESTIMATED if kubelet.max_pods is None else DECLARED}
+    sure = {"pods": Certainty.ESTIMATED if kubelet.max_pods is None else Certainty.DECLARED}
     unknown = set()
     if kubelet.pods_unknown:
         del allocatable["pods"]
@@ -38,15 +38,15 @@ def of_type(kind: MachineType, kubelet: Kubelet = UNTOUCHED, usual_pods: int = D
     else:
         left = left_for_pods(kind.provider, kind.vcpu, kind.memory, pods, kubelet)
         allocatable["cpu"], allocatable["memory"] = left
-        sure |= {"cpu": ESTIMATED, "memory": ESTIMATED}
+        sure |= {"cpu": Certainty.ESTIMATED, "memory": Certainty.ESTIMATED}
     if kind.resource and kind.count is None:
         unknown.add(kind.resource)
     elif kind.resource and kind.count:
         allocatable[kind.resource] = kind.count
-        sure[kind.resource] = CATALOGUE
+        sure[kind.resource] = Certainty.CATALOGUE
     if kind.rdma_kind == "efa" and kind.rdma_count:
         allocatable[EFA] = kind.rdma_count
-        sure[EFA] = ESTIMATED
+        sure[EFA] = Certainty.ESTIMATED
     return Machine(
         instance_type=kind.name,
         allocatable=allocatable,

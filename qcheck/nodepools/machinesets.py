@@ -7,7 +7,7 @@ in annotations what a node has that does not exist yet. The machine type is in t
 
 from __future__ import annotations
 
-from qcheck.cluster.nodes import DECLARED, LabelOrigin, Machine
+from qcheck.cluster.nodes import Certainty, LabelOrigin, Machine
 from qcheck.cluster.quantity import QuantityError, amount, parse_quantity
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools.figures import Count, Figures, unresolved_keys
@@ -124,13 +124,15 @@ def _type_of(infra: Cursor | None, annotations: Cursor, own: Mapping[str, Machin
     found = _type_field(infra) if infra is not None else None
     if found is None:
         if said:
-            return Types((Machine(None, said, dict.fromkeys(said, DECLARED), source="annotations"),)), annotations
+            return Types(
+                (Machine(None, said, dict.fromkeys(said, Certainty.DECLARED), source="annotations"),)
+            ), annotations
         return Types((), f"its infrastructure template {at['name'].text() or ''} is not among the files"), at
     name = found.text() or ""
     types = look_up((name,), None, own)
     if types.first is None:
         if said:
-            return Types((Machine(name, said, dict.fromkeys(said, DECLARED), source="annotations"),)), found
+            return Types((Machine(name, said, dict.fromkeys(said, Certainty.DECLARED), source="annotations"),)), found
         return types, found
     machine = types.first
     return Types((replace(machine, allocatable={**machine.allocatable, **said}),)), found
@@ -215,7 +217,7 @@ def _of_topology(group: Cursor, world: World) -> NodePool:
     if named is not None:
         types = look_up((named.text() or "",), None, world.own)
     elif said:
-        types = Types((Machine(None, said, dict.fromkeys(said, DECLARED), source="annotations"),))
+        types = Types((Machine(None, said, dict.fromkeys(said, Certainty.DECLARED), source="annotations"),))
     else:
         types = Types((), f"the machine type is in the class {group['class'].text() or ''}")
     declared = {k: v for k, v in group["metadata"]["labels"].strings().items() if k.partition("/")[0] in SYNCED}

@@ -8,7 +8,7 @@ on AKSNodeClass of AKS.
 from __future__ import annotations
 
 from qcheck.cluster.labels import Taint
-from qcheck.cluster.nodes import DECLARED
+from qcheck.cluster.nodes import Certainty
 from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.nodepools import catalogue
@@ -69,7 +69,7 @@ class NodeClass(Value):
         if not interfaces or self.group != EC2:
             return told
         efa = sum(each in ("efa", "efa-only") for each in interfaces)
-        return replace(told, allocatable={**told.allocatable, EFA: efa}, sure={**told.sure, EFA: DECLARED})
+        return replace(told, allocatable={**told.allocatable, EFA: efa}, sure={**told.sure, EFA: Certainty.DECLARED})
 
     def capacity_types(self) -> tuple[str, ...]:
         """Those that its nodes can have; reservations are used only where they are selected."""

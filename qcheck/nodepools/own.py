@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.nodes import DECLARED, Machine, NodePool, TopologyLevel
+from qcheck.cluster.nodes import Certainty, Machine, NodePool, TopologyLevel
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools.added import UNSEEN
 from qcheck.nodepools.figures import Count, Figures, written_count
@@ -79,7 +79,7 @@ def _machine(spec: Cursor, own: Mapping[str, Machine]) -> Machine | None:
     return replace(
         known,
         allocatable={**known.allocatable, **declared},
-        sure={**known.sure, **dict.fromkeys(declared, DECLARED)},
+        sure={**known.sure, **dict.fromkeys(declared, Certainty.DECLARED)},
         unknown=known.unknown - set(declared),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.nodes import DECLARED, LabelOrigin, Machine, NodePool
+from qcheck.cluster.nodes import Certainty, LabelOrigin, Machine, NodePool
 from qcheck.cluster.place import show_route
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
@@ -125,8 +125,8 @@ def figures(count: Count, machines: tuple[Machine, ...], type_place: Place) -> t
     for each in machines:
         alike: dict[str, list[str]] = {}
         for resource, number in each.allocatable.items():
-            how = each.sure.get(resource, DECLARED)
-            source = each.source if how != DECLARED else show_route(type_place.route)
+            how = each.sure.get(resource, Certainty.DECLARED)
+            source = each.source if how != Certainty.DECLARED else show_route(type_place.route)
             alike.setdefault(f"{how}, {source}", []).append(f"{_shown(resource, number, how)} {resource}")
         of = f" {each.instance_type}" if each.instance_type else ""
         told += [f"{', '.join(amounts)} per{of} node: {source}" for source, amounts in alike.items()]
@@ -135,7 +135,7 @@ def figures(count: Count, machines: tuple[Machine, ...], type_place: Place) -> t
 
 def _shown(resource: str, number: int, how: str) -> str:
     """An estimate of bytes to the MiB."""
-    rough = how != DECLARED and resource == "memory"
+    rough = how != Certainty.DECLARED and resource == "memory"
     return show_amount(resource, number >> 20 << 20 if rough else number)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from qcheck.cluster.mig import profiles
-from qcheck.cluster.nodes import DECLARED
+from qcheck.cluster.nodes import Certainty
 from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.documents.cursor import root as root_of
@@ -101,7 +101,7 @@ class Plugin:
         return replace(
             machine,
             allocatable={**rest, **made},
-            sure={**machine.sure, **dict.fromkeys(made, DECLARED)},
+            sure={**machine.sure, **dict.fromkeys(made, Certainty.DECLARED)},
             physical=physical,
         )
 
@@ -192,5 +192,5 @@ def _multiplied(machine: Machine, config: Sharing, gpus: int) -> Machine:
             physical[name] = physical.pop(resource, gpus)
     if allocatable == machine.allocatable:
         return machine
-    sure = {**machine.sure, **{r: DECLARED for r in allocatable if r not in machine.sure}}
+    sure = {**machine.sure, **{r: Certainty.DECLARED for r in allocatable if r not in machine.sure}}
     return replace(machine, allocatable=allocatable, sure=sure, physical=physical)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from qcheck.cluster.nodes import DECLARED, Machine
+from qcheck.cluster.nodes import Certainty, Machine
 from qcheck.cluster.policy import KaiPolicy, Policy, Release, Reserve, Shape, VolcanoPolicy
 from qcheck.cluster.quantity import amount, parse_quantity
 from qcheck.cluster.value import TYPE_CHECKING, replace
@@ -156,7 +156,7 @@ def _machine(part: schema.InstanceTypePart, name: str, source: str) -> Machine:
     return Machine(
         instance_type=name,
         allocatable=allocatable,
-        sure=dict.fromkeys(allocatable, DECLARED),
+        sure=dict.fromkeys(allocatable, Certainty.DECLARED),
         unknown=frozenset({"cpu", "memory"} - set(allocatable)),
         model=part.accelerator.model,
         nvlink_domain=part.accelerator.nvlink_domain,

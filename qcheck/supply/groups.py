@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from qcheck.cluster.nodes import DECLARED, ESTIMATED, Machine
+from qcheck.cluster.nodes import Certainty, Machine
 from qcheck.cluster.resources import BASIC, looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
@@ -87,7 +87,7 @@ class NodeClass(Value, cached=True):
         return sum(r.per_node.get(resource, 0) for r in self.reserves)
 
     def is_estimated(self, resource: str) -> bool:
-        return self.machine.sure.get(resource, DECLARED) == ESTIMATED
+        return self.machine.sure.get(resource, Certainty.DECLARED) == Certainty.ESTIMATED
 
     def knows(self, resource: str) -> bool:
         """Whether the machine's figure is known. Left out, cpu and memory are unknown; devices are not there."""

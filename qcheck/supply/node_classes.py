@@ -6,7 +6,7 @@ pool's nodes, and the pool itself stands only for those which may still come.
 
 from __future__ import annotations
 
-from qcheck.cluster.nodes import DECLARED, Machine, NodePool
+from qcheck.cluster.nodes import Certainty, Machine, NodePool
 from qcheck.cluster.policy import matches_any
 from qcheck.cluster.resources import is_whole_device
 from qcheck.cluster.value import TYPE_CHECKING, replace
@@ -119,7 +119,7 @@ def _group_of_nodes(cluster: Cluster, owner: object, nodes: list[Node]) -> NodeG
     machine = Machine(
         labels.get("node.kubernetes.io/instance-type"),
         first.allocatable,
-        dict.fromkeys(first.allocatable, DECLARED),
+        dict.fromkeys(first.allocatable, Certainty.DECLARED),
         model=labels.get("nvidia.com/gpu.product"),
         source="node dump",
         capacity={**first.capacity, **_missing_devices(cluster, first)},
@@ -231,7 +231,7 @@ def _seen_machines(nodes: list[Node]) -> tuple[Machine, ...]:
         Machine(
             n.node_labels.get("node.kubernetes.io/instance-type"),
             n.allocatable,
-            dict.fromkeys(n.allocatable, DECLARED),
+            dict.fromkeys(n.allocatable, Certainty.DECLARED),
             model=n.node_labels.get("nvidia.com/gpu.product"),
             source="node dump",
             capacity=n.capacity,

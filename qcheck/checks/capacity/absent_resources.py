@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.checks.capacity.sums import names, titled
 from qcheck.checks.registry import rule
-from qcheck.cluster.nodes import DECLARED
+from qcheck.cluster.nodes import Certainty
 from qcheck.cluster.place import Place, follow
 from qcheck.cluster.quota_pool import SchedulerName, pool_name
 from qcheck.cluster.resources import is_accelerator, is_fabric
@@ -136,7 +136,7 @@ def _could_be_configured(resource: str, groups: list[NodeGroup]) -> bool:
         for node_class in group.classes:
             machine = node_class.machine
             has_vendor = any(r.startswith(vendor + "/") and n for r, n in machine.allocatable.items())
-            is_derived = any(sure != DECLARED for sure in machine.sure.values())
+            is_derived = any(sure != Certainty.DECLARED for sure in machine.sure.values())
             if (is_fabric(resource) and not group.nodes) or (is_derived and has_vendor and is_accelerator(resource)):
                 return True
     return False

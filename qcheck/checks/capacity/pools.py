@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.checks.capacity.sums import names, plural, promised
 from qcheck.checks.registry import rule
-from qcheck.cluster.nodes import ESTIMATED
+from qcheck.cluster.nodes import Certainty
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
@@ -191,6 +191,6 @@ def _pods_per_node(group: NodeGroup) -> int | None:
         if declared is None:
             return None
         taken = each.taken("pods")
-        assumed = each.machine.sure.get("pods") == ESTIMATED
+        assumed = each.machine.sure.get("pods") == Certainty.ESTIMATED
         found.append((max(declared, MOST_PODS) if assumed else declared) - taken)
     return max(found, default=None)
