@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.answers.changes import ADDED, REMOVED, RENAMED
+from qcheck.answers.share_changes import FIGURES, share_changes
 from qcheck.cluster.place import show_route
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.value import TYPE_CHECKING
@@ -12,6 +13,7 @@ from qcheck.reports.capacity import signed
 from qcheck.reports.json import finding_data
 from qcheck.reports.jsontext import dump
 from qcheck.reports.markdown import escape, findings_table
+from qcheck.reports.shares import number, shown
 from qcheck.reports.text import Paint, finding_lines
 from qcheck.reports.wording import WORST_FIRST, not_judged, plain, plural, title
 
@@ -21,9 +23,14 @@ if TYPE_CHECKING:
     from qcheck.answers.capacity import CapacityLine
     from qcheck.answers.changes import CapacityChange, ClusterChange, FieldChange, ThingChange
     from qcheck.answers.comparison import Comparison
+    from qcheck.answers.share_changes import ShareChange
     from qcheck.findings.finding import Finding
+    from qcheck.quota.shares import QueueShare
     from qcheck.reports.jsontext import Json
 
+MOST_SHARES = 20
+"""Figures of queues that are listed; the rest is counted."""
+NOT_DEFINED = "(none)"
 MOST_FIELDS = 8
 """Fields of an object that are listed; the rest is counted."""
 SIGNS = {ADDED: "+", REMOVED: "-", RENAMED: ">"}
@@ -65,6 +72,23 @@ def _cluster_text(change: ClusterChange, many: bool) -> Iterator[str]:
         widths = [max(len(r[i]) for r in rows) for i in range(len(HEADERS))]
         yield from ("  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in rows)
         yield ""
+    moved = [plain(line) for line in _share_lines(change)]
+    yield from ([*moved, ""] if moved else [])
+
+
+def _share_lines(change: ClusterChange) -> Iterator[str]:
+    """`share of research in h100 falls from 60 to 41 nvidia.com/gpu`."""
+    found = [(each, *figure) for each in share_changes(change) for figure in each.figures()]
+    for each, name, old, new in found[:MOST_SHARES]:
+        figure = f"{name} of {each.queue} in {each.pool}"
+        if old is None or new is None:
+            shown_old, shown_new = (NOT_DEFINED if v is None else shown(each.resource, v) for v in (old, new))
+            yield f"{figure}: {shown_old} -> {shown_new} {each.resource}"
+        else:
+            verb = "rises" if new > old else "falls"
+            yield f"{figure} {verb} from {shown(each.resource, old)} to {shown(each.resource, new)} {each.resource}"
+    if len(found) > MOST_SHARES:
+        yield f"and {plural(len(found) - MOST_SHARES, 'more figure')} of queues: `qcheck shares` has them"
 
 
 def _thing(change: ThingChange) -> str:
@@ -133,6 +157,9 @@ def _cluster_markdown(change: ClusterChange, many: bool) -> Iterator[str]:
         yield from (f"## Quota and nodes{name}", "", f"| {' | '.join(HEADERS)} |", "|---|---|---:|---:|---:|---:|")
         yield from (f"| {' | '.join(escape(c) for c in _cells(pair))} |" for pair in capacity)
         yield ""
+    moved = list(_share_lines(change))
+    if moved:
+        yield from (f"## Who gets what{name}", "", *(f"- {escape(line)}" for line in moved), "")
     if things:
         yield from (f"## Objects{name}", "")
         for thing in things:
@@ -170,6 +197,7 @@ def _cluster_data(change: ClusterChange) -> Json:
         "name": change.name,
         "capacity": [_capacity_data(pair) for pair in change.capacity],
         "objects": [_thing_data(thing) for thing in change.things],
+        "shares": [_share_data(each) for each in share_changes(change)],
     }
 
 
@@ -187,6 +215,23 @@ def _capacity_data(pair: CapacityChange) -> Json:
         "static": both(lambda line: line.static),
         "ceiling": both(lambda line: line.ceiling),
         "headroom": both(lambda line: line.headroom),
+    }
+
+
+def _share_data(change: ShareChange) -> Json:
+    def side(share: QueueShare | None) -> Json:
+        if share is None:
+            return None
+        figures = ((name, getattr(share, name)) for name in FIGURES)
+        return {name: None if value is None else number(value) for name, value in figures}
+
+    return {
+        "scheduler": change.scheduler,
+        "pool": change.pool,
+        "resource": change.resource,
+        "queue": change.queue,
+        "before": side(change.before),
+        "after": side(change.after),
     }
 
 
