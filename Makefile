@@ -47,6 +47,9 @@ judge: $(VENV)/.installed-dev ## compare with recordings of real schedulers; REC
 corpus: $(VENV)/.installed-dev ## findings on real repositories, by rule; CORPUS="DIR ..." for others than those beside the project
 	$(BIN)/python tests/corpus.py $(CORPUS)
 
+corpus: $(VENV)/.installed-dev ## check real manifests and print findings by rule, for triage; CORPUS="DIR ..." for repositories
+	$(BIN)/python tests/corpus.py $(CORPUS)
+
 fuzz: $(VENV)/.installed-fuzz ## feed qcheck broken input; FUZZ=100000 for more of it
 	$(BIN)/python tests/fuzz.py $(FUZZ)
 

@@ -1,75 +1,69 @@
-"""Findings on real repositories, by rule and with the time each took: for triage, not a test.
+"""Run `check` over real repositories and print what it finds by rule, for triage.
 
-python tests/corpus.py [DIRECTORY...]      # each is a repository
-python tests/corpus.py --each DIRECTORY    # each entry of it is one
+    python tests/corpus.py [DIRECTORY ...]
+
+Each directory is one repository; without any, each file of `../shared/corpus` is looked at by itself. Nothing is copied.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import chdir
+from collections import Counter
 from pathlib import Path
-from time import perf_counter
+from time import monotonic
 
 from qcheck.api import audit
-from qcheck.findings.finding import Finding
-from qcheck.findings.result import Result
-from qcheck.reports.wording import by_rule, plural, title
+from qcheck.findings.finding import SEVERITIES
 from qcheck.settings import load_settings
 
-SHARED = Path(__file__).resolve().parents[1] / ".." / "shared" / "corpus"
+CORPUS = Path(__file__).resolve().parent.parent.parent / "shared" / "corpus"
 SHOWN = 3
-"""Places that are listed of each rule below an error; of errors all are."""
+"""Findings of a rule that are shown with their message."""
+Told = tuple[str, str, str, str]
+"""Severity, rule, place and message."""
 
 
-def main(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("directories", nargs="*", type=Path)
-    parser.add_argument("--each", action="store_true", help="each entry of the directories is a repository")
-    given = parser.parse_args(words)
-    if not given.directories and not SHARED.is_dir():
-        print("no corpus: name a directory")
-        return 2
-    found: list[tuple[str, Finding]] = []
-    for repository in _repositories(given.directories or [SHARED], given.each or not given.directories):
-        began = perf_counter()
-        result = _checked(repository)
-        seconds = perf_counter() - began
-        print(f"{seconds:6.2f} s  {repository.name}: {_summary(result)}")
-        found += [(repository.name, f) for f in result.findings]
-    for line in _triage(found):
-        print(line)
-    return 0
+def found(path: Path) -> list[Told]:
+    """Every finding in a file or directory, with the settings that hold there."""
+    result = audit([str(path)], load_settings(str(path)))
+    return [
+        (f.severity, f"{f.rule.id} {f.rule.name}" if f.rule else "", f.primary.line, f.message) for f in result.findings
+    ]
 
 
-def _repositories(directories: Sequence[Path], each: bool) -> Iterator[Path]:
-    for directory in directories:
-        yield from sorted(p for p in directory.iterdir() if not p.name.startswith(".")) if each else (directory,)
+def report(title: str, told: list[Told], seconds: float) -> str:
+    """Counts by rule, the worst first, each with some examples."""
+    counts = Counter((severity, rule) for severity, rule, _, _ in told)
+    lines = [f"== {title}: {len(told)} findings in {seconds:.1f} s"]
+    for severity, rule in sorted(counts, key=lambda k: (-SEVERITIES.index(k[0]), k[1])):
+        lines.append(f"{counts[severity, rule]:5} {severity:8} {rule}")
+        alike = [t for t in told if t[:2] == (severity, rule)]
+        if severity != "note":
+            lines += [f"        {place}: {message[:200]}" for _, _, place, message in alike[:SHOWN]]
+    return "\n".join(lines)
 
 
-def _checked(repository: Path) -> Result:
-    """The result of a check in a repository, with its own settings if it has some."""
-    folder, paths = (repository, ["."]) if repository.is_dir() else (repository.parent, [repository.name])
-    with chdir(folder):
-        return audit(paths, load_settings(paths[0]))
+def corpus(directory: Path) -> list[Path]:
+    """The files of the corpus that are beside the project."""
+    return sorted(p for p in directory.iterdir() if p.is_file()) if directory.is_dir() else []
 
 
-def _summary(result: Result) -> str:
-    counts = ", ".join(plural(n, s) for s in ("error", "warning", "note") if (n := result.count(s)))
-    return counts or "no findings"
-
-
-def _triage(found: Sequence[tuple[str, Finding]]) -> Iterator[str]:
-    rows = by_rule([f for _, f in found])
-    for count, name, first in rows:
-        yield f"\n{count:5,}  {first.severity:<7}  {name}"
-        same = [(where, f) for where, f in found if (f.severity, title(f)) == (first.severity, name)]
-        for where, each in same if first.severity == "error" else same[:SHOWN]:
-            yield f"       {where}{os.sep}{each.primary.line}: {each.message}"
+def main(words: list[str]) -> int:
+    if words:
+        for word in words:
+            start = monotonic()
+            told = found(Path(word))
+            print(report(word, told, monotonic() - start))
+        return 0
+    start = monotonic()
+    files = corpus(CORPUS)
+    told = [each for path in files for each in found(path)]
+    print(report(f"{len(files)} files of {CORPUS.name}", told, monotonic() - start))
+    return 0 if files else 2
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except BrokenPipeError:
+        sys.exit(2)

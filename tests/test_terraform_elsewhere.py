@@ -80,11 +80,12 @@ def test_what_may_bring_nodes_lowers_their_absence_and_is_named(tmp_path: Path, 
         'module "db" {\n  source = "terraform-aws-modules/rds/aws"\n}\n',
         'resource "helm_release" "operator" {\n  name  = "gpu-operator"\n  chart = "gpu-operator"\n}\n',
         'resource "helm_release" "karpenter" {\n  name  = "karpenter"\n  chart = "karpenter"\n}\n',
+        'module "gpu_helper" {\n  source = "./helper"\n}\n',
         'resource "helm_release" "web" {\n  name  = "web"\n  chart = "./web"\n}\n',
     ],
 )
 def test_what_brings_no_nodes_lowers_nothing(tmp_path: Path, text: str) -> None:
-    now = found(tmp_path, main_tf=SYSTEM, more_tf=text)
+    now = found(tmp_path, main_tf=SYSTEM, more_tf=text, helper__a_tf='output "x" { value = 1 }\n')
     assert now["QC201"][0] == "error"
     assert "QC010" not in now
 

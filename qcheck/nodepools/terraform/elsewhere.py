@@ -5,6 +5,7 @@ Their code is not here. Words in their names and arguments tell whether nodes ar
 
 from __future__ import annotations
 
+import posixpath
 import re
 
 from qcheck.cluster.problems import Problem
@@ -15,7 +16,7 @@ from qcheck.nodepools.terraform import modules
 from qcheck.nodepools.terraform.pools import READERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator
 
     from qcheck.nodepools.terraform.resource import Resource
 
@@ -52,21 +53,28 @@ OTHER_CHARTS = re.compile(
 """Charts of software that is installed on nodes."""
 
 
-def elsewhere(resources: Iterable[Resource]) -> list[Problem]:
-    """One problem for each thing that may bring nodes and is not read; repeated instances are one."""
+def elsewhere(resources: Iterable[Resource], folders: Container[str]) -> list[Problem]:
+    """One problem for each thing that may bring nodes and is not read; repeated instances are one.
+
+    `folders` are the directories with HCL that was looked at.
+    """
     found: dict[str, Problem] = {}
     for resource in resources:
-        what = next(_may_bring_nodes(resource), None)
+        what = next(_may_bring_nodes(resource, folders), None)
         if what is not None:
             at = place(resource.values)
             found.setdefault(at.line, Problem(CODE, at, what, data={"address": resource.address}))
     return list(found.values())
 
 
-def _may_bring_nodes(resource: Resource) -> Iterator[str]:
+def _may_bring_nodes(resource: Resource, folders: Container[str]) -> Iterator[str]:
     """What a resource is called, if it may."""
     if resource.type.startswith("module "):
         source = resource.type.removeprefix("module ")
+        if source.startswith("."):
+            home = posixpath.dirname(resource.values.document.path)
+            if posixpath.normpath(posixpath.join(home, source)) in folders:
+                return
         arguments = resource.values.data if isinstance(resource.values.data, dict) else {}
         words = " ".join((source, resource.label, *map(str, arguments)))
         if not modules.is_known(source) and NODE_WORDS.search(words) and not OTHER_MODULES.search(source):

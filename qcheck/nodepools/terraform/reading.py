@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from importlib import import_module
 
 from qcheck.cluster.value import TYPE_CHECKING
@@ -31,13 +32,16 @@ def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
 def read_configurations(texts: Sequence[Text], world: World) -> tuple[list[NodePool], list[Problem]]:
     """The pools of HCL files, the files that are no HCL, and the manifests that cannot be told."""
     roots, problems = configurations(texts)
+    folders = {posixpath.normpath(posixpath.dirname(t.path) or ".") for t in texts}
     found: list[list[Resource]] = []
     for root in roots:
         try:
             found.append(list(root.resources()))
         except TooMuch:
             problems.append(too_much(root))
-    problems += [problem for resources in found for problem in (*manifests.unread(resources), *elsewhere(resources))]
+    problems += [
+        problem for resources in found for problem in (*manifests.unread(resources), *elsewhere(resources, folders))
+    ]
     return [pool for resources in found for pool in of_resources(resources, world)], problems
 
 
