@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.nearest import nearest
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
 
@@ -42,13 +43,6 @@ def missing(cluster: Cluster, what: str, uses: list[Use], known: Iterable[str], 
         found = found.fixed_by(f"Write {near} instead of {first.name}, or create the {what} {first.name}.")
         found = found.offering_all([(use.place, near) for use in uses], f"Write {near} instead of {first.name}.")
     return found.with_data(missing=first.name, nearest=near, uses=len(uses))
-
-
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that `name` was probably meant to be."""
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(name, sorted(known), 1, 0.75)), None)
 
 
 def users(uses: list[Use]) -> str:

@@ -10,6 +10,7 @@ import typer
 
 from qcheck.cli import completion
 from qcheck.cli.output import UsageError, to_stdout
+from qcheck.cluster.nearest import nearest
 from qcheck.findings.catalogue import Rule, choose, load_catalogue
 
 
@@ -42,13 +43,8 @@ def listed(catalogue: dict[str, Rule], select: Sequence[str]) -> list[Rule]:
 
 def no_such_rule(catalogue: dict[str, Rule], word: str) -> UsageError:
     """The error for a word that names no rule, with the nearest that does."""
-    from difflib import get_close_matches
-
-    known = [text for rule in catalogue.values() for text in (rule.id, rule.name)]
-    near = get_close_matches(word, known, n=1)
-    return UsageError(
-        f"no rule is called {word!r}", f"Did you mean {near[0]}?" if near else "`qcheck rules` lists them."
-    )
+    near = nearest(word, [text for rule in catalogue.values() for text in (rule.id, rule.name)])
+    return UsageError(f"no rule is called {word!r}", f"Did you mean {near}?" if near else "`qcheck rules` lists them.")
 
 
 def as_text(chosen: list[Rule]) -> str:

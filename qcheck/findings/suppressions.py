@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from qcheck.cluster.nearest import nearest
 from qcheck.cluster.objects import ObjectId
 from qcheck.cluster.place import Place, follow
 from qcheck.cluster.value import TYPE_CHECKING, Value
@@ -74,10 +75,8 @@ def read_suppressions(
 
 def _is_meant(text: str) -> bool:
     """Whether a comment wants to silence something, rightly written or not; others may begin with `qcheck:` as well."""
-    from difflib import get_close_matches
-
     word = re.split(r"[^a-z-]", text.removeprefix("qcheck:").strip().lower(), maxsplit=1)[0]
-    return "[" in text or bool(get_close_matches(word, WORDS, 1, 0.8))
+    return "[" in text or word in WORDS or nearest(word, WORDS) is not None
 
 
 def _of_comment(marker: Marker, names: Mapping[str, str], today: str | None) -> Suppression:
@@ -137,10 +136,8 @@ def _judged(
 
 
 def _near(word: str, names: Mapping[str, str]) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(word, names, 1)
-    return f"; {close[0]} is near" if close else ""
+    close = nearest(word, names)
+    return f"; {close} is near" if close else ""
 
 
 def _expired(until: str, today: str | None) -> str:

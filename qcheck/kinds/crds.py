@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from qcheck.cluster.nearest import nearest
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem
 from qcheck.cluster.value import TYPE_CHECKING, Value
@@ -17,7 +18,6 @@ from qcheck.kinds.read import object_id
 from qcheck.kinds.rewrite import with_fixes
 from qcheck.kinds.schema.catalogue import KUEUE, described
 from qcheck.kinds.schema.failure import Failure, field_path
-from qcheck.kinds.schema.names import closest
 from qcheck.kinds.validate import validate
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def _unknown(schema: Json, data: object, route: Route) -> Iterator[Failure]:
             if not route and key in _KEPT:
                 continue
             if key not in properties and not is_open:
-                near = closest(key, list(properties))
+                near = nearest(key, list(properties))
                 steps = reversed((*route, key))
                 yield Failure("SCHEMA", key, steps, code="unknown-field", on_key=True, near=near)
             else:

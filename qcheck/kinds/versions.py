@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.nearest import nearest
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.schema.catalogue import CONFIG, CONFIG_SERVED, DEPRECATED_SINCE, KUEUE, NOT_DEPRECATED, SERVED
-from qcheck.kinds.schema.names import closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,7 +91,7 @@ def _gone(root: Cursor, identity: ObjectId, release: Release, served: list[str])
 
 
 def _unknown_kind(root: Cursor, identity: ObjectId) -> Problem:
-    near = closest(identity.kind, SERVED)
+    near = nearest(identity.kind, SERVED)
     return Problem(
         code="api-rejected",
         place=Place(root.document, (*root.route, "kind")),

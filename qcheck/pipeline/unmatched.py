@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from qcheck.cluster.nearest import nearest
 from qcheck.cluster.policy import matches_any
 from qcheck.cluster.problems import Problem
 from qcheck.cluster.unread import NODES
@@ -188,13 +189,13 @@ def _volcano(settings: Settings, clusters: Sequence[Cluster]) -> Iterator[Proble
 
 def _known(what: str, names: Iterable[str], word: str = "") -> str:
     """The names that may be meant."""
-    from difflib import get_close_matches
-
     known = sorted(names)
-    near = get_close_matches(word, known, 1) if word else known[:5]
-    if not near:
-        return "`qcheck rules` lists the rules." if what == "rule" else f"No {what} was read."
-    return f"Write {near[0]}." if word else f"Known: {', '.join(near)}{' ...' if len(known) > len(near) else ''}."
+    near = nearest(word, known) if word else None
+    if near is not None:
+        return f"Write {near}."
+    if what == "rule":
+        return "`qcheck rules` lists the rules."
+    return f"Known: {', '.join(known[:5])}{' ...' if len(known) > 5 else ''}." if known else f"No {what} was read."
 
 
 def _dotted(route: Route) -> str:

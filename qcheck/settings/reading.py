@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 
+from qcheck.cluster.nearest import nearest
 from qcheck.cluster.place import Place
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.load import load
@@ -178,11 +179,9 @@ def _given(value: object) -> str:
 
 
 def _nearest(route: Route) -> str:
-    from difflib import get_close_matches
-
     known = _known_keys(route[:-1])
-    near = get_close_matches(str(route[-1]), known, n=1)
-    return f"; did you mean {near[0]!r}?" if near else f"; known here: {', '.join(known)}"
+    near = nearest(str(route[-1]), known)
+    return f"; did you mean {near!r}?" if near else f"; known here: {', '.join(known)}"
 
 
 def _known_keys(route: Route) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qcheck.checks.capacity.sums import names, titled
 from qcheck.checks.registry import rule
+from qcheck.cluster.nearest import nearest
 from qcheck.cluster.nodes import Certainty
 from qcheck.cluster.place import Place, follow
 from qcheck.cluster.quota_pool import SchedulerName, pool_name
@@ -88,8 +89,6 @@ def _is_absent(cluster: Cluster, flavor: str, resource: str) -> bool:
 
 
 def _absent(cluster: Cluster, resource: str, cells: list[tuple[str, Cell]]) -> Finding:
-    from difflib import get_close_matches
-
     flavors = sorted({f for f, _ in cells})
     groups = [m.group for f in flavors for m in supply_of(cluster).matches(f)]
     offered = sorted(
@@ -106,11 +105,11 @@ def _absent(cluster: Cluster, resource: str, cells: list[tuple[str, Cell]]) -> F
         if quota is not first:
             found = found.near(quota.name_place, "also here")
     found = found.near(groups[0].place, f"{groups[0].name} {what}")
-    near = get_close_matches(resource, offered, 1, 0.6)
-    if near:
-        found = found.fixed_by(f"Write {near[0]} instead of {resource}, or change what the device plugin advertises.")
-        values = [(place, near[0]) for _, quota in cells for place in _name_places(quota)]
-        found = found.offering_all(dict(values).items(), f"Write {near[0]} instead of {resource}.")
+    near = nearest(resource, offered)
+    if near is not None:
+        found = found.fixed_by(f"Write {near} instead of {resource}, or change what the device plugin advertises.")
+        values = [(place, near) for _, quota in cells for place in _name_places(quota)]
+        found = found.offering_all(dict(values).items(), f"Write {near} instead of {resource}.")
     return found.likely(_could_be_configured(resource, groups)).with_data(resource=resource, flavors=list(flavors))
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from qcheck.checks.capacity.sums import names
-from qcheck.checks.missing import nearest
 from qcheck.checks.registry import rule
 from qcheck.cluster.durations import go_seconds
 from qcheck.cluster.kai import KaiQueue, Plugin, SchedulingShard, UsageSource
+from qcheck.cluster.nearest import nearest
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kai.shards import FALSE, FULL_HIERARCHY, Shard, shards_of

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from qcheck.checks.capacity.sums import names
-from qcheck.checks.missing import nearest
 from qcheck.checks.registry import rule
+from qcheck.cluster.nearest import nearest
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.resources import is_accelerator, is_fabric
 from qcheck.cluster.value import TYPE_CHECKING

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 from qcheck.checks.capacity.sums import names
 from qcheck.checks.registry import rule
+from qcheck.cluster.nearest import nearest
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.volcano import HIERARCHY_KEY, HIERARCHY_KEYS, VolcanoJob
 from qcheck.findings.finding import Finding, finding
@@ -77,13 +76,13 @@ def _switches(queues: Queues) -> Iterator[Finding]:
         if plugin.place is None:
             continue
         if plugin.name not in PLUGINS:
-            near = get_close_matches(plugin.name, PLUGINS, 1)
+            near = nearest(plugin.name, PLUGINS)
             message = (
                 f"the scheduler is not built with a plugin {plugin.name}, and goes on without one that it does not find"
             )
             found = finding(plugin.place.at("name"), message)
-            found = found.fixed_by(f"Write {near[0]}.") if near else found.at_most("note")
-            yield _of_scheduler(queues, found.with_data(field="plugin", nearest=near[0] if near else None))
+            found = found.fixed_by(f"Write {near}.") if near else found.at_most("note")
+            yield _of_scheduler(queues, found.with_data(field="plugin", nearest=near))
         for key in HIERARCHY_KEYS:
             if key != HIERARCHY_KEY and key in plugin.options and HIERARCHY_KEY not in plugin.options:
                 message = f"the scheduler reads {HIERARCHY_KEY}, not {key}; it is taken here as it is meant"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from qcheck.checks.capacity.sums import names
-from qcheck.checks.missing import nearest
 from qcheck.checks.problems import of_problems
 from qcheck.checks.registry import rule
+from qcheck.cluster.nearest import nearest
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.volcano import VolcanoJob
 from qcheck.findings.finding import Finding, finding

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qcheck.checks.capacity.sums import names, plural
 from qcheck.checks.registry import rule
+from qcheck.cluster.nearest import nearest
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
@@ -32,19 +33,17 @@ def topology_missing(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _no_topology(cluster: Cluster, name: str) -> Finding:
-    from difflib import get_close_matches
-
     naming = [f for f in cluster.flavors if f.topology == name]
     places = [f.place.at("spec", "topologyName") for f in naming]
     message = f"no Topology is named {name}; flavor {names(f.name for f in naming)} cannot be used without it"
     found = finding(places[0], message).about(naming[0].id).likely(not cluster.has_all("Topology"))
     for place in places[1:]:
         found = found.near(place, "named here too")
-    near = get_close_matches(name, list(cluster.topology), 1, 0.6)
-    for known in near:
-        found = found.near(cluster.topology[known].name_place, f"the nearest is {known}")
-        found = found.fixed_by(f"Write {known} instead of {name}, or add a Topology named {name}.")
-    return found.with_data(topology=name, flavors=[f.name for f in naming], nearest=near[0] if near else None)
+    near = nearest(name, cluster.topology)
+    if near is not None:
+        found = found.near(cluster.topology[near].name_place, f"the nearest is {near}")
+        found = found.fixed_by(f"Write {near} instead of {name}, or add a Topology named {name}.")
+    return found.with_data(topology=name, flavors=[f.name for f in naming], nearest=near)
 
 
 def topology_flavors(cluster: Cluster) -> list[tuple[ResourceFlavor, Topology]]:
@@ -194,8 +193,6 @@ def _levels(asked: TopologyRequest) -> Iterator[tuple[str, str]]:
 
 
 def _no_level(workload: Workload, asked: TopologyRequest, kind: str, level: str, topologies: list[Topology]) -> Finding:
-    from difflib import get_close_matches
-
     offered = list(dict.fromkeys(lv for t in topologies for lv in t.levels))
     message = (
         f"{workload.id.kind} {workload.name} asks for a domain of {level}; topology "
@@ -204,10 +201,10 @@ def _no_level(workload: Workload, asked: TopologyRequest, kind: str, level: str,
     found = _at(workload, asked, kind, message)
     for topology in topologies:
         found = found.near(topology.place.at("spec", "levels"), f"levels of {topology.name}")
-    near = get_close_matches(level, offered, 1, 0.6)
-    if near:
-        found = found.fixed_by(f"Write {near[0]} instead of {level}.")
-        found = found.offering(annotation_place(asked, kind), near[0])
+    near = nearest(level, offered)
+    if near is not None:
+        found = found.fixed_by(f"Write {near} instead of {level}.")
+        found = found.offering(annotation_place(asked, kind), near)
     return found.with_data(level=level, levels=list(offered))
 
 

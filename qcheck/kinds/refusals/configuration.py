@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from qcheck.cluster import kueue_gates as gate_table
 from qcheck.cluster.labels import LabelSelector, Requirement
+from qcheck.cluster.nearest import nearest
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.refusals.queues import amount
 from qcheck.kinds.refusals.selectors import label_selector
 from qcheck.kinds.refusals.target import refuse
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.schema.formats import subdomain_fault, value_fault
-from qcheck.kinds.schema.names import closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +74,7 @@ def _integrations(at: Cursor) -> Iterator[Failure]:
     seen: dict[str | None, Cursor] = {}
     for name in at["frameworks"].items():
         if isinstance(name.data, str) and name.data not in FRAMEWORKS:
-            near = closest(name.data, FRAMEWORKS)
+            near = nearest(name.data, FRAMEWORKS)
             text = f"Unsupported value: {show(name.data)}: is no built-in integration of Kueue"
             yield refuse(name, "CFG-V02", text, f"write {near}" if near else "")
         yield from _again(name, seen, "CFG-V02")
@@ -227,5 +227,5 @@ def _gate_hint(name: str, target: Target) -> str:
     if name in known:
         when = "later" if known[name][0][0] > target.release else "earlier"
         return f"only {when} releases of Kueue have it: remove it"
-    near = closest(name, known)
+    near = nearest(name, known)
     return f"write {near}" if near else ""

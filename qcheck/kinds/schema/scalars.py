@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from qcheck.cluster.nearest import nearest
 from qcheck.cluster.quantity import QuantityError, parse_quantity
 from qcheck.kinds.schema.failure import Failure, show, type_name
 from qcheck.kinds.schema.formats import DURATION, FORMATS, near_name
-from qcheck.kinds.schema.names import closest
 from qcheck.kinds.schema.node import INT_RANGE, Node, Scope
 
 __all__ = ["check", "show"]
@@ -155,7 +155,7 @@ def _wrong_type(node: Node, wanted: str, value: object) -> Failure:
 
 
 def _unsupported(node: Node, value: str) -> Failure:
-    near = closest(value, node.values)
+    near = nearest(value, node.values)
     shown = ", ".join(show(v) for v in node.values)
     fix = f"write {near}" if near else ""
     return _failure(node, f"Unsupported value: {show(value)}: supported values: {shown}", fix, near)

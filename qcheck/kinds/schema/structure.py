@@ -6,9 +6,9 @@ right; fields and named types are compiled when the first value of them is met.
 
 from __future__ import annotations
 
+from qcheck.cluster.nearest import nearest
 from qcheck.kinds.schema import scalars
 from qcheck.kinds.schema.failure import Failure, type_name
-from qcheck.kinds.schema.names import closest
 from qcheck.kinds.schema.node import Node, Scope, parse
 
 TYPE_CHECKING = False
@@ -211,7 +211,7 @@ def wrong_type(node: Node, wanted: str, value: object) -> Failure:
 
 
 def _unknown(node: Node, key: str) -> Failure:
-    near = closest(key, node.children)
+    near = nearest(key, node.children)
     return Failure(None, key, [key], code="unknown-field", on_key=True, near=near)
 
 
