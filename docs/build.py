@@ -178,9 +178,10 @@ def page(rule: RuleText) -> str:
     if rule.params:
         rows = "\n".join(f"| `{n}` | `{json.dumps(p.default)}` | {p.meaning} |" for n, p in rule.params.items())
         parts += ["## Parameters", f"| name | default | meaning |\n|---|---|---|\n{rows}"]
-    if rule.examples:
+    cases = shown_cases(rule)
+    if cases:
         parts.append("## Examples")
-        parts += [part for case in rule.examples for part in example(rule, case)]
+        parts += [part for case in cases for part in example(rule, case)]
     if rule.references:
         parts += ["## Read more", "\n".join(f"* <{url}>" for url in rule.references)]
     return "\n\n".join(part.strip() for part in parts) + "\n"
@@ -196,17 +197,53 @@ def facts(rule: RuleText) -> Iterator[str]:
     yield f"since {rule.since}"
 
 
+def shown_cases(rule: RuleText) -> list[str]:
+    """The cases that the rule names; the first that fails and the first that passes where it names none of a kind."""
+    there = sorted(c.name for c in (CASES / rule.slug).glob("*") if c.is_dir())
+    cases = list(rule.examples)
+    for kind in ("fail-", "pass-"):
+        if not any(case.startswith(kind) for case in cases):
+            cases += [case for case in there if case.startswith(kind)][:1]
+    return sorted(cases, key=lambda case: case.startswith("pass-"))
+
+
 def example(rule: RuleText, case: str) -> Iterator[str]:
-    """The files of a fixture case, without their marks, and what the rule says of them."""
+    """The files of a fixture case, without their marks, and what the rule says of them.
+
+    Of a case that fails, only the documents that its findings point to are shown.
+    """
     folder = CASES / rule.slug / case
     kind, _, title = case.partition("-")
     yield f"### {title.replace('-', ' ')} ({'found' if kind == 'fail' else 'fine'})"
+    found = [f for f in run_case(folder) if f.rule is not None and f.rule.id == rule.id]
+    lines = {(place.origin.path.removeprefix("./"), place.span[0]) for f in found for place in (f.primary, *f.related)}
     for path in sorted(p for p in folder.rglob("*") if p.suffix in LANGUAGES):
-        text = MARK.sub("", path.read_text(encoding="utf-8")).strip()
-        yield f"`{path.relative_to(folder).as_posix()}`\n\n```{LANGUAGES[path.suffix]}\n{text}\n```"
-    said = [line for f in run_case(folder) if f.rule is not None and f.rule.id == rule.id for line in told(f)]
+        name = path.relative_to(folder).as_posix()
+        text = MARK.sub("", path.read_text(encoding="utf-8"))
+        touched = {line for file, line in lines if file == name}
+        if touched and path.suffix in (".yaml", ".yml"):
+            text = touched_documents(text, touched)
+        elif lines and not touched and name != "qcheck.yaml":
+            continue
+        yield f"`{name}`\n\n```{LANGUAGES[path.suffix]}\n{text.strip()}\n```"
+    said = [line for f in found for line in told(f)]
     if said:
         yield "```text\n" + "\n".join(said) + "\n```"
+
+
+def touched_documents(text: str, lines: set[int]) -> str:
+    """The documents of a YAML file that hold some of its lines; a comment says that others are left out."""
+    kept, left_out, number = [], 0, 0
+    for document in re.split(r"^---[ \t]*\n", text, flags=re.MULTILINE):
+        count = document.count("\n") + 1
+        if any(number < line <= number + count for line in lines):
+            kept.append(document.strip("\n"))
+        else:
+            left_out += bool(document.strip())
+        number += count
+    if left_out:
+        kept.append(f"# {left_out} more document{'s' * (left_out > 1)}")
+    return "\n---\n".join(kept[: len(kept) - bool(left_out)]) + (f"\n{kept[-1]}" if left_out else "")
 
 
 def run_case(folder: Path) -> tuple[Finding, ...]:
