@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from qcheck.cluster.place import Place, show_route
-from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.documents.load import load
 from qcheck.findings.copies import apart
 from qcheck.findings.finding import SEVERITIES, Finding, finding
@@ -153,6 +153,5 @@ def stale_findings(baseline: Baseline, result: Result) -> Iterator[Finding]:
     """QC013: one finding per stale entry, in the baseline file."""
     for entry in stale(baseline, result):
         what = f"{entry.rule} at {entry.object or entry.file}"
-        yield finding(baseline.place(entry), f"the baseline still accepts {what}, which no longer occurs").fixed_by(
-            "Run `qcheck baseline prune`."
-        )
+        found = finding(baseline.place(entry), f"the baseline still accepts {what}, which no longer occurs")
+        yield replace(found, cluster=entry.cluster).fixed_by("Run `qcheck baseline prune`.")

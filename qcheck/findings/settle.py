@@ -115,10 +115,20 @@ def _suppress(
     covering = [[i for i, wish in enumerate(wishes) if wish.covers(f)] for f in graded]
     used = {i for indexes in covering for i in indexes}
     judged = {r.id for r in rules} - {s.rule.id for s in inputs.skipped}
-    faults = _own(SUPPRESSION_PROBLEM, problems(wishes, used, judged), rules, terms)
+    wrong = [f for each in problems(wishes, used, judged) for f in _in_clusters(each, clusters)]
+    faults = _own(SUPPRESSION_PROBLEM, wrong, rules, terms)
     shown = [f for f, by in zip(graded, covering, strict=True) if not by]
     silenced = tuple(f for f, by in zip(graded, covering, strict=True) if by)
     return sorted([*shown, *faults], key=reading_order), silenced
+
+
+def _in_clusters(found: Finding, clusters: Sequence[Cluster]) -> list[Finding]:
+    """One finding for each cluster that reads the file which it is about; for the first where none has objects of it."""
+    path = found.primary.origin.path
+    places = {c.name: [*(o.place for o in c.all_objects()), *(p.place for p in c.pools)] for c in clusters}
+    reading = [name for name, known in places.items() if any(p.origin.path == path for p in known)]
+    names = reading or [c.name for c in clusters[:1]] or [found.cluster]
+    return [replace(found, cluster=name) for name in names]
 
 
 def _with_stale(result: Result, terms: Terms) -> Result:
