@@ -10,6 +10,7 @@ from qcheck.findings.catalogue import Rule
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.result import Inputs, NotRead, Result, Skipped
 from qcheck.findings.settle import Terms, settle
+from qcheck.findings.severity import Severity
 
 QUEUE = """\
 apiVersion: kueue.x-k8s.io/v1beta2
@@ -42,7 +43,7 @@ def rule(identifier: str, name: str, severity: str = "error") -> Rule:
         id=identifier,
         name=name,
         family="capacity",
-        severity=severity,
+        severity=Severity(severity),
         summary=f"What {name} means.",
         fix=f"Fix {name}.",
     )

@@ -17,6 +17,7 @@ from qcheck.findings.baseline import prune_text, read_baseline, write_text
 from qcheck.findings.fingerprint import fingerprints
 from qcheck.findings.result import BaselineError, Inputs, Result
 from qcheck.findings.settle import Terms, overrides
+from qcheck.findings.severity import Severity
 
 if TYPE_CHECKING:
     from qcheck.findings.suppressions import Marker
@@ -29,15 +30,17 @@ def severities(*findings: object, terms: Terms | None = None) -> list[str]:
 def test_severity_is_the_rules_unless_something_lowers_it() -> None:
     assert severities(over_quota()) == ["error"]
     assert severities(over_quota().likely()) == ["warning"]
-    assert severities(over_quota().at_most("note")) == ["note"]
+    assert severities(over_quota().at_most(Severity.NOTE)) == ["note"]
     assert severities(of_rule(over_quota(), "QC206").likely()) == ["note"]
 
 
 def test_settings_raise_and_lower_severity() -> None:
     shared = of_rule(over_quota(), "QC205")
-    assert severities(shared, terms=Terms(severity={"default": {"QC205": "error"}})) == ["error"]
-    assert severities(over_quota(), terms=Terms(severity={"default": {"QC101": "note"}})) == ["note"]
-    assert severities(over_quota().likely(), terms=Terms(severity={"default": {"QC101": "error"}})) == ["warning"]
+    assert severities(shared, terms=Terms(severity={"default": {"QC205": Severity.ERROR}})) == ["error"]
+    assert severities(over_quota(), terms=Terms(severity={"default": {"QC101": Severity.NOTE}})) == ["note"]
+    assert severities(over_quota().likely(), terms=Terms(severity={"default": {"QC101": Severity.ERROR}})) == [
+        "warning"
+    ]
 
 
 def test_the_exact_name_wins_over_a_prefix() -> None:

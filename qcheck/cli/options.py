@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.findings.finding import SEVERITIES
+from qcheck.findings.severity import SEVERITIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

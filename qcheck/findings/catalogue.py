@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.findings.severity import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,7 +26,7 @@ class Rule(Value):
     id: str
     name: str
     family: str
-    severity: str
+    severity: Severity
     summary: str
     fix: str
     needs: tuple[str, ...] = ()
@@ -52,7 +53,7 @@ def load_catalogue() -> dict[str, Rule]:
 
     with open(os.path.join(rules_folder(), "index.json"), encoding="utf-8") as index:
         entries = json.load(index)
-    return {e["id"]: Rule(**{**e, "needs": tuple(e["needs"])}) for e in entries}
+    return {e["id"]: Rule(**{**e, "needs": tuple(e["needs"]), "severity": Severity(e["severity"])}) for e in entries}
 
 
 def choose(catalogue: Iterable[Rule], wanted: Iterable[str]) -> tuple[set[str], list[str]]:

@@ -7,7 +7,8 @@ A finding is never put below one that is less severe.
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.findings.finding import SEVERITIES, Finding
+from qcheck.findings.finding import Finding
+from qcheck.findings.severity import SEVERITIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

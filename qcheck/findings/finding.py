@@ -6,6 +6,7 @@ from qcheck.cluster.edits import Edit, Fix, How
 from qcheck.cluster.objects import ObjectId
 from qcheck.cluster.place import Place
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.findings.severity import SEVERITIES, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     Scalar = str | int | bool | None
     Datum = Scalar | Sequence[Scalar] | Mapping[str, Scalar]
     Data = dict[str, Datum]
-
-SEVERITIES = ("note", "warning", "error")
 
 
 class Finding(Value):
@@ -34,10 +33,10 @@ class Finding(Value):
     data: Data = {}
     help: str | None = None
     certain: bool = True
-    ceiling: str = "error"
-    floor: str = "note"
+    ceiling: Severity = Severity.ERROR
+    floor: Severity = Severity.NOTE
     rule: Rule | None = None
-    severity: str = "error"
+    severity: Severity = Severity.ERROR
     cluster: str = "default"
     fingerprint: str = ""
     copies: tuple[Finding, ...] = ()
@@ -60,12 +59,12 @@ class Finding(Value):
         """Marks it as resting on an estimate or on the completeness of the repository: at most a warning."""
         return replace(self, certain=self.certain and not when)
 
-    def at_most(self, severity: str) -> Finding:
+    def at_most(self, severity: Severity) -> Finding:
         """Caps the severity, for rules that state a milder case (`error; warning when ...`)."""
         lower = min(severity, self.ceiling, key=SEVERITIES.index)
         return replace(self, ceiling=lower)
 
-    def at_least(self, severity: str) -> Finding:
+    def at_least(self, severity: Severity) -> Finding:
         """Raises the severity, for rules that state a graver case (`warning; error where ...`)."""
         return replace(self, floor=max(severity, self.floor, key=SEVERITIES.index))
 
@@ -89,8 +88,3 @@ class Finding(Value):
 def finding(place: Place, message: str, caption: str = "") -> Finding:
     """A finding at `place`; `caption` labels the primary place in snippets."""
     return Finding(place.named(caption), message)
-
-
-def worst(severities: list[str]) -> str | None:
-    """The highest of some severities, or None."""
-    return max(severities, key=SEVERITIES.index, default=None)

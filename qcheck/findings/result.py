@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
-from qcheck.findings.finding import SEVERITIES, Finding
+from qcheck.findings.finding import Finding
+from qcheck.findings.severity import SEVERITIES
 
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster

@@ -8,9 +8,10 @@ from operator import not_
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.findings.catalogue import choose
 from qcheck.findings.copies import merged
-from qcheck.findings.finding import SEVERITIES, Finding
+from qcheck.findings.finding import Finding
 from qcheck.findings.fingerprint import fingerprints
 from qcheck.findings.result import Inputs, Result
+from qcheck.findings.severity import SEVERITIES, Severity
 from qcheck.findings.suppressions import problems, read_suppressions
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Terms(Value):
     """
 
     catalogue: Mapping[str, Rule] = {}
-    severity: Mapping[str, Mapping[str, str]] = {}
+    severity: Mapping[str, Mapping[str, Severity]] = {}
     fail_on: str = "error"
     strict: bool = False
     markers: tuple[Marker, ...] = ()
@@ -55,11 +56,11 @@ def overrides(catalogue: Mapping[str, Rule], named: Mapping[str, T]) -> dict[str
     return found
 
 
-def severity_of(found: Finding, severity: Mapping[str, str]) -> str:
+def severity_of(found: Finding, severity: Mapping[str, Severity]) -> Severity:
     """The settings' severity, else the rule's or the finding's floor; never above its ceiling, no error without certainty."""
     assert found.rule is not None
     level = severity.get(found.rule.id) or max(found.rule.severity, found.floor, key=SEVERITIES.index)
-    cap = found.ceiling if found.certain else min(found.ceiling, "warning", key=SEVERITIES.index)
+    cap = found.ceiling if found.certain else min(found.ceiling, Severity.WARNING, key=SEVERITIES.index)
     return min(level, cap, key=SEVERITIES.index)
 
 

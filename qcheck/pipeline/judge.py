@@ -9,6 +9,7 @@ from qcheck.cluster.cluster import Cluster
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.catalogue import choose, load_catalogue
 from qcheck.findings.settle import Terms, overrides, settle
+from qcheck.findings.severity import Severity
 from qcheck.pipeline.gather import Gathered
 from qcheck.pipeline.read import unwatched
 from qcheck.settings import Settings
@@ -56,7 +57,7 @@ def changes(before: Gathered, after: Gathered) -> dict[str, ClusterChange]:
 
 
 def _terms(
-    catalogue: dict[str, Rule], settings: Settings, severity: dict[str, dict[str, str]], loaded: Iterable[Loaded]
+    catalogue: dict[str, Rule], settings: Settings, severity: dict[str, dict[str, Severity]], loaded: Iterable[Loaded]
 ) -> Terms:
     """What decides about findings: the settings, comments in the files, the baseline."""
     baseline = None
@@ -73,12 +74,12 @@ def _terms(
     )
 
 
-def _severities(catalogue: dict[str, Rule], profile: str | None, choice: RuleChoice) -> dict[str, str]:
+def _severities(catalogue: dict[str, Rule], profile: str | None, choice: RuleChoice) -> dict[str, Severity]:
     """Severity by rule id: what a profile asks for, and what settings say, which wins."""
-    chosen = {}
-    if profile:
-        chosen = severities(profile)
-    return chosen | overrides(catalogue, choice.severity) if choice.severity else chosen
+    chosen = severities(profile) if profile else {}
+    if choice.severity:
+        chosen = chosen | overrides(catalogue, choice.severity)
+    return {rule: Severity(severity) for rule, severity in chosen.items()}
 
 
 def chosen_rules(catalogue: dict[str, Rule], choice: RuleChoice, with_changes: bool = False) -> tuple[Rule, ...]:

@@ -10,10 +10,11 @@ from qcheck.cluster.place import Place, read_route
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.findings.catalogue import Rule, load_catalogue
 from qcheck.findings.copies import identity_of, merged
-from qcheck.findings.finding import SEVERITIES, Finding
+from qcheck.findings.finding import Finding
 from qcheck.findings.fleet import AcceleratorSum, ClusterSummary
 from qcheck.findings.result import Inputs, NotRead, Result, Skipped
 from qcheck.findings.settle import reading_order
+from qcheck.findings.severity import SEVERITIES, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -135,7 +136,7 @@ def _clusters(data: dict[str, Any]) -> list[str]:
 def _findings(data: dict[str, Any], catalogue: Mapping[str, Rule]) -> Iterator[Finding]:
     """A finding of a report, once for each cluster that has it."""
     rule = catalogue.get(data["rule"]) or Rule(
-        id=data["rule"], name=data["name"], family="", severity=data["severity"], summary="", fix=data["help"]
+        id=data["rule"], name=data["name"], family="", severity=Severity(data["severity"]), summary="", fix=data["help"]
     )
     own = Finding(
         primary=_place(data["primary"]),
@@ -146,7 +147,7 @@ def _findings(data: dict[str, Any], catalogue: Mapping[str, Rule]) -> Iterator[F
         help=data["help"],
         certain=data["confidence"] == "certain",
         rule=rule,
-        severity=SEVERITIES[SEVERITIES.index(data["severity"])],
+        severity=Severity(data["severity"]),
         cluster=data["cluster"],
         fingerprint=data["fingerprint"],
     )
@@ -186,7 +187,7 @@ def _skipped(report: dict[str, Any], catalogue: Mapping[str, Rule]) -> Iterator[
         told = IN_CLUSTER.match(data["why"]) if len(names) > 1 else None
         why, cluster = told.groups() if told else (data["why"], names[0] if names else "default")
         rule = catalogue.get(data["rule"]) or Rule(
-            id=data["rule"], name="", family="", severity="note", summary="", fix=""
+            id=data["rule"], name="", family="", severity=Severity.NOTE, summary="", fix=""
         )
         yield Skipped(rule, why, cluster)
 

@@ -15,6 +15,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.documents.document import Document
 from qcheck.documents.edits import edited
 from qcheck.findings.catalogue import choose, load_catalogue
+from qcheck.findings.severity import Severity
 from qcheck.pipeline.fix import Fixed
 from qcheck.pipeline.fix import write as write_file
 from qcheck.pipeline.gather import gather, modelled
@@ -245,7 +246,7 @@ def _name(finding: Finding) -> str:
 def _new(before: Result, after: Result) -> list[Finding]:
     """The errors and warnings that were not there before, or were less grave."""
     known = {(f.fingerprint, f.severity) for f in before.findings}
-    known |= {(fingerprint, "warning") for fingerprint, severity in known if severity == "error"}
+    known |= {(fingerprint, Severity.WARNING) for fingerprint, severity in known if severity is Severity.ERROR}
     return [f for f in after.findings if f.severity != "note" and (f.fingerprint, f.severity) not in known]
 
 

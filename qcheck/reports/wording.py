@@ -6,6 +6,7 @@ import re
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.causes import Group, causes_first, grouped
+from qcheck.findings.severity import SEVERITIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 UNSAFE = "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
 """Control characters, characters that reorder or hide text, and halves of surrogate pairs."""
 
-WORST_FIRST = ("error", "warning", "note")
+WORST_FIRST = SEVERITIES[::-1]
 
 
 def plain(text: str) -> str:

@@ -13,6 +13,7 @@ from qcheck.cluster.resources import is_accelerator, is_compute
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
+from qcheck.findings.severity import Severity
 from qcheck.schedulers.table import promises_of, workloads_of
 from qcheck.supply.evictable_daemon_sets import evictable
 from qcheck.supply.groups import ALL
@@ -101,7 +102,7 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
         found.fixed_by(advice)
         .likely(any(supply_of(cluster).is_estimated(f, resource) for f in over.pools) or not cluster.has_all(NODES))
         .likely(without is not None and over.wanted <= without and _make_room(cluster, resource, over, groups))
-        .at_most("warning" if provisioned else "error")
+        .at_most(Severity.WARNING if provisioned else Severity.ERROR)
         .with_data(
             resource=resource,
             flavors=[pool_name(key) for key in over.pools],

@@ -9,6 +9,7 @@ from qcheck.checks.registry import rule
 from qcheck.cluster.labels import NodeSelection
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.findings.severity import Severity
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 from qcheck.schedulers.kueue.competitors import contention_of
 from qcheck.supply.eligibility import select
@@ -66,7 +67,9 @@ def _contradictions(
     found = found.near(a.name_place, f"flavor {a.name}")
     for name in (a.name, b.name):
         found = found.near(cluster.flavor[name].place.at("spec", "nodeLabels").key(), f"labels of {name}")
-    yield found.at_most("warning" if some else "error").with_data(queue=queue.name, flavors=[a.name, b.name])
+    yield found.at_most(Severity.WARNING if some else Severity.ERROR).with_data(
+        queue=queue.name, flavors=[a.name, b.name]
+    )
 
 
 def _has_quota(cluster: Cluster, queue: ClusterQueue, first: FlavorQuotas, second: FlavorQuotas) -> bool:

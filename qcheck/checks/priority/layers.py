@@ -6,6 +6,7 @@ from qcheck.checks.capacity.sums import names, plural
 from qcheck.checks.registry import rule
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.findings.severity import Severity
 from qcheck.schedulers.kueue.competitors import Contender, contention_of, daemon_grounds
 from qcheck.schedulers.kueue.loans import loans_of
 from qcheck.schedulers.kueue.priorities import POD_CLASS, WORKLOAD_CLASS, Rank, pod_rank, unnamed_rank
@@ -123,7 +124,7 @@ def priority_layers_inverted(cluster: Cluster) -> Iterator[Finding]:
         certain = all(r.certain for r in (first.rank, second.rank, first.highest, second.lowest))
         yield (
             found.likely(not certain)
-            .at_most("error" if second.lowest.preempts else "warning")
+            .at_most(Severity.ERROR if second.lowest.preempts else Severity.WARNING)
             .with_data(kueue=[first.rank.value, second.rank.value], pods=[first.highest.value, second.lowest.value])
         )
 

@@ -8,6 +8,7 @@ from qcheck.checks.registry import rule
 from qcheck.cluster.unread import QUOTA_KINDS
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.findings.severity import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +66,6 @@ def _several(queue: ClusterQueue) -> Finding:
         finding(queue.place.at("spec", "queueingStrategy"), message)
         .about(queue.id)
         .near(group.place.at("flavors").key(), "the flavors")
-        .at_most("warning")
+        .at_most(Severity.WARNING)
         .with_data(queue=queue.name)
     )

@@ -9,6 +9,7 @@ from qcheck.cluster.nearest import nearest
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.findings.severity import Severity
 from qcheck.schedulers.kueue.inactive_queues import inactive
 from qcheck.supply.supply import supply_of
 
@@ -72,7 +73,7 @@ def _clusters(cluster: Cluster, config: MultiKueueConfig) -> Iterator[Finding]:
     near = nearest(lost[0], known)
     if near is not None:
         found = found.fixed_by(f"Write {near} instead of {lost[0]}, or create the MultiKueueCluster {lost[0]}.")
-    yield found.at_most("error" if all_lost else "warning").with_data(missing=[*lost])
+    yield found.at_most(Severity.ERROR if all_lost else Severity.WARNING).with_data(missing=[*lost])
 
 
 def _flavors(cluster: Cluster) -> Iterator[Finding]:

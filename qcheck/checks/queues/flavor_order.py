@@ -7,6 +7,7 @@ from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.findings.severity import Severity
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 
 if TYPE_CHECKING:
@@ -51,5 +52,5 @@ def _before_own(queue: ClusterQueue, borrowed: Quota, own: Quota) -> Finding:
     ).about(queue.id)
     found = found.near(borrowed.place, "tried first, and borrowed").near(own.nominal_place, "its own, tried later")
     if borrowed.nominal:
-        found = found.at_most("note")
+        found = found.at_most(Severity.NOTE)
     return found.with_data(queue=queue.name, borrowed=borrowed.flavor, own=own.flavor, resource=own.resource)

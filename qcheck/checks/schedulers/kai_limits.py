@@ -9,6 +9,7 @@ from qcheck.checks.registry import rule
 from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, Terms
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.findings.severity import Severity
 from qcheck.schedulers.kai.shards import Shard, jobs_at, shards_of
 from qcheck.schedulers.kai.words import shown, told
 
@@ -91,7 +92,11 @@ def _would_block(queue: KaiQueue) -> Iterator[Finding]:
     message = (
         f"queue {queue.name} has {what}: no pod that requests {names(t.dimension.value for t in dead)} can start there"
     )
-    found = finding(dead[0].limit_place, message, "KAI reads an absent limit as 0").at_most("warning").about(queue.id)
+    found = (
+        finding(dead[0].limit_place, message, "KAI reads an absent limit as 0")
+        .at_most(Severity.WARNING)
+        .about(queue.id)
+    )
     fix = " and ".join(f"spec.resources.{t.dimension.value}.limit" for t in dead)
     yield found.fixed_by(f"Set {fix}; -1 means no limit.").with_data(
         queue=queue.name, resources=[t.dimension.value for t in dead], limit=0

@@ -11,6 +11,7 @@ from qcheck.cluster.kai import KaiQueue, Plugin, SchedulingShard, UsageSource
 from qcheck.cluster.nearest import nearest
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.findings.severity import Severity
 from qcheck.schedulers.kai.shards import FALSE, FULL_HIERARCHY, Shard, shards_of
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _arguments(plugin: Plugin) -> Iterator[Finding]:
             near = _meant(name, known)
             found = finding(place.key(), f"plugin {plugin.name} has no argument {name}: it is ignored")
             is_history = near == "kValue"
-            found = found.at_least("error") if is_history else found
+            found = found.at_least(Severity.ERROR) if is_history else found
             yield found.fixed_by(f"Write {near}." if near else f"It reads {names(known)}.").with_data(
                 name=name, nearest=near
             )
@@ -108,7 +109,7 @@ def _number(name: str, value: str, place: Place) -> Iterator[Finding]:
         amount = float(value)
     except ValueError:
         found = finding(place, f"{name} {value!r} is no number: KAI takes 1").with_data(name=name, written=value)
-        yield found.at_least("error") if name == "kValue" else found
+        yield found.at_least(Severity.ERROR) if name == "kValue" else found
         return
     if amount < least:
         yield (
@@ -131,7 +132,7 @@ def _replaced(shard: SchedulingShard) -> Iterator[Finding]:
         )
         yield (
             found.about(shard.id)
-            .at_least("error")
+            .at_least(Severity.ERROR)
             .fixed_by("Add kValue to the arguments.")
             .with_data(shard=shard.name, lost="kValue")
         )
@@ -158,7 +159,7 @@ def _switched_off(shard: SchedulingShard) -> Iterator[Finding]:
     for plugin in shard.plugins:
         if plugin.name == "proportion" and not plugin.is_enabled:
             message = f"shard {shard.name} switches plugin proportion off: no quota, limit or fair share holds in it"
-            found = finding(plugin.place.at("enabled"), message).about(shard.id).at_least("error")
+            found = finding(plugin.place.at("enabled"), message).about(shard.id).at_least(Severity.ERROR)
             yield found.with_data(shard=shard.name)
     for action in shard.actions:
         if action.name == "reclaim" and not action.is_enabled:
@@ -246,7 +247,7 @@ def protection_ineffective(cluster: Cluster) -> Iterator[Finding]:
 
 def _unreadable(who: str, kind: str, text: str, place: Place) -> Finding:
     message = f"{who} has {kind}MinRuntime {text!r}, which is no duration as Go writes it: the object cannot be read"
-    found = finding(place, message).at_least("error").fixed_by("Write a length of time such as 30m or 1h30m.")
+    found = finding(place, message).at_least(Severity.ERROR).fixed_by("Write a length of time such as 30m or 1h30m.")
     return found.with_data(written=text)
 
 

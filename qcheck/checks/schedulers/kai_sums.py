@@ -9,6 +9,7 @@ from qcheck.checks.registry import rule
 from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, Terms
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.findings.severity import Severity
 from qcheck.schedulers.kai.shards import Shard, shards_of, siblings
 from qcheck.schedulers.kai.words import FIELDS, added, shown, told
 
@@ -160,7 +161,7 @@ def _nobody_shares(shard: Shard, level: list[KaiQueue], weightless: list[KaiQueu
     found = finding(first.terms[dimension].weight_place, message).about(first.id)
     for other in weightless[1:]:
         found = found.near(other.terms[dimension].weight_place, f"nor has {other.name}")
-    found = found.at_least("error") if is_idle else found
+    found = found.at_least(Severity.ERROR) if is_idle else found
     return found.with_data(resource=dimension.value, queues=[q.name for q in level])
 
 

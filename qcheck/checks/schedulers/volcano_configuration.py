@@ -8,6 +8,7 @@ from qcheck.cluster.nearest import nearest
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.volcano import HIERARCHY_KEY, HIERARCHY_KEYS, VolcanoJob
 from qcheck.findings.finding import Finding, finding
+from qcheck.findings.severity import Severity
 from qcheck.schedulers.volcano.queues import Queues, queues_of
 from qcheck.schedulers.volcano.webhook import PATH
 
@@ -81,12 +82,16 @@ def _switches(queues: Queues) -> Iterator[Finding]:
                 f"the scheduler is not built with a plugin {plugin.name}, and goes on without one that it does not find"
             )
             found = finding(plugin.place.at("name"), message)
-            found = found.fixed_by(f"Write {near}.") if near else found.at_most("note")
+            found = found.fixed_by(f"Write {near}.") if near else found.at_most(Severity.NOTE)
             yield _of_scheduler(queues, found.with_data(field="plugin", nearest=near))
         for key in HIERARCHY_KEYS:
             if key != HIERARCHY_KEY and key in plugin.options and HIERARCHY_KEY not in plugin.options:
                 message = f"the scheduler reads {HIERARCHY_KEY}, not {key}; it is taken here as it is meant"
-                found = finding(plugin.place.at(key).key(), message).at_most("note").fixed_by(f"Write {HIERARCHY_KEY}.")
+                found = (
+                    finding(plugin.place.at(key).key(), message)
+                    .at_most(Severity.NOTE)
+                    .fixed_by(f"Write {HIERARCHY_KEY}.")
+                )
                 yield _of_scheduler(queues, found.with_data(field=key))
 
 
@@ -126,7 +131,7 @@ def _priorities(cluster: Cluster, queues: Queues) -> Iterator[Finding]:
         if len(values) > 1:
             listed = names(sorted(classes))
             message = f"jobs of queue {queue} have the priorities {listed}; without preempt these only order them"
-            found = finding(queues.scheduler.actions_place, message).at_most("warning")
+            found = finding(queues.scheduler.actions_place, message).at_most(Severity.WARNING)
             for name, job in sorted(classes.items()):
                 found = found.near(job.priority_class_place, f"{name} for {job.id}")
             yield _of_scheduler(queues, found.with_data(missing="preempt", queue=queue))

@@ -11,6 +11,7 @@ from qcheck.cluster.nearest import nearest
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.volcano import VolcanoJob
 from qcheck.findings.finding import Finding, finding
+from qcheck.findings.severity import Severity
 from qcheck.schedulers.volcano.queues import queues_of
 
 if TYPE_CHECKING:
@@ -148,5 +149,5 @@ def _requests(cluster: Cluster) -> Iterator[Finding]:
             yield finding(topology.place.at("highestTierName"), message).about(subject)
         elif topology.is_hard and not queues.is_assumed and queues.scheduler.plugin(TOPOLOGY_PLUGIN) is None:
             message = f"{subject} asks for a network topology, and the plugin {TOPOLOGY_PLUGIN} is off"
-            found = finding(topology.place, message).about(subject).at_most("warning")
+            found = finding(topology.place, message).about(subject).at_most(Severity.WARNING)
             yield found.near(queues.scheduler.place, "this configuration")

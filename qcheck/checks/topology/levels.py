@@ -8,6 +8,7 @@ from qcheck.cluster.nearest import nearest
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.findings.severity import Severity
 from qcheck.packing.flavor_domains import ABSENT, HOSTNAME, UNKNOWN, label_state
 from qcheck.schedulers.kueue.routing import destination
 from qcheck.supply.supply import supply_of
@@ -88,7 +89,7 @@ def _not_on_nodes(
     found = finding(place, message).about(topology.id).near(flavor.place.at("spec", "topologyName"), "used here")
     for group in lacking:
         found = found.near(_first_without(group, level), f"{names(_who(group, level))} without {level}")
-    return found.at_most("warning" if only_some else "error").with_data(
+    return found.at_most(Severity.WARNING if only_some else Severity.ERROR).with_data(
         flavor=flavor.name, topology=topology.name, level=level, pools=[g.name for g in lacking], nodes=missing
     )
 
@@ -166,7 +167,7 @@ def _contradictions(workload: Workload, pod_set: PodSet, asked: TopologyRequest)
             f"{count % size} left over, which get no place"
         )
         found = _at(workload, asked, "slice-size", message).near(pod_set.count_place, f"{count} pods")
-        yield found.at_most("warning")
+        yield found.at_most(Severity.WARNING)
 
 
 def _unknown_levels(cluster: Cluster, workload: Workload, asked: TopologyRequest) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from qcheck.checks.registry import rule
 from qcheck.cluster.resources import is_whole_device
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
+from qcheck.findings.severity import Severity
 from qcheck.schedulers.table import asking as asking_for
 from qcheck.schedulers.table import promises_of, trees_of
 from qcheck.supply.evictable_daemon_sets import evictable
@@ -131,7 +132,7 @@ def _impossible(cluster: Cluster, flavor: str, resource: str, whole: int, groups
     for one in asking:
         found = found.near(one.place, f"{one.name} asks for {whole}")
     proven = any(not _may_evict(cluster, flavor, a, daemon_sets) for a in asking)
-    return found.at_most("error" if proven else "warning").with_data(
+    return found.at_most(Severity.ERROR if proven else Severity.WARNING).with_data(
         flavor=flavor, resource=resource, wholeNode=whole, free=free, asking=[a.name for a in asking]
     )
 

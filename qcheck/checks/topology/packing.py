@@ -9,6 +9,7 @@ from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
+from qcheck.findings.severity import Severity
 from qcheck.packing.flavor_question import Wish, Without, judge
 from qcheck.schedulers.guarantees import (
     Guarantee,
@@ -51,11 +52,11 @@ def shapes_do_not_pack(cluster: Cluster) -> Iterator[Finding]:
         return
     yield from _asked_for(cluster)
     for guarantees in declared_guarantees(cluster).values():
-        yield from _packed(cluster, guarantees, "error")
-    yield from _packed(cluster, largest_per_queue(workload_guarantees(cluster)), "warning")
+        yield from _packed(cluster, guarantees, Severity.ERROR)
+    yield from _packed(cluster, largest_per_queue(workload_guarantees(cluster)), Severity.WARNING)
 
 
-def _packed(cluster: Cluster, guarantees: list[Guarantee], severity: str) -> Iterator[Finding]:
+def _packed(cluster: Cluster, guarantees: list[Guarantee], severity: Severity) -> Iterator[Finding]:
     """Each guarantee alone; those that pass then together, where their flavors share nodes; at last what is borrowed."""
     broken = overpromised(cluster)
     held = [g for g in guarantees if is_left_to_packing(cluster, g.pool, g.shape, broken)]
@@ -67,11 +68,11 @@ def _packed(cluster: Cluster, guarantees: list[Guarantee], severity: str) -> Ite
         together = judge(cluster, asked)
         if together is not None and together.fails:
             yield _too_much(cluster, part, together, severity)
-        elif severity == "error":
+        elif severity is Severity.ERROR:
             yield from _out_of_reach(cluster, part)
 
 
-def _each_alone(cluster: Cluster, failing: Judged, severity: str) -> Iterator[Finding]:
+def _each_alone(cluster: Cluster, failing: Judged, severity: Severity) -> Iterator[Finding]:
     """One finding per shape and flavor, with the other queues to which the same happens."""
     for kind in dict.fromkeys((g.shape.name, g.pool) for g, _ in failing):
         (worst, verdict), *others = sorted(
@@ -102,14 +103,14 @@ def is_left_to_packing(cluster: Cluster, flavor: str, shape: PodShape, broken: f
     return bool(groups) and not (taken and shape.request[accelerator] == whole)
 
 
-def _too_much(cluster: Cluster, short: list[Guarantee], verdict: Verdict, severity: str) -> Finding:
+def _too_much(cluster: Cluster, short: list[Guarantee], verdict: Verdict, severity: Severity) -> Finding:
     largest = max(short, key=lambda g: g.cell.promised)
     promises = names(_promise(g) for g in short) if len(short) <= TOLD else _promises(short)
     message = f"{promises}, which do not fit{' together' if len(short) > 1 else ''}: {verdict.why()}"
     found = finding(largest.cell.place, message)
     for each in short:
         found = found if each is largest else found.near(each.cell.place, _promise(each))
-    found = _as_settled(cluster, found, short, verdict).at_most(severity).with_data(declared=severity == "error")
+    found = _as_settled(cluster, found, short, verdict).at_most(severity).with_data(declared=severity is Severity.ERROR)
     return _by_eviction(cluster, found, short, [g.wish() for g in short])
 
 
@@ -162,7 +163,11 @@ def _by_eviction(cluster: Cluster, found: Finding, short: list[Guarantee], wishe
             message = (
                 f"{found.message}; they fit only if kube-scheduler evicts {_ranked(cluster, daemon_sets)} for them"
             )
-            return replace(found, message=message).at_most("warning").with_data(evicted=[d.name for d in daemon_sets])
+            return (
+                replace(found, message=message)
+                .at_most(Severity.WARNING)
+                .with_data(evicted=[d.name for d in daemon_sets])
+            )
     return found
 
 
@@ -199,7 +204,7 @@ def _out_of_reach(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
                 f"{given.shape.name}, which do not fit even while others are idle: {verdict.why()}"
             )
             found = finding(limit or given.cell.place, message)
-            yield _as_settled(cluster, found, [most], verdict).at_most("warning").with_data(declared=True)
+            yield _as_settled(cluster, found, [most], verdict).at_most(Severity.WARNING).with_data(declared=True)
 
 
 def _asked_for(cluster: Cluster) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.unread import QUOTA_KINDS
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
+from qcheck.findings.severity import Severity
 from qcheck.schedulers.kueue.admission import decide
 from qcheck.supply.pod_requests import bounds
 from qcheck.supply.supply import is_reachable, supply_of
@@ -84,7 +85,7 @@ def _refusal(cluster: Cluster, verdict: Verdict) -> Finding:
         _advised(found, change)
         .about(verdict.workload.id)
         .likely(not cluster.has_all(*QUOTA_KINDS) or any(r.cause == "away" for r in decision.reasons))
-        .at_most("warning" if decision.is_in_part else "error")
+        .at_most(Severity.WARNING if decision.is_in_part else Severity.ERROR)
         .with_data(reason=decision.code, queue=_queue(verdict), causes=sorted({r.cause for r in decision.reasons}))
     )
 

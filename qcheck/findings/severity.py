@@ -1,0 +1,22 @@
+"""How bad findings are."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """How bad a finding is; an error is a proof."""
+
+    NOTE = "note"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+SEVERITIES = tuple(Severity)
+"""The mildest first."""
+
+
+def worst(severities: list[Severity]) -> Severity | None:
+    """The highest of some severities, or None."""
+    return max(severities, key=SEVERITIES.index, default=None)
