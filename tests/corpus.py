@@ -13,7 +13,7 @@ from pathlib import Path
 from time import monotonic
 
 from qcheck.api import audit
-from qcheck.findings.finding import SEVERITIES
+from qcheck.findings.severity import SEVERITIES
 from qcheck.settings import load_settings
 
 CORPUS = Path(__file__).resolve().parent.parent.parent / "shared" / "corpus"
