@@ -192,3 +192,17 @@ def test_every_kind_that_is_read_is_asked_for() -> None:
 @given(st.lists(JSON, min_size=1, max_size=3))
 def test_what_is_written_is_read_by_the_library(objects: list[Any]) -> None:
     assert list(YAML(typ="safe", pure=True).load_all(to_yaml(objects))) == objects
+
+
+def test_a_job_keeps_no_selector_that_the_server_made_up(
+    here: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    objects = cluster()
+    job = next(o for o in objects if o["kind"] == "Job")
+    job["spec"]["selector"] = {"matchLabels": {"batch.kubernetes.io/controller-uid": "1"}}
+    install(here / "bin", objects)
+    assert run(["snapshot", "--live", "--output", "snapshot.yaml"]) == 0
+    Path("dump.json").write_text(json.dumps(job))
+    for path in ("snapshot.yaml", "dump.json"):
+        run(["check", path, "--select", "QC003", "--format", "json"])
+        assert findings(capsysbinary) == []

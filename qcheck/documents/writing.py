@@ -1,7 +1,7 @@
 """Plain data as YAML text: block style, keys sorted, the same text for the same data.
 
-A snapshot of a large cluster has hundreds of thousands of values; ruamel.yaml writes them about fifty times slower (see
-`make bench`). A test reads what is written here with that library.
+A snapshot of a large cluster has hundreds of thousands of values; ruamel.yaml writes them ten times slower (0.1 s
+against 1.1 s of CPU for 2,000 nodes). A test reads what is written here with that library.
 """
 
 from __future__ import annotations

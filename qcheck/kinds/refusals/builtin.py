@@ -72,7 +72,8 @@ def _job(at: Cursor) -> Iterator[Failure]:
         if not slash or not path or key_fault(f"{domain}/x") or len(by) > _LONGEST_MANAGER:
             text = "must be a DNS name, '/' and a path of at most 63 characters in all, such as example.com/controller"
             yield refuse(spec["managedBy"], "JOB-V03", f"Invalid value: {show(by)}: {text}")
-    if spec["selector"].exists and not spec["manualSelector"].boolean():
+    is_stored = at["metadata"]["uid"].exists
+    if spec["selector"].exists and not spec["manualSelector"].boolean() and not is_stored:
         text = "Invalid value: `selector` not auto-generated: the API server writes it, unless manualSelector is true"
         yield refuse(spec["selector"], "JOB-V03", text, on_key=True)
     if not spec["template"].exists:

@@ -68,7 +68,14 @@ def trimmed(item: Object, kind: str) -> Object:
             kind == "Namespace" and field == "spec"
         ):
             kept[field] = _inside(value)
+    if kind == "Job" and isinstance(kept.get("spec"), dict):
+        kept["spec"] = _of_job(_mapping(kept["spec"]))
     return kept
+
+
+def _of_job(spec: Object) -> Object:
+    """A Job without the selector that the API server makes up, which it refuses where a person writes it."""
+    return spec if spec.get("manualSelector") else {k: v for k, v in spec.items() if k != "selector"}
 
 
 def _mapping(value: object) -> Object:
