@@ -14,8 +14,8 @@ VisibilityOnDemand 0.6a 0.9b
 MultiKueue 0.6a 0.9b
 TopologyAwareScheduling 0.9a 0.14b
 TASProfileMixed 0.10a 0.15b
-TASProfileMostFreeCapacity 0.10a
-TASProfileLeastFreeCapacity 0.10a
+TASProfileMostFreeCapacity 0.10a 0.13x
+TASProfileLeastFreeCapacity 0.10a 0.17x
 LocalQueueDefaulting 0.10a 0.12b 0.17g
 LocalQueueMetrics 0.10a 0.17b
 ConfigurableResourceTransformations 0.9a 0.10b 0.14g
@@ -74,21 +74,52 @@ MultiKueueRemoteSpecSync 0.20b
 RecomputeAssignmentUponPreemptionTargetsOverlap 0.20b
 TASCacheTopologyTree 0.20b
 PrioritizePreemptorWorkloads 0.20a
+CleanupProvisioningRequestsOnEviction 0.17b
+DeferRayServiceFinalizationForRedisCleanup 0.19b
+FailureRecoveryPolicy 0.15a
+FastQuotaReleaseInPodIntegration 0.17a
+MetricForWorkloadCreationLatency 0.18b
+MetricsForCohorts 0.18b
+MultiKueueIncrementalDispatcherConfig 0.19b
+MultiKueueIncrementalDispatcherRespectConfigOrder 0.19b
+RemoveFinalizersWithStrictPatch 0.17b
+SchedulerLibraryIntegration 0.19a
+SkipAncestorCheckForDeletedWorkloads 0.18b
+SkipReassignmentForPodOwnedWorkloads 0.17b
+TASAssignmentsEncodingByHostnamePrefix 0.19b
+TASCacheNodeMatchResults 0.17b
+TASCachingRemainingResources 0.17b
+TASRecomputeAssignmentWithinSchedulingCycle 0.18b
+TLSOptions 0.16b 0.20g
+VectorizedResourceRequests 0.18b
+WorkloadRequestUseMergePatch 0.14a
 """
 
+Release = tuple[int, int]
+_TOPOLOGY = "TopologyAwareScheduling"
 NEEDS = {
-    "TASFailedNodeReplacementFailFast": ("TASFailedNodeReplacement",),
-    "TASReplaceNodeOnPodTermination": ("TASFailedNodeReplacement",),
-    "TASReplaceNodeDueToNotReadyOverFixedTime": ("TASFailedNodeReplacement",),
+    "TASFailedNodeReplacement": (_TOPOLOGY,),
+    "TASFailedNodeReplacementFailFast": (_TOPOLOGY, "TASFailedNodeReplacement"),
+    "TASReplaceNodeOnPodTermination": (_TOPOLOGY, "TASFailedNodeReplacement"),
+    "TASReplaceNodeDueToNotReadyOverFixedTime": (_TOPOLOGY, "TASFailedNodeReplacement"),
+    "TASBalancedPlacement": (_TOPOLOGY,),
+    "TASReplaceNodeOnNodeTaints": (_TOPOLOGY,),
+    "TASMultiLayerTopology": (_TOPOLOGY,),
+    "TASRespectNodeAffinityPreferred": (_TOPOLOGY,),
+    "TASHandleOverlappingFlavors": (_TOPOLOGY,),
+    "TASProfileMixed": (_TOPOLOGY,),
+    "TASRecomputeAssignmentWithinSchedulingCycle": (_TOPOLOGY,),
     "KueueDRAIntegrationExtendedResource": ("KueueDRAIntegration",),
     "KueueDRAIntegrationPartitionableDevices": ("KueueDRAIntegration",),
     "KueueDRAIntegrationConsumableCapacity": ("KueueDRAIntegration",),
-    "ElasticJobsViaWorkloadSlicesWithTAS": ("ElasticJobsViaWorkloadSlices", "TopologyAwareScheduling"),
+    "ElasticJobsViaWorkloadSlicesWithTAS": ("ElasticJobsViaWorkloadSlices", _TOPOLOGY),
     "UnadmittedWorkloadsExplicitStatus": ("UnadmittedWorkloadsObservability",),
+    "FlavorFungibilityPreserveScanProgress": ("FlavorFungibility",),
 }
-"""Gates that need others; besides, every gate that begins with TAS needs TopologyAwareScheduling."""
+"""Gates that need others to be on."""
+_OLDEST_NEEDS: dict[str, Release] = {"TASProfileMixed": (0, 15), "TASRecomputeAssignmentWithinSchedulingCycle": (0, 20)}
+"""Since which release Kueue does not start where one is on by default and what it needs is not; for the others 0.18."""
 
-Release = tuple[int, int]
 _gates: dict[str, list[tuple[Release, str]]] = {}
 
 
@@ -117,8 +148,17 @@ def is_on(name: str, release: Release) -> bool:
 
 def needed_by(name: str) -> tuple[str, ...]:
     """The gates that must be on for this one."""
-    topology = ("TopologyAwareScheduling",) if name.startswith("TAS") else ()
-    return (*topology, *NEEDS.get(name, ()))
+    return NEEDS.get(name, ())
+
+
+def dependents(name: str, release: Release) -> list[str]:
+    """The gates on by default that keep Kueue from starting where this one alone is turned off."""
+    first = (0, 18)
+    return [
+        gate
+        for gate, needed in NEEDS.items()
+        if name in needed and is_on(gate, release) and _OLDEST_NEEDS.get(gate, first) <= release
+    ]
 
 
 def _release(text: str) -> Release:

@@ -6,11 +6,12 @@ from qcheck.cluster import kueue_gates as gate_table
 from qcheck.cluster.labels import LabelSelector, Requirement
 from qcheck.cluster.nearest import nearest
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.kinds.refusals.queues import amount
+from qcheck.kinds.refusals import manager_servers as servers
+from qcheck.kinds.refusals.manager_devices import device_classes
 from qcheck.kinds.refusals.selectors import label_selector
 from qcheck.kinds.refusals.target import refuse
 from qcheck.kinds.schema.failure import show
-from qcheck.kinds.schema.formats import subdomain_fault, value_fault
+from qcheck.kinds.schema.formats import value_fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,27 +41,25 @@ FRAMEWORKS = {
     "leaderworkerset.x-k8s.io/leaderworkerset": "LeaderWorkerSet.v1.leaderworkerset.x-k8s.io",
 }
 """Built-in integrations and the kind of each."""
+_WITHOUT_ADAPTER = ("Deployment.v1.apps", "SparkApplication.v1beta2.sparkoperator.k8s.io")
+"""Kinds that MultiKueue does not send itself."""
 PROFILES = ("TASProfileMixed", "TASProfileMostFreeCapacity", "TASProfileLeastFreeCapacity")
 STRATEGIES = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
 _NAME = "kubernetes.io/metadata.name"
 
 
 def configuration(root: Cursor, target: Target) -> Iterator[Failure]:
-    yield from _certificates(root["internalCertManagement"])
+    yield from servers.certificates(root["internalCertManagement"])
+    yield from servers.tls(root["tls"])
+    yield from servers.visibility(root["visibilityServer"])
+    yield from servers.metric_labels(root["metrics"]["customLabels"])
     yield from _waiting(root["waitForPodsReady"])
-    yield from _integrations(root["integrations"])
+    yield from _integrations(root)
     yield from _namespaces(root)
-    yield from _multikueue(root["multiKueue"])
-    yield from _fair_sharing(root["fairSharing"], root["admissionFairSharing"])
-    yield from _resources(root["resources"])
+    yield from _multikueue(root["multiKueue"], _enabled(root))
+    yield from _fair_sharing(root["fairSharing"], root["admissionFairSharing"], is_v1beta2(root))
+    yield from _resources(root["resources"], target)
     yield from _gates(root["featureGates"], target)
-
-
-def _certificates(at: Cursor) -> Iterator[Failure]:
-    for field in ("webhookServiceName", "webhookSecretName"):
-        name = at[field].text()
-        if at["enable"].data is not False and name is not None and (fault := subdomain_fault(name)):
-            yield refuse(at[field], "CFG-V11", f"Invalid value: {show(name)}: {fault}")
 
 
 def _waiting(at: Cursor) -> Iterator[Failure]:
@@ -70,7 +69,19 @@ def _waiting(at: Cursor) -> Iterator[Failure]:
             yield refuse(value, "CFG-V01", f"Invalid value: {value.data}: must be greater than or equal to 0")
 
 
-def _integrations(at: Cursor) -> Iterator[Failure]:
+def is_v1beta2(root: Cursor) -> bool:
+    return root.text_at("apiVersion").endswith("/v1beta2")
+
+
+def _enabled(root: Cursor) -> dict[str, Cursor | None]:
+    """The kinds of the integrations that are on, with where they are listed; Jobs alone if none is."""
+    listed = root["integrations"]["frameworks"].items()
+    on: dict[str, Cursor | None] = {FRAMEWORKS[f.text() or ""]: f for f in listed if f.text() in FRAMEWORKS}
+    return on if listed else {FRAMEWORKS["batch/job"]: None}
+
+
+def _integrations(root: Cursor) -> Iterator[Failure]:
+    at = root["integrations"]
     seen: dict[str | None, Cursor] = {}
     for name in at["frameworks"].items():
         if isinstance(name.data, str) and name.data not in FRAMEWORKS:
@@ -78,10 +89,11 @@ def _integrations(at: Cursor) -> Iterator[Failure]:
             text = f"Unsupported value: {show(name.data)}: is no built-in integration of Kueue"
             yield refuse(name, "CFG-V02", text, f"write {near}" if near else "")
         yield from _again(name, seen, "CFG-V02")
-    yield from _external(at["externalFrameworks"].items(), "CFG-V03")
+    yield from _external(at["externalFrameworks"].items(), _enabled(root), "CFG-V03")
 
 
-def _external(names: list[Cursor], check: str) -> Iterator[Failure]:
+def _external(names: list[Cursor], enabled: dict[str, Cursor | None], check: str) -> Iterator[Failure]:
+    """Names of kinds that other controllers queue: of none that an integration of Kueue has already."""
     seen: dict[str | None, Cursor] = {}
     for name in names:
         if not isinstance(name.data, str):
@@ -90,8 +102,10 @@ def _external(names: list[Cursor], check: str) -> Iterator[Failure]:
         version, _, group = rest.partition(".")
         if not (kind and version and group):
             yield refuse(name, check, f"Invalid value: {show(name.data)}: must be Kind.version.group")
-        elif name.data in FRAMEWORKS.values():
-            yield refuse(name, check, f"Duplicate value: {show(name.data)}: is built in")
+        elif name.data in enabled:
+            listed = enabled[name.data]
+            text = f"Duplicate value: {show(name.data)}: an integration that is on has it"
+            yield refuse(name, check, text, related=(listed.route,) if listed else ())
         yield from _again(name, seen, check)
 
 
@@ -131,11 +145,13 @@ def _own_namespace(selector: LabelSelector) -> str:
     return named[0] if named else "kueue-system"
 
 
-def _multikueue(at: Cursor) -> Iterator[Failure]:
+def _multikueue(at: Cursor, enabled: dict[str, Cursor | None]) -> Iterator[Failure]:
     origin = at["origin"]
     if origin.text() is not None and (fault := value_fault(origin.text() or "")):
         yield refuse(origin, "CFG-V06", f"Invalid value: {show(origin.data)}: {fault}")
-    yield from _external([f["name"] for f in at["externalFrameworks"].items()], "CFG-V06")
+    adapted = {kind: at for kind, at in enabled.items() if kind not in _WITHOUT_ADAPTER}
+    yield from _external([f["name"] for f in at["externalFrameworks"].items()], adapted, "CFG-V06")
+    yield from _providers(at["clusterProfile"])
     steps = at["incrementalDispatcherConfig"]
     is_incremental = at["dispatcherName"].text() == "kueue.x-k8s.io/multikueue-dispatcher-incremental"
     if steps.exists and not is_incremental:
@@ -144,8 +160,24 @@ def _multikueue(at: Cursor) -> Iterator[Failure]:
         yield refuse(steps["stepSize"], "CFG-V06", f"Invalid value: {steps['stepSize'].data}: must be at least 1")
 
 
-def _fair_sharing(fair: Cursor, admission: Cursor) -> Iterator[Failure]:
+def _providers(at: Cursor) -> Iterator[Failure]:
+    current, old = at["accessProviders"], at["credentialsProviders"]
+    if current.items() and old.items():
+        yield refuse(old, "CFG-V06", "Forbidden: accessProviders is given", on_key=True, related=(current.route,))
+    for provider in current.items() or old.items():
+        command = provider["execConfig"]
+        wanted = [provider["name"], *(command[f] for f in ("command", "apiVersion", "interactiveMode"))]
+        for field in (*wanted, *(e["name"] for e in command["env"].items())):
+            if not field.text():
+                yield refuse(field, "CFG-V06", "Required value: must be specified")
+
+
+def _fair_sharing(fair: Cursor, admission: Cursor, has_list: bool) -> Iterator[Failure]:
+    """`has_list`: whether the version has no default for the list of strategies."""
     strategies = fair["preemptionStrategies"]
+    if has_list and isinstance(strategies.data, list) and not strategies.data:
+        yield refuse(strategies, "CFG-V07", "Required value: must be specified")
+        return
     found = tuple(s.text() for s in strategies.items())
     if (
         strategies.exists
@@ -155,47 +187,23 @@ def _fair_sharing(fair: Cursor, admission: Cursor) -> Iterator[Failure]:
         text = f"Unsupported value: must be [{STRATEGIES[0]}], [{STRATEGIES[1]}], or both in this order"
         yield refuse(strategies, "CFG-V07", text)
     sampling = admission["usageSamplingInterval"]
-    if admission.exists and sampling.text() is not None and not (sampling.text() or "").strip("0.nuµmsh"):
+    if (sampling.text() or "").startswith("-"):
         yield refuse(sampling, "CFG-V08", f"Invalid value: {show(sampling.data)}: must be greater than 0")
     for _, weight in admission["resourceWeights"].mapping():
         if isinstance(weight.data, (int, float)) and weight.data < 0:
             yield refuse(weight, "CFG-V08", f"Invalid value: {weight.data}: must be greater than or equal to 0")
 
 
-def _resources(at: Cursor) -> Iterator[Failure]:
+def _resources(at: Cursor, target: Target) -> Iterator[Failure]:
     inputs: dict[str | None, Cursor] = {}
     for entry in at["transformations"].items():
         if entry["input"].text():
             yield from _again(entry["input"], inputs, "CFG-V09")
-        for _, value in entry["outputs"].mapping():
-            quantity = amount(value)
-            if quantity is not None and quantity.nanos < 0:
-                yield refuse(value, "CFG-V09", f"Invalid value: {show(quantity.text)}: must not be negative")
-    yield from _device_classes(at["deviceClassMappings"])
+    yield from device_classes(at["deviceClassMappings"], target)
     prefixes, strategy = at["excludeResourcePrefixes"], at["quotaCheckStrategy"]
-    if strategy.text() == "IgnoreUndeclared" and prefixes.data:
+    if strategy.text() == "IgnoreUndeclared" and prefixes.data and target.has_gate("QuotaCheckStrategy"):
         text = "Invalid value: IgnoreUndeclared does not go with excludeResourcePrefixes"
         yield refuse(strategy, "CFG-V13", text, related=(prefixes.route,))
-
-
-def _device_classes(at: Cursor) -> Iterator[Failure]:
-    mappings = at.items()
-    names: dict[str | None, Cursor] = {}
-    classes: dict[str | None, Cursor] = {}
-    if len(mappings) > 16:
-        yield refuse(at, "CFG-V10", f"Too many: {len(mappings)}: must have at most 16 items")
-    for mapping in mappings:
-        if mapping["name"].text():
-            yield from _again(mapping["name"], names, "CFG-V10")
-        listed = mapping["deviceClassNames"].items()
-        if isinstance(mapping["deviceClassNames"].data, list) and not 1 <= len(listed) <= 8:
-            text = f"Invalid value: has {len(listed)} items, must have from 1 to 8"
-            yield refuse(mapping["deviceClassNames"], "CFG-V10", text)
-        for name in listed:
-            if name.text() and (fault := subdomain_fault((name.text() or "").replace("/", "."))):
-                yield refuse(name, "CFG-V10", f"Invalid value: {show(name.data)}: {fault}")
-            if not mapping["sources"].exists:
-                yield from _again(name, classes, "CFG-V10")
 
 
 def _gates(at: Cursor, target: Target) -> Iterator[Failure]:
@@ -208,6 +216,8 @@ def _gates(at: Cursor, target: Target) -> Iterator[Failure]:
             )
         elif stage == "g" and value.data is False:
             yield refuse(value, "CFG-V14", f"Invalid value: {name} is locked to true in this release")
+        if value.data is False:
+            yield from _dependents(at, name, value, target)
         for needed in gate_table.needed_by(name) if value.data is True else ():
             if at[needed].data is False or (needed not in on and not target.has_gate(needed)):
                 yield refuse(
@@ -220,6 +230,15 @@ def _gates(at: Cursor, target: Target) -> Iterator[Failure]:
     if len(profiles) > 1:
         text = f"Invalid value: at most one TAS profile can be on: {', '.join(profiles)}"
         yield refuse(at[profiles[1]], "CFG-V14", text, related=(at[profiles[0]].route,))
+
+
+def _dependents(at: Cursor, name: str, off: Cursor, target: Target) -> Iterator[Failure]:
+    """Gates that are on by default and need one that is turned off: Kueue refuses to start."""
+    left = [d for d in gate_table.dependents(name, target.release) if not at[d].exists]
+    if left:
+        verbs = "is on by default and needs" if len(left) == 1 else "are on by default and need"
+        text = f"Invalid value: {', '.join(left)} {verbs} {name}"
+        yield refuse(off, "CFG-V14", text, f"write {', '.join(f'{d}: false' for d in left)} too")
 
 
 def _gate_hint(name: str, target: Target) -> str:

@@ -12,7 +12,18 @@ outputs {..} quantity
     "DeviceClassMapping": """
 name! string
 deviceClassNames! [..] string
-sources @v1beta2 >=0.19 any
+sources @v1beta2 >=0.19 [..]
+  counter DeviceSource
+  capacity DeviceSource
+""",
+    "DeviceSource": """
+name string
+driver string
+deviceSelector any
+""",
+    "AccessProvider": """
+name string
+execConfig any
 """,
     "Selector": """
 matchLabels {..} string
@@ -41,6 +52,11 @@ metrics
     name! string
     sourceLabelKey string
     sourceAnnotationKey string
+    sourceKind CFG-V11 Cohort|LocalQueue|ClusterQueue|Workload =ClusterQueue
+    trackedValues [..] string
+  localQueueMetrics
+    enable bool
+    localQueueSelector Selector
 health
   healthProbeBindAddress string
   readinessEndpointName string
@@ -52,7 +68,10 @@ controller
 tls >=0.16
   minVersion string
   cipherSuites [..] string
-visibilityServer >=0.17 any
+  curvePreferences [..] int32
+visibilityServer >=0.17
+  bindAddress string
+  bindPort int32
 manageJobsWithoutQueueName bool =false
 managedJobsNamespaceSelector Selector
 internalCertManagement
@@ -92,7 +111,9 @@ multiKueue CFG-V06
     name! string
   incrementalDispatcherConfig >=0.18
     stepSize int32
-  clusterProfile >=0.15 any
+  clusterProfile >=0.15
+    accessProviders [..] AccessProvider
+    credentialsProviders [..] AccessProvider
 fairSharing CFG-V07
   enable @v1beta1 bool
   preemptionStrategies @v1beta2:required [..] LessThanOrEqualToFinalShare|LessThanInitialShare
