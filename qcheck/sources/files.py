@@ -7,6 +7,7 @@ Nothing is read twice, and nothing outside the tree (or the git repository aroun
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 from qcheck.sources.ignored import Ignored
@@ -42,8 +43,13 @@ SUFFIXES = (
 SKIPPED = frozenset(
     {".git", ".hg", ".svn", ".terraform", ".terragrunt-cache", ".venv", "venv", ".tox", ".nox", "node_modules"}
     | {"__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".pre-commit"}
+    | {".github", ".gitlab", ".circleci", ".chainsaw-test", ".devcontainer", ".vscode", ".idea"}
 )
 """Directories of tools, never of manifests."""
+OTHER_TEXTS = re.compile(
+    r"\.(?:md|markdown|rst|adoc|txt|html?|sh|bash|py|ps1|ini|conf|toml|service)\.(?:j2|jinja2?|tftpl|tpl|tmpl|gotmpl)"
+)
+"""Ends the names of templates of documents and programs, which may quote manifests."""
 STDIN, STDIN_NAME = "-", "<stdin>"
 LIVE = "live"
 """How a running cluster is called among the inputs: `live`, and `live:KIND` for the objects of a kind."""
@@ -132,6 +138,11 @@ def is_live(path: str) -> bool:
     return path.partition(":")[0] == LIVE and not os.path.exists(path)
 
 
+def may_hold_manifests(name: str) -> bool:
+    """Whether a file of this name is looked at in a tree."""
+    return name.endswith(SUFFIXES) and OTHER_TEXTS.search(name) is None
+
+
 def shown(path: str) -> str:
     """A path as users know it."""
     path = os.path.normpath(path)
@@ -189,12 +200,12 @@ class _Search:
         """Takes note of a file; gives back a directory that is still to be walked."""
         name, path = entry.name, os.path.join(real, entry.name)
         if entry.is_symlink():
-            if name.endswith(SUFFIXES) or os.path.isdir(entry.path):
+            if may_hold_manifests(name) or os.path.isdir(entry.path):
                 self.links.append(entry.path)
         elif entry.is_dir():
             if name not in SKIPPED and not ignored.matches(path + "/"):
                 return entry.path, path, ignored
-        elif name.endswith(SUFFIXES) and entry.is_file() and not ignored.matches(path):
+        elif may_hold_manifests(name) and entry.is_file() and not ignored.matches(path):
             self.files.setdefault(path, File(shown(entry.path), entry.path))
         return None
 

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from contextlib import contextmanager
 
-from qcheck.sources.files import SKIPPED, SUFFIXES, Content, Found, NotRead, repository
+from qcheck.sources.files import SKIPPED, Content, Found, NotRead, may_hold_manifests, repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _is_chosen(path: str, below: list[str]) -> bool:
     """Whether a path of the tree is asked for: by its own name, or by a folder of it and its ending."""
     if path in below:
         return True
-    if not path.endswith(SUFFIXES) or any(step in SKIPPED for step in path.split("/")[:-1]):
+    if not may_hold_manifests(path) or any(step in SKIPPED for step in path.split("/")[:-1]):
         return False
     return any(top == "." or path.startswith(top + "/") for top in below)
 
