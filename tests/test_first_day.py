@@ -91,7 +91,7 @@ OTHERS = {
     ".github/kind/queue.yaml": LOCAL.replace("NS", "${{ env.NS }}"),
     "scripts/apply.sh.tftpl": "kubectl apply -f - <<EOF\n" + LOCAL.replace("NS", "${ns}") + "EOF\n",
     "apps/web/deploy.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: <APP>}\nspec: {replicas: $REPLICAS}\n",
-    "docs/README.md.gotmpl": '{{ template "chart.header" . }}\n```yaml\napiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\n```\n',
+    "docs/README.md.gotmpl": '{{ template "chart.header" . }}\napiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\n',
 }
 HELM = """\
 for word in "$@"; do case "$word" in --values=*) values="${word#--values=}";; esac; done

@@ -90,6 +90,17 @@ def test_what_brings_no_nodes_lowers_nothing(tmp_path: Path, text: str) -> None:
     assert "QC010" not in now
 
 
+def test_a_pool_that_is_off_by_default_may_still_come(tmp_path: Path) -> None:
+    gated = 'variable "gpus" { default = false }\n' + GPUS.replace(
+        '"gpus" {\n', '"gpus" {\n  count = var.gpus ? 1 : 0\n'
+    )
+    now = found(tmp_path, main_tf=gated, system_tf=SYSTEM.replace('variable "size" { default = 3 }\n', ""))
+    assert now["QC201"][0] == "warning"
+    assert "aws_eks_node_group.gpus (off by default: count is var.gpus ? 1 : 0) may bring nodes" in now["QC010"][1]
+    now = found(tmp_path, terraform_tfvars="gpus = false\n")
+    assert (now["QC201"][0], "QC010" in now) == ("error", False)
+
+
 def test_quota_above_what_was_read_is_no_proof_where_nodes_may_come_from_elsewhere(tmp_path: Path) -> None:
     assert found(tmp_path, main_tf=GPUS)["QC101"][0] == "error"
     now = found(tmp_path, more_tf='module "more_nodes" {\n  source = "example/nodes/aws"\n}\n')

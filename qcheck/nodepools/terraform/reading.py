@@ -11,6 +11,7 @@ from qcheck.nodepools.terraform import manifests, modules, plan, pools
 from qcheck.nodepools.terraform.configuration import configurations, too_much
 from qcheck.nodepools.terraform.effort import TooMuch
 from qcheck.nodepools.terraform.elsewhere import elsewhere
+from qcheck.nodepools.terraform.switched_off import switched_off
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,12 +37,16 @@ def read_configurations(texts: Sequence[Text], world: World) -> tuple[list[NodeP
     found: list[list[Resource]] = []
     for root in roots:
         try:
-            found.append(list(root.resources()))
+            resources = list(root.resources())
         except TooMuch:
             problems.append(too_much(root))
-    problems += [
-        problem for resources in found for problem in (*manifests.unread(resources), *elsewhere(resources, folders))
-    ]
+            continue
+        found.append(resources)
+        problems += [
+            *manifests.unread(resources),
+            *elsewhere(resources, folders),
+            *switched_off(root.module, {r.address for r in resources}),
+        ]
     return [pool for resources in found for pool in of_resources(resources, world)], problems
 
 
