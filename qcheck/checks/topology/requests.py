@@ -14,7 +14,7 @@ from qcheck.schedulers.kueue.flavor_eligibility import asks_topology, is_topolog
 from qcheck.schedulers.kueue.gates import TOPOLOGY, is_on
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Hashable, Iterator
 
     from qcheck.answers.verdict import Verdict
     from qcheck.cluster.cluster import Cluster
@@ -35,8 +35,12 @@ class Skipped(Value):
 def topology_flavor_skipped(cluster: Cluster) -> Iterator[Finding]:
     """Workloads without a topology request in queues that mix topology flavors and plain ones."""
     found: dict[tuple[str, str, str | None], Skipped] = {}
+    known_asks: dict[Hashable, Skipped | None] = {}
     for verdict in verdicts_of(cluster) if is_on(cluster, TOPOLOGY) else ():
-        skipped = _skipped(cluster, verdict)
+        ask = (verdict.decision.cluster_queue, verdict.workload.namespace, verdict.workload.ask)
+        if ask not in known_asks:
+            known_asks[ask] = _skipped(cluster, verdict)
+        skipped = known_asks[ask]
         if skipped is not None:
             key = (skipped.queue.name, skipped.flavor.name, skipped.used)
             known = found.setdefault(key, skipped)
