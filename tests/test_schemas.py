@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -41,6 +42,25 @@ def test_the_report_is_what_its_schema_says_and_nothing_more() -> None:
     for finding in report["findings"]:
         finding["data"] = {}
     assert keys_of(report) <= keys_of(schema.schema)
+
+
+CLUSTERS = sorted(path for path in (FIXTURES / "clusters").iterdir() if path.is_dir())
+
+
+@pytest.mark.parametrize("folder", CLUSTERS, ids=lambda path: path.name)
+@pytest.mark.parametrize("command", ["capacity", "suggest"])
+def test_answers_are_what_their_schemas_say(command: str, folder: Path) -> None:
+    validator(command).validate(json.loads(qcheck(command, str(folder), "--format", "json")))
+
+
+def test_the_answer_of_admit_is_what_its_schema_says() -> None:
+    answer = qcheck("admit", str(EXAMPLE / "workloads" / "pretrain.yaml"), "--in", str(EXAMPLE), "--format", "json")
+    validator("admit").validate(json.loads(answer))
+
+
+def test_a_comparison_is_what_its_schema_says() -> None:
+    answer = qcheck("diff", str(EXAMPLE), str(EXAMPLE.parent / "research-fleet-fixed"), "--format", "json")
+    validator("diff").validate(json.loads(answer))
 
 
 def own_pools() -> list[dict[str, Any]]:

@@ -17,6 +17,10 @@ MODULES = {
     "config": "qcheck.settings.schema",
     "report": "qcheck.reports.schema",
     "nodepool": "qcheck.nodepools.schema",
+    "capacity": "qcheck.reports.capacity_schema",
+    "admit": "qcheck.reports.admission_schema",
+    "diff": "qcheck.reports.diff_schema",
+    "suggest": "qcheck.reports.suggest_schema",
     "drift": "qcheck.reports.drift_schema",
     "shares": "qcheck.reports.shares_schema",
     "simulate": "qcheck.reports.simulation_schema",
@@ -31,16 +35,14 @@ def known() -> list[str]:
 
 
 def schema(
-    of: Annotated[
-        str, typer.Argument(metavar="config|report|nodepool|drift|shares|simulate|scenario|KIND", autocompletion=known)
-    ],
+    of: Annotated[str, typer.Argument(metavar="NAME|KIND", autocompletion=known)],
     api_version: Annotated[str, typer.Option("--api-version", help="Of a kind of Kueue: v1beta1 or v1beta2.")] = NEWEST,
     kueue: Annotated[str, typer.Option("--kueue", help="Of a kind of Kueue: the release that serves it.")] = "0.19",
 ) -> None:
-    """Print a JSON Schema: of qcheck.yaml (config), of --format json (report), of the NodePool format (nodepool),
-    of the JSON of `drift`, `shares` and `simulate`, of a scenario for `simulate` (scenario).
+    """Print a JSON Schema: config (qcheck.yaml), report (check --format json), nodepool, scenario; capacity, admit, diff,
+    suggest, drift, shares and simulate (their JSON).
 
-    Or of a kind of Kueue, such as ClusterQueue, as a release serves it: for editors and other validators.
+    Or the schema of a kind of Kueue, such as ClusterQueue, as a release serves it: for editors and other validators.
     """
     found = import_module(MODULES[of]).json_schema() if of in MODULES else _of_kind(of, api_version, kueue)
     to_stdout(json.dumps(found, indent=2) + "\n")

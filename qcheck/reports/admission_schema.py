@@ -1,0 +1,67 @@
+"""The JSON Schema of `qcheck admit --format json`. `admission.py` writes it; a test compares the two."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from qcheck.reports.schema import ObjectPart, Part, PlacePart
+
+
+class ReasonPart(Part):
+    """Why a workload is not admitted or does not run, or why that cannot be told."""
+
+    code: str = Field(description="Kueue's reason word where it has one.")
+    cause: str
+    message: str
+    place: PlacePart | None
+    related: list[PlacePart]
+    flavor: str | None
+    resource: str | None
+    change: str = Field(description="A hint; empty if there is none.")
+
+
+class PodSetPart(Part):
+    name: str
+    count: int
+    requests: dict[str, int] = Field(description="Total of the pod set in base units: devices, milli-cpu, bytes.")
+    flavors: dict[str, str] = Field(description="Flavor by resource.")
+
+
+class PlacedPart(Part):
+    """Equal nodes of a pool with the pods that each gets."""
+
+    pool: str
+    nodes: int
+    names: list[str] = Field(description="The nodes by name, where they are known.")
+    pods_per_node: dict[str, int]
+
+
+class WorkloadPart(Part):
+    object: ObjectPart
+    cluster: str
+    queue: str | None
+    cluster_queue: str | None
+    verdict: str
+    admitted: bool | None = Field(description="null: cannot tell, and the reasons say why.")
+    runs: bool | None = Field(description="null: cannot tell, and the reasons say why.")
+    flavors: dict[str, str] = Field(description="Flavor by resource, over all pod sets.")
+    pod_sets: list[PodSetPart]
+    placement: list[PlacedPart] = Field(description="The witness: where every pod runs.")
+    reasons: list[ReasonPart]
+    change: str = Field(description="The smallest change that was tried and makes it run; empty if none was found.")
+
+
+class AdmissionReport(Part):
+    """What `qcheck admit --format json` writes."""
+
+    schema_number: Literal[1] = Field(alias="schema")
+    workloads: list[WorkloadPart]
+    unjudged: list[str]
+
+
+def json_schema() -> dict[str, object]:
+    """The JSON Schema (2020-12) of the answer."""
+    schema = AdmissionReport.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "qcheck admit"}

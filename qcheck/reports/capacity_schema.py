@@ -1,0 +1,127 @@
+"""The JSON Schema of `qcheck capacity --format json`. `capacity.py` writes it; a test compares the two."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from qcheck.reports.schema import Part
+
+Price = int | float
+"""An amount of the currency in which the settings state prices."""
+
+
+class PoolPart(Part):
+    """Nodes behind a flavor; amounts per node in base units (devices, milli-cpu, bytes)."""
+
+    name: str
+    nodes: int = Field(description="Nodes that exist without an autoscaler.")
+    ceiling_nodes: int | None = Field(description="The most nodes there can be; null without a ceiling.")
+    per_node: int = Field(description="Allocatable of one node.")
+    free_per_node: int = Field(description="What DaemonSets and reserves leave of it.")
+
+
+class StrandedPart(Part):
+    pool: str
+    amount: int
+    by: str = Field(description="The resource that runs out first.")
+
+
+class UsePart(Part):
+    """How many pods of a size or shape fit."""
+
+    name: str
+    size: int
+    pods: int
+    idle: int = Field(description="Devices that stay idle with only such pods.")
+    fragmentation: list[int] = Field(description="Numerator and denominator.")
+    largest_gangs: dict[str, int] = Field(description="Pods of the largest gang in one domain, by level.")
+    stranded: list[StrandedPart]
+
+
+class DomainPart(Part):
+    nodes: int
+    accelerators: int
+
+
+class UsabilityPart(Part):
+    """What the free accelerators are good for."""
+
+    free: int
+    sizes: list[UsePart]
+    shapes: list[UsePart]
+    expected_fragment: list[int] | None = Field(description="Numerator and denominator of the FGD measure.")
+    per_accelerator: dict[str, int] = Field(description="Cpu and memory per device up to which none is stranded.")
+    largest_domains: dict[str, DomainPart]
+
+
+class FlavorPart(Part):
+    """One flavor, shard or node group and one resource, in base units: devices, milli-cpu, bytes."""
+
+    flavor: str
+    scheduler: Literal["kai", "volcano"] | None = Field(default=None, description="Absent for Kueue.")
+    resource: str
+    nominal: int = Field(description="What queues promise.")
+    static: int | None = Field(description="On nodes that exist, after DaemonSets and reserves; null if unknown.")
+    ceiling: int | None = Field(description="The most there can be; null if unknown or unlimited.")
+    daemon_sets: int
+    reserves: int
+    headroom: int | None = Field(description="static - nominal")
+    known: bool
+    estimated: bool
+    pools: list[PoolPart]
+    placeable: dict[str, int] = Field(description="Pods that fit on existing nodes, by their number of devices.")
+    topology: UsabilityPart | None
+    cost_per_hour: Price | None = Field(default=None, description="With prices in the settings.")
+
+
+class SourcePart(Part):
+    """Where the figures of a pool come from."""
+
+    pool: str
+    format: str
+    file: str
+    line: int
+    count_line: int
+    figures: list[str]
+    unknown: str | None
+
+
+class QueueCostPart(Part):
+    queue: str
+    reserved: Price
+    lendable: Price
+
+
+class CostPart(Part):
+    """What the nodes cost per hour: reserved + stranded + unclaimed = hour."""
+
+    hour: Price
+    reserved: Price
+    lendable: Price
+    stranded: Price
+    unclaimed: Price
+    queues: list[QueueCostPart]
+    unpriced: list[str]
+
+
+class ClusterPart(Part):
+    name: str
+    flavors: list[FlavorPart]
+    sources: list[SourcePart]
+    cost: CostPart | None = Field(default=None, description="With prices in the settings.")
+    live: dict[str, Any] | None = Field(default=None, description="Usage and pending pods of a running cluster.")
+
+
+class CapacityReport(Part):
+    """What `qcheck capacity --format json` writes."""
+
+    schema_number: Literal[1] = Field(alias="schema")
+    clusters: list[ClusterPart]
+
+
+def json_schema() -> dict[str, object]:
+    """The JSON Schema (2020-12) of the answer."""
+    schema = CapacityReport.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "qcheck capacity"}

@@ -1,0 +1,95 @@
+"""The JSON Schema of `qcheck diff --format json`. `diff.py` writes it; a test compares the two."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from qcheck.reports.schema import FindingPart, Part
+
+Amount = int | float
+
+
+class CountsPart(Part):
+    error: int
+    warning: int
+    note: int
+
+
+class DiffSummaryPart(Part):
+    new: CountsPart
+    fixed: CountsPart
+    remaining: CountsPart
+
+
+class BothPart(Part):
+    """A figure on both sides; null where the pair does not occur or the figure is unknown."""
+
+    before: int | None
+    after: int | None
+
+
+class CapacityChangePart(Part):
+    """A flavor and resource whose quota or supply differs, in base units: devices, milli-cpu, bytes."""
+
+    flavor: str
+    resource: str
+    nominal: BothPart
+    static: BothPart
+    ceiling: BothPart
+    headroom: BothPart
+
+
+class FieldPart(Part):
+    route: str
+    before: Any
+    after: Any
+
+
+class ObjectChangePart(Part):
+    change: str
+    kind: str
+    name: str
+    was: str | None = Field(description="The former name of a renamed object.")
+    file: str
+    line: int
+    fields: list[FieldPart]
+
+
+class ShareChangePart(Part):
+    """What a queue gets when all are busy; a side is null where the queue does not exist."""
+
+    scheduler: str
+    pool: str
+    resource: str
+    queue: str
+    before: dict[str, Amount | None] | None
+    after: dict[str, Amount | None] | None
+
+
+class ClusterPart(Part):
+    name: str
+    capacity: list[CapacityChangePart]
+    objects: list[ObjectChangePart]
+    shares: list[ShareChangePart]
+
+
+class DiffReport(Part):
+    """What `qcheck diff --format json` writes."""
+
+    schema_number: Literal[1] = Field(alias="schema")
+    base: str
+    head: str
+    summary: DiffSummaryPart
+    unjudged: list[str]
+    clusters: list[ClusterPart]
+    new: list[FindingPart]
+    fixed: list[FindingPart]
+    remaining: list[FindingPart]
+
+
+def json_schema() -> dict[str, object]:
+    """The JSON Schema (2020-12) of the answer."""
+    schema = DiffReport.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "qcheck diff"}

@@ -1,0 +1,49 @@
+"""The JSON Schema of `qcheck suggest --format json`. `suggest.py` writes it; a test compares the two."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from qcheck.reports.schema import Part
+
+
+class EditPart(Part):
+    """A value as it is written, quotes included, and what to write instead."""
+
+    file: str
+    line: int
+    old: str
+    new: str
+
+
+class AlternativePart(Part):
+    """Edits that were applied in memory and checked."""
+
+    kind: Literal["quota", "nodes", "daemonset", "shape", "label", "name"]
+    edits: list[EditPart]
+    resolves: list[str] = Field(description="Fingerprints of the findings that are gone.")
+    leaves: list[str] = Field(description="Fingerprints of those that stay.")
+    brings: list[str] = Field(description="Rules whose warnings are new.")
+    proof: str = Field(description="The sum after the edits.")
+    proved: bool = Field(description="No smaller edit of this kind would do.")
+
+
+class RejectedPart(Part):
+    edit: str
+    why: str
+
+
+class SuggestReport(Part):
+    """What `qcheck suggest --format json` writes."""
+
+    schema_number: Literal[1] = Field(alias="schema")
+    alternatives: list[AlternativePart]
+    rejected: list[RejectedPart]
+
+
+def json_schema() -> dict[str, object]:
+    """The JSON Schema (2020-12) of the answer."""
+    schema = SuggestReport.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "qcheck suggest"}
