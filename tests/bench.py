@@ -38,9 +38,11 @@ LOAD = (
 )
 PLACES = "; [d.span(('metadata', 'name')) for d in loaded.documents]"
 MODEL = (
-    "import gc; gc.disable(); from qcheck import api, reading; from qcheck.settings import Settings; s = Settings(); "
+    "import gc; gc.disable(); from qcheck import api; from qcheck.pipeline import read as reading; "
+    "from qcheck.settings import Settings; s = Settings(); "
     "t = clock(); {1}"
 )
+SIMULATE = "from qcheck import api; t = clock(); api.simulate({0!r}, [{1!r}])"
 PLAIN = "from ruamel.yaml import YAML; yaml = YAML(typ='safe'); t = clock(); yaml.load(open({0!r}, 'rb').read())"
 
 
@@ -214,8 +216,17 @@ def growth(folder: str, runs: int) -> Iterator[str]:
         yield row(f"check, {size * 2:,} documents", large, f"{size:,} documents", 2.2, small.median, "<= 2.2x")
 
 
+def simulation(folder: str, runs: int) -> Iterator[str]:
+    """10,000 workloads on 20 full queues, from the files to the timeline."""
+    top = os.path.join(folder, "simulation")
+    bench_inputs.scenario(top, 10_000)
+    command = inside(SIMULATE, f"{top}/scenario.yaml", f"{top}/cluster")
+    (mine,) = compare([command], folder, max(1, runs // 3))
+    yield row("simulate 10,000 workloads, 20 queues (CPU)", mine, "60 s", 1, 60, "<= 60 s")
+
+
 ROWS: dict[str, Callable[[str, int], Iterator[str]]] = {
-    f.__name__: f for f in (cold, many, loading, nodes, modelling, schema, growth)
+    f.__name__: f for f in (cold, many, loading, nodes, modelling, schema, growth, simulation)
 }
 
 

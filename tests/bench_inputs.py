@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from random import Random
 from typing import Any
 
 KUEUE = "kueue.x-k8s.io/v1beta2"
@@ -365,3 +366,32 @@ def fleet(folder: str, queues: int, flavors: int, nodes: int, workloads: int) ->
     write(os.path.join(folder, "queues.yaml"), "---\n".join(made))
     node_dump(folder, nodes, flavors)
     os.remove(os.path.join(folder, "nodes.json"))
+
+
+def scenario(folder: str, workloads: int, queues: int = 20) -> None:
+    """Queues in one cohort that lend to each other, nearly full, and workloads that arrive, preempt and end."""
+    random = Random(7)
+    every = 105  # seconds between arrivals: about as long as the queues take for one
+    cells = "resources: [{name: cpu, nominalQuota: 400}, {name: nvidia.com/gpu, nominalQuota: 32}]"
+    flavors = ", ".join(f"{{name: {name}, {cells}}}" for name in ("h100", "a100"))
+    objects = [
+        *(f"apiVersion: {KUEUE}\nkind: ResourceFlavor\nmetadata: {{name: {name}}}\n" for name in ("h100", "a100")),
+        *(
+            f"apiVersion: {KUEUE}\nkind: ClusterQueue\nmetadata: {{name: team-{i:02}}}\nspec:\n  cohortName: pool\n"
+            "  namespaceSelector: {}\n  preemption: {withinClusterQueue: LowerPriority, reclaimWithinCohort: Any}\n"
+            f"  resourceGroups: [{{coveredResources: [cpu, nvidia.com/gpu], flavors: [{flavors}]}}]\n"
+            for i in range(queues)
+        ),
+    ]
+    os.makedirs(os.path.join(folder, "cluster"))
+    write(os.path.join(folder, "cluster", "queues.yaml"), "---\n".join(objects))
+    lines = ["version: 1", "evictionDelay: 60s", "workloads:"]
+    for number in range(workloads):
+        gpus, queue = random.choice((1, 1, 2, 4, 8, 8, 16)), min(queues - 1, int(random.expovariate(0.2)))
+        requests = f"{{cpu: {4 * gpus}, nvidia.com/gpu: {gpus}}}"
+        lines.append(
+            f"- {{name: w{number:05}, clusterQueue: team-{queue:02}, priority: {random.choice((0, 0, 50, 100))}, "
+            f"created: {number * every}, duration: {random.choice(('30m', '1h', '4h', '12h'))}, "
+            f"podSets: [{{count: {random.choice((1, 1, 2))}, requests: {requests}}}]}}"
+        )
+    write(os.path.join(folder, "scenario.yaml"), "\n".join(lines) + "\n")
