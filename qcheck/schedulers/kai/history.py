@@ -23,6 +23,13 @@ class Window(Value):
         """The weight of a sample that is `age` samples old, from 1 on."""
         return 0.5 ** (age / self.half_life) if self.half_life else 1.0
 
+    def weights(self, age: int, count: int) -> float:
+        """The weights of `count` samples together, of which the newest is `age` samples old."""
+        if not self.half_life:
+            return float(count)
+        decay = self.weight(1)
+        return self.weight(age) * (1 - decay**count) / (1 - decay)
+
     def usage(self, allocated: Sequence[Mapping[str, float]], capacity: float) -> dict[str, float]:
         """Return the part of a constant capacity that each queue held, given its samples from old to new."""
         seen = allocated[-self.size :]

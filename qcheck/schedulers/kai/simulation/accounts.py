@@ -1,0 +1,115 @@
+"""What KAI's queues may have, and what they hold while a cycle goes on."""
+
+from __future__ import annotations
+
+from math import inf
+
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.schedulers.kai.division import UNLIMITED
+from qcheck.schedulers.kai.hierarchy import Share
+from qcheck.schedulers.kai.simulation.gang import DIMENSIONS, NOTHING, Vector, minus, plus
+
+if TYPE_CHECKING:
+    from qcheck.schedulers.kai.hierarchy import Amounts, Hierarchy
+    from qcheck.schedulers.kai.simulation.gang import Gang
+
+
+class Bounds(Value):
+    """What one queue may have in a cycle; `allocatable` is what it may hold before others take it back."""
+
+    name: str
+    parent: str
+    quota: Vector
+    limit: Vector
+    fair: Vector
+    allocatable: Vector
+    priority: int
+    created: float
+
+
+class Accounts:
+    """The queues of one shard and what they hold, ancestors included; `kept` is the part that nobody may preempt."""
+
+    def __init__(self, bounds: dict[str, Bounds], paths: dict[str, tuple[str, ...]], total: Vector) -> None:
+        self.bounds = bounds
+        self.total = total
+        self.paths = paths
+        self.held = dict.fromkeys(bounds, NOTHING)
+        self.kept = dict.fromkeys(bounds, NOTHING)
+
+    def copy(self) -> Accounts:
+        """An independent copy."""
+        other = Accounts(self.bounds, self.paths, self.total)
+        other.held.update(self.held)
+        other.kept.update(self.kept)
+        return other
+
+    def become(self, other: Accounts) -> None:
+        """Go on with what others hold."""
+        self.held, self.kept = other.held, other.kept
+
+    def add(self, gang: Gang) -> None:
+        """A gang starts, or is promised a start."""
+        for name in self.paths[gang.queue]:
+            self.held[name] = plus(self.held[name], gang.total)
+            if not gang.is_preemptible:
+                self.kept[name] = plus(self.kept[name], gang.total)
+
+    def remove(self, gang: Gang) -> None:
+        """A preemptible gang stops."""
+        for name in self.paths[gang.queue]:
+            self.held[name] = minus(self.held[name], gang.total)
+
+    def lets_start(self, gang: Gang) -> bool:
+        """Whether limits let a gang start, and quotas if it cannot be preempted: its queue's and its ancestors'."""
+        asked = [at for at, amount in enumerate(gang.total) if amount > 0]
+        for name in self.paths[gang.queue]:
+            bounds = self.bounds[name]
+            checked = [(self.held[name], bounds.limit)]
+            if not gang.is_preemptible:
+                checked.append((self.kept[name], bounds.quota))
+            for held, bound in checked:
+                if any(bound[at] != UNLIMITED and held[at] + gang.total[at] > bound[at] for at in asked):
+                    return False
+        return True
+
+
+def accounts_of(tree: Hierarchy, shares: Amounts, total: Vector) -> Accounts:
+    """Accounts at the start of a cycle, with nothing held."""
+    bounds = {name: _bounds(tree, name, shares) for name in tree.queues}
+    paths = {name: tuple(queue.name for queue in tree.path(name)) for name in tree.queues}
+    return Accounts(bounds, paths, total)
+
+
+def within(amount: Vector, bound: Vector) -> bool:
+    """Whether no part exceeds its bound; -1 bounds nothing."""
+    return all(b == UNLIMITED or a <= b for a, b in zip(amount, bound, strict=True))
+
+
+def is_tighter(left: Vector, right: Vector) -> bool:
+    """Whether one bound is nowhere wider than another, and somewhere tighter."""
+    ours, theirs = ([inf if a == UNLIMITED else a for a in each] for each in (left, right))
+    return ours != theirs and all(a <= b for a, b in zip(ours, theirs, strict=True))
+
+
+def _bounds(tree: Hierarchy, name: str, shares: Amounts) -> Bounds:
+    queue = tree.queues[name]
+    terms = [queue.terms.get(dimension, Share()) for dimension in DIMENSIONS]
+    fair = tuple(shares[name][dimension] for dimension in DIMENSIONS)
+    return Bounds(
+        name=name,
+        parent=queue.parent,
+        quota=tuple(each.quota for each in terms),
+        limit=tuple(each.limit for each in terms),
+        fair=fair,
+        allocatable=tuple(_allocatable(each, share) for each, share in zip(terms, fair, strict=True)),
+        priority=queue.priority,
+        created=queue.created,
+    )
+
+
+def _allocatable(terms: Share, share: float) -> float:
+    if terms.quota == UNLIMITED:
+        return terms.limit
+    most = max(terms.quota, share)
+    return most if terms.limit == UNLIMITED else min(terms.limit, most)

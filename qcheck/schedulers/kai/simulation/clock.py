@@ -1,0 +1,45 @@
+"""The seconds at which something can happen: the cycles of a run, one after the other."""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.schedulers.kai.simulation.run import Cycle, Run
+
+WINDOWS = 4
+"""How many windows of history a run goes on after the last arrival or end."""
+MOST_CHANGES = 1_000
+"""How many cycles may change something after the last arrival or end."""
+
+
+def cycles(run: Run, start: int, step: int) -> Iterator[Cycle]:
+    """The cycles from the second after `start` on; those in which nothing can change are left out.
+
+    Usage is sampled every `step` seconds. A run that never comes to rest ends some time after its last arrival or end.
+    """
+    at = sample = last_event = start + 1
+    changes = 0
+    while True:
+        cycle = run.cycle(at)
+        yield cycle
+        if cycle.has_event:
+            last_event, changes = at, 0
+        changes += cycle.changes
+        events = [second for second in run.coming() if second > at]
+        upcoming = [*events, at + 1] if cycle.changes else events
+        past = run.past
+        if past is not None and run.waiting and (cycle.changes or not past.is_steady):
+            upcoming.append(max(at, sample) + 1)
+        if not upcoming or changes > MOST_CHANGES:
+            return
+        following = min(upcoming)
+        if past is not None:
+            if not events and following > last_event + WINDOWS * step * past.size:
+                return
+            samples = len(range(sample, following, step))
+            past.add(run.held(), samples)
+            sample += samples * step
+        at = following

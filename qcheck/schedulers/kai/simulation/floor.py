@@ -1,0 +1,77 @@
+"""The GPUs of a shard's nodes, and where pods fit."""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.schedulers.kai.simulation.gang import GPU
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qcheck.schedulers.kai.simulation.gang import Held, Vector
+
+NOWHERE = -1
+"""The node of a pod that asks for no GPU."""
+
+
+class Floor:
+    """`idle`: what a pod can take now, node by node; `room`: the same with what pods that are leaving still hold."""
+
+    def __init__(self, idle: Sequence[float], room: Sequence[float]) -> None:
+        self.idle = list(idle)
+        self.room = list(room)
+
+    def copy(self) -> Floor:
+        """An independent copy."""
+        return Floor(self.idle, self.room)
+
+    def place(self, pods: Sequence[Vector], *, later: bool) -> tuple[int, ...] | None:
+        """Take GPUs for pods, on nodes that have little left first; None with nothing taken where they do not all fit.
+
+        `later` also uses what leaving pods hold.
+        """
+        taken: list[int] = []
+        for pod in pods:
+            node = self._best(pod[GPU], later=later) if pod[GPU] else NOWHERE
+            if node is None:
+                self._give_back(pods, taken, later=later)
+                return None
+            self._take(node, pod[GPU], later=later)
+            taken.append(node)
+        return tuple(taken)
+
+    def hold(self, held: Held) -> None:
+        """A gang runs where it is."""
+        for node, pod in zip(held.nodes, held.gang.pods, strict=True):
+            self._take(node, pod[GPU], later=False)
+
+    def leave(self, held: Held) -> None:
+        """The pods of a gang begin to leave."""
+        for node, pod in zip(held.nodes, held.gang.pods, strict=True):
+            self._take(node, -pod[GPU], later=True)
+
+    def release(self, held: Held) -> None:
+        """The pods of a gang are gone."""
+        for node, pod in zip(held.nodes, held.gang.pods, strict=True):
+            self._take(node, -pod[GPU], later=False)
+
+    def _best(self, asked: float, *, later: bool) -> int | None:
+        found, least = None, (0, 0.0)
+        for node, room in enumerate(self.room):
+            idle = self.idle[node]
+            fits_now = asked <= min(idle, room)
+            if fits_now or (later and asked <= room):
+                rank = (int(not fits_now), idle)
+                if found is None or rank < least:
+                    found, least = node, rank
+        return found
+
+    def _take(self, node: int, amount: float, *, later: bool) -> None:
+        if node != NOWHERE:
+            self.room[node] -= amount
+            if not later:
+                self.idle[node] -= amount
+
+    def _give_back(self, pods: Sequence[Vector], nodes: list[int], *, later: bool) -> None:
+        for node, pod in zip(nodes, pods, strict=False):
+            self._take(node, -pod[GPU], later=later)

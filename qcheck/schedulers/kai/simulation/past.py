@@ -1,0 +1,67 @@
+"""The history of a run: samples of what queues hold, equal ones in a row kept once."""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.schedulers.kai.simulation.gang import DIMENSIONS, NOTHING
+
+if TYPE_CHECKING:
+    from qcheck.schedulers.kai.hierarchy import Amounts
+    from qcheck.schedulers.kai.history import Window
+    from qcheck.schedulers.kai.simulation.gang import Vector
+
+
+class Past:
+    """The samples of a sliding window, from old to new."""
+
+    def __init__(self, window: Window, capacity: Vector) -> None:
+        self._window = window
+        self._capacity = capacity
+        self._runs: list[tuple[dict[str, Vector], int]] = []
+
+    def add(self, held: dict[str, Vector], times: int = 1) -> None:
+        """Adds equal samples."""
+        if not times:
+            return
+        if self._runs and self._runs[-1][0] == held:
+            held, before = self._runs.pop()
+            times += before
+        self._runs.append((held, times))
+        surplus = sum(n for _, n in self._runs) - self._window.size
+        while surplus > 0:
+            oldest, count = self._runs[0]
+            cut = min(surplus, count)
+            surplus -= cut
+            self._runs[0] = (oldest, count - cut)
+            if cut == count:
+                del self._runs[0]
+
+    @property
+    def size(self) -> int:
+        """How many samples the window has."""
+        return self._window.size
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether the whole window is alike, so that more of the same changes nothing."""
+        return len(self._runs) == 1 and self._runs[0][1] >= self._window.size
+
+    def usage(self) -> Amounts:
+        """The part of the capacity that each queue held."""
+        age, whole = 1, 0.0
+        sums: dict[str, list[float]] = {}
+        for held, times in reversed(self._runs):
+            weight = self._window.weights(age, times)
+            age, whole = age + times, whole + weight
+            for queue, amounts in held.items():
+                each = sums.setdefault(queue, list(NOTHING))
+                for at, amount in enumerate(amounts):
+                    each[at] += weight * amount
+        return {
+            queue: {
+                dimension: each[at] / (whole * self._capacity[at])
+                for at, dimension in enumerate(DIMENSIONS)
+                if self._capacity[at]
+            }
+            for queue, each in sums.items()
+        }
