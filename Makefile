@@ -17,8 +17,8 @@ help: ## this list
 demo: $(VENV)/.installed ## check the example cluster, which is wrong on purpose
 	@$(BIN)/qcheck check $(EXAMPLE) || test $$? -eq 1
 
-demo-simulate: $(VENV)/.installed ## two scenarios: an owner takes its quota back; a large job waits for small ones
-	@for story in reserved-and-borrowed one-large-job; do \
+demo-simulate: $(VENV)/.installed ## three scenarios: an owner takes its quota back; a large job waits for small ones, on Kueue and KAI
+	@for story in reserved-and-borrowed one-large-job kai-large-job; do \
 		$(BIN)/qcheck simulate fixtures/scenarios/$$story/scenario.yaml --in fixtures/scenarios/$$story || exit; done
 
 test: $(VENV)/.installed-dev ## all tests, the slow ones too

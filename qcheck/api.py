@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qcheck.answers.drift import Drift
-    from qcheck.answers.simulate import Simulated
+    from qcheck.answers.simulated import Simulated
     from qcheck.answers.verdict import Judged
     from qcheck.findings.result import Result
     from qcheck.pipeline.live import Live

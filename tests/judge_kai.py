@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 from qcheck.cluster.kai import Dimension
 from qcheck.schedulers.kai.hierarchy import Hierarchy, Member, Share
 from qcheck.schedulers.kai.history import Window
+from qcheck.schedulers.kai.simulation.gang import DIMENSIONS, GPU, NOTHING, Gang, Vector
+from qcheck.schedulers.kai.simulation.past import Past
+from qcheck.schedulers.kai.simulation.run import Run, World
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -38,6 +41,7 @@ def compared(path: Path) -> Iterator[tuple[str, str]]:
     kinds: list[tuple[str, Callable[[Record], Iterator[tuple[str, str]]]]] = [
         ("scenarios", _scenario),
         ("traces", _trace),
+        ("traces", _rerun),
         ("runs", _run),
     ]
     for key, judged in kinds:
@@ -118,6 +122,65 @@ def _trace(record: Record) -> Iterator[tuple[str, str]]:
                 yield _usage(f"{record['name']}: usage of {name} cycle {cycle}", used[name], theirs_used)
 
 
+def _rerun(record: Record) -> Iterator[tuple[str, str]]:
+    """The same jobs on qcheck's own cycles: what each queue holds after each, and who is evicted."""
+    given = record["input"]
+    nodes = tuple(float(node["gpus"]) for node in given["nodes"] for _ in range(node["count"]))
+    window = Window(size=int(given["windowSize"]), half_life=given["halfLife"])
+    world = World(
+        tree=Hierarchy(_traced_queue(queue) for queue in given["queues"]),
+        total=_of_gpus(sum(nodes), UNBOUNDED),
+        nodes=nodes,
+        k=_k(given["kValue"]),
+        past=None if given["timeBasedOff"] else Past(window, _of_gpus(sum(nodes), 0.0)),
+    )
+    held = {name: _unfolded(each["allocated"]) for name, each in record["trace"].items()}
+    run = Run(world, _gangs(given["jobs"]))
+    lost: set[tuple[int, str]] = set()
+    for cycle in range(given["cycles"]):
+        lost |= {(cycle, name) for name in run.cycle(cycle).evicted}
+        now = run.held()
+        if world.past is not None:
+            world.past.add(now)
+        for name, theirs in held.items():
+            ours = now.get(name, NOTHING)[GPU]
+            yield _differs(f"{record['name']}: held by {name} after cycle {cycle}", ours, theirs[cycle])
+    theirs_lost = {(event["cycle"], _numbered(*event["job"][1:].split("-"))) for event in record["evictions"]}
+    for cycle, job in sorted(lost | theirs_lost):
+        by = [who for who, events in (("qcheck", lost), ("KAI", theirs_lost)) if (cycle, job) in events]
+        yield (
+            f"{record['name']}: {job}",
+            "" if len(by) == 2 else f"{record['name']}: {by[0]} evicts {job} in cycle {cycle}",
+        )
+
+
+UNBOUNDED = 1e9
+
+
+def _of_gpus(gpus: float, rest: float) -> Vector:
+    return tuple(gpus if dimension is Dimension.GPU else rest for dimension in DIMENSIONS)
+
+
+def _numbered(group: str, number: str) -> str:
+    """A name that sorts in the order of creation."""
+    return f"g{int(group):03}-{number}"
+
+
+def _gangs(jobs: list[Record]) -> Iterator[Gang]:
+    for group, job in enumerate(jobs):
+        priority = job["priorityClassValue"] or 50
+        for number in range(job["count"]):
+            yield Gang(
+                name=_numbered(str(group), f"{number:03}"),
+                queue=job["queue"],
+                pods=(_of_gpus(float(job["gpusPerPod"]), 0.0),) * job["pods"],
+                priority=priority,
+                is_preemptible=priority < 100,
+                since=job["submitAtCycle"],
+                runs_for=job["durationCycles"] or None,
+            )
+
+
 def _usage(name: str, ours: float, theirs: float) -> tuple[str, str]:
     """Usage is recorded with five places."""
     return name, "" if abs(ours - theirs) < 2e-5 else f"{name}: {ours}, recorded: {theirs}"
@@ -125,8 +188,12 @@ def _usage(name: str, ours: float, theirs: float) -> tuple[str, str]:
 
 def _traced_queue(queue: Record) -> Member:
     terms = Share(quota=float(queue["deservedGPUs"]), limit=float(queue["limit"]), weight=float(queue["weight"]))
+    unbounded = Share(quota=-1.0, limit=-1.0, weight=1.0)
     return Member(
-        name=queue["name"], parent=queue["parent"], terms={Dimension.GPU: terms}, priority=queue["priority"] or 100
+        name=queue["name"],
+        parent=queue["parent"],
+        terms={d: terms if d is Dimension.GPU else unbounded for d in Dimension},
+        priority=queue["priority"] or 100,
     )
 
 

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from qcheck.answers.lanes import lanes
 from qcheck.answers.scenario import Actor, Admitted, Scenario, pods, written_workload
-from qcheck.answers.simulate import Simulated, simulate
+from qcheck.answers.simulate import simulate
+from qcheck.answers.simulated import Simulated
 from qcheck.cli import front
 from qcheck.cluster.assemble import assemble
 from qcheck.cluster.cluster import Cluster

@@ -6,14 +6,17 @@ from collections import Counter
 
 from qcheck.answers.question import QuestionError
 from qcheck.answers.scenario import Actor, Admitted, pods, written_workload
+from qcheck.cluster.kai import UNLIMITED
 from qcheck.cluster.quantity import NANO, Quantity, QuantityError, amount, parse_quantity
 from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.schedulers.kai.shards import RESOURCES, shards_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.answers.scenario import Scenario
     from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kai import KaiQueue
     from qcheck.cluster.kueue import ClusterQueue
 
     Spot = tuple[str, str, str]
@@ -29,7 +32,11 @@ def full(cluster: Cluster, scenario: Scenario, shape: str) -> Scenario:
     requests = _requests(cluster, shape)
     taken = {actor.name for actor in scenario.actors}
     held = _held(cluster, scenario)
-    added = [a for q in cluster.queues for a in _fillers(q, requests, scenario, held) if a.name not in taken]
+    fillers = [
+        *(a for q in cluster.queues for a in _fillers(q, requests, scenario, held)),
+        *(a for s in shards_of(cluster) for q in s.leaves for a in _kai_fillers(q, requests, scenario, held)),
+    ]
+    added = [a for a in fillers if a.name not in taken]
     if not added:
         raise QuestionError([f"--full-with {shape}: no queue has quota for one such workload"])
     return replace(scenario, actors=(*added, *scenario.actors))
@@ -77,18 +84,27 @@ def _fillers(queue: ClusterQueue, requests: dict[str, int], scenario: Scenario, 
         many = min((quotas[r] // n for r, n in asked.items()), default=0)
         flavors = {MAIN: dict.fromkeys(asked, flavor)}
         for number in range(1, many + 1):
-            yield _filler(f"full-{queue.name}-{flavor}-{number}", queue, asked, flavors, scenario)
+            yield _filler(f"full-{queue.name}-{flavor}-{number}", queue.name, asked, flavors, scenario)
+
+
+def _kai_fillers(queue: KaiQueue, requests: dict[str, int], scenario: Scenario, held: Counter[Spot]) -> Iterator[Actor]:
+    """Workloads that hold what is left of the quota of a queue of KAI; a resource without a bound counts for nothing."""
+    bounds = {RESOURCES[d]: terms.quota for d, terms in queue.terms.items() if terms.quota != UNLIMITED}
+    asked = {r: n for r, n in requests.items() if n > 0}
+    many = min((int(bounds[r] - held[queue.name, "", r]) // n for r, n in asked.items() if r in bounds), default=0)
+    for number in range(1, many + 1):
+        yield _filler(f"full-{queue.name}-{number}", queue.name, asked, {}, scenario)
 
 
 def _filler(
-    name: str, queue: ClusterQueue, asked: dict[str, int], flavors: dict[str, dict[str, str]], scenario: Scenario
+    name: str, queue: str, asked: dict[str, int], flavors: dict[str, dict[str, str]], scenario: Scenario
 ) -> Actor:
     quantities = {r: Quantity(n * (10**6 if r == "cpu" else NANO), "decimal", "") for r, n in asked.items()}
     return Actor(
         name=name,
         place=scenario.place,
         workload=written_workload(name, None, scenario.place, (pods(MAIN, 1, quantities, scenario.place),)),
-        cluster_queue=queue.name,
+        cluster_queue=queue,
         local_queue=None,
         priority=0,
         priority_class=None,

@@ -11,7 +11,7 @@ from qcheck.schedulers.kueue.simulation.workload import Job
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from qcheck.answers.simulate import Simulated
+    from qcheck.answers.simulated import Simulated
     from qcheck.cluster.kueue import FlavorResource
     from qcheck.schedulers.kueue.simulation.timeline import Span
 
@@ -81,7 +81,7 @@ def waits(jobs: Iterable[Job], spans: Iterable[Span], start: int) -> list[Wait]:
 
 def _lane(run: Simulated, name: str, jobs: list[Job], spans: list[Span]) -> Lane:
     start, end = run.timeline.start, run.timeline.end
-    cells = {q.key: q.nominal for q in run.cluster.queue[name].quotas()}
+    cells = run.quotas[name]
     resources = sorted({r for _, r in cells if is_compute(r)}) or ["cpu"]
     waiting = waits(jobs, spans, start)
     lengths = [(end if w.end is None else w.end) - w.start for w in waiting]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
-    from qcheck.answers.simulate import Simulated
+    from qcheck.answers.simulated import Simulated
 
 
 class Fate(Value):

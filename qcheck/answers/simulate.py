@@ -1,9 +1,11 @@
-"""What Kueue's scheduler does with the workloads of a scenario, cycle by cycle."""
+"""What a scheduler does with the workloads of a scenario, cycle by cycle."""
 
 from __future__ import annotations
 
 from qcheck.answers.question import QuestionError, fault
-from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.answers.simulate_kai import is_for_kai, simulate_kai
+from qcheck.answers.simulated import Barred, Simulated
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.kueue.admission import copies_of
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 from qcheck.schedulers.kueue.inactive_queues import inactive
@@ -11,11 +13,11 @@ from qcheck.schedulers.kueue.priorities import kueue_rank
 from qcheck.schedulers.kueue.routing import destination
 from qcheck.schedulers.kueue.simulation.jobs import Jobs, UnknownCell
 from qcheck.schedulers.kueue.simulation.ledger import Ledger
-from qcheck.schedulers.kueue.simulation.rules import Rules, rules_of
+from qcheck.schedulers.kueue.simulation.rules import rules_of
 from qcheck.schedulers.kueue.simulation.run import Simulation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from qcheck.answers.scenario import Actor, Scenario
     from qcheck.cluster.cluster import Cluster
@@ -25,51 +27,15 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kueue.simulation.workload import Holder, Job
 
 
-class Barred(Value):
-    """A workload that the scheduler never sees, and why."""
-
-    workload: str
-    queue: str
-    code: str
-    message: str
-
-
-class Simulated(Value):
-    """The answer: the run on one cluster, its workloads, and those that take no part in it."""
-
-    cluster: Cluster
-    scenario: Scenario
-    rules: Rules
-    timeline: Timeline
-    jobs: tuple[Job, ...]
-    barred: tuple[Barred, ...]
-
-    @property
-    def not_simulated(self) -> tuple[str, ...]:
-        """What would happen on the cluster and is left out here."""
-        return tuple(_left_out(self))
-
-
-def _left_out(run: Simulated) -> Iterator[str]:
-    yield "pods start and end in no time: admission counts, not when a container runs"
-    if any(pool.minimum != pool.maximum for pool in run.cluster.pools):
-        yield "the time that an autoscaler takes to add nodes"
-    used = {run.cluster.queue[job.queue].name: run.cluster.queue[job.queue] for job in run.jobs}
-    flavors = {f.name for q in used.values() for f in q.flavors()}
-    if any(run.cluster.flavor[f].topology for f in flavors if f in run.cluster.flavor):
-        yield "placement in the topology: a workload that fits the quota counts as placed"
-    if any(q.checks for q in used.values()):
-        yield "admission checks: they count as passed at once"
-    if run.cluster.configuration is not None and run.cluster.configuration.admission_fair_sharing:
-        yield "admission fair sharing: usage of the past does not change the order of a queue"
-    if any(p.minimum is not None for a in run.scenario.actors for p in a.workload.pod_sets):
-        yield "partial admission: every workload is admitted with all of its pods"
-    if any(s.preempted_by for s in run.timeline.spans):
-        yield "checkpoints: a preempted workload runs for its whole duration again"
-
-
 def simulate(cluster: Cluster, scenario: Scenario, report: Report | None = None) -> Simulated:
     """Runs a scenario. Raises `QuestionError` for a workload that names what the cluster does not have."""
+    return (
+        simulate_kai(cluster, scenario, report) if is_for_kai(cluster, scenario) else _kueue(cluster, scenario, report)
+    )
+
+
+def _kueue(cluster: Cluster, scenario: Scenario, report: Report | None) -> Simulated:
+    """Runs a scenario on Kueue's queues."""
     rules = rules_of(cluster, scenario.is_fair)
     ledger = Ledger(cohort_tree(cluster))
     cast = _Cast(cluster, ledger)
@@ -81,14 +47,37 @@ def simulate(cluster: Cluster, scenario: Scenario, report: Report | None = None)
     simulation = Simulation(queues, rules, ledger, scenario.start, scenario.eviction_delay)
     simulation.hold(cast.holders)
     simulation.submit(cast.jobs)
+    timeline = simulation.run(report)
+    jobs = (*(h.job for h in cast.holders), *cast.jobs)
+    mode = "fair sharing" if rules.is_fair else "classical preemption"
     return Simulated(
-        cluster=cluster,
+        title=f"Kueue {cluster.policy.kueue}, {mode}",
         scenario=scenario,
-        rules=rules,
-        timeline=simulation.run(report),
-        jobs=(*(h.job for h in cast.holders), *cast.jobs),
+        quotas={job.queue: {q.key: q.nominal for q in cluster.queue[job.queue].quotas()} for job in jobs},
+        timeline=timeline,
+        jobs=jobs,
         barred=tuple(cast.barred),
+        not_simulated=tuple(_left_out(cluster, scenario, timeline, {job.queue for job in jobs})),
     )
+
+
+def _left_out(cluster: Cluster, scenario: Scenario, timeline: Timeline, queues: Iterable[str]) -> Iterator[str]:
+    """What would happen on the cluster and is left out."""
+    yield "pods start and end in no time: admission counts, not when a container runs"
+    if any(pool.minimum != pool.maximum for pool in cluster.pools):
+        yield "the time that an autoscaler takes to add nodes"
+    used = [cluster.queue[name] for name in queues]
+    flavors = {f.name for q in used for f in q.flavors()}
+    if any(cluster.flavor[f].topology for f in flavors if f in cluster.flavor):
+        yield "placement in the topology: a workload that fits the quota counts as placed"
+    if any(q.checks for q in used):
+        yield "admission checks: they count as passed at once"
+    if cluster.configuration is not None and cluster.configuration.admission_fair_sharing:
+        yield "admission fair sharing: usage of the past does not change the order of a queue"
+    if any(p.minimum is not None for a in scenario.actors for p in a.workload.pod_sets):
+        yield "partial admission: every workload is admitted with all of its pods"
+    if any(s.preempted_by for s in timeline.spans):
+        yield "checkpoints: a preempted workload runs for its whole duration again"
 
 
 class _Cast:
@@ -155,8 +144,9 @@ class _Cast:
     def _named(self, actor: Actor, key: str, name: str) -> ClusterQueue | None:
         queue = self._cluster.queue.get(name)
         if queue is None:
-            known = ", ".join(sorted(self._cluster.queue)) or "none"
-            message = f"{actor.name}: there is no ClusterQueue {name}; there are: {known}"
+            known = ", ".join(sorted([*self._cluster.queue, *(q.name for q in self._cluster.kai_queues)])) or "none"
+            kinds = "ClusterQueue and no Queue" if self._cluster.kai_queues else "ClusterQueue"
+            message = f"{actor.name}: there is no {kinds} {name}; there are: {known}"
             self.faults.append(fault(actor.place.at(key), message))
         return queue
 

@@ -1,4 +1,4 @@
-"""`qcheck simulate`: what Kueue's scheduler does with many workloads, cycle by cycle."""
+"""`qcheck simulate`: what a scheduler does with many workloads, cycle by cycle."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from qcheck.reports.html.simulation import render
 from qcheck.sources.git import GitError
 
 if TYPE_CHECKING:
-    from qcheck.answers.simulate import Simulated
+    from qcheck.answers.simulated import Simulated
 
 
 def _html(run: Simulated) -> str:

@@ -20,3 +20,15 @@ def go_seconds(text: str) -> Fraction | None:
         return None
     total = sum((Fraction(amount) * _UNITS[unit] for amount, unit in re.findall(_PART, found[2])), Fraction(0))
     return -total if found[1] == "-" else total
+
+
+_DAYS = {"d": 86_400, "w": 604_800, "y": 31_536_000}
+_LONG = re.compile(r"(\d+)(ms|[smhdwy])", re.ASCII)
+
+
+def prometheus_seconds(text: str) -> Fraction | None:
+    """Return the seconds of a length as Prometheus writes it, such as `1w` or `1d12h`; None for what it refuses."""
+    parts = _LONG.findall(text)
+    if not parts or "".join(amount + unit for amount, unit in parts) != text:
+        return None
+    return sum((int(amount) * (_UNITS.get(unit) or Fraction(_DAYS[unit])) for amount, unit in parts), Fraction(0))

@@ -51,7 +51,7 @@ class AdmittedPart(Part):
     """Quota that the workload holds from the start, by pod set and resource."""
 
     at: int
-    flavors: Flavors
+    flavors: Flavors = Field(default_factory=dict, description="Not for queues of KAI.")
 
 
 class RepeatPart(Part):

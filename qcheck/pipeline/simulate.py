@@ -17,7 +17,7 @@ from qcheck.sources import files
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qcheck.answers.simulate import Simulated
+    from qcheck.answers.simulated import Simulated
     from qcheck.pipeline.gather import Gathered
     from qcheck.pipeline.live import Live
     from qcheck.pipeline.read import Watch

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from qcheck.answers.lanes import lanes
 from qcheck.answers.outcomes import fate_changes
 from qcheck.cluster.quantity import show_amount
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
     from qcheck.answers.lanes import Lane
     from qcheck.answers.outcomes import Fate
-    from qcheck.answers.simulate import Simulated
+    from qcheck.answers.simulated import ShareStep, Simulated
     from qcheck.reports.jsontext import Json
     from qcheck.schedulers.kueue.simulation.timeline import CycleRecord, Span
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 MOST_EVENTS = 200
 """Steps that the text shows; JSON has all of them."""
 MOST_PENDING = 40
+MOST_SHARES = 12
 
 
 def render_json(run: Simulated) -> str:
@@ -53,7 +56,12 @@ def as_data(run: Simulated) -> Data:
             for lane in lanes(run)
         ],
         "notSimulated": list(run.not_simulated),
+        **({"shares": [{"at": s.at, "shares": _shares(s)} for s in run.shares]} if run.shares else {}),
     }
+
+
+def _shares(step: ShareStep) -> Json:
+    return {name: int(share) if share == int(share) else share for name, share in step.shares.items()}
 
 
 def number(value: Fraction) -> Json:
@@ -73,11 +81,25 @@ def _cycle(record: CycleRecord) -> Data:
 
 def render_text(run: Simulated) -> str:
     """The timeline, the end, and a table of the queues."""
-    mode = "fair sharing" if run.rules.is_fair else "classical preemption"
-    lines = [f"Kueue {run.cluster.policy.kueue}, {mode}, {plural(len(run.jobs), 'workload')}", "", *steps(run)]
+    lines = [f"{run.title}, {plural(len(run.jobs), 'workload')}", "", *steps(run)]
     lines += ["", *ending(run), "", *_table(lanes(run))]
+    lines += ["", *_share_lines(run)] if run.shares else []
     lines += ["", *(f"not simulated: {what}" for what in run.not_simulated)]
     return "\n".join(map(plain, lines)).rstrip() + "\n"
+
+
+def _share_lines(run: Simulated) -> Iterator[str]:
+    """The fair shares at the start, where workloads are preempted, and in between."""
+    yield "fair shares:"
+    found, preempting = run.shares, [c.at for c in run.timeline.cycles if c.preempted]
+    decisive = (bisect_right(found, at, key=lambda step: step.at) - 1 for at in preempting)
+    even = (number * (len(found) - 1) // (MOST_SHARES - 1) for number in range(MOST_SHARES))
+    chosen = sorted(list(dict.fromkeys((0, *decisive, *even)))[:MOST_SHARES])
+    for number in chosen:
+        shares = ", ".join(f"{name} {share:g}" for name, share in found[number].shares.items())
+        yield f"{clock(found[number].at - run.timeline.start):>10}  {shares}"
+    if len(found) > len(chosen):
+        yield f"... {plural(len(found) - len(chosen), 'more change')}: --format json has all of them"
 
 
 def steps(run: Simulated) -> Iterator[str]:

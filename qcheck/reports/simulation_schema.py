@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from qcheck.reports.schema import Part
+from qcheck.schedulers.kai.simulation.session import Action
 from qcheck.schedulers.kueue.simulation.timeline import End
 from qcheck.schedulers.kueue.simulation.words import Cause, Outcome, Site
 
@@ -21,7 +22,7 @@ class AdmissionPart(Part):
 class PreemptionPart(Part):
     workload: str
     by: str
-    reason: Cause
+    reason: Cause | Action
 
 
 class CyclePart(Part):
@@ -47,6 +48,13 @@ class QueuePart(Part):
     preempted: int
 
 
+class SharePart(Part):
+    """KAI's fair shares from a second on, in GPUs by queue."""
+
+    at: int
+    shares: dict[str, int | float]
+
+
 class SimulationReport(Part):
     """What `qcheck simulate --format json` writes."""
 
@@ -57,6 +65,7 @@ class SimulationReport(Part):
     pending: list[PendingPart]
     queues: list[QueuePart]
     not_simulated: list[str]
+    shares: list[SharePart] | None = Field(None, description="Only for queues of KAI.")
 
 
 def json_schema() -> dict[str, object]:

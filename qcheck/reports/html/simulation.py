@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from qcheck.answers.lanes import Lane, Step
-    from qcheck.answers.simulate import Simulated
+    from qcheck.answers.simulated import Simulated
 
 WIDTH, HEIGHT = 1000, 90
 """Units of a lane's picture."""
@@ -27,13 +27,12 @@ LEGEND = (("own", "own quota"), ("borrowed", "borrowed"), ("waiting", "asked for
 def render(run: Simulated) -> str:
     """The whole page."""
     found = lanes(run)
-    mode = "fair sharing" if run.rules.is_fair else "classical preemption"
     body = tag(
         "main",
         tag(
             "header",
             tag("h1", "qcheck simulate"),
-            tag("p", f"Kueue {run.cluster.policy.kueue}, {mode}, {plural(len(run.jobs), 'workload')}", cls="verdict"),
+            tag("p", f"{run.title}, {plural(len(run.jobs), 'workload')}", cls="verdict"),
             cls="top",
         ),
         tag("div", [_key(cls, words) for cls, words in LEGEND], cls="legend"),

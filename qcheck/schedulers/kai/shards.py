@@ -111,7 +111,7 @@ class Shard(Value, cached=True):
         spec = self.spec
         proportion = spec.plugin("proportion") if spec else None
         if proportion is not None and proportion.arguments is not None:
-            return _double(proportion.arguments.get("kValue"), 1.0)
+            return number_or(proportion.arguments.get("kValue"), 1.0)
         return 1.0 if spec is None or spec.k is None else double(spec.k)
 
     def static(self, dimension: Dimension) -> int:
@@ -135,7 +135,7 @@ class Shard(Value, cached=True):
         return bool(self.groups) and all(g.is_known and all(c.knows(resource) for c in g.classes) for g in self.groups)
 
 
-def _double(text: str | None, default: float) -> float:
+def number_or(text: str | None, default: float) -> float:
     try:
         return default if text is None else float(text)
     except ValueError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from math import inf
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
@@ -12,6 +13,14 @@ from qcheck.schedulers.kai.simulation.gang import DIMENSIONS, NOTHING, Vector, m
 if TYPE_CHECKING:
     from qcheck.schedulers.kai.hierarchy import Amounts, Hierarchy
     from qcheck.schedulers.kai.simulation.gang import Gang
+
+
+class Refusal(StrEnum):
+    """Why a gang waits, in KAI's own words."""
+
+    OVER_LIMIT = "OverLimit"
+    OVER_QUOTA = "NonPreemptibleOverQuota"
+    NO_ROOM = "Unschedulable"
 
 
 class Bounds(Value):
@@ -60,18 +69,16 @@ class Accounts:
         for name in self.paths[gang.queue]:
             self.held[name] = minus(self.held[name], gang.total)
 
-    def lets_start(self, gang: Gang) -> bool:
-        """Whether limits let a gang start, and quotas if it cannot be preempted: its queue's and its ancestors'."""
+    def refusal(self, gang: Gang) -> Refusal | None:
+        """Why limits, or quotas for what cannot be preempted, keep a gang waiting: its queue's or an ancestor's."""
         asked = [at for at, amount in enumerate(gang.total) if amount > 0]
         for name in self.paths[gang.queue]:
             bounds = self.bounds[name]
-            checked = [(self.held[name], bounds.limit)]
-            if not gang.is_preemptible:
-                checked.append((self.kept[name], bounds.quota))
-            for held, bound in checked:
-                if any(bound[at] != UNLIMITED and held[at] + gang.total[at] > bound[at] for at in asked):
-                    return False
-        return True
+            if _exceeds(plus(self.held[name], gang.total), bounds.limit, asked):
+                return Refusal.OVER_LIMIT
+            if not gang.is_preemptible and _exceeds(plus(self.kept[name], gang.total), bounds.quota, asked):
+                return Refusal.OVER_QUOTA
+        return None
 
 
 def accounts_of(tree: Hierarchy, shares: Amounts, total: Vector) -> Accounts:
@@ -79,6 +86,10 @@ def accounts_of(tree: Hierarchy, shares: Amounts, total: Vector) -> Accounts:
     bounds = {name: _bounds(tree, name, shares) for name in tree.queues}
     paths = {name: tuple(queue.name for queue in tree.path(name)) for name in tree.queues}
     return Accounts(bounds, paths, total)
+
+
+def _exceeds(amount: Vector, bound: Vector, asked: list[int]) -> bool:
+    return any(bound[at] != UNLIMITED and amount[at] > bound[at] for at in asked)
 
 
 def within(amount: Vector, bound: Vector) -> bool:

@@ -6,7 +6,7 @@ from functools import partial
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.kai.simulation import reclaim
-from qcheck.schedulers.kai.simulation.accounts import accounts_of
+from qcheck.schedulers.kai.simulation.accounts import Refusal, accounts_of
 from qcheck.schedulers.kai.simulation.eviction import Search
 from qcheck.schedulers.kai.simulation.floor import Floor
 from qcheck.schedulers.kai.simulation.gang import DIMENSIONS, NOTHING, Gang, Held, plus
@@ -105,6 +105,10 @@ class Run:
         last, self._last = self._last, at
         has_arrivals = any(last is None or gang.since > last for gang in present.values())
         return Cycle(at, ended, has_arrivals, started, evicted, shares)
+
+    def refusal(self, gang: Gang, at: int) -> Refusal:
+        """Why a gang waits."""
+        return self._session(self._shares(self.waiting.values()), at).accounts.refusal(gang) or Refusal.NO_ROOM
 
     def held(self) -> dict[str, Vector]:
         """What each queue holds, ancestors included."""

@@ -51,7 +51,7 @@ class Session:
 
     def start(self, gang: Gang) -> bool:
         """Start a gang, or promise it what is about to be free; say whether either is possible."""
-        if not self.accounts.lets_start(gang):
+        if self.accounts.refusal(gang) is not None:
             return False
         nodes = self.floor.place(gang.pods, later=False)
         if nodes is not None:
@@ -62,7 +62,7 @@ class Session:
 
     def promise(self, gang: Gang) -> tuple[int, ...] | None:
         """Promise a gang what is or will be free; return the nodes, or None if it does not fit."""
-        if not self.accounts.lets_start(gang):
+        if self.accounts.refusal(gang) is not None:
             return None
         nodes = self.floor.place(gang.pods, later=True)
         if nodes is not None:

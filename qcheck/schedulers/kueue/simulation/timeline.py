@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.schedulers.kueue.simulation.words import Cause, Outcome, Site, WaitReason
+from qcheck.schedulers.kueue.simulation.words import Outcome, Site
 
 if TYPE_CHECKING:
     from qcheck.cluster.kueue import FlavorResource
@@ -26,9 +26,11 @@ class Admission(Value):
 
 
 class Preemption(Value):
+    """`cause` in the words of the scheduler that ran."""
+
     workload: str
     by: str
-    cause: Cause
+    cause: StrEnum
 
 
 class CycleRecord(Value):
@@ -46,11 +48,11 @@ class CycleRecord(Value):
 
 
 class Waiter(Value):
-    """A workload that waits at the end; `reason` is None for one that was never tried."""
+    """A workload that waits at the end; `reason`, in its scheduler's words, is None for one that was never tried."""
 
     job: Job
     site: Site
-    reason: WaitReason | None
+    reason: StrEnum | None
 
 
 class Span(Value):

@@ -1,0 +1,229 @@
+"""What KAI's scheduler does with the workloads of a scenario, cycle by cycle."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil
+
+from qcheck.answers.kai_timeline import Diary
+from qcheck.answers.question import QuestionError, fault
+from qcheck.answers.simulated import Barred, ShareStep, Simulated
+from qcheck.cluster.kai import UNLIMITED, Dimension
+from qcheck.cluster.policy import KAI_CLASSES
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.schedulers.kai.jobs import NON_PREEMPTIBLE_FROM, job_of
+from qcheck.schedulers.kai.requests import request_of
+from qcheck.schedulers.kai.shards import RESOURCES, shards_of
+from qcheck.schedulers.kai.simulation.clock import cycles
+from qcheck.schedulers.kai.simulation.floor import Floor
+from qcheck.schedulers.kai.simulation.gang import DIMENSIONS, Gang, Held
+from qcheck.schedulers.kai.simulation.run import Run
+from qcheck.schedulers.kai.simulation.world import seconds_per_sample, world_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.answers.scenario import Actor, Scenario
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kai import KaiQueue
+    from qcheck.cluster.kueue import FlavorResource
+    from qcheck.cluster.pods import PodTemplate
+    from qcheck.schedulers.kai.shards import Shard
+    from qcheck.schedulers.kai.simulation.gang import Vector
+    from qcheck.schedulers.kai.simulation.run import World
+    from qcheck.schedulers.kueue.simulation.run import Report
+    from qcheck.schedulers.kueue.simulation.workload import Flavors
+
+TRAIN = KAI_CLASSES["train"]
+"""The priority of a workload for which nobody says any."""
+GPU = RESOURCES[Dimension.GPU]
+
+
+def is_for_kai(cluster: Cluster, scenario: Scenario) -> bool:
+    """Whether the workloads go to queues of KAI. Raises `QuestionError` where only some of them do."""
+    if not cluster.kai_queues:
+        return False
+    ours = [actor for actor in scenario.actors if _queue_name(cluster, actor) is not None]
+    theirs = (a for a in scenario.actors if a.cluster_queue in cluster.queue or a.local_queue in cluster.local_queue)
+    other = next(theirs, None)
+    if ours and other is not None:
+        message = f"{other.name} goes to Kueue, {ours[0].name} to KAI: write a scenario for each scheduler"
+        raise QuestionError([fault(other.place, message)])
+    return bool(ours)
+
+
+def simulate_kai(cluster: Cluster, scenario: Scenario, report: Report | None) -> Simulated:
+    """Runs a scenario on the queues of one shard."""
+    shard = _shard(cluster, scenario)
+    world = world_of(cluster, shard, scenario.eviction_delay)
+    cast = _Cast(cluster, shard, world)
+    for actor in scenario.actors:
+        cast.add(actor)
+    if cast.faults:
+        raise QuestionError(cast.faults)
+    diary = Diary(shard.pool.key, cast.flavors, scenario.start, scenario.eviction_delay)
+    for held in cast.held:
+        diary.holds(held)
+    gangs = {gang.name: gang for gang in cast.gangs}
+    run = Run(world, cast.waiting, cast.held)
+    shares: list[ShareStep] = []
+    for number, cycle in enumerate(cycles(run, scenario.start, seconds_per_sample(shard)), 1):
+        diary.write(number, cycle, gangs)
+        now = {leaf.name: cycle.shares[leaf.name][Dimension.GPU] for leaf in shard.leaves if leaf.name in cycle.shares}
+        if not shares or shares[-1].shares != now:
+            shares.append(ShareStep(cycle.at, now))
+        if report is not None:
+            report(number, cycle.at)
+    timeline = diary.timeline(run)
+    return Simulated(
+        title=_title(cluster, shard, world),
+        scenario=scenario,
+        quotas={queue.name: _quotas(shard, queue, world) for queue in shard.queues},
+        timeline=timeline,
+        jobs=tuple(diary.job(gang) for gang in gangs.values()),
+        barred=tuple(cast.barred),
+        not_simulated=tuple(_left_out(cluster, scenario, shard)),
+        shares=tuple(shares),
+    )
+
+
+def _title(cluster: Cluster, shard: Shard, world: World) -> str:
+    past = f"past usage with k {world.k:g}" if world.past is not None else "no past usage"
+    return f"KAI {cluster.policy.kai.version}, {shard.pool.title}, {past}"
+
+
+def _left_out(cluster: Cluster, scenario: Scenario, shard: Shard) -> Iterator[str]:
+    yield "pods start and end in no time, and an evicted workload runs for its whole duration again"
+    yield "room for cpu and memory on the nodes: only GPUs are placed"
+    yield "consolidation: no workload is moved to make room on one node"
+    if any(pool.minimum != pool.maximum for pool in cluster.pools):
+        yield "nodes that an autoscaler adds"
+    if any(len(p.template.containers) and p.count > 1 for a in scenario.actors for p in a.workload.pod_sets):
+        yield "elastic workloads: all pods of a workload start together"
+    if any(queue.min_runtimes for queue in shard.queues) or (shard.spec and shard.spec.min_runtimes):
+        yield "minimum runtimes: an eviction comes as soon as shares ask for it"
+
+
+def _queue_name(cluster: Cluster, actor: Actor) -> str | None:
+    """The queue of KAI that a workload goes to."""
+    if actor.cluster_queue is not None:
+        known = any(queue.name == actor.cluster_queue for queue in cluster.kai_queues)
+        return actor.cluster_queue if known and actor.cluster_queue not in cluster.queue else None
+    job = job_of(cluster, actor.workload) if actor.local_queue is None else None
+    return job.queue.name if job is not None and job.is_scheduled else None
+
+
+def _shard(cluster: Cluster, scenario: Scenario) -> Shard:
+    """The shard that the workloads of a scenario are in."""
+    names = [_queue_name(cluster, actor) for actor in scenario.actors]
+    found = [shard for shard in shards_of(cluster) if any(name in shard.queue for name in names)]
+    if len(found) > 1:
+        titles = " and ".join(shard.name for shard in found)
+        raise QuestionError(
+            [fault(scenario.place, f"the workloads are in the shards {titles}: write a scenario for each")]
+        )
+    if not found:
+        raise QuestionError([fault(scenario.place, "none of the workloads names a queue that is among the files")])
+    return found[0]
+
+
+def _quotas(shard: Shard, queue: KaiQueue, world: World) -> dict[FlavorResource, int]:
+    """The own quota of a queue; one without bounds is all there is."""
+    return {
+        (shard.pool.key, RESOURCES[dimension]): int(whole)
+        if terms.quota == UNLIMITED
+        else int(max(Fraction(0), terms.quota))
+        for dimension, whole in zip(DIMENSIONS, world.total, strict=True)
+        for terms in [queue.terms[dimension]]
+    }
+
+
+class _Cast:
+    """The workloads of a scenario in their parts: who runs, who waits, who is barred; and what is wrong."""
+
+    def __init__(self, cluster: Cluster, shard: Shard, world: World) -> None:
+        self._cluster = cluster
+        self._shard = shard
+        self._floor = Floor(world.nodes, world.nodes)
+        self.held: list[Held] = []
+        self.waiting: list[Gang] = []
+        self.flavors: dict[str, Flavors] = {}
+        self.barred: list[Barred] = []
+        self.faults: list[str] = []
+
+    @property
+    def gangs(self) -> list[Gang]:
+        """All workloads that take part."""
+        return [*(held.gang for held in self.held), *self.waiting]
+
+    def add(self, actor: Actor) -> None:
+        """Adds a workload."""
+        queue, priority = _queue_name(self._cluster, actor), self._priority(actor)
+        if queue is None:
+            known = ", ".join(sorted(q.name for q in self._shard.leaves))
+            named = actor.cluster_queue or "/".join(actor.local_queue or ("without a name",))
+            message = f"{actor.name}: there is no Queue {named}; there are: {known}"
+            self.faults.append(fault(actor.place, message))
+        if queue is None or priority is None:
+            return
+        why = self._why_barred(queue)
+        if why is not None:
+            self.barred.append(Barred(actor.name, queue, "QueueDoesNotExist", why))
+            return
+        gang = self._gang(actor, queue, priority)
+        pod_sets = actor.workload.pod_sets
+        self.flavors[gang.name] = {p.name: dict.fromkeys(p.template.amounts(), self._shard.name) for p in pod_sets}
+        if not gang.pods:
+            self.faults.append(fault(actor.place, f"{actor.name} has no pods"))
+        elif actor.admitted is None:
+            self.waiting.append(gang)
+        else:
+            nodes = self._floor.place(gang.pods, later=False)
+            if nodes is None:
+                message = f"{actor.name} does not fit on the nodes beside what runs there already"
+                self.faults.append(fault(actor.admitted.place, message))
+            else:
+                self.held.append(Held(gang, nodes, actor.admitted.at))
+
+    def _gang(self, actor: Actor, queue: str, priority: int) -> Gang:
+        job = job_of(self._cluster, actor.workload)
+        stays = job.is_preemptible if job is not None and actor.priority is None else None
+        pods = [_pod(p.template) for p in actor.workload.pod_sets for _ in range(p.count * actor.workload.groups)]
+        return Gang(
+            name=actor.name,
+            queue=queue,
+            pods=tuple(pods),
+            priority=priority,
+            is_preemptible=priority < NON_PREEMPTIBLE_FROM if stays is None else stays,
+            since=actor.created,
+            runs_for=actor.runs_for,
+        )
+
+    def _why_barred(self, queue: str) -> str | None:
+        if queue not in self._shard.queue:
+            return f"no Queue {queue} was read for {self._shard.pool.title}"
+        if queue in self._shard.inner:
+            return f"{queue} is the parent of other queues and runs nothing itself"
+        path = self._shard.path(queue)
+        if queue not in self._shard.hierarchy.queues:
+            return f"the parent of {path[-1].name} was not read"
+        return f"the queues above {queue} form a cycle" if path[-1].parent else None
+
+    def _priority(self, actor: Actor) -> int | None:
+        if actor.priority is not None:
+            return actor.priority
+        if actor.priority_class is not None:
+            known = self._cluster.priority_class.get(actor.priority_class)
+            value = KAI_CLASSES.get(actor.priority_class) if known is None else known.value
+            if value is None:
+                message = f"{actor.name}: there is no PriorityClass {actor.priority_class}"
+                self.faults.append(fault(actor.place.at("priorityClass"), message))
+            return value
+        job = job_of(self._cluster, actor.workload)
+        return TRAIN if job is None or job.priority is None else job.priority
+
+
+def _pod(template: PodTemplate) -> Vector:
+    """What a pod takes; a part of a GPU counts as a whole one."""
+    amounts = request_of(template).amounts
+    return tuple(float(ceil(amounts[d]) if d is Dimension.GPU else amounts[d]) for d in DIMENSIONS)

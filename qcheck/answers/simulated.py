@@ -1,0 +1,44 @@
+"""A simulated run: what a scheduler does with the workloads of a scenario."""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from qcheck.answers.scenario import Scenario
+    from qcheck.cluster.kueue import FlavorResource
+    from qcheck.schedulers.kueue.simulation.timeline import Timeline
+    from qcheck.schedulers.kueue.simulation.workload import Job
+
+
+class Barred(Value):
+    """A workload that the scheduler never sees, and why."""
+
+    workload: str
+    queue: str
+    code: str
+    message: str
+
+
+class ShareStep(Value):
+    """The fair shares of the queues from second `at` on, in devices, until they change."""
+
+    at: int
+    shares: dict[str, float]
+
+
+class Simulated(Value):
+    """The answer: the run on one cluster, its workloads, and those that take no part in it.
+
+    `title` says which scheduler ran and how. `quotas`: the own quota of each queue by cell, in base units.
+    `not_simulated`: what would happen on the cluster and is left out. `shares` are those of KAI.
+    """
+
+    title: str
+    scenario: Scenario
+    quotas: dict[str, dict[FlavorResource, int]]
+    timeline: Timeline
+    jobs: tuple[Job, ...]
+    barred: tuple[Barred, ...]
+    not_simulated: tuple[str, ...]
+    shares: tuple[ShareStep, ...] = ()
