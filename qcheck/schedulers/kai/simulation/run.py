@@ -104,7 +104,7 @@ class Run:
         evicted = {name: by for name, (_, by) in session.evicted.items()}
         last, self._last = self._last, at
         has_arrivals = any(last is None or gang.since > last for gang in present.values())
-        return Cycle(at, ended, has_arrivals, started, evicted, shares)
+        return Cycle(at=at, ended=ended, has_arrivals=has_arrivals, started=started, evicted=evicted, shares=shares)
 
     def refusal(self, gang: Gang, at: int) -> Refusal:
         """Why a gang waits."""
