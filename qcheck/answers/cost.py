@@ -93,10 +93,10 @@ def cost_of(cluster: Cluster) -> Cost | None:
     )
 
 
-def flavor_hour(cluster: Cluster, flavor: str) -> Fraction | None:
-    """Return what the nodes that a flavor selects cost per hour; None where one of them has no price."""
+def pool_hour(cluster: Cluster, pool: str) -> Fraction | None:
+    """Return what the nodes that a quota pool selects cost per hour; None where one of them has no price."""
     total = Fraction()
-    for match in supply_of(cluster).matches(flavor):
+    for match in supply_of(cluster).matches(pool):
         price, count = price_of(cluster, match.group), present(match.group)
         if price is None and count:
             return None

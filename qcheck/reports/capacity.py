@@ -70,7 +70,7 @@ def _line_data(cluster: Cluster, line: CapacityLine) -> dict[str, Json]:
         "pools": [_pool_data(p) for p in line.pools],
         "placeable": {str(size): count for size, count in line.placeable.items()},
         "topology": None if usable is None else usability_data(usable),
-        **flavor_data(cluster, line.flavor),
+        **flavor_data(cluster, line.pool),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from qcheck.answers.cost import HOURS_OF_A_MONTH, cost_of, flavor_hour
+from qcheck.answers.cost import HOURS_OF_A_MONTH, cost_of, pool_hour
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.wording import plain
 
@@ -44,11 +44,11 @@ def cost_data(cluster: Cluster) -> dict[str, Json]:
     return {"cost": {**parts, "queues": queues, "unpriced": list(cost.unpriced)}}
 
 
-def flavor_data(cluster: Cluster, flavor: str) -> dict[str, Json]:
+def flavor_data(cluster: Cluster, pool: str) -> dict[str, Json]:
     """What it adds to each row of a flavor."""
     if not cluster.policy.prices:
         return {}
-    hourly = flavor_hour(cluster, flavor)
+    hourly = pool_hour(cluster, pool)
     return {"costPerHour": None if hourly is None else number(hourly)}
 
 
