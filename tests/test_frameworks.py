@@ -54,6 +54,12 @@ TOTALS: list[tuple[str, str, PodSets]] = [
     ("training", "mpi", [("launcher", 1, {}), ("worker", 2, {GPU: 8})]),
     ("trainjob", "finetune", [("dataset-initializer", 1, {"cpu": 500}), ("node", 4, {"cpu": 16000, GPU: 8})]),
     ("appwrapper", "wrapped", [("wrapped-0", 1, {GPU: 1}), ("wrapped-1", 2, {GPU: 2}), ("wrapped-2", 3, {"cpu": 7000})]),
+    ("appwrapper", "found", [
+        ("found-0", 1, {"cpu": 1000}),
+        ("found-1", 1, {"cpu": 2000}),
+        ("found-2", 6, {"cpu": 3000}),
+        ("found-3", 1, {"cpu": 5000}),
+    ]),
     # Spark's 512m are mebibytes; without coreRequest the limit stands in; the sidecar adds 100m.
     ("spark", "pi", [
         ("driver", 1, {"cpu": 500, "memory": 512 * MI}),

@@ -88,7 +88,11 @@ class Spread(Value):
 
 
 class PodTemplate(Value, cached=True):
-    """The parts of a pod (template) that admission, scheduling and eviction look at. `place` is the pod's `spec`."""
+    """The parts of a pod (template) that admission, scheduling and eviction look at. `place` is the pod's `spec`.
+
+    `is_wrapped`: Kueue sees it through an AppWrapper, which passes on neither what makes an init container a sidecar, nor
+    the RuntimeClass, nor resources of the whole pod.
+    """
 
     place: Place
     labels: dict[str, str]
@@ -118,6 +122,7 @@ class PodTemplate(Value, cached=True):
     scheduler_name: str | None = None
     host_ports: tuple[HostPort, ...] = ()
     spreads: tuple[Spread, ...] = ()
+    is_wrapped: bool = False
 
     @cached_property
     def ask(self) -> Hashable:
@@ -137,6 +142,7 @@ class PodTemplate(Value, cached=True):
             (self.scheduling_gates, self.claim_templates, self.claims, self.one_per_node, self.has_pod_affinity),
             tuple(str(p) for p in self.host_ports),
             tuple(s.ask for s in self.spreads),
+            self.is_wrapped,
         )
 
     def requests(self) -> Quantities:

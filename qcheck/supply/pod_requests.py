@@ -73,6 +73,8 @@ def adjusted(cluster: Cluster, template: PodTemplate, limits: Bounds, as_pod: bo
 
     `as_pod`: in the order in which the API server completes a pod, else in the order in which Kueue completes a template.
     """
+    if template.is_wrapped and not as_pod:
+        template = _as_wrapped(template)
     containers = _with_injected(cluster, template, as_pod)
     changes: dict[str, object] = {
         "overhead": template.overhead or _overhead(cluster, template),
@@ -87,6 +89,14 @@ def adjusted(cluster: Cluster, template: PodTemplate, limits: Bounds, as_pod: bo
     if not cluster.policy.kueue.at_least(_POD_LEVEL_SINCE) and not as_pod:
         changes.update(pod_requests={}, pod_limits={})
     return replace(template, **changes)
+
+
+def _as_wrapped(template: PodTemplate) -> PodTemplate:
+    """What an AppWrapper passes on of a template."""
+    init = tuple(replace(c, is_sidecar=False) for c in template.init_containers)
+    return replace(
+        template, init_containers=init, runtime_class=None, pod_requests={}, pod_limits={}, has_pod_resources=False
+    )
 
 
 def _with_injected(cluster: Cluster, template: PodTemplate, as_pod: bool) -> tuple[Container, ...]:
