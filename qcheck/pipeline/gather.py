@@ -9,14 +9,15 @@ from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.documents.load import load
 from qcheck.findings.result import Inputs, NotRead
 from qcheck.pipeline.model import left_out, model, unjudged_rules
-from qcheck.pipeline.raw import raw
+from qcheck.pipeline.raw import TEMPLATE, raw
 from qcheck.pipeline.read import is_wanted, unwatched
 from qcheck.pipeline.read import read as read_files
+from qcheck.pipeline.relevance import concerns_queues_text
 from qcheck.settings import Settings
 from qcheck.sources import files
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence, Set
+    from collections.abc import Iterator, Sequence, Set
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.problems import Problem
@@ -110,6 +111,15 @@ def collect(
     )
 
 
+def _news(loaded: list[Loaded], raws: Sequence[Raw]) -> Iterator[Loaded]:
+    """Files without the templates of charts, which are named as a whole, and without those of other things than queues."""
+    told = {path for each in raws for path in each.told}
+    for file in loaded:
+        is_template = any(fault.code == TEMPLATE for fault in file.faults)
+        if not is_template or (file.text.path not in told and concerns_queues_text(file.text.text)):
+            yield file
+
+
 def modelled(read: Read, settings: Settings, watch: Watch = unwatched) -> Gathered:
     """Decode what was read, and put it together: one model per cluster."""
     watch("model", 0, 0)
@@ -136,7 +146,11 @@ def modelled(read: Read, settings: Settings, watch: Watch = unwatched) -> Gather
         files=len(loaded),
         documents=sum(len(f.documents) + f.passed_over for f in loaded),
         objects=objects,
-        not_read=(*(NotRead(n.path, n.why) for n in not_read), *left_out(loaded), *unjudged_rules(loaded, settings)),
+        not_read=(
+            *(NotRead(n.path, n.why) for n in not_read),
+            *left_out(_news(loaded, read.raws)),
+            *unjudged_rules(loaded, settings),
+        ),
         unjudged=tuple(unjudged),
         paths=tuple(f.text.path for f in loaded),
     )

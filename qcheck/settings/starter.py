@@ -99,7 +99,7 @@ def _of(proposed: Proposed) -> str:
 
 
 def _capacity(pools: Sequence[NodePool]) -> Iterator[Entry]:
-    autoscaled = [pool for pool in pools if pool.is_autoscaled]
+    autoscaled = [pool for pool in pools if pool.is_autoscaled and not pool.count_unknown]
     if autoscaled:
         above = ("", f"autoscaled: max, or min, or desired: what these count as: {', '.join(map(_range, autoscaled))}")
         yield Entry("capacity", {"autoscaled": "max"}, above=above)
@@ -107,7 +107,7 @@ def _capacity(pools: Sequence[NodePool]) -> Iterator[Entry]:
 
 def _examples(cluster: Cluster) -> Iterator[str]:
     """Lines to put in: what is not known, what looks like a pattern, and where known findings go."""
-    unknown = [pool for pool in cluster.pools if pool.why_unknown]
+    unknown = [pool for pool in cluster.pools if pool.why_unknown and ".tfvars" not in pool.why_unknown]
     if unknown:
         yield from ("", "Not known, so nothing can be said about quota on them:")
         yield from (f"  {pool.name}: {pool.why_unknown}" for pool in unknown)
