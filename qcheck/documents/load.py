@@ -28,11 +28,10 @@ SOURCE = "# Source: "
 """How helm says which template a document comes from."""
 LEFT_OPEN = ("<", "$", "__", "PLACEHOLDER", "REPLACE", "CHANGE", "YOUR_")
 """One of these is in every text with a placeholder that people are to fill in."""
-LEFT_OPEN_VALUE = (
-    r"""(?:[:,\[-][ \t]+|[\[,])["']?[\w./-]*"""
-    r"(?:<[A-Za-z]|\$[A-Za-z_]|__[A-Za-z]|PLACEHOLDER|REPLACE_?ME|CHANGE_?ME|YOUR_)"
-)
-"""Where a value seems to hold one."""
+PLACEHOLDER = re.compile(r"<[A-Za-z]|\$[A-Za-z_]|__[A-Za-z]|PLACEHOLDER|REPLACE_?ME|CHANGE_?ME|YOUR_")
+IN_A_VALUE = re.compile(r"""(?:[:,\[-][ \t]+|[\[,])["']?[\w./-]*\Z""")
+"""What a line holds before a placeholder that is, or begins, a value."""
+LONGEST_BEFORE = 300
 DROPPED = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*[ \t]*(?:#[^\r\n]*)?\Z")
 """Nothing but blank lines and comments."""
 
@@ -238,7 +237,18 @@ def _looks_templated(text: str) -> bool:
     """Whether there is anything for `templates` to look at; cheap."""
     if "{{" in text or "${" in text or "{%" in text or "%{" in text or "<%" in text:
         return True
-    return any(word in text for word in LEFT_OPEN) and re.search(LEFT_OPEN_VALUE, text) is not None
+    return any(_is_left_open(text, word) for word in LEFT_OPEN)
+
+
+def _is_left_open(text: str, word: str) -> bool:
+    """Whether a value seems to hold a placeholder that begins with, or is, `word`."""
+    at = text.find(word)
+    while at >= 0:
+        before = max(text.rfind("\n", 0, at) + 1, at - LONGEST_BEFORE)
+        if PLACEHOLDER.match(text, at) and IN_A_VALUE.search(text[before:at]):
+            return True
+        at = text.find(word, at + 1)
+    return False
 
 
 def _is_template(loaded: Loaded) -> bool:

@@ -24,7 +24,7 @@ def split(manifests: Sequence[Cursor]) -> tuple[list[Cursor], State | None]:
 
     An object whose controller is among the objects is part of the state: its owner is what counts. So are pods that ended.
     """
-    if not any(r["status"].exists or r["metadata"]["ownerReferences"].exists for r in manifests):
+    if not any(_is_of_cluster(r.data) for r in manifests):
         return list(manifests), None
     known = {_key(r) for r in manifests}
     made = {_key(r): key for r in manifests if (key := owner_of(r)) in known and key is not None}
@@ -35,6 +35,16 @@ def split(manifests: Sequence[Cursor]) -> tuple[list[Cursor], State | None]:
         queues={r["metadata"].text_at("name"): _queue(r["status"]) for r in manifests if _is(r, GROUP, "ClusterQueue")},
         made=made,
         events=_events(manifests),
+    )
+
+
+def _is_of_cluster(data: object) -> bool:
+    """Whether an API server wrote a part of an object; on plain data, as every object is asked."""
+    if not isinstance(data, dict):
+        return False
+    metadata = data.get("metadata")
+    return data.get("status") is not None or (
+        isinstance(metadata, dict) and metadata.get("ownerReferences") is not None
     )
 
 

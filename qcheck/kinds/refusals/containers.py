@@ -78,8 +78,9 @@ def _container(at: Cursor) -> Iterator[Failure]:
     yield from _environment(at)
     for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
         yield from _probe(at[probe], probe)
-    for hook in ("postStart", "preStop"):
-        yield from _one_handler(at["lifecycle"][hook], ("exec", "httpGet", "tcpSocket", "sleep"))
+    lifecycle = at["lifecycle"]
+    for hook in ("postStart", "preStop") if lifecycle.exists else ():
+        yield from _one_handler(lifecycle[hook], ("exec", "httpGet", "tcpSocket", "sleep"))
     yield from _security(at["securityContext"])
 
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 _HOST_PATHS = ("", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket")
 _MODES = 0o777
+_NAMED = {"secret": "secretName", "configMap": "name", "persistentVolumeClaim": "claimName"}
+"""Where a source names what it takes."""
+_WITH_MODE = frozenset({"configMap", "secret", "downwardAPI", "projected"})
 
 
 def volumes(spec: Cursor) -> Iterator[Failure]:
@@ -29,30 +32,37 @@ def volumes(spec: Cursor) -> Iterator[Failure]:
         sources = [k for k, v in each.mapping() if k != "name" and v.data is not None]
         for extra in sources[1:]:
             yield refuse(each[extra], "POD-V21", "Forbidden: may not specify more than 1 volume type", on_key=True)
-        yield from _source(each)
+        for kind in sources:
+            yield from _source(kind, each[kind])
 
 
-def _source(at: Cursor) -> Iterator[Failure]:
-    size = amount(at["emptyDir"]["sizeLimit"]) if at["emptyDir"]["sizeLimit"].exists else None
+def _source(kind: str, at: Cursor) -> Iterator[Failure]:
+    if kind == "emptyDir":
+        yield from _size_limit(at["sizeLimit"])
+    elif kind == "hostPath":
+        yield from _host_path(at)
+    elif kind in _NAMED:
+        name = at[_NAMED[kind]]
+        if not name.text() and (kind != "persistentVolumeClaim" or name.exists):
+            yield refuse(name, "POD-V21", "Required value")
+    mode = at["defaultMode"].integer() if kind in _WITH_MODE else None
+    if mode is not None and not 0 <= mode <= _MODES:
+        text = f"Invalid value: {mode}: must be a number between 0 and 0777 (octal), both inclusive"
+        yield refuse(at["defaultMode"], "POD-V21", text)
+
+
+def _size_limit(at: Cursor) -> Iterator[Failure]:
+    size = amount(at) if at.exists else None
     if size is not None and size.nanos < 0:
         text = f"Forbidden: {show(size.text)}: SizeLimit field must be a valid resource quantity"
-        yield refuse(at["emptyDir"]["sizeLimit"], "POD-V21", text)
-    yield from one_of(at["hostPath"]["type"], "POD-V21", _HOST_PATHS)
-    path = at["hostPath"]["path"]
+        yield refuse(at, "POD-V21", text)
+
+
+def _host_path(at: Cursor) -> Iterator[Failure]:
+    yield from one_of(at["type"], "POD-V21", _HOST_PATHS)
+    path = at["path"]
     if ".." in (path.text() or "").split("/"):
         yield refuse(path, "POD-V21", f"Invalid value: {show(path.data)}: must not contain '..'")
-    secret, claim = at["secret"], at["persistentVolumeClaim"]["claimName"]
-    if secret.exists and not secret["secretName"].text():
-        yield refuse(secret["secretName"], "POD-V21", "Required value")
-    if at["configMap"].exists and not at["configMap"]["name"].text():
-        yield refuse(at["configMap"]["name"], "POD-V21", "Required value")
-    if claim.exists and not claim.text():
-        yield refuse(claim, "POD-V21", "Required value")
-    for kind in ("configMap", "secret", "downwardAPI", "projected"):
-        mode = at[kind]["defaultMode"].integer()
-        if mode is not None and not 0 <= mode <= _MODES:
-            text = f"Invalid value: {mode}: must be a number between 0 and 0777 (octal), both inclusive"
-            yield refuse(at[kind]["defaultMode"], "POD-V21", text)
 
 
 def mounts(spec: Cursor, claimed: frozenset[str]) -> Iterator[Failure]:
