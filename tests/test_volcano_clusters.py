@@ -102,3 +102,26 @@ def test_pools_are_the_node_groups_and_all_nodes_if_some_queue_may_use_them(
 )
 def test_queues_over_several_machines_are_no_fault(queues: str, by_group: bool, tmp_path: Path) -> None:
     assert [f.message for f in audit([folder_of(tmp_path, queues, by_group)]).findings if f.severity != "note"] == []
+
+
+@pytest.mark.parametrize("count", ["{min: 0}", '"0x1"'], ids=["autoscaled without a ceiling", "no number"])
+def test_weights_divide_nodes_without_number(count: str, tmp_path: Path) -> None:
+    """What is there without limit is enough for every queue, and its division comes to an end."""
+    nodes = NODES.format(name="large", gpus=8).replace("count: 4", f"count: {count}")
+    capability = "  capability: {nvidia.com/gpu: 16}\n"
+    queues = QUEUE.format(name="a", gpus=16, affinity=capability) + queue("b", 16)
+    folder = folder_of(tmp_path, queues, by_group=False)
+    (tmp_path / "scheduler.yaml").unlink()
+    (tmp_path / "nodes.yaml").write_text(nodes, encoding="utf-8")
+    assert "QC963" not in {f.rule.id for f in audit([folder]).findings if f.rule}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("nvidia.com/gpu: 48", 'nvidia.com/gpu: "-5"'), ("{name: vision}", "[]"), ("{name: vision}", "{name: llm}")],
+    ids=["a negative amount", "no names", "one name twice"],
+)
+def test_no_rule_stops_at_queues_that_the_api_server_refuses(old: str, new: str, tmp_path: Path) -> None:
+    for file in Path(WRONG).rglob("*.yaml"):
+        (tmp_path / file.name).write_text(file.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    assert "QC000" not in {f.rule.id for f in audit([str(tmp_path)]).findings if f.rule}

@@ -61,8 +61,8 @@ class VolcanoQueue(Object, cached=True):
 
     @cached_property
     def amounts(self) -> dict[str, dict[str, int]]:
-        """The three lists of amounts in base units."""
-        return {field: in_base_units(getattr(self, field)) for field in AMOUNTS}
+        """The three lists of amounts in base units, without negative ones, which the API server refuses."""
+        return {field: {r: a for r, a in in_base_units(getattr(self, field)).items() if a >= 0} for field in AMOUNTS}
 
     @property
     def is_below_another(self) -> bool:

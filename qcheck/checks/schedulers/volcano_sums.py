@@ -110,7 +110,7 @@ def _is_advertised(groups: tuple[NodeGroup, ...], resource: str) -> bool:
 
 
 def _excess(cluster: Cluster, resource: str, over: Overdraft, stated: Stated) -> Excess:
-    amounts = [(q, *listed[resource]) for q, listed in stated if q.name in over.pools]
+    amounts = [(q, *listed[resource]) for q, listed in stated if q.name in over.pools and resource in listed]
     groups = tuple(g for g in supply_of(cluster).groups if g.name in over.groups)
     return Excess(
         resource=resource,

@@ -64,7 +64,7 @@ def larger(left: Amounts, right: Amounts) -> Amounts:
 
 def fits(left: Amounts, right: Amounts) -> bool:
     """Whether `left` is at most `right` in every resource, up to a negligible amount."""
-    return all(a < (b := right.get(r, 0)) or _gap(a, b) < negligible(r) for r, a in left.items())
+    return all(a <= (b := right.get(r, 0)) or _gap(a, b) < negligible(r) for r, a in left.items())
 
 
 def falls_short(left: Amounts, right: Amounts) -> bool:
@@ -74,7 +74,9 @@ def falls_short(left: Amounts, right: Amounts) -> bool:
 
 def same(left: Amounts, right: Amounts) -> bool:
     """Whether both name the same resources in amounts that Volcano, which holds them as doubles, cannot tell apart."""
-    return left.keys() == right.keys() and all(_gap(a, right[r]) * 2**53 <= a for r, a in left.items())
+    return left.keys() == right.keys() and all(
+        a == (b := right[r]) or _gap(a, b) * 2**53 <= a < UNLIMITED for r, a in left.items()
+    )
 
 
 def _gap(left: Amount, right: Amount) -> Amount:

@@ -227,7 +227,7 @@ def _set_below(queue: StoredQueue, resource: str, existing: Mapping[str, StoredQ
 def children_above(parent: StoredQueue, below: Iterable[StoredQueue]) -> Iterator[Violation]:
     """Guarantees or deserved amounts of children that exceed the parent's; what the parent does not set counts as 0."""
     queues = tuple(below)
-    for field in ("guarantee", "deserved"):
+    for field in ("guarantee", "deserved") if queues else ():
         own, total = counted(getattr(parent, field)), amounts()
         for queue in queues:
             total = added(total, counted(getattr(queue, field)))
