@@ -206,3 +206,21 @@ def test_a_job_keeps_no_selector_that_the_server_made_up(
     for path in ("snapshot.yaml", "dump.json"):
         run(["check", path, "--select", "QC003", "--format", "json"])
         assert findings(capsysbinary) == []
+
+
+def test_nodes_that_may_not_be_listed_are_not_zero(here: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    install(here / "bin", cluster(), forbidden=["Node"])
+    assert run(["capacity", "--live", "--format", "json"]) == 2
+    [line] = json.loads(capsysbinary.readouterr().out)["clusters"][0]["flavors"]
+    assert (line["static"], line["headroom"]) == (None, None)
+
+
+def test_one_of_several_clusters_is_the_live_one(here: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    install(here / "bin", cluster())
+    Path("qcheck.yaml").write_text("version: 1\nclusters: {a: {include: ['a/**']}, b: {include: ['b/**']}}\n")
+    assert run(["check", "--live"]) == 2
+    assert b"--cluster" in capsysbinary.readouterr().err
+    for words in (["--live=b"], ["--live", "--cluster", "b"]):
+        assert run(["check", *words, "--select", "QC101", "--format", "json"]) == 1
+        [found] = json.loads(capsysbinary.readouterr().out)["findings"]
+        assert found["cluster"] == "b"

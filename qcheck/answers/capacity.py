@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.quota_pool import SchedulerName, pool_name
 from qcheck.cluster.resources import is_compute
+from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.table import promises_of
 from qcheck.supply.groups import ALL
@@ -81,7 +82,8 @@ def capacity_lines(cluster: Cluster) -> tuple[CapacityLine, ...]:
 def _line(cluster: Cluster, pool: str, resource: str) -> CapacityLine:
     supply = supply_of(cluster)
     quotas = promises_of(cluster).cells.get((pool, resource), ())
-    known = supply.is_known(pool, resource)
+    may_hide_nodes = cluster.live and not cluster.has_all(NODES)
+    known = supply.is_known(pool, resource) and not may_hide_nodes
     scheduler = cluster.quota_pools[pool].scheduler if pool in cluster.quota_pools else SchedulerName.KUEUE
     pools = tuple(_pool(m, resource) for m in supply.matches(pool))
     return CapacityLine(
