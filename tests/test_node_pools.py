@@ -295,3 +295,13 @@ def test_fields_of_another_type_never_raise(seed: int) -> None:
     for pool in read([*roots, *whole], {})[0]:
         assert pool.count_place.span
         assert pool.maximum is None or pool.maximum >= 0
+
+
+def test_pools_that_a_compute_class_names_are_reached_by_its_label(tmp_path: Path) -> None:
+    (tmp_path / "class.yaml").write_text(
+        "apiVersion: cloud.google.com/v1\nkind: ComputeClass\nmetadata: {name: gpu}\nspec: {priorities: [{nodepools: [a]}]}\n"
+    )
+    text = 'resource "google_container_node_pool" "NAME" {\n  name = "NAME"\n  node_count = 1\n  node_locations = ["z"]\n}\n'
+    (tmp_path / "main.tf").write_text(text.replace("NAME", "a") + text.replace("NAME", "b"))
+    labels = {p.name: p.labels.get("cloud.google.com/compute-class") for p in pools(tmp_path)}
+    assert labels == {"a": "gpu", "b": None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.labels import Taint
+from qcheck.cluster.nodes import LabelOrigin
 from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools.figures import Count, Figures
@@ -11,7 +12,7 @@ from qcheck.nodepools.provided import GKE, Provided
 from qcheck.nodepools.scalars import place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from qcheck.cluster.nodes import Machine, NodePool
     from qcheck.documents.cursor import Cursor
@@ -54,6 +55,21 @@ def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
             other=figures,
         )
     )
+
+
+def with_classes(roots: Iterable[Cursor], pools: Iterable[NodePool]) -> list[NodePool]:
+    """Pools, with the label of the ComputeClass that names them: pods get to them by it."""
+    named: dict[str, str] = {}
+    for root in roots:
+        for priority in root["spec"]["priorities"].items():
+            for pool in priority["nodepools"].items():
+                named.setdefault(pool.text() or "", root["metadata"].text_at("name"))
+    return [_in_class(p, named[p.name]) if p.name in named and LABEL not in p.labels else p for p in pools]
+
+
+def _in_class(pool: NodePool, name: str) -> NodePool:
+    origin = LabelOrigin(f"ComputeClass {name}", before_boot=True)
+    return replace(pool, labels={**pool.labels, LABEL: name}, added={**pool.added, LABEL: origin})
 
 
 def _types(priorities: list[Cursor], own: Mapping[str, Machine]) -> Types:

@@ -53,6 +53,10 @@ def read(
 
         more, problems = read_configurations(hcl, world)
         pools += more
+    if classes := [root for module, root in mine if module == "computeclass"]:
+        from qcheck.nodepools.computeclass import with_classes  # 0.4 ms
+
+        pools = with_classes(classes, pools)
     if plugin:
         from qcheck.nodepools.sharing import shared  # 0.4 ms
 
