@@ -58,6 +58,7 @@ def _kueue(cluster: Cluster, scenario: Scenario, report: Report | None) -> Simul
         jobs=jobs,
         barred=tuple(cast.barred),
         not_simulated=tuple(_left_out(cluster, scenario, timeline, {job.queue for job in jobs})),
+        names_reasons=rules.names_reasons,
     )
 
 

@@ -31,7 +31,8 @@ class Simulated(Value):
     """The answer: the run on one cluster, its workloads, and those that take no part in it.
 
     `title` says which scheduler ran and how. `quotas`: the own quota of each queue by cell, in base units.
-    `not_simulated`: what would happen on the cluster and is left out. `shares` are those of KAI.
+    `not_simulated`: what would happen on the cluster and is left out. `names_reasons`: the release says why each workload
+    waits, instead of the same for all. `shares` are those of KAI.
     """
 
     title: str
@@ -41,4 +42,5 @@ class Simulated(Value):
     jobs: tuple[Job, ...]
     barred: tuple[Barred, ...]
     not_simulated: tuple[str, ...]
+    names_reasons: bool = True
     shares: tuple[ShareStep, ...] = ()

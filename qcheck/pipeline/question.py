@@ -14,6 +14,8 @@ from qcheck.documents.load import load
 if TYPE_CHECKING:
     from qcheck.documents.document import Document
 
+WORDS = {"missing": "is missing", "model_type": "must be a mapping", "dict_type": "must be a mapping"}
+"""Plain words for kinds of errors that pydantic words for programmers."""
 LARGEST = 50_000_000
 """Bytes of a question at most."""
 
@@ -73,5 +75,5 @@ def at(document: Document, route: tuple[str | int, ...], message: str) -> str:
 def _worded(route: tuple[str | int, ...], kind: str, message: str) -> str:
     named = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in route).lstrip(".")
     said = "there is no such key" if kind == "extra_forbidden" else message.removeprefix("Value error, ")
-    said = "is missing" if kind == "missing" else said
+    said = WORDS.get(kind, said)
     return f"{named}: {said[:1].lower()}{said[1:]}" if named else said

@@ -17,7 +17,9 @@ from qcheck.sources import files
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from qcheck.answers.scenario import Scenario
     from qcheck.answers.simulated import Simulated
+    from qcheck.cluster.cluster import Cluster
     from qcheck.pipeline.gather import Gathered
     from qcheck.pipeline.live import Live
     from qcheck.pipeline.read import Watch
@@ -79,13 +81,20 @@ def _run(
         names = ", ".join(c.name for c in read.clusters)
         raise QuestionError([f"{written.path}: the paths hold several clusters ({names}); name one with --cluster"])
     cluster = read.clusters[0]
+    try:
+        scenario = _staged(written, cluster, full_with, busy)
+        run = simulate(cluster, scenario, lambda number, _: watch("simulate", number, 0))
+    except QuestionError as error:
+        raise QuestionError([*read.inputs.unjudged, *error.faults]) from None
+    return Ran(name, run, read.inputs.unjudged)
+
+
+def _staged(written: ScenarioFile, cluster: Cluster, full_with: str | None, busy: bool) -> Scenario:
+    """The scenario with what holds quota beside it: what runs in the cluster, and full queues."""
     found = [w for w in cluster.workloads if os.path.normpath(w.place.origin.path) in written.manifests]
     scenario = written.scenario(found)
     if busy and cluster.state is None:
         raise QuestionError([NOTHING_RUNS])
     if busy:
         scenario = replace(scenario, actors=(*holders(cluster), *scenario.actors))
-    if full_with is not None:
-        scenario = full(cluster, scenario, full_with)
-    run = simulate(cluster, scenario, lambda number, _: watch("simulate", number, 0))
-    return Ran(name, run, read.inputs.unjudged)
+    return scenario if full_with is None else full(cluster, scenario, full_with)

@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from qcheck.answers.outcomes import Fate
     from qcheck.answers.simulated import ShareStep, Simulated
     from qcheck.reports.jsontext import Json
-    from qcheck.schedulers.kueue.simulation.timeline import CycleRecord, Span
+    from qcheck.schedulers.kueue.simulation.timeline import CycleRecord, Span, Waiter
 
     Data = dict[str, Json]
 
 MOST_EVENTS = 200
 """Steps that the text shows; JSON has all of them."""
 MOST_PENDING = 40
+PENDING = "Pending"
 MOST_SHARES = 12
 
 
@@ -38,7 +39,7 @@ def render_json(run: Simulated) -> str:
 def as_data(run: Simulated) -> Data:
     """The answer as plain data."""
     timeline = run.timeline
-    pending = [(w.job.name, w.site, w.reason.value if w.reason else None) for w in timeline.waiting]
+    pending = [(w.job.name, w.site, _reason(run, w)) for w in timeline.waiting]
     pending += [(b.workload, Site.INADMISSIBLE, b.code) for b in run.barred]
     return {
         "schema": 1,
@@ -62,6 +63,13 @@ def as_data(run: Simulated) -> Data:
 
 def _shares(step: ShareStep) -> Json:
     return {name: int(share) if share == int(share) else share for name, share in step.shares.items()}
+
+
+def _reason(run: Simulated, waiter: Waiter) -> str | None:
+    """The reason in the words of the release: older ones write the same for all."""
+    if waiter.reason is None:
+        return None
+    return waiter.reason.value if run.names_reasons else PENDING
 
 
 def number(value: Fraction) -> Json:
@@ -153,7 +161,7 @@ def ending(run: Simulated) -> Iterator[str]:
         yield f"{at}  does not come to rest: the same workloads are admitted and preempted over and over"
     else:
         yield f"{at}  nothing moves any more"
-    yield f"{plural(len(timeline.running), 'workload')} hold quota, {len(waiting):,} wait"
+    yield f"{plural(len(waiting), 'workload')} waiting, {len(timeline.running):,} with quota"
     for name, queue, why in sorted(waiting)[:MOST_PENDING]:
         yield f"  {name} in {queue}: {why}"
     if len(waiting) > MOST_PENDING:

@@ -271,8 +271,7 @@ class Simulation:
 
     def _requeue(self, entry: Entry) -> Site:
         has_flavors_left = any(seen != LAST for seen in entry.progress.values())
-        reason = self._reason(entry) if self._rules.names_reasons else WaitReason.PENDING
-        return self._waiting[entry.job.queue].requeue(entry.job, entry.outcome, has_flavors_left, reason)
+        return self._waiting[entry.job.queue].requeue(entry.job, entry.outcome, has_flavors_left, self._reason(entry))
 
     def _reason(self, entry: Entry) -> WaitReason:
         default = _WAITS_FOR.get(entry.outcome, WaitReason.WAITING_FOR_QUOTA)

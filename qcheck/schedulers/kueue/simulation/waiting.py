@@ -29,7 +29,6 @@ class Waiting:
         self._is_strict = queue.strategy == STRICT
         self._groups_shapes = rules.groups_shapes and not self._is_strict
         self._is_sticky = rules.has_sticky_heads and not self._is_strict
-        self._evicted_reason = WaitReason.PENDING_EVALUATION if rules.names_reasons else WaitReason.PENDING
         self._reasons: dict[str, WaitReason] = {}
         self._heap: list[tuple[Order, str]] = []
         self._listed: set[str] = set()
@@ -56,7 +55,7 @@ class Waiting:
 
     def take_back(self, job: Job) -> None:
         """Takes an evicted workload."""
-        self._reasons[job.name] = self._evicted_reason
+        self._reasons[job.name] = WaitReason.PENDING_EVALUATION
         self.push(job)
 
     def _offer(self, job: Job) -> None:

@@ -30,9 +30,8 @@ class Cause(StrEnum):
 
 
 class WaitReason(StrEnum):
-    """Why a workload waits: the reason of its QuotaReserved condition. PENDING is the only one before 0.20."""
+    """Why a workload waits: the reason of its QuotaReserved condition, which before 0.20 is `Pending` for all of them."""
 
-    PENDING = "Pending"
     WAITING_FOR_QUOTA = "WaitingForQuota"
     EXCEEDS_MAX_QUOTA = "ExceedsMaxQuota"
     NO_MATCHING_FLAVOR = "NoMatchingFlavor"
