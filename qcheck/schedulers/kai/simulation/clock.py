@@ -31,7 +31,7 @@ def cycles(run: Run, start: int, step: int) -> Iterator[Cycle]:
         events = [second for second in run.coming() if second > at]
         upcoming = [*events, at + 1] if cycle.changes else events
         past = run.past
-        if past is not None and run.waiting and (cycle.changes or not past.is_steady):
+        if past is not None and run.present and (cycle.changes or not past.is_steady):
             upcoming.append(max(at, sample) + 1)
         if not upcoming or changes > MOST_CHANGES:
             return

@@ -9,12 +9,12 @@ from qcheck.schedulers.kai.simulation import reclaim
 from qcheck.schedulers.kai.simulation.accounts import Refusal, accounts_of
 from qcheck.schedulers.kai.simulation.eviction import Search
 from qcheck.schedulers.kai.simulation.floor import Floor
-from qcheck.schedulers.kai.simulation.gang import DIMENSIONS, NOTHING, Gang, Held, plus
+from qcheck.schedulers.kai.simulation.gang import DIMENSIONS, NOTHING, Gang, Held, minus, plus
 from qcheck.schedulers.kai.simulation.session import Action, Session
 from qcheck.schedulers.kai.simulation.turns import Turns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from qcheck.schedulers.kai.hierarchy import Amounts, Hierarchy
     from qcheck.schedulers.kai.simulation.gang import Vector
@@ -65,10 +65,19 @@ class Run:
 
     def __init__(self, world: World, waiting: Iterable[Gang], running: Iterable[Held] = ()) -> None:
         self._world = world
-        self.waiting = {gang.name: gang for gang in waiting}
         self.running = {held.gang.name: held for held in running}
+        self.present: dict[str, Gang] = {}
+        self._later = sorted(waiting, key=lambda gang: gang.since)[::-1]
         self._leaving: list[tuple[int, Held]] = []
-        self._last: int | None = None
+        self._asked: dict[str, Vector] = {}
+        for held in self.running.values():
+            self._ask(held.gang, plus)
+        self._quiet: Amounts | None = None
+
+    @property
+    def waiting(self) -> dict[str, Gang]:
+        """The gangs that wait, and those that are still to come."""
+        return self.present | {gang.name: gang for gang in self._later}
 
     @property
     def past(self) -> Past | None:
@@ -77,7 +86,7 @@ class Run:
 
     def coming(self) -> Iterator[int]:
         """The seconds at which gangs come, are done or have left."""
-        yield from (gang.since for gang in self.waiting.values())
+        yield from (gang.since for gang in self._later[-1:])
         yield from (gone for gone, _ in self._leaving)
         for held in self.running.values():
             if held.gang.runs_for is not None:
@@ -85,10 +94,17 @@ class Run:
 
     def cycle(self, at: int) -> Cycle:
         """The cycle of a second, after what ends or is gone by then."""
-        world = self._world
-        ended = self._settle(at)
-        present = {name: gang for name, gang in self.waiting.items() if gang.since <= at}
-        shares = self._shares(present.values())
+        ended, returned, arrived = self._end(at), self._return(at), self._arrive(at)
+        shares = self._shares()
+        if not ended and not returned and not arrived and shares == self._quiet:
+            return Cycle(at=at, ended=(), has_arrivals=False, started=(), evicted={}, shares=shares)
+        cycle = self._act(at, shares, ended, arrived)
+        self._quiet = None if cycle.changes else shares
+        return cycle
+
+    def _act(self, at: int, shares: Amounts, ended: tuple[str, ...], arrived: bool) -> Cycle:
+        """Runs the actions, one after the other."""
+        world, present = self._world, self.present
         session = self._session(shares, at)
         _allocate(session, present.values())
         if world.reclaims:
@@ -97,18 +113,17 @@ class Run:
             _preempt(session, _left(session, present))
         started = tuple(name for name in present if name in session.running or name in session.evicted)
         for name in started:
-            del self.waiting[name]
+            del present[name]
         for held, _ in session.evicted.values():
             self._leaving.append((at + max(1, world.eviction_delay), held))
+            self._ask(held.gang, minus)
         self.running = session.running
         evicted = {name: by for name, (_, by) in session.evicted.items()}
-        last, self._last = self._last, at
-        has_arrivals = any(last is None or gang.since > last for gang in present.values())
-        return Cycle(at=at, ended=ended, has_arrivals=has_arrivals, started=started, evicted=evicted, shares=shares)
+        return Cycle(at=at, ended=ended, has_arrivals=arrived, started=started, evicted=evicted, shares=shares)
 
     def refusal(self, gang: Gang, at: int) -> Refusal:
         """Why a gang waits."""
-        return self._session(self._shares(self.waiting.values()), at).accounts.refusal(gang) or Refusal.NO_ROOM
+        return self._session(self._shares(), at).accounts.refusal(gang) or Refusal.NO_ROOM
 
     def held(self) -> dict[str, Vector]:
         """What each queue holds, ancestors included."""
@@ -118,23 +133,39 @@ class Run:
                 sums[queue.name] = plus(sums.get(queue.name, NOTHING), held.gang.total)
         return sums
 
-    def _settle(self, at: int) -> tuple[str, ...]:
-        """Takes out gangs that are done, and puts those whose eviction is over back among the waiting; names the first."""
-        ended = []
-        for name, held in list(self.running.items()):
-            if held.gang.runs_for is not None and held.since + held.gang.runs_for <= at:
-                del self.running[name]
-                ended.append(name)
-        for gone, held in [each for each in self._leaving if each[0] <= at]:
-            self._leaving.remove((gone, held))
-            self.waiting[held.gang.name] = held.gang
-        return tuple(ended)
+    def _ask(self, gang: Gang, change: Callable[[Vector, Vector], Vector]) -> None:
+        self._asked[gang.queue] = change(self._asked.get(gang.queue, NOTHING), gang.total)
 
-    def _shares(self, present: Iterable[Gang]) -> Amounts:
-        asked: dict[str, Vector] = {}
-        for gang in [*present, *(held.gang for held in self.running.values())]:
-            asked[gang.queue] = plus(asked.get(gang.queue, NOTHING), gang.total)
-        requests = {name: dict(zip(DIMENSIONS, amounts, strict=True)) for name, amounts in asked.items()}
+    def _end(self, at: int) -> tuple[str, ...]:
+        """Takes out gangs that are done."""
+        done = [
+            h.gang for h in self.running.values() if h.gang.runs_for is not None and h.since + h.gang.runs_for <= at
+        ]
+        for gang in done:
+            del self.running[gang.name]
+            self._ask(gang, minus)
+        return tuple(gang.name for gang in done)
+
+    def _return(self, at: int) -> bool:
+        """Puts those whose eviction is over back among the waiting."""
+        gone = [held.gang for second, held in self._leaving if second <= at]
+        self._leaving = [each for each in self._leaving if each[0] > at]
+        for gang in gone:
+            self.present[gang.name] = gang
+            self._ask(gang, plus)
+        return bool(gone)
+
+    def _arrive(self, at: int) -> bool:
+        """Takes in those whose time has come."""
+        before = len(self._later)
+        while self._later and self._later[-1].since <= at:
+            gang = self._later.pop()
+            self.present[gang.name] = gang
+            self._ask(gang, plus)
+        return len(self._later) < before
+
+    def _shares(self) -> Amounts:
+        requests = {name: dict(zip(DIMENSIONS, amounts, strict=True)) for name, amounts in self._asked.items()}
         usage = self._world.past.usage() if self._world.past is not None else {}
         total = dict(zip(DIMENSIONS, self._world.total, strict=True))
         return self._world.tree.fair_shares(total, requests, usage, self._world.k)
