@@ -29,7 +29,7 @@ PLUGINS = {
 FIELDS = {"deserved": "deserved", "limit": "realCapability", "request": "request", "guarantee": "guarantee"}
 
 
-def compared(path: Path) -> int:
+def count(path: Path) -> int:
     """How many scenarios or objects a recording holds."""
     recording = json.loads(path.read_text(encoding="utf-8"))
     return len(recording.get("scenarios") or recording["cases"])
