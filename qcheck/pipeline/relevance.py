@@ -19,6 +19,8 @@ INCLUDED = re.compile(r"\{\{-?\s*(?:include|template|tpl)\b")
 """Text of other templates, which may be whole objects."""
 BATCH = ("kueue.x-k8s.io/", "kai.scheduler", "scheduling.run.ai", "volcano.sh/")
 """API groups and labels by which an object has to do with queues."""
+DEFINITION = "CustomResourceDefinition"
+"""It names a kind of queue and is none."""
 REFERRED = frozenset({"PriorityClass"})
 """Other kinds to which queued workloads refer."""
 
@@ -38,6 +40,8 @@ def kinds_of(objects: Iterable[Cursor]) -> frozenset[str]:
 
 def concerns_queues(found: Cursor) -> bool:
     """Whether an object is a queue's, a node's or a queued workload's, or one that these refer to."""
+    if found.text_at("kind") == DEFINITION:
+        return False
     if formats.describes_nodes(found) or found.text_at("kind") in REFERRED:
         return True
     return any(word in str(found.data) for word in BATCH)
@@ -46,6 +50,8 @@ def concerns_queues(found: Cursor) -> bool:
 def concerns_queues_text(text: str) -> bool:
     """The same for a text that is not parsed."""
     kinds = set(KIND.findall(text))
+    if kinds == {DEFINITION}:
+        return False
     return any(word in text for word in BATCH) or bool(kinds & (REFERRED | POOL_KINDS))
 
 
