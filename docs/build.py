@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from qcheck.api import audit  # noqa: E402
+from qcheck.api import audit, simulate  # noqa: E402
 from qcheck.checks.run import CRASHED  # noqa: E402
 from qcheck.cli.front import run  # noqa: E402
 from qcheck.cluster.place import Place  # noqa: E402
@@ -34,6 +34,7 @@ from qcheck.kinds.schema.own import DESCRIPTION  # noqa: E402
 from qcheck.nodepools.schema import description  # noqa: E402
 from qcheck.pipeline.diff import compare, sides  # noqa: E402
 from qcheck.reports import render  # noqa: E402
+from qcheck.reports.html.simulation import render_svg  # noqa: E402
 from qcheck.settings import Settings, load_settings  # noqa: E402
 from qcheck.settings.keys import described  # noqa: E402
 from qcheck.settings.quick import KEYS  # noqa: E402
@@ -94,7 +95,14 @@ def generated() -> dict[Path, str]:
     files = {ROOT / "rules" / "index.json": index(rules), ROOT / "docs" / "rules.md": overview(rules)}
     files |= {path: CONSOLE.sub(rerun, path.read_text(encoding="utf-8")) for path in written()}
     files |= {ROOT / "docs" / "rules" / f"{rule.id}.md": page(rule) for rule in rules}
+    files[ROOT / "docs" / "simulate.svg"] = simulated("reserved-and-borrowed")
     return files | from_models() | {ROOT / "docs" / "read-only-role.yaml": role()} | example_reports()
+
+
+def simulated(story: str) -> str:
+    """The picture of a scenario of the fixtures."""
+    folder = ROOT / "fixtures" / "scenarios" / story
+    return render_svg(simulate(str(folder / "scenario.yaml"), [str(folder)]))
 
 
 def from_models() -> dict[Path, str]:

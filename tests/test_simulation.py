@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from qcheck import api
 from qcheck.answers.lanes import lanes
 from qcheck.answers.scenario import Actor, Admitted, Scenario, pods, written_workload
 from qcheck.answers.simulate import simulate
@@ -304,3 +305,10 @@ def test_a_wrong_scenario_is_an_error_with_its_line(
 def test_scenarios_follow_their_schema(story: str) -> None:
     document, _ = read_question(str(STORIES / story / "scenario.yaml"), ScenarioPart)
     jsonschema.validate(document.data, scenario_schema())
+
+
+def test_a_manifest_is_found_from_any_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    story = STORIES / "reserved-and-borrowed"
+    run = api.simulate(str(story / "scenario.yaml"), [str(story / "cluster")])
+    assert "foundation-model" in {job.name for job in run.jobs}

@@ -22,11 +22,17 @@ if TYPE_CHECKING:
     from qcheck.answers.simulated import Simulated
 
 
+def _svg(run: Simulated) -> str:
+    from qcheck.reports.html.simulation import render_svg
+
+    return render_svg(run)
+
+
 def _html(run: Simulated) -> str:
     return render(run)
 
 
-FORMATS = {"text": report.render_text, "json": report.render_json, "html": _html}
+FORMATS = {"text": report.render_text, "json": report.render_json, "html": _html, "svg": _svg}
 COMPARISONS = {"text": report.render_change, "json": report.render_change_json}
 HINT = "`qcheck schema scenario` prints what a scenario may hold, docs/simulate.md explains it."
 

@@ -113,15 +113,15 @@ class ScenarioFile:
 
     @property
     def manifests(self) -> tuple[str, ...]:
-        """The files that its workloads come from, relative to the working directory."""
-        named = (os.path.normpath(os.path.join(self._folder, w.manifest)) for w in self._part.workloads if w.manifest)
+        """The files that its workloads come from, as absolute paths."""
+        named = (os.path.abspath(os.path.join(self._folder, w.manifest)) for w in self._part.workloads if w.manifest)
         return tuple(dict.fromkeys(named))
 
     def scenario(self, found: Iterable[Workload]) -> Scenario:
         """The scenario, with the workloads that were found in its manifests. Raises `QuestionError`."""
         of_file: dict[str, list[Workload]] = {}
         for each in found:
-            of_file.setdefault(os.path.normpath(each.place.origin.path), []).append(each)
+            of_file.setdefault(os.path.abspath(each.place.origin.path), []).append(each)
         faults: list[str] = []
         actors: list[Actor] = []
         for index, part in enumerate(self._part.workloads):
@@ -148,7 +148,7 @@ class ScenarioFile:
         if part.manifest is None:
             return _inline(part, place)
         path = os.path.normpath(os.path.join(self._folder, part.manifest))
-        found = of_file.get(path, [])
+        found = of_file.get(os.path.abspath(path), [])
         if len(found) == 1 and found[0].not_read is None:
             return found[0]
         if not found:

@@ -49,8 +49,9 @@ def run_scenario(
     With `busy` the workloads that hold quota in the cluster hold it from the start.
     """
     written = read_scenario(scenario)
-    present = [p for p in written.manifests if os.path.exists(p)]
-    read = gather((*present, *paths), settings, watch, set(written.manifests), live=live)
+    manifests = [os.path.relpath(p) for p in written.manifests if os.path.exists(p)]
+    names = {f.path for f in files.discover(manifests).files}
+    read = gather((*manifests, *paths), settings, watch, names, live=live)
     return _run("the files as they are", written, read, watch, full_with, busy)
 
 
@@ -63,7 +64,7 @@ def run_change(
     """
     base, _, head = change.partition("..")
     written = read_scenario(scenario)
-    manifests = files.discover([p for p in written.manifests if os.path.exists(p)])
+    manifests = files.discover([os.path.relpath(p) for p in written.manifests if os.path.exists(p)])
     names = {f.path for f in manifests.files}
     runs = []
     for side in sides(base, head or None, paths, settings):
@@ -91,7 +92,7 @@ def _run(
 
 def _staged(written: ScenarioFile, cluster: Cluster, full_with: str | None, busy: bool) -> Scenario:
     """The scenario with what holds quota beside it: what runs in the cluster, and full queues."""
-    found = [w for w in cluster.workloads if os.path.normpath(w.place.origin.path) in written.manifests]
+    found = [w for w in cluster.workloads if os.path.abspath(w.place.origin.path) in written.manifests]
     scenario = written.scenario(found)
     if busy and cluster.state is None:
         raise QuestionError([NOTHING_RUNS])

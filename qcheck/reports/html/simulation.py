@@ -21,6 +21,12 @@ WIDTH, HEIGHT = 1000, 90
 """Units of a lane's picture."""
 MOST_STEPS = 1000
 """Changes that a lane shows; of more it shows the state at so many moments."""
+COLOURS = ("green", "orange", "blue line")
+STYLE = (
+    "text{font:16px sans-serif;fill:#6b6f76} svg svg{background:#f4f2ec} .lane-own{fill:#6b9b7d} .lane-borrowed{fill:#c9a15f}"
+    " .lane-waiting{fill:none;stroke:#1f5f99;stroke-width:2} .lane-preempted{stroke:#b3261e;stroke-width:2;"
+    "stroke-dasharray:4 4}"
+)
 LEGEND = (("own", "own quota"), ("borrowed", "borrowed"), ("waiting", "asked for by waiting workloads"))
 
 
@@ -53,7 +59,7 @@ def _key(cls: str, words: str) -> Html:
 def _lane(run: Simulated, lane: Lane) -> Html:
     used = f"{float(lane.device_hours):,.1f} device-hours"
     words = f"{used}, waited {clock(lane.waited)[1:]}, preempted {plural(lane.preempted, 'time')}"
-    tallest = max((s.tallest for s in lane.steps), default=0)
+    tallest = _tallest(lane)
     top = f"up to {show_amount(lane.resource, tallest)} {lane.resource}"
     return tag(
         "section",
@@ -68,7 +74,35 @@ def _length(run: Simulated) -> int:
     return max(1, run.timeline.end - run.timeline.start)
 
 
-def _picture(run: Simulated, lane: Lane, tallest: int) -> Html:
+def render_svg(run: Simulated) -> str:
+    """The lanes alone, as one picture that carries its own colours."""
+    found = lanes(run)
+    row = HEIGHT + 34
+    drawn = [
+        tag(
+            "g",
+            tag("text", _caption(lane), x=0, y=at * row + 18),
+            _picture(
+                run, lane, max(1, _tallest(lane)), x="0", y=str(at * row + 26), width=str(WIDTH), height=str(HEIGHT)
+            ),
+        )
+        for at, lane in enumerate(found)
+    ]
+    legend = "; ".join(f"{colour}: {words}" for colour, (_, words) in zip(COLOURS, LEGEND, strict=True))
+    foot = tag("text", f"{clock(0)} to {clock(_length(run))}. {legend}", x=0, y=len(found) * row + 20)
+    size = f"0 0 {WIDTH} {len(found) * row + 34}"
+    return tag("svg", tag("style", STYLE), drawn, foot, xmlns="http://www.w3.org/2000/svg", viewBox=size) + "\n"
+
+
+def _tallest(lane: Lane) -> int:
+    return max((s.tallest for s in lane.steps), default=0)
+
+
+def _caption(lane: Lane) -> str:
+    return f"{lane.queue}: up to {show_amount(lane.resource, _tallest(lane))} {lane.resource}"
+
+
+def _picture(run: Simulated, lane: Lane, tallest: int, **where: str) -> Html:
     shown = _thinned(lane.steps)
     marks = [s for s in run.timeline.spans if s.preempted_by and s.job.queue == lane.queue][:MOST_STEPS]
 
@@ -99,6 +133,7 @@ def _picture(run: Simulated, lane: Lane, tallest: int) -> Html:
         preserveAspectRatio="none",
         role="img",
         aria_label=f"{lane.queue}: {lane.resource} over time",
+        **where,
     )
 
 
