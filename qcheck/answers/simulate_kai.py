@@ -123,7 +123,7 @@ def _shard(cluster: Cluster, scenario: Scenario) -> Shard:
             [fault(scenario.place, f"the workloads are in the shards {titles}: write a scenario for each")]
         )
     if not found:
-        raise QuestionError([fault(scenario.place, "none of the workloads names a queue that is among the files")])
+        raise QuestionError([fault(scenario.place, "no shard uses any of the queues that the workloads name")])
     return found[0]
 
 

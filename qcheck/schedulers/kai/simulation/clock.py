@@ -13,6 +13,8 @@ WINDOWS = 4
 """How many windows of history a run goes on after the last arrival or end."""
 MOST_CHANGES = 1_000
 """How many cycles may change something after the last arrival or end."""
+MOST_CYCLES = 100_000
+"""How many cycles a run goes on after the last arrival or end, however long its window is."""
 
 
 def cycles(run: Run, start: int, step: int) -> Iterator[Cycle]:
@@ -21,19 +23,19 @@ def cycles(run: Run, start: int, step: int) -> Iterator[Cycle]:
     Usage is sampled every `step` seconds. A run that never comes to rest ends some time after its last arrival or end.
     """
     at = sample = last_event = start + 1
-    changes = 0
+    changes = count = 0
     while True:
         cycle = run.cycle(at)
         yield cycle
         if cycle.has_event:
-            last_event, changes = at, 0
-        changes += cycle.changes
+            last_event, changes, count = at, 0, 0
+        changes, count = changes + cycle.changes, count + 1
         events = [second for second in run.coming() if second > at]
         upcoming = [*events, at + 1] if cycle.changes else events
         past = run.past
         if past is not None and run.present and (cycle.changes or not past.is_steady):
             upcoming.append(max(at, sample) + 1)
-        if not upcoming or changes > MOST_CHANGES:
+        if not upcoming or changes > MOST_CHANGES or count > MOST_CYCLES:
             return
         following = min(upcoming)
         if past is not None:
