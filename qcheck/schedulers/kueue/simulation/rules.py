@@ -47,7 +47,8 @@ def rules_of(cluster: Cluster, is_fair: bool | None = None) -> Rules:
     manager, release = cluster.configuration, cluster.policy.kueue
     if is_fair is None:
         is_fair = manager is not None and manager.fair_sharing
-    given = tuple(Strategy(s) for s in manager.preemption_strategies) if manager else ()
+    written = manager.preemption_strategies if manager else ()
+    given = tuple(s for s in Strategy for word in written if word == s)  # words that are no strategy are QC004's business
     chosen = manager.feature_gates.get(_REASONS_GATE) if manager else None
     return Rules(
         strategies=(given or DEFAULT_STRATEGIES) if is_fair else (),
