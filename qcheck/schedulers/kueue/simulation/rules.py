@@ -48,7 +48,7 @@ def rules_of(cluster: Cluster, is_fair: bool | None = None) -> Rules:
     if is_fair is None:
         is_fair = manager is not None and manager.fair_sharing
     written = manager.preemption_strategies if manager else ()
-    given = tuple(s for s in Strategy for word in written if word == s)  # words that are no strategy are QC004's business
+    given = tuple(s for s in Strategy for word in written if word == s)
     chosen = manager.feature_gates.get(_REASONS_GATE) if manager else None
     return Rules(
         strategies=(given or DEFAULT_STRATEGIES) if is_fair else (),
