@@ -35,8 +35,9 @@ from qcheck.nodepools.schema import description  # noqa: E402
 from qcheck.pipeline.diff import compare, sides  # noqa: E402
 from qcheck.reports import render  # noqa: E402
 from qcheck.reports.html.simulation import render_svg  # noqa: E402
-from qcheck.settings import Settings, load_settings  # noqa: E402
+from qcheck.settings import Settings  # noqa: E402
 from qcheck.settings.keys import described  # noqa: E402
+from qcheck.settings.load import load_settings  # noqa: E402
 from qcheck.settings.quick import KEYS  # noqa: E402
 from qcheck.settings.schema import json_schema  # noqa: E402
 from qcheck.sources.kubectl import CONFIG_MAPS, EVERYTHING  # noqa: E402

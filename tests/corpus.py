@@ -14,7 +14,7 @@ from time import monotonic
 
 from qcheck.api import audit
 from qcheck.findings.severity import SEVERITIES
-from qcheck.settings import load_settings
+from qcheck.settings.load import load_settings
 
 CORPUS = Path(__file__).resolve().parent.parent.parent / "shared" / "corpus"
 SHOWN = 3

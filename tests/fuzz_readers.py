@@ -26,7 +26,8 @@ from qcheck.kinds.read import label_selector, node_selection, taints, toleration
 from qcheck.kinds.refusals import selectors
 from qcheck.nodepools.terraform.reading import read_configurations
 from qcheck.nodepools.world import World
-from qcheck.settings import SettingsError, load_settings
+from qcheck.settings import SettingsError
+from qcheck.settings.load import load_settings
 from qcheck.sources.files import SUFFIXES
 
 Span = tuple[int, int, int, int]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qcheck.api import audit
-from qcheck.settings import load_settings
+from qcheck.settings.load import load_settings
 
 HAS_CEL = find_spec("cel_expr_python") is not None
 

@@ -10,7 +10,7 @@ import pytest
 from rule_cases import FIXTURES
 
 from qcheck.cli import front
-from qcheck.settings import load_settings
+from qcheck.settings.load import load_settings
 
 
 @pytest.fixture

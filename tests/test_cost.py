@@ -16,7 +16,7 @@ from qcheck.cli.front import run
 from qcheck.documents.writing import to_yaml
 from qcheck.pipeline.gather import gather
 from qcheck.reports.cost import cost_rows
-from qcheck.settings import load_settings
+from qcheck.settings.load import load_settings
 from qcheck.sources.files import Content, Found
 
 GPU = "nvidia.com/gpu"

@@ -14,7 +14,8 @@ from qcheck.answers.comparison import Comparison
 from qcheck.cli.front import run
 from qcheck.pipeline.diff import check_since, compare, sides
 from qcheck.reports.diff import render_json, render_markdown, render_text
-from qcheck.settings import Settings, load_settings
+from qcheck.settings import Settings
+from qcheck.settings.load import load_settings
 
 FLEET = Path("fixtures/clusters/research-fleet").resolve()
 

@@ -8,7 +8,7 @@ import pytest
 
 from qcheck.api import audit
 from qcheck.findings.finding import Finding
-from qcheck.settings import load_settings
+from qcheck.settings.load import load_settings
 
 CASE = Path("fixtures/rules/QC506-shapes-do-not-pack/fail-daemonset-may-be-evicted")
 

@@ -12,7 +12,7 @@ import pytest
 from qcheck.api import audit
 from qcheck.cli import front
 from qcheck.findings.result import Result
-from qcheck.settings import load_settings
+from qcheck.settings.load import load_settings
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the stand-in for helm is a shell script")
 

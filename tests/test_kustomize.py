@@ -12,7 +12,8 @@ import pytest
 from qcheck.api import audit
 from qcheck.cluster.value import replace
 from qcheck.findings.result import Result
-from qcheck.settings import Settings, load_settings
+from qcheck.settings import Settings
+from qcheck.settings.load import load_settings
 
 QUEUE = """\
 apiVersion: kueue.x-k8s.io/v1beta2

@@ -14,7 +14,8 @@ from qcheck.findings.result import Result
 from qcheck.pipeline.gather import gather
 from qcheck.reports import preemption as report
 from qcheck.schedulers.kueue.preemption import Claim, Matrix, preemption_matrix
-from qcheck.settings import Settings, load_settings
+from qcheck.settings import Settings
+from qcheck.settings.load import load_settings
 from qcheck.settings.profiles import severities
 
 FLAVOR = """\

@@ -12,7 +12,7 @@ from rule_cases import RULES
 
 from qcheck.api import audit
 from qcheck.pipeline.gather import gather
-from qcheck.settings import load_settings
+from qcheck.settings.load import load_settings
 
 FAIL = RULES / "QC101-quota-exceeds-capacity" / "fail-one-node-short"
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the stand-ins are shell scripts")

@@ -11,7 +11,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from qcheck.cluster.policy import Release
-from qcheck.settings import ClusterScope, Settings, SettingsError, load_settings
+from qcheck.settings import ClusterScope, Settings, SettingsError
+from qcheck.settings.load import load_settings
 
 WHOLE = """\
 version: 1
@@ -225,7 +226,7 @@ clusters:
 
 def test_without_a_file_pydantic_stays_out() -> None:
     script = (
-        "import sys; from qcheck.settings import load_settings; load_settings('/'); print('pydantic' in sys.modules)"
+        "import sys; from qcheck.settings.load import load_settings; load_settings('/'); print('pydantic' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

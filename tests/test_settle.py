@@ -247,7 +247,7 @@ def test_comments_of_clusters_that_are_not_looked_at_are_not_called_unused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from qcheck.api import audit
-    from qcheck.settings import load_settings
+    from qcheck.settings.load import load_settings
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qcheck.yaml").write_text("version: 1\nclusters:\n  a: {include: [a.yaml]}\n  b: {include: [b.yaml]}\n")

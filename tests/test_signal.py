@@ -18,7 +18,7 @@ from qcheck.findings.finding import Finding
 from qcheck.findings.result import View
 from qcheck.findings.worsening import is_worse
 from qcheck.reports import FORMATS, render
-from qcheck.settings import load_settings
+from qcheck.settings.load import load_settings
 
 JOB = ObjectId(group="batch", version="v1", kind="Job", name="train", namespace="ml")
 

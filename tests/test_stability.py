@@ -59,7 +59,7 @@ def test_an_unrelated_document_adds_nothing(tmp_path: Path) -> None:
 def test_two_clusters_with_a_shared_base_are_told_apart(
     form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from qcheck.settings import load_settings
+    from qcheck.settings.load import load_settings
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "base.yaml").write_text("---\n".join(DOCUMENTS))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from qcheck.api import audit
-from qcheck.settings import load_settings
+from qcheck.settings.load import load_settings
 
 QUEUE = """\
 apiVersion: kueue.x-k8s.io/v1beta2

@@ -8,7 +8,7 @@ from pathlib import Path
 from qcheck.api import audit
 from qcheck.cluster.cluster import Cluster
 from qcheck.reports.capacity import render_json, render_text
-from qcheck.settings import load_settings
+from qcheck.settings.load import load_settings
 
 FIXTURES = Path("fixtures/rules")
 SEVEN = FIXTURES / "QC506-shapes-do-not-pack" / "fail-daemonset-leaves-seven"

@@ -9,7 +9,8 @@ import pytest
 from qcheck.cluster.volcano import DEFAULT_SCHEDULER, VolcanoScheduler
 from qcheck.pipeline.gather import gather
 from qcheck.schedulers.volcano.queues import queues_of
-from qcheck.settings import Settings, load_settings
+from qcheck.settings import Settings
+from qcheck.settings.load import load_settings
 
 CAPACITY = """\
 actions: "enqueue, allocate, reclaim"

@@ -10,7 +10,8 @@ import typer
 
 from qcheck.findings.catalogue import load_catalogue
 from qcheck.reports import FORMATS
-from qcheck.settings import SettingsError, load_settings
+from qcheck.settings import SettingsError
+from qcheck.settings.load import load_settings
 
 
 def rules(incomplete: str) -> Iterator[tuple[str, str]]:

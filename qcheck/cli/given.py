@@ -9,7 +9,7 @@ from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.catalogue import choose, load_catalogue
 from qcheck.findings.result import BaselineError
 from qcheck.findings.settle import overrides
-from qcheck.settings import load_settings
+from qcheck.settings.load import load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -13,7 +13,8 @@ from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.pipeline.gather import gather
 from qcheck.pipeline.judge import changes, checked
 from qcheck.pipeline.read import unwatched
-from qcheck.settings import Settings, load_settings
+from qcheck.settings import Settings
+from qcheck.settings.load import load_settings
 from qcheck.sources import files, git
 
 if TYPE_CHECKING:

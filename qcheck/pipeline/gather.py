@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import posixpath
 
 from qcheck.cluster.assemble import as_fleet
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.documents.load import load
 from qcheck.findings.result import Inputs, NotRead
 from qcheck.pipeline.model import left_out, model, unjudged_rules
-from qcheck.pipeline.raw import TEMPLATE, raw
+from qcheck.pipeline.raw import ENTRIES, TEMPLATE, Raw
 from qcheck.pipeline.read import is_wanted, unwatched
 from qcheck.pipeline.read import read as read_files
 from qcheck.pipeline.relevance import concerns_queues_text
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from qcheck.cluster.problems import Problem
     from qcheck.documents.load import Loaded
     from qcheck.pipeline.live import Live
-    from qcheck.pipeline.raw import Raw
     from qcheck.pipeline.read import Watch
     from qcheck.pipeline.render import Renders
     from qcheck.settings import ClusterScope
@@ -95,7 +95,7 @@ def collect(
     held = [f for f in loaded if f.text.path in homeless or any(scope.holds(f.text.path) for scope in settings.scopes)]
     is_left_out, loaded = bool(loaded) and not held, held
     mine = [[f for f in loaded if f.text.path in homeless or s.holds(f.text.path)] for s in settings.scopes]
-    as_is = [raw(scope, held, within) for scope, held in zip(settings.scopes, mine, strict=True)]
+    as_is = [_raw(scope, held, within) for scope, held in zip(settings.scopes, mine, strict=True)]
     renders = [
         _rendered(scope, each, settings, watch, within) for scope, each in zip(settings.scopes, as_is, strict=True)
     ]
@@ -118,6 +118,15 @@ def _news(loaded: list[Loaded], raws: Sequence[Raw]) -> Iterator[Loaded]:
         is_template = any(fault.code == TEMPLATE for fault in file.faults)
         if not is_template or (file.text.path not in told and concerns_queues_text(file.text.text)):
             yield file
+
+
+def _raw(scope: ClusterScope, files: Sequence[Loaded], within: str = ".") -> Raw:
+    """What is read as it is of the files that a cluster holds, and what is to be rendered."""
+    if not scope.render and not any(posixpath.basename(f.text.path) in ENTRIES for f in files):
+        return Raw(tuple(files))
+    from qcheck.pipeline.rendering import sorted_out  # most repositories of plain files never need it (5 ms)
+
+    return sorted_out(scope, files, within)
 
 
 def modelled(read: Read, settings: Settings, watch: Watch = unwatched) -> Gathered:

@@ -8,14 +8,12 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.kinds.decode import roots
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from qcheck.cluster.problems import Problem
     from qcheck.cluster.unread import Unread
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.load import Loaded
     from qcheck.pipeline.kustomizations import Source
-    from qcheck.settings import ClusterScope, Render
+    from qcheck.settings import Render
 
     Spot = tuple[str, int, tuple[str | int, ...]]
     """An object: the path of its file, the index of its document, and the route to it."""
@@ -58,15 +56,6 @@ class Raw(Value):
         """Every object of the files that is what the cluster gets."""
         found = (r for f in self.files for d in f.documents for r in roots(d))
         return [r for r in found if not self.changed or spot(r) not in self.changed]
-
-
-def raw(scope: ClusterScope, files: Sequence[Loaded], within: str = ".") -> Raw:
-    """What is read as it is of the files that a cluster holds, and what is to be rendered."""
-    if not scope.render and not any(posixpath.basename(f.text.path) in ENTRIES for f in files):
-        return Raw(tuple(files))
-    from qcheck.pipeline.rendering import sorted_out  # most repositories of plain files never need it (5 ms)
-
-    return sorted_out(scope, files, within)
 
 
 def spot(found: Cursor) -> Spot:

@@ -12,7 +12,6 @@ from functools import cache
 from qcheck.cluster.policy import Policy
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.limits import DEFAULT as DEFAULT_LIMITS
-from qcheck.settings.discovery import find_settings
 from qcheck.sources.patterns import Patterns
 
 if TYPE_CHECKING:
@@ -133,13 +132,3 @@ class Settings(Value):
     def renders(self) -> bool:
         """Whether some cluster needs a renderer."""
         return any(scope.render or scope.renders_all for scope in self.scopes)
-
-
-def load_settings(first: str = ".", explicit: str | None = None) -> Settings:
-    """The settings for inputs of which `first` is the first; from the file `explicit` if given. Raises `SettingsError`."""
-    path = explicit or find_settings(first)
-    if path is None:
-        return Settings()
-    from qcheck.settings.reading import read_settings  # 3.0 ms
-
-    return read_settings(path)

@@ -12,7 +12,32 @@ from qcheck.sources.patterns import Pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from qcheck.settings.schema import ClusterPart, RenderPart, SettingsPart
+    from typing import Any, Protocol, TypeVar
+
+    class RenderLike(Protocol):
+        """A part of the settings that names something to render."""
+
+        kustomize: str | None
+        helm: str | None
+        values: list[str]
+        release: str | None
+        namespace: str | None
+
+    class ClusterLike(Protocol):
+        """A part that describes a cluster."""
+
+        include: list[str]
+        render: Any
+
+    class SettingsLike(Protocol):
+        """The settings as a whole."""
+
+        clusters: Any
+        render: Any
+
+    R = TypeVar("R", bound=RenderLike)
+    C = TypeVar("C", bound=ClusterLike)
+    S = TypeVar("S", bound=SettingsLike)
 
 AUTO = "auto"
 
@@ -47,7 +72,7 @@ def a_price(value: float) -> float:
     return value
 
 
-def one_tool(part: RenderPart) -> RenderPart:
+def one_tool(part: R) -> R:
     if (part.kustomize is None) == (part.helm is None):
         raise ValueError("name either kustomize or helm")
     if part.kustomize is not None and (part.values or part.release or part.namespace):
@@ -55,13 +80,13 @@ def one_tool(part: RenderPart) -> RenderPart:
     return part
 
 
-def has_inputs(part: ClusterPart) -> ClusterPart:
+def has_inputs(part: C) -> C:
     if not part.include and (not part.render or part.render == AUTO):
         raise ValueError("a cluster needs include or render")
     return part
 
 
-def clusters_or_renders(part: SettingsPart) -> SettingsPart:
+def clusters_or_renders(part: S) -> S:
     if part.clusters and part.render and part.render != AUTO:
         raise ValueError("with clusters, each render belongs to one of them")
     return part

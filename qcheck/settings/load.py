@@ -1,0 +1,16 @@
+"""From a path to the settings that hold for it."""
+
+from __future__ import annotations
+
+from qcheck.settings import Settings
+from qcheck.settings.discovery import find_settings
+
+
+def load_settings(first: str = ".", explicit: str | None = None) -> Settings:
+    """The settings for inputs of which `first` is the first; from the file `explicit` if given. Raises `SettingsError`."""
+    path = explicit or find_settings(first)
+    if path is None:
+        return Settings()
+    from qcheck.settings.reading import read_settings  # 3.0 ms
+
+    return read_settings(path)
