@@ -120,8 +120,8 @@ def _quantities(listed: dict[str, str]) -> dict[str, Quantity]:
     return {name: parse_quantity(text) for name, text in listed.items()}
 
 
-def _terms(name: str, spec: dict[str, Any]) -> division.Terms:
-    return division.Terms(
+def _terms(name: str, spec: dict[str, Any]) -> division.VolcanoTerms:
+    return division.VolcanoTerms(
         name,
         weight=spec.get("weight") or 1,
         capability=_read(spec.get("capability", {}), basic=False),

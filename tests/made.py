@@ -9,7 +9,7 @@ from qcheck.documents.load import load
 from qcheck.findings.catalogue import Rule
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.result import Inputs, NotRead, Result, Skipped
-from qcheck.findings.settle import Terms, settle
+from qcheck.findings.settle import SettleTerms, settle
 from qcheck.findings.severity import Severity
 
 QUEUE = """\
@@ -82,8 +82,8 @@ def of_rule(found: Finding, identifier: str) -> Finding:
     return replace(found, rule=CATALOGUE[identifier])
 
 
-def settled(*findings: Finding, terms: Terms | None = None, inputs: Inputs | None = None) -> Result:
-    terms = replace(terms or Terms(), catalogue=CATALOGUE)
+def settled(*findings: Finding, terms: SettleTerms | None = None, inputs: Inputs | None = None) -> Result:
+    terms = replace(terms or SettleTerms(), catalogue=CATALOGUE)
     inputs = inputs or Inputs(files=2, documents=2, objects=2, paths=("queues/team-a.yaml", "pools/h100.yaml"))
     return settle(findings, inputs, tuple(CATALOGUE.values()), (), terms)
 

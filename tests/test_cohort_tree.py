@@ -9,7 +9,7 @@ from qcheck.cluster.assemble import assemble
 from qcheck.cluster.policy import Policy
 from qcheck.documents.load import load
 from qcheck.kinds.decode import decode, roots
-from qcheck.schedulers.kueue.cohort_tree import QuotaTree, cohort_tree
+from qcheck.schedulers.kueue.cohort_tree import CohortTree, cohort_tree
 
 CELL = ("f", "nvidia.com/gpu")
 
@@ -36,7 +36,7 @@ def _holder(kind: str, name: str, above: str, cell: str) -> str:
     return f"{{apiVersion: kueue.x-k8s.io/v1beta2, kind: {kind}, metadata: {{name: {name}}}, spec: {spec}}}"
 
 
-def tree(*documents: str) -> QuotaTree:
+def tree(*documents: str) -> CohortTree:
     loaded = load("\n---\n".join(documents), "tree.yaml")
     objects = [o for d in loaded.documents for r in roots(d) if (o := decode(r)) is not None]
     return cohort_tree(assemble("default", Policy(), objects))

@@ -13,7 +13,7 @@ from qcheck.cli import front
 from qcheck.findings.result import Result
 from qcheck.pipeline.gather import gather
 from qcheck.reports import preemption as report
-from qcheck.schedulers.kueue.preemption import Claim, Matrix, preemption_matrix
+from qcheck.schedulers.kueue.preemption import LendingClaim, Matrix, preemption_matrix
 from qcheck.settings import Settings
 from qcheck.settings.load import load_settings
 from qcheck.settings.profiles import severities
@@ -69,7 +69,7 @@ def matrix(folder: Path, *documents: str) -> Matrix:
     return preemption_matrix(gather([str(folder)], Settings()).clusters[0])
 
 
-def claim(folder: Path, preemption: str, *more: str) -> Claim:
+def claim(folder: Path, preemption: str, *more: str) -> LendingClaim:
     found = matrix(folder, queue("team-a", 8, preemption), queue("shared", 0), *more)
     (only,) = found.claims
     return only

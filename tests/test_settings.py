@@ -226,7 +226,8 @@ clusters:
 
 def test_without_a_file_pydantic_stays_out() -> None:
     script = (
-        "import sys; from qcheck.settings.load import load_settings; load_settings('/'); print('pydantic' in sys.modules)"
+        "import sys; from qcheck.settings.load import load_settings; load_settings('/'); "
+        "print('pydantic' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

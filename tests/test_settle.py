@@ -16,14 +16,14 @@ from qcheck.documents.load import load
 from qcheck.findings.baseline import prune_text, read_baseline, write_text
 from qcheck.findings.fingerprint import fingerprints
 from qcheck.findings.result import BaselineError, Inputs, Result
-from qcheck.findings.settle import Terms, overrides
+from qcheck.findings.settle import SettleTerms, overrides
 from qcheck.findings.severity import Severity
 
 if TYPE_CHECKING:
     from qcheck.findings.suppressions import Marker
 
 
-def severities(*findings: object, terms: Terms | None = None) -> list[str]:
+def severities(*findings: object, terms: SettleTerms | None = None) -> list[str]:
     return [f.severity for f in settled(*findings, terms=terms).findings]  # type: ignore[arg-type]
 
 
@@ -36,9 +36,9 @@ def test_severity_is_the_rules_unless_something_lowers_it() -> None:
 
 def test_settings_raise_and_lower_severity() -> None:
     shared = of_rule(over_quota(), "QC205")
-    assert severities(shared, terms=Terms(severity={"default": {"QC205": Severity.ERROR}})) == ["error"]
-    assert severities(over_quota(), terms=Terms(severity={"default": {"QC101": Severity.NOTE}})) == ["note"]
-    assert severities(over_quota().likely(), terms=Terms(severity={"default": {"QC101": Severity.ERROR}})) == [
+    assert severities(shared, terms=SettleTerms(severity={"default": {"QC205": Severity.ERROR}})) == ["error"]
+    assert severities(over_quota(), terms=SettleTerms(severity={"default": {"QC101": Severity.NOTE}})) == ["note"]
+    assert severities(over_quota().likely(), terms=SettleTerms(severity={"default": {"QC101": Severity.ERROR}})) == [
         "warning"
     ]
 
@@ -64,11 +64,11 @@ def test_exit_codes() -> None:
     assert settled().exit_code == 0
     assert settled(over_quota()).exit_code == 1
     assert settled(over_quota().likely()).exit_code == 0
-    assert settled(over_quota().likely(), terms=Terms(fail_on="warning")).exit_code == 1
+    assert settled(over_quota().likely(), terms=SettleTerms(fail_on="warning")).exit_code == 1
     assert settled(over_quota(), inputs=incomplete_inputs()).exit_code == 2
     skipped = replace(incomplete_inputs(), unjudged=())
     assert settled(inputs=skipped).exit_code == 0
-    assert settled(inputs=skipped, terms=Terms(strict=True)).exit_code == 1
+    assert settled(inputs=skipped, terms=SettleTerms(strict=True)).exit_code == 1
 
 
 # Suppressions
@@ -84,7 +84,7 @@ def with_comment(comment: str, on_line: str = "        nominalQuota: 96") -> Res
     """The over-quota finding of a queue that has a comment after a line, or before it if it begins a line."""
     line = f"{comment}\n{on_line}" if comment.startswith("  ") else f"{on_line}  {comment}"
     at, markers = commented(QUEUE.replace(on_line, line))
-    return settled(over_quota(at), terms=Terms(markers=markers, today="2026-11-29"))
+    return settled(over_quota(at), terms=SettleTerms(markers=markers, today="2026-11-29"))
 
 
 def rules_of(result: Result) -> list[str]:
@@ -111,7 +111,7 @@ def test_a_comment_on_a_related_line_suppresses() -> None:
     loaded = load("count: 8  # qcheck: ignore[QC101] spare nodes arrive\n", "pools/x.yaml")
     markers = tuple((c.line, c.text, c.stands_alone, c.spot) for c in loaded.comments("qcheck:"))
     found = over_quota().near(Place(loaded.documents[0], ("count",)), "here")
-    assert len(settled(found, terms=Terms(markers=markers)).suppressed) == 1
+    assert len(settled(found, terms=SettleTerms(markers=markers)).suppressed) == 1
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_an_unused_suppression_is_a_finding_at_its_line() -> None:
 def test_a_suppression_of_a_rule_that_did_not_run_is_not_called_unused() -> None:
     _, markers = commented(QUEUE.replace("96", "96  # qcheck: ignore[QC205] skipped here"))
     inputs = replace(incomplete_inputs(), unjudged=())
-    assert settled(inputs=inputs, terms=Terms(markers=markers)).findings == ()
+    assert settled(inputs=inputs, terms=SettleTerms(markers=markers)).findings == ()
 
 
 def test_an_annotation_suppresses_findings_about_and_inside_its_object() -> None:
@@ -162,7 +162,7 @@ def test_an_annotation_suppresses_findings_about_and_inside_its_object() -> None
     for found, expected in ((over_quota(pool_only()), 1), (inside, 1), (replace(over_quota(), object=None), 0)):
         from qcheck.findings.settle import settle
 
-        result = settle([found], Inputs(), tuple(CATALOGUE.values()), (cluster,), Terms(catalogue=CATALOGUE))
+        result = settle([found], Inputs(), tuple(CATALOGUE.values()), (cluster,), SettleTerms(catalogue=CATALOGUE))
         assert len(result.suppressed) == expected
 
 
@@ -192,7 +192,7 @@ def test_the_baseline_accepts_what_it_holds_and_names_what_is_gone(tmp_path: Pat
     path = tmp_path / "baseline.json"
     both = settled(over_quota(), of_rule(over_quota(), "QC206"))
     path.write_text(write_text(both))
-    again = settled(over_quota(), terms=Terms(baseline=read_baseline(str(path))))
+    again = settled(over_quota(), terms=SettleTerms(baseline=read_baseline(str(path))))
     assert rules_of(again) == ["QC013"]
     assert "still accepts QC206 at ClusterQueue team-a" in again.findings[0].message
     assert len(again.baselined) == 1
@@ -207,7 +207,7 @@ def test_a_file_that_was_not_read_makes_no_entry_stale(tmp_path: Path) -> None:
     seen.write_text(QUEUE)
     path = tmp_path / "baseline.json"
     path.write_text(write_text(settled(over_quota(place(path=str(seen))))))
-    terms = Terms(baseline=read_baseline(str(path)))
+    terms = SettleTerms(baseline=read_baseline(str(path)))
     assert rules_of(settled(terms=terms)) == []
     seen.unlink()
     assert rules_of(settled(terms=terms)) == ["QC013"]
@@ -229,7 +229,7 @@ def test_a_missing_rule_makes_no_finding_of_its_own() -> None:
 
     _, markers = commented(QUEUE.replace("96", "96  # qcheck: ignore everything"))
     only = (rule("QC101", "quota-exceeds-capacity"),)
-    assert settle([], Inputs(), only, (), Terms(catalogue=CATALOGUE, markers=markers)).findings == ()
+    assert settle([], Inputs(), only, (), SettleTerms(catalogue=CATALOGUE, markers=markers)).findings == ()
 
 
 def test_an_annotation_on_a_node_pool_counts(tmp_path: Path) -> None:

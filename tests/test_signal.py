@@ -91,15 +91,15 @@ def test_every_format_names_the_clusters_of_a_shared_finding() -> None:
 
 def test_a_baseline_of_one_cluster_does_not_cover_another(tmp_path: Path) -> None:
     from qcheck.findings.baseline import read_baseline, write_text
-    from qcheck.findings.settle import Terms
+    from qcheck.findings.settle import SettleTerms
 
     east, west = replace(over_quota(), cluster="east"), replace(over_quota(), cluster="west")
     (tmp_path / "b.json").write_text(write_text(settled(east)))
     baseline = read_baseline(str(tmp_path / "b.json"))
-    again = settled(east, west, terms=Terms(baseline=baseline))
+    again = settled(east, west, terms=SettleTerms(baseline=baseline))
     assert [f.cluster for f in again.findings if f.rule and f.rule.id == "QC101"] == ["west"]
     (tmp_path / "b.json").write_text(write_text(settled(east, west)))
-    both = settled(east, west, terms=Terms(baseline=read_baseline(str(tmp_path / "b.json"))))
+    both = settled(east, west, terms=SettleTerms(baseline=read_baseline(str(tmp_path / "b.json"))))
     assert both.findings == ()
     assert both.baselined[0].clusters == ("east", "west")
 

@@ -5,9 +5,17 @@ from __future__ import annotations
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.kai.shards import RESOURCES
 from qcheck.schedulers.kai.simulation.gang import DIMENSIONS
-from qcheck.schedulers.kueue.simulation.timeline import Admission, CycleRecord, End, Preemption, Span, Timeline, Waiter
+from qcheck.schedulers.kueue.simulation.timeline import (
+    Admission,
+    CycleRecord,
+    End,
+    PreemptionEvent,
+    Span,
+    Timeline,
+    Waiter,
+)
 from qcheck.schedulers.kueue.simulation.words import Site
-from qcheck.schedulers.kueue.simulation.workload import Choice, Job, Placement
+from qcheck.schedulers.kueue.simulation.workload import Choice, FlavorPlacement, Job
 
 if TYPE_CHECKING:
     from qcheck.cluster.kueue import FlavorResource
@@ -52,7 +60,7 @@ class Diary:
                     at=cycle.at,
                     heads=(),
                     admitted=tuple(Admission(name, self._flavors[name]) for name in sorted(cycle.started)),
-                    preempted=tuple(Preemption(n, e.by, e.action) for n, e in sorted(cycle.evicted.items())),
+                    preempted=tuple(PreemptionEvent(n, e.by, e.action) for n, e in sorted(cycle.evicted.items())),
                 )
             )
 
@@ -85,7 +93,7 @@ class Diary:
             queue=gang.queue,
             priority=gang.priority,
             since=gang.since,
-            placements=(Placement((), (choice,)),),
+            placements=(FlavorPlacement((), (choice,)),),
             shape=gang.shape,
             runs_for=gang.runs_for,
         )

@@ -23,7 +23,7 @@ MOST_UNITS = 10_000
 DAEMON_SET, RESERVE, QUEUE, FREE = "DaemonSet", "reserve", "queue", "free"
 
 
-class Slice(Value):
+class DeviceSlice(Value):
     """`amount` devices of a node that `holder` has; `kind` is one of the four above."""
 
     kind: str
@@ -34,7 +34,7 @@ class Slice(Value):
 class NodePicture(Value):
     """`count` equal nodes in a row. `is_extra`: only after scaling up."""
 
-    slices: tuple[Slice, ...]
+    slices: tuple[DeviceSlice, ...]
     is_extra: bool
     count: int = 1
 
@@ -79,10 +79,10 @@ def holdings(cluster: Cluster, resource: str) -> Holdings:
 
 def _shares(
     cluster: Cluster, resource: str, drawn: dict[tuple[str, str], int]
-) -> tuple[dict[str, list[Slice]], dict[str, int]]:
+) -> tuple[dict[str, list[DeviceSlice]], dict[str, int]]:
     """What each queue holds of each group, the largest quota first; and what has no node, by flavor."""
     left = dict(drawn)
-    shares: dict[str, list[Slice]] = {}
+    shares: dict[str, list[DeviceSlice]] = {}
     beyond: dict[str, int] = {}
     for (flavor, name), quotas in sorted(promises_of(cluster).cells.items()):
         if name != resource:
@@ -92,7 +92,7 @@ def _shares(
             for key in [k for k in left if k[0] == flavor]:
                 taken = min(rest, left[key])
                 if taken:
-                    shares.setdefault(key[1], []).append(Slice(QUEUE, quota.holder, taken))
+                    shares.setdefault(key[1], []).append(DeviceSlice(QUEUE, quota.holder, taken))
                 left[key] -= taken
                 rest -= taken
             if rest and supply_of(cluster).is_known(flavor, resource):
@@ -106,10 +106,12 @@ def _kept(group: NodeGroup, resource: str, capacity: int | None) -> int:
     return 0 if whole is None or capacity is None else whole - capacity
 
 
-def _picture(group: NodeGroup, resource: str, shares: list[Slice], kept: int, sizes: frozenset[int]) -> GroupPicture:
+def _picture(
+    group: NodeGroup, resource: str, shares: list[DeviceSlice], kept: int, sizes: frozenset[int]
+) -> GroupPicture:
     most = max(group.classes, key=lambda c: c.free_at_best.get(resource, 0))
     room = most.free_at_best.get(resource, 0)
-    waiting = [*shares, *([Slice(RESERVE, "reserve", kept)] if kept else [])]
+    waiting = [*shares, *([DeviceSlice(RESERVE, "reserve", kept)] if kept else [])]
     needed = -(-sum(s.amount for s in waiting) // room) if room else 0
     count = max(group.static, needed)
     base = tuple(_taken(most, resource))
@@ -124,22 +126,22 @@ def _picture(group: NodeGroup, resource: str, shares: list[Slice], kept: int, si
     return GroupPicture(group, tuple(rows), unseen, room - used if used else 0)
 
 
-def _taken(node_class: NodeClass, resource: str) -> Iterator[Slice]:
+def _taken(node_class: NodeClass, resource: str) -> Iterator[DeviceSlice]:
     """What DaemonSets and reserves take of each node."""
     room = node_class.machine.allocatable.get(resource, 0)
     for taking in node_class.takings:
         amount = min(room, taking.amounts.get(resource, 0) if taking.certain else 0)
         if amount:
-            yield Slice(DAEMON_SET, taking.daemon_set.name, amount)
+            yield DeviceSlice(DAEMON_SET, taking.daemon_set.name, amount)
         room -= amount
     for reserve in node_class.reserves:
         amount = min(room, reserve.per_node.get(resource, 0))
         if amount:
-            yield Slice(RESERVE, reserve.reason or "reserve", amount)
+            yield DeviceSlice(RESERVE, reserve.reason or "reserve", amount)
         room -= amount
 
 
-def _filled(waiting: list[Slice], room: int, count: int) -> Iterator[tuple[tuple[Slice, ...], int]]:
+def _filled(waiting: list[DeviceSlice], room: int, count: int) -> Iterator[tuple[tuple[DeviceSlice, ...], int]]:
     """Lays the shares out over `count` nodes with `room` each: what is on a node, and how many equal ones follow."""
     queue = list(reversed(waiting))
     while count > 0 and queue and room:
@@ -154,12 +156,12 @@ def _filled(waiting: list[Slice], room: int, count: int) -> Iterator[tuple[tuple
             yield _mixed(queue, room), 1
             count -= 1
     if count > 0:
-        yield (Slice(FREE, "", room),) if room else (), count
+        yield (DeviceSlice(FREE, "", room),) if room else (), count
 
 
-def _mixed(queue: list[Slice], room: int) -> tuple[Slice, ...]:
+def _mixed(queue: list[DeviceSlice], room: int) -> tuple[DeviceSlice, ...]:
     """A node that several share, or that is not used up; takes from the end of `queue`."""
-    node: list[Slice] = []
+    node: list[DeviceSlice] = []
     while room and queue:
         share = queue.pop()
         amount = min(room, share.amount)
@@ -167,7 +169,7 @@ def _mixed(queue: list[Slice], room: int) -> tuple[Slice, ...]:
         room -= amount
         if share.amount > amount:
             queue.append(replace(share, amount=share.amount - amount))
-    return (*node, Slice(FREE, "", room)) if room else tuple(node)
+    return (*node, DeviceSlice(FREE, "", room)) if room else tuple(node)
 
 
 def _pod_sizes(cluster: Cluster, resource: str) -> frozenset[int]:

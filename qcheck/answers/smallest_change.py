@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.workloads import PodSet
 
 
-class Candidate(Value):
+class CandidateChange(Value):
     """An edit in words, and the workload with it made."""
 
     words: str
@@ -44,7 +44,7 @@ def remedy(cluster: Cluster, verdict: Verdict) -> str:
     return _fewer(cluster, verdict.workload, target) or _smaller(cluster, verdict, target) or _quota(cluster, verdict)
 
 
-def _edits(verdict: Verdict) -> Iterator[Candidate]:
+def _edits(verdict: Verdict) -> Iterator[CandidateChange]:
     """Edits of one line: a toleration, a selector, a request for something without quota."""
     workload = verdict.workload
     for reason in verdict.reasons:
@@ -53,15 +53,15 @@ def _edits(verdict: Verdict) -> Iterator[Candidate]:
             operator = "Equal" if taint.value else "Exists"
             added = Toleration(taint.key, operator, taint.value, taint.effect)
             words = f"tolerate {taint} in the pod template"
-            yield Candidate(words, _templates(workload, partial(_tolerating, added)))
+            yield CandidateChange(words, _templates(workload, partial(_tolerating, added)))
         if reason.cause == "resource-not-covered" and reason.resource:
             words = f"drop the request for {reason.resource}"
-            yield Candidate(words, _templates(workload, partial(_asking, reason.resource, None)))
+            yield CandidateChange(words, _templates(workload, partial(_asking, reason.resource, None)))
     keys = {k for p in workload.pod_sets for k in p.template.selection.selector}
     for key in sorted(keys):
-        yield Candidate(f"drop {key} from the nodeSelector", _templates(workload, partial(_unselected, key)))
+        yield CandidateChange(f"drop {key} from the nodeSelector", _templates(workload, partial(_unselected, key)))
     if any(p.template.selection.terms for p in workload.pod_sets):
-        yield Candidate("drop the required node affinity", _templates(workload, _without_affinity))
+        yield CandidateChange("drop the required node affinity", _templates(workload, _without_affinity))
 
 
 def _templates(workload: Workload, change: Callable[[PodTemplate], PodTemplate]) -> Workload:

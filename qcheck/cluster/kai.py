@@ -34,7 +34,7 @@ class Dimension(Enum):
     """Base unit: bytes. A queue states 10^6 bytes."""
 
 
-class Terms(Value):
+class KaiTerms(Value):
     """What a queue states for one resource, as it is written; an absent field is 0. `place` is the resource's mapping."""
 
     dimension: Dimension
@@ -76,7 +76,7 @@ class KaiQueue(Object):
     """`min_runtimes`: the protection against `preempt` and `reclaim` as it is written. `created`: seconds of the epoch."""
 
     parent: str
-    terms: dict[Dimension, Terms]
+    terms: dict[Dimension, KaiTerms]
     priority: int = 100
     min_runtimes: dict[str, str] = {}
     created: int | None = None
@@ -127,7 +127,7 @@ class KaiPodGroup(Object):
     sub_groups: tuple[SubGroup, ...] = ()
 
 
-class Plugin(Value):
+class KaiPlugin(Value):
     """A plugin or action of the scheduler as a shard sets it; `arguments` is None where the defaults hold."""
 
     name: str
@@ -156,13 +156,13 @@ class SchedulingShard(Object):
     partition: str
     k: Fraction | None = None
     arguments: dict[str, str] = {}
-    plugins: tuple[Plugin, ...] = ()
-    actions: tuple[Plugin, ...] = ()
+    plugins: tuple[KaiPlugin, ...] = ()
+    actions: tuple[KaiPlugin, ...] = ()
     min_runtimes: dict[str, str] = {}
     placement: dict[str, str] = {}
     usage: UsageSource | None = None
 
-    def plugin(self, name: str) -> Plugin | None:
+    def plugin(self, name: str) -> KaiPlugin | None:
         """What the shard sets for a plugin."""
         return next((p for p in self.plugins if p.name == name), None)
 

@@ -47,7 +47,7 @@ class RunningPod(Object):
         return self.owner or ("Pod", self.namespace, self.name)
 
 
-class Assignment(Value):
+class QuotaReservation(Value):
     """What Kueue gave to one pod set: a flavor for each resource, and how much of it."""
 
     pod_set: str
@@ -63,7 +63,7 @@ class QueuedWorkload(Object):
     owner: Key
     queue: str | None
     cluster_queue: str | None
-    assignments: tuple[Assignment, ...]
+    assignments: tuple[QuotaReservation, ...]
     conditions: dict[str, Condition]
     priority: int
     created: str

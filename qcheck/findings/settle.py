@@ -29,7 +29,7 @@ SUPPRESSION_PROBLEM = "QC012"
 BASELINE_STALE = "QC013"
 
 
-class Terms(Value):
+class SettleTerms(Value):
     """What decides about findings: severities by cluster and rule id, the threshold, comments, the baseline, today's date
     (ISO).
 
@@ -65,7 +65,7 @@ def severity_of(found: Finding, severity: Mapping[str, Severity]) -> Severity:
 
 
 def settle(
-    findings: Iterable[Finding], inputs: Inputs, rules: Sequence[Rule], clusters: Sequence[Cluster], terms: Terms
+    findings: Iterable[Finding], inputs: Inputs, rules: Sequence[Rule], clusters: Sequence[Cluster], terms: SettleTerms
 ) -> Result:
     """Return the result of a run: three piles, each sorted by file, line and rule. `rules` are those that were asked for."""
     graded = _graded(findings, terms)
@@ -86,7 +86,7 @@ def settle(
     return _with_stale(result, terms)
 
 
-def _graded(findings: Iterable[Finding], terms: Terms) -> list[Finding]:
+def _graded(findings: Iterable[Finding], terms: SettleTerms) -> list[Finding]:
     """With severity and fingerprint, in order."""
     found = list(findings)
     if not found:
@@ -107,7 +107,7 @@ def reading_order(found: Finding) -> tuple[object, ...]:
 
 
 def _suppress(
-    graded: list[Finding], inputs: Inputs, rules: Sequence[Rule], clusters: Sequence[Cluster], terms: Terms
+    graded: list[Finding], inputs: Inputs, rules: Sequence[Rule], clusters: Sequence[Cluster], terms: SettleTerms
 ) -> tuple[list[Finding], tuple[Finding, ...]]:
     """What stays (with QC012 of suppressions that are wrong), and what is suppressed."""
     wishes = read_suppressions(terms.markers, clusters, terms.catalogue, terms.today)
@@ -132,7 +132,7 @@ def _in_clusters(found: Finding, clusters: Sequence[Cluster]) -> list[Finding]:
     return [replace(found, cluster=name) for name in names]
 
 
-def _with_stale(result: Result, terms: Terms) -> Result:
+def _with_stale(result: Result, terms: SettleTerms) -> Result:
     """Adds QC013 for baseline entries that no longer occur."""
     if terms.baseline is None:
         return result
@@ -142,7 +142,7 @@ def _with_stale(result: Result, terms: Terms) -> Result:
     return replace(result, findings=tuple(sorted([*result.findings, *faults], key=reading_order)))
 
 
-def _own(identifier: str, findings: Iterable[Finding], rules: Sequence[Rule], terms: Terms) -> list[Finding]:
+def _own(identifier: str, findings: Iterable[Finding], rules: Sequence[Rule], terms: SettleTerms) -> list[Finding]:
     """Findings of a rule that is judged here; none where it was not asked for."""
     rule = next((r for r in rules if r.id == identifier), None)
     return _graded((replace(f, rule=rule) for f in findings), terms) if rule else []

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 NOT_INSTALLED = "no CEL library is installed (pip install 'kueue-qcheck[cel]')"
 
 
-class Rule(Value):
+class CelRule(Value):
     """A rule that looks at one object alone; those that compare with `oldSelf` are for updates."""
 
     expression: str
@@ -57,7 +57,7 @@ class Judge:
             for at, value in enumerate(data):
                 yield from self.failures(schema["items"], value, (*route, at))
 
-    def _holds(self, rule: Rule, data: object) -> bool:
+    def _holds(self, rule: CelRule, data: object) -> bool:
         """True also where it cannot be judged; an expression that ends in an error refuses the object."""
         program = self._program(rule.expression)
         return program is None or program.eval(data={"self": data}).value() is True
@@ -81,14 +81,14 @@ class Judge:
         return [f"the library does not know all of {e!r}" for e in expressions if self._program(e) is None]
 
 
-def rules(schema: Json) -> list[Rule]:
+def rules(schema: Json) -> list[CelRule]:
     """The rules that stand at one place of a structural schema."""
     found = schema.get("x-kubernetes-validations")
     entries = found if isinstance(found, list) else []
-    return [Rule(str(e.get("rule", "")), str(e.get("message", ""))) for e in entries if isinstance(e, dict)]
+    return [CelRule(str(e.get("rule", "")), str(e.get("message", ""))) for e in entries if isinstance(e, dict)]
 
 
-def _all_rules(schema: Json) -> Iterator[Rule]:
+def _all_rules(schema: Json) -> Iterator[CelRule]:
     yield from rules(schema)
     below = [*_mapping(schema.get("properties")).values(), schema.get("items"), schema.get("additionalProperties")]
     for inner in below:

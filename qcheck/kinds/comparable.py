@@ -15,7 +15,7 @@ from qcheck.kinds.schema.catalogue import described
 if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor
     from qcheck.kinds.refusals.target import Target
-    from qcheck.kinds.schema.node import Node
+    from qcheck.kinds.schema.node import SchemaNode
 
     Plain = dict[str, object]
 
@@ -60,7 +60,7 @@ def _filled(data: Plain, defaults: Plain) -> Plain:
     return filled
 
 
-def _by(value: object, node: Node | None) -> object:
+def _by(value: object, node: SchemaNode | None) -> object:
     """A value by its description; without one as it is. None for what is empty."""
     if isinstance(value, dict):
         return _mapping(value, node)
@@ -71,7 +71,7 @@ def _by(value: object, node: Node | None) -> object:
     return None if value == "" else value
 
 
-def _mapping(value: Plain, node: Node | None) -> Plain | None:
+def _mapping(value: Plain, node: SchemaNode | None) -> Plain | None:
     is_map = node is not None and node.kind == "map"
     children = {} if node is None or is_map else node.children
     made: Plain = {}

@@ -57,9 +57,9 @@ def _seconds(time: str) -> int | None:
         return None
 
 
-def _terms(dimension: Dimension, at: Cursor) -> kai.Terms:
+def _terms(dimension: Dimension, at: Cursor) -> kai.KaiTerms:
     quota, limit, weight = (number(at[field]) or Fraction(0) for field in ("quota", "limit", "overQuotaWeight"))
-    return kai.Terms(dimension=dimension, place=place(at), written_quota=quota, written_limit=limit, weight=weight)
+    return kai.KaiTerms(dimension=dimension, place=place(at), written_quota=quota, written_limit=limit, weight=weight)
 
 
 def _min_runtimes(at: Cursor) -> dict[str, str]:
@@ -122,9 +122,9 @@ def scheduling_shard(root: Cursor) -> Object:
     )
 
 
-def _plugins(at: Cursor) -> tuple[kai.Plugin, ...]:
+def _plugins(at: Cursor) -> tuple[kai.KaiPlugin, ...]:
     return tuple(
-        kai.Plugin(
+        kai.KaiPlugin(
             name=name,
             place=place(each),
             is_enabled=each["enabled"].boolean() is not False,

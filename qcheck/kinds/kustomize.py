@@ -38,7 +38,7 @@ UPSTREAM = re.compile(
 """Projects whose repositories hold software to install and no queues or nodes."""
 
 
-class Change(Value):
+class KustomizeChange(Value):
     """A change to the objects below a kustomization: `what` names the field, `place` is where it is written.
 
     `kind` and `name` are regular expressions, None for any. `test` narrows it to a class of objects. `patches` hold what it
@@ -82,7 +82,7 @@ class Kustomization(Value):
     components: tuple[str, ...]
     remote: tuple[str, ...]
     patch_files: tuple[str, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[KustomizeChange, ...]
     opaque: tuple[tuple[str, Place], ...]
 
     @property
@@ -133,33 +133,33 @@ def _patch_files(at: Cursor) -> Iterator[str]:
     yield from (path for path in _texts(at["patchesStrategicMerge"]) if "\n" not in path)
 
 
-def _changes(at: Cursor, folder: str, read: ReadText) -> Iterator[Change]:
+def _changes(at: Cursor, folder: str, read: ReadText) -> Iterator[KustomizeChange]:
     if namespace := at.text_at("namespace"):
-        yield Change("namespace", _key(at, "namespace"), test="namespace", argument=namespace)
+        yield KustomizeChange("namespace", _key(at, "namespace"), test="namespace", argument=namespace)
     for field in ("namePrefix", "nameSuffix"):
         if at.text_at(field):
-            yield Change(field, _key(at, field))
+            yield KustomizeChange(field, _key(at, field))
     yield from _labels(at)
     yield from _patches(at, folder, read)
     yield from _replacements(at, folder, read)
     for each in at["vars"].items():
-        yield Change("vars", _place(each), test="variable", argument=each.text_at("name"))
+        yield KustomizeChange("vars", _place(each), test="variable", argument=each.text_at("name"))
     for each in at["replicas"].items():
-        yield Change("replicas", _place(each), name=re.escape(each.text_at("name")))
+        yield KustomizeChange("replicas", _place(each), name=re.escape(each.text_at("name")))
     if at["transformers"].items():
-        yield Change("transformers", _key(at, "transformers"))
+        yield KustomizeChange("transformers", _key(at, "transformers"))
 
 
-def _labels(at: Cursor) -> Iterator[Change]:
+def _labels(at: Cursor) -> Iterator[KustomizeChange]:
     for field in ("commonLabels", "commonAnnotations"):
         if keys := [key for key, _ in at[field].mapping()]:
-            yield Change(field, _key(at, field), test="labels", argument=" ".join(keys))
+            yield KustomizeChange(field, _key(at, field), test="labels", argument=" ".join(keys))
     for each in at["labels"].items():
         keys = [key for key, _ in each["pairs"].mapping()]
-        yield Change("labels", _key(at, "labels"), test="labels", argument=" ".join(keys))
+        yield KustomizeChange("labels", _key(at, "labels"), test="labels", argument=" ".join(keys))
 
 
-def _patches(at: Cursor, folder: str, read: ReadText) -> Iterator[Change]:
+def _patches(at: Cursor, folder: str, read: ReadText) -> Iterator[KustomizeChange]:
     for field in ("patches", "patchesJson6902"):
         for each in at[field].items():
             target, path = each["target"], each["path"].text()
@@ -167,7 +167,7 @@ def _patches(at: Cursor, folder: str, read: ReadText) -> Iterator[Change]:
             if target.exists:
                 kind, name = target["kind"].text(), target["name"].text()
                 patches = tuple(o.document for o in objects or ())
-                yield Change(field, _place(each), kind or None, name or None, patches=patches)
+                yield KustomizeChange(field, _place(each), kind or None, name or None, patches=patches)
             else:
                 yield from _of_objects(field, _place(each), objects)
     for each in at["patchesStrategicMerge"].items():
@@ -176,13 +176,13 @@ def _patches(at: Cursor, folder: str, read: ReadText) -> Iterator[Change]:
         yield from _of_objects("patchesStrategicMerge", _place(each), objects)
 
 
-def _of_objects(what: str, place: Place, objects: list[Cursor] | None) -> Iterator[Change]:
+def _of_objects(what: str, place: Place, objects: list[Cursor] | None) -> Iterator[KustomizeChange]:
     """What strategic merge patches change: the objects of their kind and name; anything where they cannot be read."""
     if objects is None:
-        yield Change(what, place)
+        yield KustomizeChange(what, place)
     for each in objects or ():
         kind, name = re.escape(each.text_at("kind")), re.escape(each["metadata"].text_at("name"))
-        yield Change(what, place, kind, name, patches=(each.document,))
+        yield KustomizeChange(what, place, kind, name, patches=(each.document,))
 
 
 def _objects(text: Text | None) -> list[Cursor] | None:
@@ -196,16 +196,16 @@ def _embedded(at: Cursor) -> list[Cursor] | None:
         return None
 
 
-def _replacements(at: Cursor, folder: str, read: ReadText) -> Iterator[Change]:
+def _replacements(at: Cursor, folder: str, read: ReadText) -> Iterator[KustomizeChange]:
     for each in at["replacements"].items():
         path = each["path"].text()
         inner = _objects(read(_below(folder, path))) if path else [each]
         if inner is None:
-            yield Change("replacements", _place(each))
+            yield KustomizeChange("replacements", _place(each))
         for one in inner or ():
             for target in one["targets"].items():
                 select = target["select"]
-                yield Change("replacements", _place(each), select["kind"].text(), select["name"].text())
+                yield KustomizeChange("replacements", _place(each), select["kind"].text(), select["name"].text())
 
 
 def _opaque(at: Cursor) -> Iterator[tuple[str, Place]]:

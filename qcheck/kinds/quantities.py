@@ -33,7 +33,7 @@ _nothing_to_say: set[tuple[object, ...]] = set()
 """Quantities about which there was nothing to say before: most of them stand many times."""
 
 
-class Found(Value):
+class FoundQuantity(Value):
     """A quantity in an object: of which resource ("" if of none), and whether it is quota."""
 
     route: Route
@@ -58,7 +58,7 @@ def quantity_problems(root: Cursor, identity: ObjectId, found: Described) -> Ite
         yield from said
 
 
-def _quantities(data: object, described: Described) -> Iterator[Found]:
+def _quantities(data: object, described: Described) -> Iterator[FoundQuantity]:
     """Every quantity of an object. Quota is of the resource that its holder names, other amounts of their own key."""
     walk = described.compiler.quantities(described.tree)
     if walk is None:
@@ -69,10 +69,10 @@ def _quantities(data: object, described: Described) -> Iterator[Found]:
         is_quota = route[-1] in QUOTAS
         named = holder.get("name") if is_quota and isinstance(holder, dict) else str(route[-1])
         resource = named if isinstance(named, str) and named not in _OF_NOTHING else ""
-        yield Found(route, resource, value, is_quota)
+        yield FoundQuantity(route, resource, value, is_quota)
 
 
-def _said(root: Cursor, identity: ObjectId, each: Found, is_rewritten: bool) -> Iterator[Problem]:
+def _said(root: Cursor, identity: ObjectId, each: FoundQuantity, is_rewritten: bool) -> Iterator[Problem]:
     try:
         quantity = parse_quantity(each.value)
     except QuantityError:
@@ -83,14 +83,14 @@ def _said(root: Cursor, identity: ObjectId, each: Found, is_rewritten: bool) -> 
         yield _rewritten(root, identity, each, quantity)
 
 
-def _kilo(root: Cursor, identity: ObjectId, each: Found) -> Iterator[Problem]:
+def _kilo(root: Cursor, identity: ObjectId, each: FoundQuantity) -> Iterator[Problem]:
     text = each.value
     if isinstance(text, str) and text.endswith("K") and text[:-1].replace(".", "", 1).isdigit():
         meant = f"{text[:-1]}k is {text[:-1]} thousand, {text[:-1]}Ki is {text[:-1]} x 1024"
         yield _problem(root, identity, each, f"{text} has the suffix K, which no quantity has: {meant}")
 
 
-def _suspicious(root: Cursor, identity: ObjectId, each: Found, quantity: Quantity) -> Iterator[Problem]:
+def _suspicious(root: Cursor, identity: ObjectId, each: FoundQuantity, quantity: Quantity) -> Iterator[Problem]:
     name, text = each.resource, quantity.text
     if _counts_bytes(name) and text.endswith(_SUB_UNITS):
         digits = text.rstrip("mun")
@@ -117,7 +117,7 @@ def _fraction(quantity: Quantity) -> str:
     return f"{whole}.{rest:09}".rstrip("0").rstrip(".")
 
 
-def _problem(root: Cursor, identity: ObjectId, each: Found, said: str) -> Problem:
+def _problem(root: Cursor, identity: ObjectId, each: FoundQuantity, said: str) -> Problem:
     return Problem(
         code="quantity-suspicious",
         place=Place(root.document, root.route + each.route),
@@ -129,7 +129,7 @@ def _problem(root: Cursor, identity: ObjectId, each: Found, said: str) -> Proble
     )
 
 
-def _rewritten(root: Cursor, identity: ObjectId, each: Found, quantity: Quantity) -> Problem:
+def _rewritten(root: Cursor, identity: ObjectId, each: FoundQuantity, quantity: Quantity) -> Problem:
     return Problem(
         code="quantity-not-canonical",
         place=Place(root.document, root.route + each.route),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.quantity import amount
-from qcheck.cluster.running import Assignment, Condition, QueuedWorkload, QueueStatus, RunningPod, State
+from qcheck.cluster.running import Condition, QueuedWorkload, QueueStatus, QuotaReservation, RunningPod, State
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.kueue import GROUP, pod_set
 from qcheck.kinds.pods import pod_template
@@ -119,8 +119,8 @@ def _workload(root: Cursor) -> QueuedWorkload:
     )
 
 
-def _assignment(at: Cursor) -> Assignment:
-    return Assignment(
+def _assignment(at: Cursor) -> QuotaReservation:
+    return QuotaReservation(
         pod_set=at.text_at("name"),
         count=at["count"].count() or 0,
         flavors=at["flavors"].strings(),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.objects import ObjectId
     from qcheck.documents.cursor import Cursor
     from qcheck.kinds.schema.catalogue import Described
-    from qcheck.kinds.schema.node import Node
+    from qcheck.kinds.schema.node import SchemaNode
 
 
 def unknown_field(root: Cursor, identity: ObjectId, found: Described | None, failure: Failure) -> Problem:
@@ -54,7 +54,9 @@ def _elsewhere(found: Described, name: str) -> str | None:
     return field_path(places[0]) if len(places) == 1 else None
 
 
-def _named(found: Described, node: Node, name: str, above: tuple[str, ...], depth: int) -> Iterator[tuple[str, ...]]:
+def _named(
+    found: Described, node: SchemaNode, name: str, above: tuple[str, ...], depth: int
+) -> Iterator[tuple[str, ...]]:
     """Routes of fields called `name`, through lists too, not into types that many kinds share."""
     for child in node.children.values():
         if child.name == name:

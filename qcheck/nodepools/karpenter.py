@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.labels import Labels, Taint
     from qcheck.cluster.place import Place
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.nodeclasses import NodeClass
+    from qcheck.nodepools.nodeclasses import CloudNodeClass
     from qcheck.nodepools.world import World
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
@@ -100,7 +100,7 @@ def _pool(root: Cursor, world: World) -> NodePool:
     return _with_machine_labels(pool, declared, declared_at, provider or "", PREFIXES.get(group, ""))
 
 
-def _taints(template: Cursor, node_class: NodeClass | None, machines: tuple[Machine, ...]) -> tuple[Taint, ...]:
+def _taints(template: Cursor, node_class: CloudNodeClass | None, machines: tuple[Machine, ...]) -> tuple[Taint, ...]:
     declared = taints(template["taints"])
     more = node_class.taints(machines) if node_class else ()
     return declared + tuple(t for t in more if not any((t.key, t.effect) == (d.key, d.effect) for d in declared))
@@ -169,7 +169,7 @@ def _capacity(each: Machine) -> dict[str, int]:
 
 
 def _labels(
-    spec: Cursor, template: Cursor, wanted: tuple[Requirement, ...], name: str, node_class: NodeClass | None
+    spec: Cursor, template: Cursor, wanted: tuple[Requirement, ...], name: str, node_class: CloudNodeClass | None
 ) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
     """Labels that all nodes share, and those whose values differ from node to node."""
     reference = template["nodeClassRef"]
@@ -190,7 +190,7 @@ def _labels(
     return fixed, {k: v for k, v in varying.items() if k not in fixed}
 
 
-def _possible(key: str, values: tuple[str, ...], node_class: NodeClass | None) -> tuple[str, ...]:
+def _possible(key: str, values: tuple[str, ...], node_class: CloudNodeClass | None) -> tuple[str, ...]:
     """Nodes are never from a reservation that their class does not select."""
     if key != CAPACITY_TYPE or node_class is None or node_class.group != nodeclasses.EC2 or len(values) < 2:
         return values

@@ -28,7 +28,7 @@ RESERVATION_LABELS = tuple(f"{EC2}/capacity-reservation-{part}" for part in ("id
 PLACEMENT_LABELS = tuple(f"{EC2}/placement-group-{part}" for part in ("id", "partition"))
 
 
-class NodeClass(Value):
+class CloudNodeClass(Value):
     """`group` is the API group of the class, `spec` a cursor on what it says."""
 
     group: str
@@ -93,9 +93,9 @@ def _number(at: Cursor) -> int | None:
     return number if number is not None and number >= 0 else None
 
 
-def referred(template: Cursor, group: str, world: World) -> NodeClass | None:
+def referred(template: Cursor, group: str, world: World) -> CloudNodeClass | None:
     """The class that a pool's template names; None where the repository does not have it."""
     reference = template["nodeClassRef"]
     kind, name = reference["kind"].text() or "", reference["name"].text()
     found = [c for c in world.all_of(group, kind) if name is not None and c["metadata"]["name"].text() == name]
-    return NodeClass(group, found[0]["spec"]) if found else None
+    return CloudNodeClass(group, found[0]["spec"]) if found else None

@@ -35,7 +35,7 @@ def anything(_: NodeGroup) -> bool:
     return True
 
 
-class Spot(Value):
+class NodeSpot(Value):
     """`count` alike nodes of a group that share all labels that matter; `labels` None: those of the pool."""
 
     group: NodeGroup
@@ -102,7 +102,7 @@ def layout(
     `admits`: which groups may take the pods. `sums`: a domain's nodes count as one, as Kueue counts where its lowest level is
     not the node.
     """
-    spots: list[Spot] = []
+    spots: list[NodeSpot] = []
     unclear: set[str] = set()
     resources = sorted(asked)
     for match in supply_of(cluster).matches(flavor):
@@ -116,7 +116,7 @@ def layout(
         if match.group.nodes:
             spots += _dumped(match.group, nodes, levels)
         elif ABSENT not in states.values():
-            spots.append(Spot(match.group, nodes))
+            spots.append(NodeSpot(match.group, nodes))
     unclear |= {level for level in levels for s in spots if s.labels is None and _is_open(s.group, level)}
     return Layout(_grow(spots, levels, sums), frozenset(unclear))
 
@@ -128,24 +128,24 @@ def _is_open(group: NodeGroup, level: str) -> bool:
     return level != HOSTNAME and not (fixed or stated or (level == CLIQUE and _clique_size(group)))
 
 
-def _dumped(group: NodeGroup, nodes: Nodes, levels: tuple[str, ...]) -> list[Spot]:
+def _dumped(group: NodeGroup, nodes: Nodes, levels: tuple[str, ...]) -> list[NodeSpot]:
     """Dumped nodes with all levels, those that share their values together; in order of the values."""
     alike: dict[tuple[str, ...], list[Labels]] = {}
     for node in group.nodes:
         values = tuple(node.node_labels.get(level, "") for level in levels if level != HOSTNAME)
         if all(level in node.node_labels for level in levels if level != HOSTNAME):
             alike.setdefault(values, []).append(node.node_labels)
-    return [Spot(group, replace(nodes, count=len(found)), found[0]) for _, found in sorted(alike.items())]
+    return [NodeSpot(group, replace(nodes, count=len(found)), found[0]) for _, found in sorted(alike.items())]
 
 
-def _grow(spots: list[Spot], levels: tuple[str, ...], sums: bool) -> tuple[Domain, ...]:
+def _grow(spots: list[NodeSpot], levels: tuple[str, ...], sums: bool) -> tuple[Domain, ...]:
     if not levels:
         return ()
     level, finer = levels[0], levels[1:]
     if level == HOSTNAME:
         return tuple(Domain(level, s.nodes.label, s.nodes.count, (replace(s.nodes, count=1),)) for s in spots)
     domains: list[Domain] = []
-    shared: dict[str | None, list[Spot]] = {}
+    shared: dict[str | None, list[NodeSpot]] = {}
     for spot in spots:
         size = None if spot.labels is not None else nodes_per_domain(spot.group, level)
         if size is None:
@@ -158,13 +158,13 @@ def _grow(spots: list[Spot], levels: tuple[str, ...], sums: bool) -> tuple[Domai
     return tuple(domains)
 
 
-def _value(spot: Spot, level: str) -> str | None:
+def _value(spot: NodeSpot, level: str) -> str | None:
     if spot.labels is not None:
         return spot.labels.get(level)
     return next((c.labels[level] for c in spot.group.classes if level in c.labels), None)
 
 
-def _split(spot: Spot, size: int, level: str, finer: tuple[str, ...], sums: bool) -> list[Domain]:
+def _split(spot: NodeSpot, size: int, level: str, finer: tuple[str, ...], sums: bool) -> list[Domain]:
     """Full domains of a pool, and a last one with the rest."""
     full, rest = divmod(spot.nodes.count, size)
     parts = []
@@ -175,7 +175,7 @@ def _split(spot: Spot, size: int, level: str, finer: tuple[str, ...], sums: bool
     return parts
 
 
-def _domain(level: str, label: str, count: int, spots: list[Spot], finer: tuple[str, ...], sums: bool) -> Domain:
+def _domain(level: str, label: str, count: int, spots: list[NodeSpot], finer: tuple[str, ...], sums: bool) -> Domain:
     if finer:
         return Domain(level, label, count, parts=_grow(spots, finer, sums))
     if sums:
@@ -184,5 +184,5 @@ def _domain(level: str, label: str, count: int, spots: list[Spot], finer: tuple[
     return Domain(level, label, count, nodes=tuple(s.nodes for s in spots))
 
 
-def names_of(spots: Iterable[Spot]) -> str:
+def names_of(spots: Iterable[NodeSpot]) -> str:
     return ", ".join(dict.fromkeys(s.group.name for s in spots))

@@ -38,7 +38,7 @@ class Wish(Value):
     flavors: tuple[str, ...]
 
 
-class Verdict(Value):
+class PackingVerdict(Value):
     """The answer to some wishes, in the question's words. `certain`: without leaning on an estimate."""
 
     answer: Answer
@@ -72,7 +72,7 @@ def groups_behind(cluster: Cluster, flavors: Iterable[str]) -> tuple[NodeGroup, 
     return tuple(found.values()) if all(g.is_known for g in found.values()) else None
 
 
-def judge(cluster: Cluster, wishes: Iterable[Wish], without: Without = NOTHING) -> Verdict | None:
+def judge(cluster: Cluster, wishes: Iterable[Wish], without: Without = NOTHING) -> PackingVerdict | None:
     """Whether all wishes can be granted at once.
 
     None where nodes are not known, or nothing is wished for.
@@ -99,18 +99,18 @@ def _joined(wishes: Iterable[Wish]) -> tuple[Wish, ...]:
     return tuple(found.values())
 
 
-def _by_certainty(cluster: Cluster, ask: Callable[[str], Question], has_estimates: bool) -> Verdict:
+def _by_certainty(cluster: Cluster, ask: Callable[[str], Question], has_estimates: bool) -> PackingVerdict:
     """Asks without estimates first, then with their margin."""
     sure = ask(SURE)
     answer = solved(cluster, sure)
     if isinstance(answer, DoesNotFit) or not has_estimates:
-        return Verdict(answer, sure, certain=True)
+        return PackingVerdict(answer, sure, certain=True)
     lenient = ask(LENIENT)
     answer = solved(cluster, lenient)
     if not isinstance(answer, DoesNotFit):
-        return Verdict(answer, lenient, certain=False)
+        return PackingVerdict(answer, lenient, certain=False)
     plain = ask(PLAIN)
-    return Verdict(solved(cluster, plain), plain, certain=False)
+    return PackingVerdict(solved(cluster, plain), plain, certain=False)
 
 
 def _question(

@@ -12,7 +12,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.packing.answer import DoesNotFit, Fits
 from qcheck.packing.solved import solved
 from qcheck.packing.spread import placed_evenly, spreading
-from qcheck.packing.workload_question import Shape, question
+from qcheck.packing.workload_question import WantedPods, question
 from qcheck.supply.eligibility import hosts, runtime_class
 from qcheck.supply.pod_requests import scheduled
 from qcheck.supply.supply import supply_of
@@ -75,7 +75,7 @@ def schedule(
         request = scheduled(cluster, each.template, limits)
         found = hosts(cluster, groups, each.template, request)
         shapes.append(
-            Shape(name=each.pod_set.name, template=each.template, request=request, count=each.count, hosts=found)
+            WantedPods(name=each.pod_set.name, template=each.template, request=request, count=each.count, hosts=found)
         )
     unknown = tuple(_not_judged(pods))
     return _decide(cluster, pods, tuple(shapes), groups, unknown)
@@ -106,7 +106,7 @@ def _never_created(cluster: Cluster, pods: Wanted) -> Iterator[Reason]:
 def _decide(
     cluster: Cluster,
     pods: list[Wanted],
-    shapes: tuple[Shape, ...],
+    shapes: tuple[WantedPods, ...],
     groups: tuple[NodeGroup, ...],
     unknown: tuple[Reason, ...],
 ) -> Schedule:
@@ -130,7 +130,7 @@ def _decide(
     return Schedule(None, reasons=(_doubt(pods, shapes),))
 
 
-def _spread_out(sure: Question, shapes: tuple[Shape, ...]) -> Fits | None:
+def _spread_out(sure: Question, shapes: tuple[WantedPods, ...]) -> Fits | None:
     """The only pod set, placed as its spread constraint wants it; None where it may not fit."""
     even = spreading(sure, shapes)
     return Fits(placed_evenly(sure, even)) if even is not None and even.most >= shapes[0].count else None
@@ -176,7 +176,7 @@ def _not_judged(pods: list[Wanted]) -> Iterator[Reason]:
             yield Reason(UNSCHEDULABLE, "scheduling-gate", message, each.template.place.at("schedulingGates"))
 
 
-def _doubt(pods: list[Wanted], shapes: tuple[Shape, ...]) -> Reason:
+def _doubt(pods: list[Wanted], shapes: tuple[WantedPods, ...]) -> Reason:
     """Why neither a placement nor a proof was found: what is estimated, unknown or true of some nodes only."""
     first = max(zip(pods, shapes, strict=True), key=lambda p: sum(not h.sure for h in p[1].hosts))
     groups = [h.group for h in first[1].hosts if h.possible]
@@ -191,7 +191,7 @@ def _doubt(pods: list[Wanted], shapes: tuple[Shape, ...]) -> Reason:
     )
 
 
-def _uncertainty(groups: list[NodeGroup], shape: Shape) -> str:
+def _uncertainty(groups: list[NodeGroup], shape: WantedPods) -> str:
     unknown = [g.name for g in groups if not g.is_known]
     if unknown:
         return f"machines or count of {', '.join(unknown)} are not known"
@@ -206,7 +206,7 @@ def _uncertainty(groups: list[NodeGroup], shape: Shape) -> str:
 
 
 def _named(
-    groups: tuple[NodeGroup, ...], shapes: tuple[Shape, ...], witness: tuple[Placement, ...]
+    groups: tuple[NodeGroup, ...], shapes: tuple[WantedPods, ...], witness: tuple[Placement, ...]
 ) -> Iterator[Placed]:
     """The witness in names; nodes of a dump are named one by one."""
     unused = [_ready(g) for g in groups]

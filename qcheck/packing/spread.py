@@ -17,7 +17,7 @@ from qcheck.packing.answer import Placement
 if TYPE_CHECKING:
     from qcheck.cluster.pods import Spread
     from qcheck.packing.question import Question
-    from qcheck.packing.workload_question import Shape
+    from qcheck.packing.workload_question import WantedPods
     from qcheck.supply.eligibility import Host
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -40,7 +40,7 @@ class Spreading(Value):
         return sum(d.pods for d in self.domains)
 
 
-def spreading(posed: Question, shapes: tuple[Shape, ...]) -> Spreading | None:
+def spreading(posed: Question, shapes: tuple[WantedPods, ...]) -> Spreading | None:
     """What the constraint of the only pod set allows on the nodes of a packing question; None where that is not told."""
     if len(shapes) != 1 or len(shapes[0].template.spreads) != 1:
         return None

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from qcheck.cluster.workloads import PodSet
     from qcheck.packing.answer import Certificate
     from qcheck.packing.question import Question
-    from qcheck.packing.workload_question import Shape
+    from qcheck.packing.workload_question import WantedPods
     from qcheck.supply.eligibility import Host
 
 _PARTS = 10**6
 
 
 def obstacle(
-    cluster: Cluster, pod_sets: list[PodSet], shapes: tuple[Shape, ...], posed: Question, proof: Certificate
+    cluster: Cluster, pod_sets: list[PodSet], shapes: tuple[WantedPods, ...], posed: Question, proof: Certificate
 ) -> Reason:
     """The cause of a proven `does not fit`: selector, taint, size of one pod, missing nodes, packing."""
     for index, (pod_set, shape) in enumerate(zip(pod_sets, shapes, strict=True)):
@@ -33,7 +33,7 @@ def obstacle(
     return _packing(pod_sets, shapes, posed, proof)
 
 
-def _labels(cluster: Cluster, pod_set: PodSet, shape: Shape) -> Reason | None:
+def _labels(cluster: Cluster, pod_set: PodSet, shape: WantedPods) -> Reason | None:
     if any(h.labels_match for h in shape.hosts):
         return None
     place = pod_set.template.place
@@ -60,7 +60,7 @@ def _labels(cluster: Cluster, pod_set: PodSet, shape: Shape) -> Reason | None:
     return Reason(code=UNSCHEDULABLE, cause="flavor-matches-no-nodes", message=message, place=where, near=near)
 
 
-def _own_label(cluster: Cluster, pod_set: PodSet, shape: Shape, key: str, near: tuple[Place, ...]) -> Reason:
+def _own_label(cluster: Cluster, pod_set: PodSet, shape: WantedPods, key: str, near: tuple[Place, ...]) -> Reason:
     """A label that the pods select: on no node at all, or on none that the flavor's labels select as well."""
     selector = shape.template.selection.selector
     wanted, values = f"{key}={selector[key]}", _values(cluster, key)
@@ -93,7 +93,7 @@ def _select(key: str, has: list[str]) -> str:
     return f"select {key}={has[0]}" if len(has) == 1 else f"drop the selector {key}" if not has else ""
 
 
-def _culprit(cluster: Cluster, shape: Shape) -> str | None:
+def _culprit(cluster: Cluster, shape: WantedPods) -> str | None:
     """The selected label that most nodes lack; of equals one that the pods select themselves."""
     classes = [c for g in supply_of(cluster).groups for c in g.classes]
     missing = {
@@ -104,7 +104,7 @@ def _culprit(cluster: Cluster, shape: Shape) -> str | None:
     return key if key is not None and missing[key] else None
 
 
-def _taints(pod_set: PodSet, shape: Shape) -> Reason | None:
+def _taints(pod_set: PodSet, shape: WantedPods) -> Reason | None:
     if any(h.possible for h in shape.hosts):
         return None
     host = next(h for h in shape.hosts if h.labels_match and h.repels is not None)
@@ -123,7 +123,7 @@ def _taints(pod_set: PodSet, shape: Shape) -> Reason | None:
     )
 
 
-def _size(pod_set: PodSet, shape: Shape, posed: Question, index: int) -> Reason | None:
+def _size(pod_set: PodSet, shape: WantedPods, posed: Question, index: int) -> Reason | None:
     """A pod that is larger than every node, and nodes of which there are none."""
     able = [i for i, h in enumerate(shape.hosts) if h.possible]
     if any(posed.rooms[i].limits[index] > 0 and posed.nodes[i].count > 0 for i in able):
@@ -156,13 +156,13 @@ def _size(pod_set: PodSet, shape: Shape, posed: Question, index: int) -> Reason 
     )
 
 
-def _share(posed: Question, index: int, shape: Shape) -> int:
+def _share(posed: Question, index: int, shape: WantedPods) -> int:
     """How much of the scarcest resource of a request a node has, in parts per million."""
     resource = _binding(posed, index, shape)
     return _PARTS * posed.nodes[index].free.get(resource, 0) // shape.request[resource]
 
 
-def _binding(posed: Question, index: int, shape: Shape) -> str:
+def _binding(posed: Question, index: int, shape: WantedPods) -> str:
     """The resource of which a node has least, measured by the request."""
     free = posed.nodes[index].free
     return min(shape.request, key=lambda r: (_PARTS * free.get(r, 0) // shape.request[r], r))
@@ -184,7 +184,7 @@ def _asked_at(pod_set: PodSet, resource: str) -> Place:
     return pod_set.template.place if resource == PODS else pod_set.template.place_of(resource)
 
 
-def _packing(pod_sets: list[PodSet], shapes: tuple[Shape, ...], posed: Question, proof: Certificate) -> Reason:
+def _packing(pod_sets: list[PodSet], shapes: tuple[WantedPods, ...], posed: Question, proof: Certificate) -> Reason:
     largest = max(zip(pod_sets, shapes, strict=True), key=lambda p: p[1].count)
     message = f"the pods do not fit at once: {explain(posed, proof)}"
     near = tuple(h.group.count_place for h in largest[1].hosts if h.possible)

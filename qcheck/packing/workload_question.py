@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _USUAL_PODS = 110
 
 
-class Shape(Value):
+class WantedPods(Value):
     """`count` equal pods of a pod set: the template as the pods are created, and what each needs on a node."""
 
     name: str
@@ -33,7 +33,9 @@ class Shape(Value):
     hosts: tuple[Host, ...]
 
 
-def question(cluster: Cluster, groups: tuple[NodeGroup, ...], shapes: tuple[Shape, ...], at_best: bool) -> Question:
+def question(
+    cluster: Cluster, groups: tuple[NodeGroup, ...], shapes: tuple[WantedPods, ...], at_best: bool
+) -> Question:
     """The packing question for all shapes together. Nodes are in the order of the groups, as the shapes' hosts are."""
     priority = _priority(cluster, shapes)
     asked = sorted({r for s in shapes for r in s.request})
@@ -45,13 +47,13 @@ def question(cluster: Cluster, groups: tuple[NodeGroup, ...], shapes: tuple[Shap
     return Question(nodes, tuple(_pods(cluster, s, shapes, priority, at_best) for s in shapes))
 
 
-def _priority(cluster: Cluster, shapes: tuple[Shape, ...]) -> int | None:
+def _priority(cluster: Cluster, shapes: tuple[WantedPods, ...]) -> int | None:
     """The highest priority of the pods, by which they may evict; None if one is not known."""
     known = [cluster.pod_priority(s.template) for s in shapes]
     return None if None in known else max((p for p in known if p is not None), default=None)
 
 
-def _slots(shape: Shape, shapes: tuple[Shape, ...]) -> list[str]:
+def _slots(shape: WantedPods, shapes: tuple[WantedPods, ...]) -> list[str]:
     """Made-up resources of which every node has one, for pods that keep apart and for ports of the node.
 
     Pods that take a port on all addresses take it on each that others name.
@@ -64,7 +66,9 @@ def _slots(shape: Shape, shapes: tuple[Shape, ...]) -> list[str]:
     return apart + [f"host port {port}" for port in sorted(taken)]
 
 
-def _pods(cluster: Cluster, shape: Shape, shapes: tuple[Shape, ...], priority: int | None, at_best: bool) -> Pods:
+def _pods(
+    cluster: Cluster, shape: WantedPods, shapes: tuple[WantedPods, ...], priority: int | None, at_best: bool
+) -> Pods:
     on = frozenset(
         i
         for i, h in enumerate(shape.hosts)
@@ -73,7 +77,7 @@ def _pods(cluster: Cluster, shape: Shape, shapes: tuple[Shape, ...], priority: i
     return Pods(shape.name, shape.request | dict.fromkeys(_slots(shape, shapes), 1), shape.count, on)
 
 
-def _ports_taken(cluster: Cluster, shape: Shape, group: NodeGroup, priority: int | None, at_best: bool) -> bool:
+def _ports_taken(cluster: Cluster, shape: WantedPods, group: NodeGroup, priority: int | None, at_best: bool) -> bool:
     """Whether DaemonSets hold a port that the pods take: for a proof those that stay, on all of the group's machines."""
     if not shape.template.host_ports or not group.classes:
         return False
@@ -123,7 +127,7 @@ def _for_sure(node: NodeClass, resource: str) -> int:
     return node.free.get(resource, 0)
 
 
-def _count(cluster: Cluster, group: NodeGroup, shapes: tuple[Shape, ...], asked: list[str], at_best: bool) -> int:
+def _count(cluster: Cluster, group: NodeGroup, shapes: tuple[WantedPods, ...], asked: list[str], at_best: bool) -> int:
     """How many nodes there are to use: those of a dump that are ready, those that a pool can come to."""
     count, wanted = group.ceiling, sum(s.count for s in shapes)
     if not at_best and group.pool is None:

@@ -15,7 +15,7 @@ from qcheck.kinds.helm import Chart, charts, is_below
 from qcheck.kinds.kustomize import Kustomization
 from qcheck.kinds.read import CLUSTER_SCOPED
 from qcheck.nodepools.formats import HCL
-from qcheck.pipeline.kustomizations import Tree
+from qcheck.pipeline.kustomizations import KustomizationTree
 from qcheck.pipeline.relevance import concerns_queues, concerns_queues_text
 from qcheck.settings import Render
 from qcheck.settings.starter import Proposed
@@ -58,7 +58,7 @@ class _Repository:
     def __init__(self, loaded: Sequence[Loaded], problems: Iterable[Problem]) -> None:
         self.files = [f for f in loaded if f.documents or f.text.path.endswith(HCL)]
         self.paths = [posixpath.normpath(f.text.path) for f in self.files]
-        self.tree = Tree(f.text for f in loaded)
+        self.tree = KustomizationTree(f.text for f in loaded)
         self.by_path = {posixpath.normpath(f.text.path): f for f in loaded}
         self.roots = [r for top in self.tree.roots() if (r := self._root(top)) is not None]
         self.charts = [c for c in charts(f.text for f in loaded) if self._counts(c)]

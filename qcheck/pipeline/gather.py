@@ -42,7 +42,7 @@ class Read(Value):
     loaded: tuple[Loaded, ...]
     raws: tuple[Raw, ...]
     renders: tuple[Renders | None, ...]
-    not_read: tuple[files.NotRead, ...]
+    not_read: tuple[files.NotLoaded, ...]
     live: Live | None
     paths: Sequence[str] | files.Found
     is_left_out: bool

@@ -8,7 +8,7 @@ from qcheck.checks.run import CHANGE, run
 from qcheck.cluster.cluster import Cluster
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.catalogue import choose, load_catalogue
-from qcheck.findings.settle import Terms, overrides, settle
+from qcheck.findings.settle import SettleTerms, overrides, settle
 from qcheck.findings.severity import Severity
 from qcheck.pipeline.gather import Gathered
 from qcheck.pipeline.read import unwatched
@@ -58,14 +58,14 @@ def changes(before: Gathered, after: Gathered) -> dict[str, ClusterChange]:
 
 def _terms(
     catalogue: dict[str, Rule], settings: Settings, severity: dict[str, dict[str, Severity]], loaded: Iterable[Loaded]
-) -> Terms:
+) -> SettleTerms:
     """What decides about findings: the settings, comments in the files, the baseline."""
     baseline = None
     if settings.baseline is not None:
         from qcheck.findings.baseline import read_baseline  # 0.4 ms
 
         baseline = read_baseline(os.path.normpath(os.path.join(settings.root, settings.baseline)))
-    return Terms(
+    return SettleTerms(
         catalogue,
         severity,
         markers=tuple((c.line, c.text, c.stands_alone, c.spot) for f in loaded for c in f.comments("qcheck:")),

@@ -9,7 +9,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.load import load
 from qcheck.documents.text import NotText, Text, decode
 from qcheck.kinds.decode import roots
-from qcheck.kinds.kustomize import NAMES, Change, Kustomization, read_kustomization
+from qcheck.kinds.kustomize import NAMES, Kustomization, KustomizeChange, read_kustomization
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,7 +27,7 @@ class Reached(Value):
     path: str
     through: tuple[Kustomization, ...]
 
-    def changes_of(self, found: Cursor) -> list[Change]:
+    def changes_of(self, found: Cursor) -> list[KustomizeChange]:
         """The changes to an object of the file, in the order in which they are made."""
         changes = (change for each in reversed(self.through) for change in each.changes)
         return [change for change in changes if change.touches(found)]
@@ -47,7 +47,7 @@ class Source(Value):
         return bool(name) and (made.startswith(name) or made.endswith(name) or f"-{name}-" in made)
 
 
-class Tree:
+class KustomizationTree:
     """The kustomizations of some texts, by directory. With `within` others are read from below that directory too."""
 
     def __init__(self, texts: Iterable[Text], within: str | None = None) -> None:

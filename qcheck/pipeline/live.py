@@ -8,7 +8,7 @@ from qcheck.documents.writing import to_yaml
 from qcheck.kinds.snapshot.needed import needed
 from qcheck.kinds.snapshot.redacted import redacted
 from qcheck.sources import kubectl
-from qcheck.sources.files import LIVE, Content, Found, NotRead
+from qcheck.sources.files import LIVE, Content, Found, NotLoaded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ class Live(Value):
     """What was read of a cluster: its objects by kind, as a snapshot keeps them, and what could not be read."""
 
     objects: dict[str, list[Object]]
-    failed: tuple[NotRead, ...] = ()
+    failed: tuple[NotLoaded, ...] = ()
 
     def found(self) -> Found:
         """The same as files to read: `live:ClusterQueue` holds the cluster's ClusterQueues."""

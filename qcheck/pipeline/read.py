@@ -35,7 +35,9 @@ def unwatched(stage: str, done: int, total: int) -> None:
     """For those who need not know how far a run is."""
 
 
-def read(paths: Sequence[str] | files.Found, limits: Limits, watch: Watch) -> tuple[list[Loaded], list[files.NotRead]]:
+def read(
+    paths: Sequence[str] | files.Found, limits: Limits, watch: Watch
+) -> tuple[list[Loaded], list[files.NotLoaded]]:
     """Discover and load: every file once, in order, and the paths that were left out."""
     watch("discover", 0, 0)
     found = paths if isinstance(paths, files.Found) else files.discover(paths)
@@ -45,7 +47,7 @@ def read(paths: Sequence[str] | files.Found, limits: Limits, watch: Watch) -> tu
         try:
             contents.append((file.path, file.read(limits.bytes)))
         except OSError as error:
-            not_read.append(files.NotRead(file.path, files.reason(error)))
+            not_read.append(files.NotLoaded(file.path, files.reason(error)))
     loaded = _load(contents, limits, watch)
     partial_objects = _patches(loaded)
     patches = {n.path for n in partial_objects}
@@ -79,17 +81,17 @@ def _load_beside(contents: Sequence[tuple[str, bytes]], limits: Limits) -> Calla
     return wait
 
 
-def _patches(loaded: list[Loaded]) -> list[files.NotRead]:
+def _patches(loaded: list[Loaded]) -> list[files.NotLoaded]:
     """Files that are no objects of their own, because a kustomization applies them as patches."""
     if not any("kustomization" in f.text.path.lower() for f in loaded):
         return []
-    from qcheck.pipeline.kustomizations import Tree  # 1.0 ms
+    from qcheck.pipeline.kustomizations import KustomizationTree  # 1.0 ms
 
-    members = Tree(f.text for f in loaded).members()
+    members = KustomizationTree(f.text for f in loaded).members()
     used = {path: member.path for member in reversed(members) for path in member.patch_files}
     why = "a patch of {}: only rendering tells what it makes of its object (`render` in the settings)"
     present = {posixpath.normpath(f.text.path): f.text.path for f in loaded}
-    return [files.NotRead(present[p], why.format(by), failed=False) for p, by in used.items() if p in present]
+    return [files.NotLoaded(present[p], why.format(by), failed=False) for p, by in used.items() if p in present]
 
 
 def _without_objects(patch: Loaded) -> Loaded:

@@ -13,7 +13,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.cursor import root
 from qcheck.documents.rendered import ORIGIN
 from qcheck.documents.traced import Traced
-from qcheck.sources.files import NotRead
+from qcheck.sources.files import NotLoaded
 from qcheck.sources.renders import render
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Renders(Value):
 
     loaded: tuple[Loaded, ...] = ()
     origins: tuple[Loaded, ...] = ()
-    failed: tuple[NotRead, ...] = ()
+    failed: tuple[NotLoaded, ...] = ()
 
 
 def rendered(
@@ -44,13 +44,13 @@ def rendered(
     """What renderers make of a cluster's directories; paths are taken from the directory `within`."""
     wishes = as_is.wishes
     loaded: list[Loaded] = []
-    failed: list[NotRead] = []
+    failed: list[NotLoaded] = []
     origins = _Origins(load, settings.limits.bytes, within)
     for done, wish in enumerate(wishes):
         watch("render", done, len(wishes))
         folder, *values = (os.path.normpath(os.path.join(scope.root, p)) for p in (wish.path, *wish.values))
         made = _render(wish, folder, values, settings, within)
-        if isinstance(made, NotRead):
+        if isinstance(made, NotLoaded):
             failed.append(made)
         else:
             loaded.append(load(made.read(settings.limits.bytes), made.path))
@@ -72,7 +72,7 @@ def _traced(traced: Document, rendered: Document, sources: Sequence[Source]) -> 
     return Traced(rendered, (same[0].found.document, same[0].found.route), same[0].patches)
 
 
-def _render(wish: Render, folder: str, values: list[str], settings: Settings, within: str) -> Content | NotRead:
+def _render(wish: Render, folder: str, values: list[str], settings: Settings, within: str) -> Content | NotLoaded:
     seconds, most_bytes = settings.render_seconds, settings.limits.bytes
     return render(wish.tool, folder, values, wish.release, wish.namespace, seconds, most_bytes, within)
 

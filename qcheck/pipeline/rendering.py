@@ -13,8 +13,8 @@ from qcheck.cluster.unread import Unread
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.decode import roots
 from qcheck.kinds.helm import Chart, charts, is_below
-from qcheck.kinds.kustomize import UPSTREAM, Change, Kustomization
-from qcheck.pipeline.kustomizations import Source, Tree
+from qcheck.kinds.kustomize import UPSTREAM, Kustomization, KustomizeChange
+from qcheck.pipeline.kustomizations import KustomizationTree, Source
 from qcheck.pipeline.raw import TEMPLATE, Raw, spot
 from qcheck.pipeline.relevance import concerns_queues, concerns_queues_text, kinds_in, kinds_of
 from qcheck.pipeline.unrendered import Left, chart_problem, kustomization_problem, unreadable
@@ -39,14 +39,14 @@ PARTIAL = "_"
 
 def sorted_out(scope: ClusterScope, files: Sequence[Loaded], within: str) -> Raw:
     """What is read as it is of the files that a cluster holds, and what is to be rendered."""
-    tree = Tree((f.text for f in files), within if scope.render else None)
+    tree = KustomizationTree((f.text for f in files), within if scope.render else None)
     return _Reading(scope, files, tree).result(charts(f.text for f in files))
 
 
 class _Reading:
     """One cluster's files, sorted by what becomes of them."""
 
-    def __init__(self, scope: ClusterScope, files: Sequence[Loaded], tree: Tree) -> None:
+    def __init__(self, scope: ClusterScope, files: Sequence[Loaded], tree: KustomizationTree) -> None:
         self.scope = scope
         self.files = {posixpath.normpath(f.text.path): f for f in files}
         self.tree = tree
@@ -141,7 +141,7 @@ class _Reading:
             found |= {each.path: each for each in reached.through}
         return list(found.values())
 
-    def _objects(self, top: Kustomization) -> Iterator[tuple[Cursor, Change | None]]:
+    def _objects(self, top: Kustomization) -> Iterator[tuple[Cursor, KustomizeChange | None]]:
         """Every object below a kustomization, and how it is changed, if it is."""
         for reached in self.tree.reach(top):
             file = self.files.get(reached.path)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.text import Text
     from qcheck.kinds.helm import Chart
-    from qcheck.kinds.kustomize import Change, Kustomization
+    from qcheck.kinds.kustomize import Kustomization, KustomizeChange
 
 CODE = "template-not-rendered"
 MOST_NAMED = 3
@@ -29,7 +29,7 @@ class Left(Value):
     asked: bool
 
 
-def kustomization_problem(top: Kustomization, missed: Sequence[tuple[Cursor, Change]], left: Left) -> Problem:
+def kustomization_problem(top: Kustomization, missed: Sequence[tuple[Cursor, KustomizeChange]], left: Left) -> Problem:
     """One problem for a kustomization root and all that it changes."""
     place = missed[0][1].place if missed and missed[0][1].place.origin.path == top.path else top.place
     facts = []
@@ -54,7 +54,7 @@ def kustomization_problem(top: Kustomization, missed: Sequence[tuple[Cursor, Cha
     )
 
 
-def _others(first: Place, missed: Sequence[tuple[Cursor, Change]]) -> tuple[Place, ...]:
+def _others(first: Place, missed: Sequence[tuple[Cursor, KustomizeChange]]) -> tuple[Place, ...]:
     """Where other changes are written, each place once."""
     places: dict[Place, str] = {}
     for found, change in missed:

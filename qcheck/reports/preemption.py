@@ -9,7 +9,7 @@ from qcheck.reports.html.markup import tag
 from qcheck.reports.jsontext import dump
 from qcheck.reports.markdown import escape
 from qcheck.reports.wording import plain
-from qcheck.schedulers.kueue.preemption import NO, Claim, Matrix, Stance
+from qcheck.schedulers.kueue.preemption import NO, LendingClaim, Matrix, Stance
 from qcheck.settings.profiles import PROFILES
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _stance_data(stance: Stance) -> dict[str, Json]:
     }
 
 
-def _claim_data(claim: Claim) -> dict[str, Json]:
+def _claim_data(claim: LendingClaim) -> dict[str, Json]:
     return {
         "owner": claim.owner.name,
         "flavor": claim.quota.flavor,
@@ -96,7 +96,7 @@ def _table(rows: Sequence[tuple[str, ...]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def claim_cells(claim: Claim) -> tuple[str, ...]:
+def claim_cells(claim: LendingClaim) -> tuple[str, ...]:
     """A claim in words, in the order of `CLAIMS`."""
     resource = claim.quota.resource
     held = f"{plain(_some(claim.holders))}: up to {show_amount(resource, claim.amount)}"
@@ -104,7 +104,7 @@ def claim_cells(claim: Claim) -> tuple[str, ...]:
     return plain(claim.owner.name), quota, held, claim.outcome, how_long(claim), plain(claim.why)
 
 
-def how_long(claim: Claim) -> str:
+def how_long(claim: LendingClaim) -> str:
     """How long nodes stay taken after the decision."""
     if claim.outcome == NO:
         return "no bound"

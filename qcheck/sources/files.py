@@ -92,7 +92,7 @@ class Content:
         return f"Content({self.path})"
 
 
-class NotRead:
+class NotLoaded:
     """A path that was left out. `failed`: it should have been read and could not be, so that nothing can be judged from
     its absence; otherwise it was left out on purpose."""
 
@@ -104,7 +104,7 @@ class NotRead:
         self.failed = failed
 
     def __repr__(self) -> str:
-        return f"NotRead({self.path}: {self.why})"
+        return f"NotLoaded({self.path}: {self.why})"
 
 
 class Found:
@@ -112,7 +112,7 @@ class Found:
 
     __slots__ = ("files", "not_read")
 
-    def __init__(self, files: Sequence[Readable], not_read: list[NotRead]) -> None:
+    def __init__(self, files: Sequence[Readable], not_read: list[NotLoaded]) -> None:
         self.files = files
         self.not_read = not_read
 
@@ -128,7 +128,7 @@ def discover(paths: Iterable[str]) -> Found:
         elif os.path.lexists(path):
             search.file(path)
         else:
-            search.not_read.append(NotRead(shown(path), "there is no such file or directory"))
+            search.not_read.append(NotLoaded(shown(path), "there is no such file or directory"))
     files = sorted(search.files.values(), key=lambda file: file.path)
     return Found(files, sorted(search.not_read, key=lambda left: left.path))
 
@@ -165,7 +165,7 @@ class _Search:
     def __init__(self) -> None:
         self.files: dict[str, File] = {}
         """By real path."""
-        self.not_read: list[NotRead] = []
+        self.not_read: list[NotLoaded] = []
         self.walked: set[str] = set()
         self.links: list[str] = []
 
@@ -191,7 +191,7 @@ class _Search:
             try:
                 entries = sorted(os.scandir(directory), key=lambda entry: entry.name)
             except OSError as error:
-                self.not_read.append(NotRead(shown(directory), reason(error)))
+                self.not_read.append(NotLoaded(shown(directory), reason(error)))
                 continue
             ignored = ignored.within(real, any(entry.name == ".gitignore" for entry in entries))
             ahead += reversed([found for entry in entries if (found := self.entry(entry, real, ignored))])
@@ -213,9 +213,9 @@ class _Search:
         """A link may point to what is read already; it may not lead out of the repository."""
         target = os.path.realpath(link)
         if not os.path.exists(target):
-            self.not_read.append(NotRead(shown(link), "a link that points to nothing", failed=False))
+            self.not_read.append(NotLoaded(shown(link), "a link that points to nothing", failed=False))
         elif os.path.commonpath([border, target]) != border:
-            self.not_read.append(NotRead(shown(link), "a link that leaves the tree", failed=False))
+            self.not_read.append(NotLoaded(shown(link), "a link that leaves the tree", failed=False))
         elif os.path.isdir(target):
             self.walk(link, target, Ignored(border, target))
         elif os.path.isfile(target):
@@ -224,7 +224,7 @@ class _Search:
     def file(self, path: str) -> None:
         """A file that the user named."""
         if not os.path.exists(path):
-            self.not_read.append(NotRead(shown(path), "a link that points to nothing"))
+            self.not_read.append(NotLoaded(shown(path), "a link that points to nothing"))
         else:
             self.files.setdefault(os.path.realpath(path), File(shown(path), path))
 
@@ -241,5 +241,5 @@ def repository(real: str) -> str | None:
 
 
 def reason(error: OSError) -> str:
-    """Why something could not be read, for `NotRead.why`."""
+    """Why something could not be read, for `NotLoaded.why`."""
     return (error.strerror or type(error).__name__).lower()

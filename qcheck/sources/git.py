@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from contextlib import contextmanager
 
-from qcheck.sources.files import SKIPPED, Content, Found, NotRead, may_hold_manifests, repository
+from qcheck.sources.files import SKIPPED, Content, Found, NotLoaded, may_hold_manifests, repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,14 +66,14 @@ def discover(revision: str, paths: Iterable[str], root: str) -> Found:
     """
     below = [os.path.relpath(os.path.realpath(path), root).replace(os.sep, "/") for path in paths]
     chosen: dict[str, str] = {}
-    not_read: list[NotRead] = []
+    not_read: list[NotLoaded] = []
     for mode, object_id, path in _entries(commit(revision, root), root):
         if not _is_chosen(path, below):
             continue
         if mode in FILE_MODES:
             chosen[path] = object_id
         elif mode == "160000":
-            not_read.append(NotRead(_shown(path, root), "a submodule", failed=False))
+            not_read.append(NotLoaded(_shown(path, root), "a submodule", failed=False))
     contents = _contents(list(chosen.values()), root)
     blobs = [Content(_shown(path, root), contents[object_id]) for path, object_id in chosen.items()]
     return Found(sorted(blobs, key=lambda blob: blob.path), not_read)

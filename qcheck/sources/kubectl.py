@@ -13,7 +13,7 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
 from qcheck.cluster.value import Value
-from qcheck.sources.files import LIVE, NotRead
+from qcheck.sources.files import LIVE, NotLoaded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Listed(Value):
     """The objects of a cluster by kind, and the kinds that could not be listed."""
 
     objects: dict[str, list[Object]]
-    failed: tuple[NotRead, ...] = ()
+    failed: tuple[NotLoaded, ...] = ()
 
 
 class Refused(Exception):
@@ -130,22 +130,22 @@ def list_cluster(context: str, wanted: Sequence[Asked], watch: Watch) -> Listed:
     watch("ask", 0, 0)
     kubectl = shutil.which("kubectl")
     if kubectl is None:
-        return Listed({}, (NotRead(LIVE, "kubectl is not installed: --live needs it on the PATH"),))
+        return Listed({}, (NotLoaded(LIVE, "kubectl is not installed: --live needs it on the PATH"),))
     call = _Kubectl(kubectl, context)
     try:
         installed, incomplete = call.installed()
     except Refused as refusal:
-        return Listed({}, (NotRead(LIVE, str(refusal)),))
+        return Listed({}, (NotLoaded(LIVE, str(refusal)),))
     here = [a for a in wanted if (a.group, a.kind) in installed]
     failed = [
-        NotRead(f"{LIVE}:{a.kind}", incomplete[a.group]) for a in wanted if a.group in incomplete and a not in here
+        NotLoaded(f"{LIVE}:{a.kind}", incomplete[a.group]) for a in wanted if a.group in incomplete and a not in here
     ]
     objects: dict[str, list[Object]] = {}
     with ThreadPoolExecutor(AT_ONCE) as pool:
         answers = pool.map(lambda a: call.tried(a, installed[a.group, a.kind]), here)
         for done, (asked, answer) in enumerate(zip(here, answers, strict=True)):
             watch("ask", done, len(here))
-            if isinstance(answer, NotRead):
+            if isinstance(answer, NotLoaded):
                 failed.append(answer)
             else:
                 objects.setdefault(asked.kind, []).extend(answer)
@@ -187,24 +187,24 @@ class _Kubectl:
         why = _complaint(done.stderr) if done.returncode else ""
         return found, {a.group: why for a in EVERYTHING if a.group and f"{a.group}/" in why}
 
-    def tried(self, asked: Asked, resource: str) -> list[Object] | NotRead:
+    def tried(self, asked: Asked, resource: str) -> list[Object] | NotLoaded:
         """Every object of one kind, in all namespaces."""
         selector = [f"--field-selector={asked.fields}"] if asked.fields else []
         try:
             found = self._get([resource, "--all-namespaces", f"--chunk-size={PAGE}", *selector])
         except Refused as refusal:
-            return NotRead(f"{LIVE}:{asked.kind}", str(refusal))
+            return NotLoaded(f"{LIVE}:{asked.kind}", str(refusal))
         return list(_items(found))
 
-    def config_maps(self, named: Iterable[tuple[str, str]]) -> tuple[list[Object], list[NotRead]]:
+    def config_maps(self, named: Iterable[tuple[str, str]]) -> tuple[list[Object], list[NotLoaded]]:
         """The ConfigMaps of some namespaces and names, as far as they are there."""
         found: list[Object] = []
-        refused: list[NotRead] = []
+        refused: list[NotLoaded] = []
         for namespace, name in named:
             try:
                 answer = self._get(["configmaps", name, f"--namespace={namespace}", "--ignore-not-found"])
             except Refused as refusal:
-                refused.append(NotRead(f"{LIVE}:{CONFIG_MAP}", str(refusal)))
+                refused.append(NotLoaded(f"{LIVE}:{CONFIG_MAP}", str(refusal)))
             else:
                 found += _items(answer)
         return found, refused

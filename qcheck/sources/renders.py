@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 from time import monotonic
 
-from qcheck.sources.files import Content, NotRead
+from qcheck.sources.files import Content, NotLoaded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def render(
     seconds: int,
     most_bytes: int,
     within: str = ".",
-) -> Content | NotRead:
+) -> Content | NotLoaded:
     """What `tool` ("kustomize" or "helm") makes of a directory. `values`, `release` and `namespace` are helm's.
 
     Relative paths are taken from the directory `within`. Of what is larger than `most_bytes` one byte more is given back,
@@ -54,10 +54,10 @@ def render(
     folder = folder.replace(os.sep, "/")
     name = f"{tool}:{folder}"
     if not os.path.isdir(os.path.join(within, folder)):
-        return NotRead(name, "there is no such directory")
+        return NotLoaded(name, "there is no such directory")
     command = _helm(folder, values, release, namespace) if tool == "helm" else _kustomize(folder)
     if command is None:
-        return NotRead(
+        return NotLoaded(
             name, "helm is not installed" if tool == "helm" else "neither kustomize nor kubectl is installed"
         )
     return _run(name, command, seconds, most_bytes, within)
@@ -86,7 +86,7 @@ def _helm(chart: str, values: Sequence[str], release: str | None, namespace: str
     return [*command, "--", release or "release-name", chart]
 
 
-def _run(name: str, command: list[str], seconds: int, most_bytes: int, within: str) -> Content | NotRead:
+def _run(name: str, command: list[str], seconds: int, most_bytes: int, within: str) -> Content | NotLoaded:
     with tempfile.TemporaryDirectory() as home, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         environment = {key: os.environ[key] for key in PASSED_ON if key in os.environ} | OFFLINE
         environment |= {"HOME": home, "HELM_PLUGINS": home, "KUBECONFIG": os.devnull}
@@ -106,10 +106,10 @@ def _run(name: str, command: list[str], seconds: int, most_bytes: int, within: s
                 raise
             if too_much:
                 _kill(process)
-                return NotRead(name, f"{command[0]} {too_much}")
+                return NotLoaded(name, f"{command[0]} {too_much}")
         errors.seek(0)
         if process.returncode:
-            return NotRead(name, f"{command[0]} failed: {_complaint(errors.read(LONGEST_COMPLAINT))}")
+            return NotLoaded(name, f"{command[0]} failed: {_complaint(errors.read(LONGEST_COMPLAINT))}")
         output.seek(0)
         return Content(name, output.read(most_bytes + 1))
 

@@ -47,7 +47,7 @@ class Short(Value):
     by: str
 
 
-class Domain(Value):
+class LostDomain(Value):
     """A domain that may be lost at once: its level, a name for messages, and how many nodes it has."""
 
     level: str
@@ -205,11 +205,11 @@ def _without_a_domain(cluster: Cluster, part: list[Guarantee]) -> Iterator[Findi
             less = judge(cluster, asked, Without(nodes))
             if less is not None and less.fails:
                 largest = groups[max(nodes, key=lambda name: nodes[name])]
-                domain = Domain(level, label, sum(nodes.values()))
+                domain = LostDomain(level, label, sum(nodes.values()))
                 yield _no_headroom(part, largest, less.why(), domain).likely(not less.certain)
 
 
-def _no_headroom(part: list[Guarantee], group: NodeGroup, why: str, domain: Domain | None = None) -> Finding:
+def _no_headroom(part: list[Guarantee], group: NodeGroup, why: str, domain: LostDomain | None = None) -> Finding:
     largest = max(part, key=lambda g: g.cell.promised)
     flavors = sorted({pool_name(g.pool) for g in part})
     healthy, less = f"node of {group.name}", "with one less"

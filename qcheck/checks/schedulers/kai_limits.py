@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from qcheck.checks.capacity.sums import names
 from qcheck.checks.registry import rule
-from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, Terms
+from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, KaiTerms
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.severity import Severity
@@ -44,7 +44,7 @@ def limit_blocks(cluster: Cluster) -> Iterator[Finding]:
                 yield from _would_block(queue)
 
 
-def blocked_jobs(cluster: Cluster, shard: Shard, terms: Terms, queue: KaiQueue) -> list[KaiJob]:
+def blocked_jobs(cluster: Cluster, shard: Shard, terms: KaiTerms, queue: KaiQueue) -> list[KaiJob]:
     """The jobs that a limit of 0 keeps from starting."""
     if terms.limit != 0:
         return []
@@ -114,7 +114,7 @@ def limit_below_quota(cluster: Cluster) -> Iterator[Finding]:
                     yield _below(queue, terms)
 
 
-def _below(queue: KaiQueue, terms: Terms) -> Finding:
+def _below(queue: KaiQueue, terms: KaiTerms) -> Finding:
     limit = shown(terms.dimension, terms.limit)
     how = f"a limit of {limit}" if terms.limit_place.exists else f"no limit, which KAI reads as {limit},"
     message = (
@@ -151,7 +151,7 @@ def unit_suspicious(cluster: Cluster) -> Iterator[Finding]:
                 yield _suspicious(queue, place, Dimension.MEMORY, amount, "10^6 bytes", "GB", amount * 1000)
 
 
-def _written(terms: Terms) -> Iterator[tuple[Place, Fraction]]:
+def _written(terms: KaiTerms) -> Iterator[tuple[Place, Fraction]]:
     """The quota and the limit as they are written; an equal limit is not said twice."""
     yield terms.quota_place, terms.written_quota
     if terms.written_limit != terms.written_quota:
@@ -223,7 +223,7 @@ def limit_unreachable(cluster: Cluster) -> Iterator[Finding]:
             yield from _stranded(cluster, shard, queue)
 
 
-def _unreachable(queue: KaiQueue, terms: Terms, shard: Shard, ceiling: int) -> Finding:
+def _unreachable(queue: KaiQueue, terms: KaiTerms, shard: Shard, ceiling: int) -> Finding:
     most = shown(Dimension.GPU, Fraction(ceiling))
     message = (
         f"queue {queue.name} has a limit of {shown(Dimension.GPU, terms.limit)}, but shard {shard.name} never has more "

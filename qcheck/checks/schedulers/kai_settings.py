@@ -7,7 +7,7 @@ import re
 from qcheck.checks.capacity.sums import names
 from qcheck.checks.registry import rule
 from qcheck.cluster.durations import go_seconds
-from qcheck.cluster.kai import KaiQueue, Plugin, SchedulingShard, UsageSource
+from qcheck.cluster.kai import KaiPlugin, KaiQueue, SchedulingShard, UsageSource
 from qcheck.cluster.nearest import nearest
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
@@ -77,7 +77,7 @@ def _unknown(given: Iterable[str], known: frozenset[str], place: Place, what: st
             yield found.with_data(name=name, nearest=near)
 
 
-def _arguments(plugin: Plugin) -> Iterator[Finding]:
+def _arguments(plugin: KaiPlugin) -> Iterator[Finding]:
     known = ARGUMENTS.get(plugin.name)
     if known is None or plugin.arguments is None:
         return

@@ -21,7 +21,7 @@ MPS = "mps"
 GPU = "nvidia.com/gpu"
 
 
-class Fault(Value):
+class SharingFault(Value):
     """Why a pod is refused, where that is written, and what to write."""
 
     place: Place
@@ -49,36 +49,42 @@ def _shares(template: PodTemplate) -> bool:
     return GPU_FRACTION in template.annotations or GPU_MEMORY in template.annotations
 
 
-def _faults(template: PodTemplate) -> Iterator[Fault]:
+def _faults(template: PodTemplate) -> Iterator[SharingFault]:
     """Everything that the admission says, in its order."""
     notes = template.annotations
     whole = next((c.place.at("resources", "limits", GPU) for c in template.all_containers() if GPU in c.limits), None)
     if notes.get(MPS) == "true" and not _shares(template):
-        yield Fault(_at(template, MPS), "mps needs gpu-fraction or gpu-memory", f"Add {GPU_FRACTION}, or remove mps.")
+        yield SharingFault(
+            _at(template, MPS), "mps needs gpu-fraction or gpu-memory", f"Add {GPU_FRACTION}, or remove mps."
+        )
     for name in (GPU_FRACTION, GPU_MEMORY):
         if name in notes and whole is not None:
             why = f"{name} and a limit of whole GPUs exclude each other"
-            yield Fault(_at(template, name), why, f"Remove the limit of {GPU}, or the annotation.")
+            yield SharingFault(_at(template, name), why, f"Remove the limit of {GPU}, or the annotation.")
     if GPU_FRACTION in notes and GPU_MEMORY in notes:
         why = "gpu-fraction and gpu-memory exclude each other"
-        yield Fault(_at(template, GPU_MEMORY), why, "Keep one of the two annotations.")
+        yield SharingFault(_at(template, GPU_MEMORY), why, "Keep one of the two annotations.")
     if NUM_DEVICES in notes and not _shares(template):
         why = f"{NUM_DEVICES} needs gpu-fraction or gpu-memory"
-        yield Fault(_at(template, NUM_DEVICES), why, f"Add {GPU_FRACTION}, or remove the annotation.")
+        yield SharingFault(_at(template, NUM_DEVICES), why, f"Add {GPU_FRACTION}, or remove the annotation.")
     yield from _out_of_range(template)
 
 
-def _out_of_range(template: PodTemplate) -> Iterator[Fault]:
+def _out_of_range(template: PodTemplate) -> Iterator[SharingFault]:
     notes = template.annotations
     if GPU_MEMORY in notes and not _is_positive(notes[GPU_MEMORY]):
         why = f"gpu-memory {notes[GPU_MEMORY]!r} is no positive whole number of MiB"
-        yield Fault(_at(template, GPU_MEMORY), why, "Write the MiB of GPU memory that the pod needs, such as 4096.")
+        yield SharingFault(
+            _at(template, GPU_MEMORY), why, "Write the MiB of GPU memory that the pod needs, such as 4096."
+        )
     if GPU_FRACTION in notes and not _is_part(notes[GPU_FRACTION]):
         why = f"gpu-fraction {notes[GPU_FRACTION]!r} is no number above 0 and below 1"
-        yield Fault(_at(template, GPU_FRACTION), why, f'Write a part such as "0.5", or request whole GPUs as {GPU}.')
+        yield SharingFault(
+            _at(template, GPU_FRACTION), why, f'Write a part such as "0.5", or request whole GPUs as {GPU}.'
+        )
     if NUM_DEVICES in notes and not _is_positive(notes[NUM_DEVICES]):
         why = f"{NUM_DEVICES} {notes[NUM_DEVICES]!r} is no positive whole number"
-        yield Fault(_at(template, NUM_DEVICES), why, "Write how many GPUs the pod takes a part of.")
+        yield SharingFault(_at(template, NUM_DEVICES), why, "Write how many GPUs the pod takes a part of.")
 
 
 def _is_positive(text: str) -> bool:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from qcheck.checks.capacity.sums import names
 from qcheck.checks.registry import rule
-from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, Terms
+from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, KaiTerms
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.severity import Severity
@@ -57,7 +57,7 @@ def _exceeding(parent: KaiQueue, children: Sequence[KaiQueue], over: list[Dimens
     return found.with_data(parent=parent.name, resources=[d.value for d in over], amounts={**quotas, **promised})
 
 
-def _has(terms: Terms) -> str:
+def _has(terms: KaiTerms) -> str:
     text = shown(terms.dimension, terms.quota)
     return text if terms.quota_place.exists else f"{text} (no quota is written)"
 
@@ -115,7 +115,7 @@ def _lacks_weight(queue: KaiQueue, dimension: Dimension) -> bool:
     return not terms.weight and _wants_surplus(terms) and (dimension is Dimension.GPU or terms.quota != 0)
 
 
-def _wants_surplus(terms: Terms) -> bool:
+def _wants_surplus(terms: KaiTerms) -> bool:
     """Whether the limit is above the quota; without any amount the queue is not for the resource."""
     if terms.quota == UNLIMITED:
         return False
@@ -135,13 +135,13 @@ def _without_weight(queue: KaiQueue, dimensions: list[Dimension]) -> Finding:
     return found.with_data(queue=queue.name, resources=[d.value for d in dimensions])
 
 
-def _most(terms: Terms) -> str:
+def _most(terms: KaiTerms) -> str:
     if terms.limit == UNLIMITED:
         return f"any amount of {FIELDS[terms.dimension]}"
     return f"up to {told(terms.dimension, terms.limit)}"
 
 
-def _no_weight(terms: Terms) -> str:
+def _no_weight(terms: KaiTerms) -> str:
     return "its overQuotaWeight is 0" if terms.weight_place.exists else "has no overQuotaWeight, which is 0"
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.place import Place
-    from qcheck.schedulers.kai.gates import Barrier
+    from qcheck.schedulers.kai.gates import KaiBarrier
     from qcheck.schedulers.kai.jobs import KaiJob
 
 DELAY = "kai.scheduler/preemption-delay"
@@ -46,7 +46,7 @@ def non_preemptible_over_quota(cluster: Cluster) -> Iterator[Finding]:
                 yield _over_quota(job, together, f"requests with its {pods}")
 
 
-def _over_quota(job: KaiJob, barriers: list[Barrier], requests: str) -> Finding:
+def _over_quota(job: KaiJob, barriers: list[KaiBarrier], requests: str) -> Finding:
     first = barriers[0]
     each = "; ".join(
         f"{told(b.dimension, b.requested)}, queue {b.queue.name} has {shown(b.dimension, b.amount)}"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.place import Place
     from qcheck.cluster.volcano import VolcanoQueue
-    from qcheck.schedulers.volcano.jobs import Gang
+    from qcheck.schedulers.volcano.jobs import VolcanoGang
 
 KIND = "Queue"
 AFFINITIES = (
@@ -90,7 +90,7 @@ def _too_deep(queue: VolcanoQueue, depth: int, bound: int) -> Finding:
 
 def _jobs_inside(cluster: Cluster, queues: Queues) -> Iterator[Finding]:
     """One finding for each queue with children that jobs name."""
-    inside: dict[str, list[Gang]] = {}
+    inside: dict[str, list[VolcanoGang]] = {}
     for gang in gangs_of(cluster):
         if queues.children(gang.queue):
             inside.setdefault(gang.queue, []).append(gang)

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from qcheck.cluster.place import Place
     from qcheck.cluster.volcano import VolcanoQueue
     from qcheck.schedulers.volcano.amounts import Amount, Amounts
-    from qcheck.schedulers.volcano.gates import Barrier
-    from qcheck.schedulers.volcano.jobs import Gang
+    from qcheck.schedulers.volcano.gates import VolcanoBarrier
+    from qcheck.schedulers.volcano.jobs import VolcanoGang
 
 
-def gangs_in(cluster: Cluster) -> dict[str, list[Gang]]:
+def gangs_in(cluster: Cluster) -> dict[str, list[VolcanoGang]]:
     """The gangs by the queue that they name."""
-    found: dict[str, list[Gang]] = {}
+    found: dict[str, list[VolcanoGang]] = {}
     for gang in gangs_of(cluster):
         found.setdefault(gang.queue, []).append(gang)
     return found
@@ -53,7 +53,7 @@ def no_deserved(cluster: Cluster) -> Iterator[Finding]:
             yield _without(queue, lacking, wanted[lacking[0]])
 
 
-def _without(queue: VolcanoQueue, lacking: list[str], gang: Gang) -> Finding:
+def _without(queue: VolcanoQueue, lacking: list[str], gang: VolcanoGang) -> Finding:
     place = queue.place_of("deserved") if queue.deserved else queue.name_place
     none = "" if queue.deserved else "; it deserves nothing at all, so it is served last"
     message = (
@@ -81,7 +81,7 @@ def job_never_starts(cluster: Cluster) -> Iterator[Finding]:
                 yield _stopped(cluster, queues, gang, over)
 
 
-def _no_queue(cluster: Cluster, queues: Queues, gang: Gang) -> Finding:
+def _no_queue(cluster: Cluster, queues: Queues, gang: VolcanoGang) -> Finding:
     if gang.queue == ROOT:
         message = f"{gang.id} names the queue root, which takes no jobs"
         return finding(gang.queue_place, message).about(gang.id)
@@ -92,7 +92,7 @@ def _no_queue(cluster: Cluster, queues: Queues, gang: Gang) -> Finding:
     return (found.fixed_by(f"Write {near} instead of {gang.queue}.") if near else found).with_data(missing=gang.queue)
 
 
-def _stopped(cluster: Cluster, queues: Queues, gang: Gang, over: tuple[Barrier, ...]) -> Finding:
+def _stopped(cluster: Cluster, queues: Queues, gang: VolcanoGang, over: tuple[VolcanoBarrier, ...]) -> Finding:
     first = min(over, key=lambda b: (not is_accelerator(b.resource), b.resource))
     resource = first.resource
     requested, limit = show_amount(resource, first.requested), show_amount(resource, first.limit)
@@ -115,7 +115,7 @@ def _stopped(cluster: Cluster, queues: Queues, gang: Gang, over: tuple[Barrier, 
     )
 
 
-def _sum(gang: Gang, resource: str, requested: str) -> str:
+def _sum(gang: VolcanoGang, resource: str, requested: str) -> str:
     """`4 x 8 = 32`, where all pods that must start are alike."""
     each = {t.request.get(resource, 0) for t in gang.tasks if t.count}
     if gang.fixed is None and len(each) == 1 and gang.together > 1:
@@ -123,7 +123,7 @@ def _sum(gang: Gang, resource: str, requested: str) -> str:
     return requested
 
 
-def _why(cluster: Cluster, queues: Queues, barrier: Barrier) -> str:
+def _why(cluster: Cluster, queues: Queues, barrier: VolcanoBarrier) -> str:
     """Where the limit comes from."""
     queue = queues.queue.get(barrier.queue)
     if queue is not None and queue.amounts["capability"].get(barrier.resource) == barrier.limit:
@@ -149,7 +149,9 @@ def share_below_task(cluster: Cluster) -> Iterator[Finding]:
             yield from _starved(cluster, queues, name, gangs, parts[name].deserved)
 
 
-def _starved(cluster: Cluster, queues: Queues, name: str, gangs: list[Gang], deserved: Amounts) -> Iterator[Finding]:
+def _starved(
+    cluster: Cluster, queues: Queues, name: str, gangs: list[VolcanoGang], deserved: Amounts
+) -> Iterator[Finding]:
     for resource in sorted({r for g in gangs for r in g.resources}, key=lambda r: (not is_accelerator(r), r)):
         largest = max(gangs, key=lambda g: g.largest(resource))
         size, part = largest.largest(resource), deserved.get(resource, 0)
@@ -177,6 +179,6 @@ def _shown(resource: str, amount: Amount) -> str:
     return f"{float(amount):.2f}" if "/" in resource else show_amount(resource, int(amount))
 
 
-def _task_place(gang: Gang, resource: str) -> Place | None:
+def _task_place(gang: VolcanoGang, resource: str) -> Place | None:
     task = max(gang.tasks, key=lambda t: t.request.get(resource, 0), default=None)
     return None if task is None else task.template.place_of(resource)

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.workloads import DaemonSet
-    from qcheck.packing.flavor_question import Verdict, Wish
+    from qcheck.packing.flavor_question import PackingVerdict, Wish
     from qcheck.packing.pod_shape import PodShape
     from qcheck.quota.tree import Cell, CellKey, QuotaNode
     from qcheck.schedulers.guarantees import Guarantee
     from qcheck.supply.groups import Taking
 
-    Judged = list[tuple[Guarantee, Verdict]]
+    Judged = list[tuple[Guarantee, PackingVerdict]]
 
 
 TOLD = 4
@@ -103,7 +103,7 @@ def is_left_to_packing(cluster: Cluster, flavor: str, shape: PodShape, broken: f
     return bool(groups) and not (taken and shape.request[accelerator] == whole)
 
 
-def _too_much(cluster: Cluster, short: list[Guarantee], verdict: Verdict, severity: Severity) -> Finding:
+def _too_much(cluster: Cluster, short: list[Guarantee], verdict: PackingVerdict, severity: Severity) -> Finding:
     largest = max(short, key=lambda g: g.cell.promised)
     promises = names(_promise(g) for g in short) if len(short) <= TOLD else _promises(short)
     message = f"{promises}, which do not fit{' together' if len(short) > 1 else ''}: {verdict.why()}"
@@ -129,7 +129,7 @@ def _promise(given: Guarantee) -> str:
     return f"{quota} is {plural(given.pods, 'pod')} of {given.shape.name} ({show_amount(resource, given.size)} each)"
 
 
-def _as_settled(cluster: Cluster, found: Finding, short: list[Guarantee], verdict: Verdict) -> Finding:
+def _as_settled(cluster: Cluster, found: Finding, short: list[Guarantee], verdict: PackingVerdict) -> Finding:
     for each in short:
         found = found.near(each.shape.place, f"one pod of {each.shape.name}")
     resource = short[0].cell.resource

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.workloads import PodSet, Workload
 
 
-class Skipped(Value):
+class SkippedFlavor(Value):
     """Workloads of a queue that could use a topology flavor if they asked for it. `used`: what they get instead."""
 
     queue: ClusterQueue
@@ -34,8 +34,8 @@ class Skipped(Value):
 @rule("QC514")
 def topology_flavor_skipped(cluster: Cluster) -> Iterator[Finding]:
     """Workloads without a topology request in queues that mix topology flavors and plain ones."""
-    found: dict[tuple[str, str, str | None], Skipped] = {}
-    known_asks: dict[Hashable, Skipped | None] = {}
+    found: dict[tuple[str, str, str | None], SkippedFlavor] = {}
+    known_asks: dict[Hashable, SkippedFlavor | None] = {}
     for verdict in verdicts_of(cluster) if is_on(cluster, TOPOLOGY) else ():
         ask = (verdict.decision.cluster_queue, verdict.workload.namespace, verdict.workload.ask)
         if ask not in known_asks:
@@ -51,7 +51,7 @@ def topology_flavor_skipped(cluster: Cluster) -> Iterator[Finding]:
             yield _finding(each)
 
 
-def _skipped(cluster: Cluster, verdict: Verdict) -> Skipped | None:
+def _skipped(cluster: Cluster, verdict: Verdict) -> SkippedFlavor | None:
     """Return the topology flavor that a workload misses, if one stands before what it gets, or it gets nothing."""
     workload, queue = verdict.workload, cluster.queue.get(verdict.decision.cluster_queue or "")
     if queue is None or any(map(asks_topology, workload.pod_sets)) or is_topology_only(cluster, queue):
@@ -65,7 +65,7 @@ def _skipped(cluster: Cluster, verdict: Verdict) -> Skipped | None:
     used = next((n for a in verdict.decision.assigned for n in a.flavor_names), None) if verdict.admitted else None
     if verdict.admitted is None or (used is not None and not _stands_before(queue, got[0], used)):
         return None
-    return Skipped(queue, cluster.flavor[got[0]], used)
+    return SkippedFlavor(queue, cluster.flavor[got[0]], used)
 
 
 def _asking(pod_set: PodSet) -> PodSet:
@@ -77,7 +77,7 @@ def _stands_before(queue: ClusterQueue, first: str, second: str) -> bool:
     return any(first in o and second in o and o.index(first) < o.index(second) for o in orders)
 
 
-def _finding(skipped: Skipped) -> Finding:
+def _finding(skipped: SkippedFlavor) -> Finding:
     queue, flavor, (first, *others) = skipped.queue, skipped.flavor, skipped.workloads
     who = str(first.id) + (f" and {plural(len(others), 'other workload')}" if others else "")
     verb = "ask" if others else "asks"

@@ -6,7 +6,7 @@ from functools import cache
 from importlib import import_module
 
 from qcheck.kinds.schema import configuration, kueue
-from qcheck.kinds.schema.node import Node, Scope, parse
+from qcheck.kinds.schema.node import SchemaNode, Scope, parse
 from qcheck.kinds.schema.structure import Compiler
 
 TYPE_CHECKING = False
@@ -65,7 +65,7 @@ class Described:
     __slots__ = ("check", "compiler", "tree")
 
     def __init__(self, text: str, compiler: Compiler) -> None:
-        self.tree: Node = parse(HEAD + text, compiler.scope)
+        self.tree: SchemaNode = parse(HEAD + text, compiler.scope)
         self.compiler = compiler
         self.check: Check = self.compiler.check(self.tree)
 

@@ -34,7 +34,7 @@ class Scope:
         return (self.release < (int(bound[0]), int(bound[1]))) is condition.startswith("<")
 
 
-class Node:
+class SchemaNode:
     """One field, or the items of a list or map. `kind` is a scalar type, "object", "list", "map" or "named".
 
     `is_loose`: items may repeat their keys, although server-side apply then has to choose one of them.
@@ -53,23 +53,23 @@ class Node:
     unique = False
     is_loose = False
     is_open = False
-    item: Node | None = None
+    item: SchemaNode | None = None
 
     def __init__(self, name: str, check: str | None = None, required: bool = False) -> None:
         self.name = name
         self.check = check
         self.required = required
-        self.children: dict[str, Node] = {}
+        self.children: dict[str, SchemaNode] = {}
 
     @property
-    def innermost(self) -> Node:
+    def innermost(self) -> SchemaNode:
         """The node that the lines below describe: itself, or the items of its list or map."""
         return self.item.innermost if self.item else self
 
 
-def parse(text: str, scope: Scope) -> Node:
+def parse(text: str, scope: Scope) -> SchemaNode:
     """The tree of a description. Lines of other versions and releases are left out with all below them."""
-    root = Node("")
+    root = SchemaNode("")
     stack = [root]
     skipped: int | None = None
     for depth, words, may_be_left_out in _lines(text):
@@ -98,10 +98,10 @@ def _lines(text: str) -> Iterator[tuple[int, list[str], bool]]:
             yield (len(line) - len(line.lstrip())) // 2, words, "@" in line or "<" in line or ">" in line
 
 
-def _field(words: list[str], inherited: str | None, scope: Scope) -> tuple[Node, Node]:
+def _field(words: list[str], inherited: str | None, scope: Scope) -> tuple[SchemaNode, SchemaNode]:
     """The node of a line, and the one that the lines below it describe."""
     is_required = words[0].endswith("!") or (words[0].endswith("?") and not scope.is_builtin)
-    node = Node(words[0].rstrip("!?"), inherited, is_required)
+    node = SchemaNode(words[0].rstrip("!?"), inherited, is_required)
     at = outer = node
     for word in words[1:]:
         if word in SCALARS:
@@ -113,7 +113,7 @@ def _field(words: list[str], inherited: str | None, scope: Scope) -> tuple[Node,
                 continue
         if word[0] in "[{":
             at.kind, at.bounds = ("list" if word[0] == "[" else "map"), _bounds(word[1:-1])
-            outer, at.item = at, Node("", at.check)
+            outer, at.item = at, SchemaNode("", at.check)
             at = at.item
         elif word.startswith("="):
             node.default = _json(word[1:])
@@ -124,7 +124,7 @@ def _field(words: list[str], inherited: str | None, scope: Scope) -> tuple[Node,
     return node, at
 
 
-def _apply(word: str, at: Node, outer: Node, is_builtin: bool) -> None:
+def _apply(word: str, at: SchemaNode, outer: SchemaNode, is_builtin: bool) -> None:
     """One token: `at` is the innermost node so far, `outer` the list or map around it."""
     if word in SCALARS:
         at.kind = word
@@ -151,7 +151,7 @@ def _apply(word: str, at: Node, outer: Node, is_builtin: bool) -> None:
         _set_type(word, at)
 
 
-def _set_type(word: str, at: Node) -> None:
+def _set_type(word: str, at: SchemaNode) -> None:
     if "|" in word:
         at.kind, at.values = "string", tuple("" if v == '""' else v for v in word.split("|"))
     elif word in FORMATS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.kinds.schema.catalogue import KUEUE, SERVED, Described, described
 from qcheck.kinds.schema.formats import FORMATS, QUANTITY
-from qcheck.kinds.schema.node import INT_RANGE, Node
+from qcheck.kinds.schema.node import INT_RANGE, SchemaNode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,13 +27,13 @@ def json_schema(found: Described) -> Json:
     return _schema(found.tree, found)
 
 
-def _schema(node: Node, found: Described) -> Json:
+def _schema(node: SchemaNode, found: Described) -> Json:
     node, default = found.compiler.resolve(node), node.default
     schema = _typed(node, found)
     return schema if default is None else {**schema, "default": default}
 
 
-def _typed(node: Node, found: Described) -> Json:
+def _typed(node: SchemaNode, found: Described) -> Json:
     match node.kind:
         case "object":
             return _object(node, found)
@@ -60,7 +60,7 @@ def _typed(node: Node, found: Described) -> Json:
     return _scalar(node)
 
 
-def _object(node: Node, found: Described) -> Json:
+def _object(node: SchemaNode, found: Described) -> Json:
     properties = {name: _schema(child, found) for name, child in node.children.items()}
     required = sorted(name for name, child in node.children.items() if child.required)
     schema: Json = {"type": "object"}
@@ -72,7 +72,7 @@ def _object(node: Node, found: Described) -> Json:
     return schema
 
 
-def _scalar(node: Node) -> Json:
+def _scalar(node: SchemaNode) -> Json:
     match node.kind:
         case "string":
             pattern = {"pattern": f"^{FORMATS[node.format].pattern}$"} if node.format else {}

@@ -8,7 +8,7 @@ from qcheck.cluster.nearest import nearest
 from qcheck.cluster.quantity import QuantityError, parse_quantity
 from qcheck.kinds.schema.failure import Failure, show, type_name
 from qcheck.kinds.schema.formats import DURATION, FORMATS, near_name
-from qcheck.kinds.schema.node import INT_RANGE, Node, Scope
+from qcheck.kinds.schema.node import INT_RANGE, SchemaNode, Scope
 
 __all__ = ["check", "show"]
 
@@ -24,7 +24,7 @@ _good: set[str] = set()
 """Texts that are quantities, for all documents: most of them stand many times."""
 
 
-def check(node: Node, scope: Scope) -> Check:
+def check(node: SchemaNode, scope: Scope) -> Check:
     """The check of a scalar node."""
     match node.kind:
         case "string":
@@ -46,14 +46,14 @@ def check(node: Node, scope: Scope) -> Check:
     return lambda value: None  # noqa: ARG005  (whatever it is)
 
 
-def _typed(node: Node, wanted: type, name: str) -> Check:
+def _typed(node: SchemaNode, wanted: type, name: str) -> Check:
     def check(value: object) -> list[Failure] | None:
         return None if type(value) is wanted else [_wrong_type(node, name, value)]
 
     return check
 
 
-def _string(node: Node) -> Check:
+def _string(node: SchemaNode) -> Check:
     shortest, longest = node.length
     pattern = FORMATS[node.format].matches if node.format else None
     values = frozenset(node.values)
@@ -74,7 +74,7 @@ def _string(node: Node) -> Check:
     return check
 
 
-def _integer(node: Node) -> Check:
+def _integer(node: SchemaNode) -> Check:
     low, high = INT_RANGE[node.kind]
     low = low if node.minimum is None else node.minimum
     high = high if node.maximum is None else node.maximum
@@ -91,7 +91,7 @@ def _integer(node: Node) -> Check:
     return check
 
 
-def _quantity(node: Node, is_builtin: bool) -> Check:
+def _quantity(node: SchemaNode, is_builtin: bool) -> Check:
     def check(value: object) -> list[Failure] | None:
         if type(value) is int and abs(value) < 2**63:
             return None
@@ -110,14 +110,14 @@ def _quantity(node: Node, is_builtin: bool) -> Check:
     return check
 
 
-def _number(node: Node) -> Check:
+def _number(node: SchemaNode) -> Check:
     def check(value: object) -> list[Failure] | None:
         return None if type(value) in (int, float) else [_wrong_type(node, "number", value)]
 
     return check
 
 
-def _duration(node: Node) -> Check:
+def _duration(node: SchemaNode) -> Check:
     """A Go duration of at least nothing: 5m, 1h30m, 0s."""
 
     def check(value: object) -> list[Failure] | None:
@@ -132,18 +132,18 @@ def _duration(node: Node) -> Check:
     return check
 
 
-def _either(node: Node) -> Check:
+def _either(node: SchemaNode) -> Check:
     def check(value: object) -> list[Failure] | None:
         return None if type(value) in (int, str) else [_wrong_type(node, "integer or string", value)]
 
     return check
 
 
-def _failure(node: Node, text: str, fix: str = "", near: str | None = None) -> Failure:
+def _failure(node: SchemaNode, text: str, fix: str = "", near: str | None = None) -> Failure:
     return Failure(node.check or "schema", text, fix=fix, near=near)
 
 
-def _wrong_type(node: Node, wanted: str, value: object) -> Failure:
+def _wrong_type(node: SchemaNode, wanted: str, value: object) -> Failure:
     fix = ""
     if wanted == "string" and isinstance(value, (bool, int, float)):
         fix = f'put it in quotes: "{show(value)}"'
@@ -154,14 +154,14 @@ def _wrong_type(node: Node, wanted: str, value: object) -> Failure:
     return _failure(node, f"Invalid value: {show(value)}: must be of type {wanted}, not {type_name(value)}", fix)
 
 
-def _unsupported(node: Node, value: str) -> Failure:
+def _unsupported(node: SchemaNode, value: str) -> Failure:
     near = nearest(value, node.values)
     shown = ", ".join(show(v) for v in node.values)
     fix = f"write {near}" if near else ""
     return _failure(node, f"Unsupported value: {show(value)}: supported values: {shown}", fix, near)
 
 
-def _malformed(node: Node, value: str) -> Failure:
+def _malformed(node: SchemaNode, value: str) -> Failure:
     near = near_name(value) if node.format in ("dns", "dns-label") else None
     fix = f"write {near}" if near else ""
     return _failure(node, f"Invalid value: {show(value)}: {FORMATS[node.format].says}", fix, near)

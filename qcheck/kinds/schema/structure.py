@@ -9,7 +9,7 @@ from __future__ import annotations
 from qcheck.cluster.nearest import nearest
 from qcheck.kinds.schema import scalars
 from qcheck.kinds.schema.failure import Failure, type_name
-from qcheck.kinds.schema.node import Node, Scope, parse
+from qcheck.kinds.schema.node import SchemaNode, Scope, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,12 +32,12 @@ class Compiler:
     def __init__(self, scope: Scope, text_of: Callable[[str], str | None]) -> None:
         self.scope = scope
         self._text_of = text_of
-        self._trees: dict[str, Node] = {}
+        self._trees: dict[str, SchemaNode] = {}
         self._checks: dict[str, Check] = {}
         self._walks: dict[int | str, Walk | None] = {}
         self._with_quantities: dict[str, bool] = {}
 
-    def tree(self, name: str) -> Node:
+    def tree(self, name: str) -> SchemaNode:
         """The parsed description of a named type; what it describes stands under its one root."""
         if name not in self._trees:
             text = self._text_of(name)
@@ -45,17 +45,17 @@ class Compiler:
             self._trees[name] = parse(text, self.scope)
         return self._trees[name]
 
-    def resolve(self, node: Node) -> Node:
+    def resolve(self, node: SchemaNode) -> SchemaNode:
         """The node itself, or the tree of the type that it names."""
         return self.tree(node.type_name) if node.kind == "named" else node
 
-    def quantities(self, node: Node) -> Walk | None:
+    def quantities(self, node: SchemaNode) -> Walk | None:
         """What appends every quantity below a value; None where there can be none."""
         if id(node) not in self._walks:
             self._walks[id(node)] = self._walk(node)
         return self._walks[id(node)]
 
-    def _walk(self, node: Node) -> Walk | None:
+    def _walk(self, node: SchemaNode) -> Walk | None:
         if node.kind == "quantity":
             return _found
         if node.kind == "named":
@@ -84,7 +84,7 @@ class Compiler:
             self._with_quantities[name] = "quantity" in words or any(map(self._speaks_of_quantities, others))
         return self._with_quantities[name]
 
-    def check(self, node: Node) -> Check:
+    def check(self, node: SchemaNode) -> Check:
         match node.kind:
             case "object":
                 return self._object(node)
@@ -104,7 +104,7 @@ class Compiler:
 
         return lazily
 
-    def _object(self, node: Node) -> Check:
+    def _object(self, node: SchemaNode) -> Check:
         children = node.children
         fields: dict[str, Check] = {}
         required = [c for c in children.values() if c.required and c.default is None]
@@ -130,7 +130,7 @@ class Compiler:
 
         return check
 
-    def _list(self, node: Node) -> Check:
+    def _list(self, node: SchemaNode) -> Check:
         assert node.item is not None
         item, keys, unique, (low, high) = self.check(node.item), node.keys, node.unique, node.bounds
 
@@ -149,7 +149,7 @@ class Compiler:
 
         return check
 
-    def _map(self, node: Node) -> Check:
+    def _map(self, node: SchemaNode) -> Check:
         assert node.item is not None
         item, (low, high) = self.check(node.item), node.bounds
 
@@ -206,20 +206,20 @@ def _join_all(failures: list[Failure] | None, found: list[Failure]) -> list[Fail
     return failures
 
 
-def wrong_type(node: Node, wanted: str, value: object) -> Failure:
+def wrong_type(node: SchemaNode, wanted: str, value: object) -> Failure:
     return Failure(node.check or _GENERIC, f"Invalid value: must be of type {wanted}, not {type_name(value)}")
 
 
-def _unknown(node: Node, key: str) -> Failure:
+def _unknown(node: SchemaNode, key: str) -> Failure:
     near = nearest(key, node.children)
     return Failure(None, key, [key], code="unknown-field", on_key=True, near=near)
 
 
-def _missing(node: Node, child: Node) -> Failure:
+def _missing(node: SchemaNode, child: SchemaNode) -> Failure:
     return Failure(node.check or child.check or _GENERIC, "Required value", [child.name])
 
 
-def _size(node: Node, size: int, what: str) -> Failure:
+def _size(node: SchemaNode, size: int, what: str) -> Failure:
     low, high = node.bounds
     if size < low:
         return Failure(node.check or _GENERIC, f"Invalid value: has {size} {what}, must have at least {low}")
@@ -234,7 +234,7 @@ def _differ_plainly(keys: tuple[str, ...], items: list[object]) -> bool:
     return len({t for t in texts if type(t) is str}) == len(items)
 
 
-def _repeated(node: Node, value: list[object]) -> list[Failure]:
+def _repeated(node: SchemaNode, value: list[object]) -> list[Failure]:
     """Items of a list map with the same keys, or equal items of a set; each but the first."""
     seen: set[str] = set()
     failures = []
@@ -251,7 +251,7 @@ def _repeated(node: Node, value: list[object]) -> list[Failure]:
     return failures
 
 
-def _identity(node: Node, item: object) -> str:
+def _identity(node: SchemaNode, item: object) -> str:
     if not node.keys or not isinstance(item, dict):
         return scalars.show(item)
     item_node = node.item.innermost if node.item else node

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from qcheck.nodepools.terraform.resource import Resource
 
     Own = Mapping[str, Machine]
-    Reader = Callable[[Resource, "World", Own], Iterator[NodePool]]
+    Reader = Callable[[Resource, "TerraformWorld", Own], Iterator[NodePool]]
 
 
-class World:
+class TerraformWorld:
     """All resources of one configuration, for those that refer to others."""
 
     def __init__(self, resources: Sequence[Resource]) -> None:
@@ -40,7 +40,7 @@ class World:
 
 def read(resources: Sequence[Resource], own: Own) -> Iterator[NodePool]:
     """The pools among some resources."""
-    world = World(resources)
+    world = TerraformWorld(resources)
     for resource in resources:
         reader = READERS.get(resource.type)
         if reader is not None:
@@ -71,14 +71,14 @@ def pool_name(resource: Resource, *fields: str) -> str:
     return resource.label
 
 
-def _google_pool(resource: Resource, world: World, own: Own) -> Iterator[NodePool]:
+def _google_pool(resource: Resource, world: TerraformWorld, own: Own) -> Iterator[NodePool]:
     clusters = world.clusters(resource.values["cluster"].text())
     home = gke.home_of(clusters[0].fields) if len(clusters) == 1 else None
     name = pool_name(resource, "name", "name_prefix")
     yield gke.read_pool(resource.fields, name, resource.type, home, own, resource.hint)
 
 
-def _google_cluster(resource: Resource, _: World, own: Own) -> Iterator[NodePool]:
+def _google_cluster(resource: Resource, _: TerraformWorld, own: Own) -> Iterator[NodePool]:
     """Inline pools, and the default pool unless it is removed."""
     cluster = resource.fields
     home = gke.home_of(cluster)
@@ -92,7 +92,7 @@ def _google_cluster(resource: Resource, _: World, own: Own) -> Iterator[NodePool
         yield gke.read_pool(cluster, "default-pool", "google_container_cluster", home, own, resource.hint)
 
 
-def _eks_group(resource: Resource, _: World, own: Own) -> Iterator[NodePool]:
+def _eks_group(resource: Resource, _: TerraformWorld, own: Own) -> Iterator[NodePool]:
     fields = resource.fields
     name = pool_name(resource, "node_group_name", "node_group_name_prefix")
     yield eks_group(fields, fields.block("scaling_config"), name, resource.type, own, resource.hint, fields["taint"])
@@ -146,11 +146,11 @@ def scaled(low: Cursor, want: Cursor, high: Cursor) -> Count:
     return Count(place=place(at), minimum=least or 0, desired=desired, maximum=most, doubt=figures.doubt)
 
 
-def _azure_pool(resource: Resource, _: World, own: Own) -> Iterator[NodePool]:
+def _azure_pool(resource: Resource, _: TerraformWorld, own: Own) -> Iterator[NodePool]:
     yield azure_pool(resource.fields, pool_name(resource, "name"), resource.type, own, resource.hint)
 
 
-def _azure_cluster(resource: Resource, _: World, own: Own) -> Iterator[NodePool]:
+def _azure_cluster(resource: Resource, _: TerraformWorld, own: Own) -> Iterator[NodePool]:
     for fields in resource.fields.blocks("default_node_pool"):
         name = fields["name"].text() or "default"
         yield azure_pool(fields, name, "azurerm_kubernetes_cluster default_node_pool", own, resource.hint, "System")

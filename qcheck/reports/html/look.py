@@ -7,7 +7,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.table import trees_of
 
 if TYPE_CHECKING:
-    from qcheck.answers.node_pictures import Slice
+    from qcheck.answers.node_pictures import DeviceSlice
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.place import Place
     from qcheck.reports.html.links import Links
@@ -30,7 +30,7 @@ class Look:
     def of(self, name: str) -> str:
         return self._classes.get(name, "none")
 
-    def of_slice(self, held: Slice) -> str:
+    def of_slice(self, held: DeviceSlice) -> str:
         if held.kind == QUEUE:
             return self.of(held.holder)
         return {DAEMON_SET: "daemon", RESERVE: "kept"}.get(held.kind, "free")

@@ -18,7 +18,7 @@ TOGETHER = ("kubeflow.org", "ray.io", "leaderworkerset.x-k8s.io", "jobset.x-k8s.
 """API groups whose pods all start together unless the object asks for fewer."""
 
 
-class Gang(Value):
+class KaiGang(Value):
     """How many pods of each pod set start together, and where that is written."""
 
     counts: tuple[int, ...]
@@ -30,7 +30,7 @@ class Gang(Value):
         return sum(self.counts)
 
 
-def first_pods(workload: Workload, of_group: int | None = None) -> Gang:
+def first_pods(workload: Workload, of_group: int | None = None) -> KaiGang:
     """Return the pods that start together; `of_group` is the minimum of a pod group that is written by hand.
 
     Where the minimum is below the number of pods, those of the last pod sets are left out.
@@ -41,7 +41,7 @@ def first_pods(workload: Workload, of_group: int | None = None) -> Gang:
     for count in pods:
         counts.append(min(count, least))
         least -= counts[-1]
-    return Gang(tuple(counts), place)
+    return KaiGang(tuple(counts), place)
 
 
 def _minimum(workload: Workload, pods: int) -> tuple[int, Place]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import Enum
 from fractions import Fraction
 
-from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, Terms
+from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, KaiTerms
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ class Bound(Enum):
     QUOTA = "quota"
 
 
-class Barrier(Value):
+class KaiBarrier(Value):
     """A bound that a request exceeds: on an otherwise idle cluster the job never starts."""
 
     queue: KaiQueue
-    terms: Terms
+    terms: KaiTerms
     bound: Bound
     requested: Fraction
 
@@ -45,7 +45,7 @@ class Barrier(Value):
         return self.terms.limit if self.bound is Bound.LIMIT else self.terms.quota
 
 
-def barriers(job: KaiJob, shard: Shard) -> Iterator[Barrier]:
+def barriers(job: KaiJob, shard: Shard) -> Iterator[KaiBarrier]:
     """Return what stops a job for good: limits, and quotas if it is surely not preemptible."""
     path = shard.path(job.queue.name)
     yield from over(path, job.first, Bound.LIMIT)
@@ -53,10 +53,10 @@ def barriers(job: KaiJob, shard: Shard) -> Iterator[Barrier]:
         yield from over(path, job.first, Bound.QUOTA)
 
 
-def over(path: Iterable[KaiQueue], request: Amounts, bound: Bound) -> Iterator[Barrier]:
+def over(path: Iterable[KaiQueue], request: Amounts, bound: Bound) -> Iterator[KaiBarrier]:
     """Return each bound on a path that a request exceeds; what is not requested is not compared."""
     for queue in path:
         for terms in queue.terms.values():
-            barrier = Barrier(queue, terms, bound, request[terms.dimension])
+            barrier = KaiBarrier(queue, terms, bound, request[terms.dimension])
             if barrier.requested > 0 and barrier.amount != UNLIMITED and barrier.amount < barrier.requested:
                 yield barrier

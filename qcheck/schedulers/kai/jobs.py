@@ -14,7 +14,7 @@ from qcheck.cluster.place import follow
 from qcheck.cluster.policy import KAI_CLASSES
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import Same, view
-from qcheck.schedulers.kai.gangs import Gang, first_pods
+from qcheck.schedulers.kai.gangs import KaiGang, first_pods
 from qcheck.schedulers.kai.requests import Request, request_of
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class KaiJob(Value, cached=True):
         return None if self.priority is None else self.priority < NON_PREEMPTIBLE_FROM
 
     @cached_property
-    def gang(self) -> Gang:
+    def gang(self) -> KaiGang:
         """The pods that start together."""
         least = None if self.pod_group is None else self.pod_group.min_member
         return first_pods(self.workload, least)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.workloads import Workload
-    from qcheck.schedulers.kai.gates import Barrier
+    from qcheck.schedulers.kai.gates import KaiBarrier
     from qcheck.schedulers.kai.jobs import KaiJob
     from qcheck.schedulers.kai.shards import Shard
 
@@ -56,7 +56,7 @@ def _without_queue(cluster: Cluster, job: KaiJob, shard: Shard | None) -> Passag
     return Passage(name, False if certain else None, (Reason(NO_QUEUE, "kai-queue", message, place),))
 
 
-def _refused(job: KaiJob, barrier: Barrier) -> Reason:
+def _refused(job: KaiJob, barrier: KaiBarrier) -> Reason:
     requested, amount = told(barrier.dimension, barrier.requested), told(barrier.dimension, barrier.amount)
     is_limit = barrier.bound is Bound.LIMIT
     place = barrier.terms.limit_place if is_limit else barrier.terms.quota_place

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, Terms
+from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, KaiTerms
 from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.views import view
@@ -57,7 +57,7 @@ def _node(shard: Shard, queue: KaiQueue) -> QuotaNode:
     )
 
 
-def _cell(shard: Shard, queue: KaiQueue, terms: Terms) -> Cell:
+def _cell(shard: Shard, queue: KaiQueue, terms: KaiTerms) -> Cell:
     quota = _entitled(shard, terms)
     limits = [q.terms[terms.dimension].limit for q in shard.path(queue.name)]
     finite = [limit for limit in limits if limit != UNLIMITED]
@@ -76,7 +76,7 @@ def _cell(shard: Shard, queue: KaiQueue, terms: Terms) -> Cell:
     )
 
 
-def _entitled(shard: Shard, terms: Terms) -> int:
+def _entitled(shard: Shard, terms: KaiTerms) -> int:
     """The quota in whole base units; one without bound is everything there is."""
     if terms.quota == UNLIMITED:
         return shard.static(terms.dimension)

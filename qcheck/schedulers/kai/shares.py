@@ -8,7 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import inf
 
-from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, Terms
+from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, KaiTerms
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.value import TYPE_CHECKING, Value
@@ -155,7 +155,7 @@ def _largest(cluster: Cluster, queue: str, dimension: Dimension) -> int | None:
 
 
 def _notes(
-    busy: Busy, queue: KaiQueue, terms: Terms, share: float, limit: Amount, step: int | None
+    busy: Busy, queue: KaiQueue, terms: KaiTerms, share: float, limit: Amount, step: int | None
 ) -> Iterator[ShareNote]:
     resource = RESOURCES[terms.dimension]
     if terms.limit == 0:
@@ -174,7 +174,7 @@ def _notes(
         yield from _history(busy)
 
 
-def _why_nothing(queue: KaiQueue, terms: Terms) -> str:
+def _why_nothing(queue: KaiQueue, terms: KaiTerms) -> str:
     if not terms.quota and not terms.weight:
         return f"{queue.name} has neither quota nor overQuotaWeight: it gets only what no other queue wants"
     return f"{queue.name} gets nothing while all queues are busy: quotas, priorities and weights of others come first"

@@ -7,7 +7,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.views import Same, answered_once, kept
 from qcheck.cluster.workloads import Workload
 from qcheck.schedulers.kueue.equal_workloads import how_many
-from qcheck.schedulers.kueue.flavor_assignment import Assigned, Assigner, Assignment, Terms, demands
+from qcheck.schedulers.kueue.flavor_assignment import Assigned, Assigner, Assignment, AssignmentTerms, demands
 from qcheck.schedulers.kueue.gates import PARTIAL, is_on
 from qcheck.schedulers.kueue.refusals import refusals
 from qcheck.schedulers.kueue.routing import UNMANAGED, at_home, destination
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kueue.flavor_assignment import Tried, Used
     from qcheck.schedulers.kueue.routing import Destination
 
-    Look = Callable[[Cluster, ClusterQueue, Terms, tuple[Assigned, ...]], "Looked"]
+    Look = Callable[[Cluster, ClusterQueue, AssignmentTerms, tuple[Assigned, ...]], "Looked"]
 
 UNSATISFIED = "UnsatisfiedAdmissionChecks"
 ELSEWHERE = "multikueue"
@@ -31,7 +31,7 @@ COMPLETED_AS_PODS = ("pod", "deployment")
 """Integrations that see pods, which the API server has completed, instead of templates."""
 
 
-class Placed(Value):
+class PlacedPodSets(Value):
     """The domain of a flavor's topology that gets `count` pods of a pod set; `key` is the leaf's in the tree."""
 
     pod_set: str
@@ -44,7 +44,7 @@ class Looked(Value):
     """What a look at the nodes found for pod sets with flavors: why not, or the domains. `certain`: the reasons prove it."""
 
     reasons: tuple[Reason, ...] = ()
-    placed: tuple[Placed, ...] = ()
+    placed: tuple[PlacedPodSets, ...] = ()
     certain: bool = True
 
 
@@ -66,7 +66,7 @@ class Decision(Value):
     code: str | None = None
     copies: int = 1
     admitted_copies: int = 0
-    placed: tuple[Placed, ...] = ()
+    placed: tuple[PlacedPodSets, ...] = ()
 
     @property
     def is_managed(self) -> bool:
@@ -99,10 +99,10 @@ def decided(cluster: Cluster, workload: Workload, look: Look | None) -> Decision
         queue = goal.queue.name if goal.queue else None
         return Decision(workload, goal.queue_name, queue, False, reasons=refused, code=refused[0].code)
     limits = bounds(cluster, workload.namespace)
-    found = _decided(cluster, goal, Terms(limits, workload.framework in COMPLETED_AS_PODS), workload, look)
+    found = _decided(cluster, goal, AssignmentTerms(limits, workload.framework in COMPLETED_AS_PODS), workload, look)
     if limits is UNBOUNDED or found.admitted is not False or goal.blocked:
         return found
-    bare = _decided(cluster, goal, Terms(UNBOUNDED, workload.framework in COMPLETED_AS_PODS), workload, look)
+    bare = _decided(cluster, goal, AssignmentTerms(UNBOUNDED, workload.framework in COMPLETED_AS_PODS), workload, look)
     return found if bare.admitted is False else replace(found, reasons=tuple(_limited(r) for r in found.reasons))
 
 
@@ -110,7 +110,9 @@ def _limited(reason: Reason) -> Reason:
     return replace(reason, message=f"with the namespace's LimitRange, {reason.message}")
 
 
-def _decided(cluster: Cluster, goal: Destination, terms: Terms, workload: Workload, look: Look | None) -> Decision:
+def _decided(
+    cluster: Cluster, goal: Destination, terms: AssignmentTerms, workload: Workload, look: Look | None
+) -> Decision:
     queue_name = goal.queue.name if goal.queue else None
     start = Decision(workload, goal.queue_name, queue_name, None, copies=copies_of(workload))
     if goal.blocked:
@@ -160,13 +162,15 @@ def _unread(workload: Workload) -> Iterator[Reason]:
             yield Reason("DeviceClaims", "device-claims", message, pod_set.template.place.at("resourceClaims"))
 
 
-def _broken(cluster: Cluster, workload: Workload, terms: Terms) -> Iterator[Reason]:
+def _broken(cluster: Cluster, workload: Workload, terms: AssignmentTerms) -> Iterator[Reason]:
     for pod_set in workload.pod_sets:
         for breach in breaches(cluster, pod_set.template, terms.limits):
             yield Reason(MISCONFIGURED, "resources-invalid", breach.message, breach.place)
 
 
-def _within(cluster: Cluster, queue: ClusterQueue, start: Decision, terms: Terms, look: Look | None) -> Decision:
+def _within(
+    cluster: Cluster, queue: ClusterQueue, start: Decision, terms: AssignmentTerms, look: Look | None
+) -> Decision:
     search = Search(cluster, queue, unit(start.workload), terms, look)
     first, looked = search.run({})
     if not first.fits:
@@ -189,7 +193,12 @@ class Search:
     """Kueue's attempts at one workload, one after the other, until it is admitted or has nothing left to try."""
 
     def __init__(
-        self, cluster: Cluster, queue: ClusterQueue, pod_sets: tuple[PodSet, ...], terms: Terms, look: Look | None
+        self,
+        cluster: Cluster,
+        queue: ClusterQueue,
+        pod_sets: tuple[PodSet, ...],
+        terms: AssignmentTerms,
+        look: Look | None,
     ) -> None:
         self._cluster = cluster
         self._queue = queue

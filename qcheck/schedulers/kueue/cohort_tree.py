@@ -34,7 +34,7 @@ class TreeNode(Value, cached=True):
         return {q.key: q for q in self.holder.quotas()} if self.holder else {}
 
 
-class QuotaTree:
+class CohortTree:
     """Every cluster queue and cohort (also implicit ones), and what each may hold, lend and borrow."""
 
     def __init__(self, queues: Iterable[ClusterQueue], cohorts: Iterable[Cohort]) -> None:
@@ -243,6 +243,6 @@ class QuotaTree:
 
 
 @view
-def cohort_tree(cluster: Cluster) -> QuotaTree:
+def cohort_tree(cluster: Cluster) -> CohortTree:
     """The cohorts and queues of a cluster with Kueue's quota arithmetic."""
-    return QuotaTree(cluster.queues, cluster.cohorts)
+    return CohortTree(cluster.queues, cluster.cohorts)

@@ -31,14 +31,14 @@ Tried = dict[str, dict[str, int]]
 LAST = -1
 
 
-class Terms(Value):
+class AssignmentTerms(Value):
     """How requests are completed: by which LimitRanges, and in which order (see `pod_requests.adjusted`)."""
 
     limits: Bounds
     as_pod: bool
 
 
-class Demand(Value):
+class PodSetDemand(Value):
     """A pod set with what it is charged in total, in base units, for `count` pods.
 
     `asked` are the resources that the pods themselves request, before anything is excluded or transformed.
@@ -53,7 +53,7 @@ class Demand(Value):
 class Assigned(Value):
     """A pod set that got its flavors: resource name to flavor. Empty where it asks for nothing that is covered."""
 
-    demand: Demand
+    demand: PodSetDemand
     flavors: dict[str, str]
 
     @property
@@ -117,8 +117,8 @@ class _Attempt(Value):
 
 
 def demands(
-    cluster: Cluster, queue: ClusterQueue, pod_sets: tuple[PodSet, ...], counts: tuple[int, ...], terms: Terms
-) -> tuple[Demand, ...]:
+    cluster: Cluster, queue: ClusterQueue, pod_sets: tuple[PodSet, ...], counts: tuple[int, ...], terms: AssignmentTerms
+) -> tuple[PodSetDemand, ...]:
     """What each pod set is charged; `pods` count where the queue covers them."""
     covers_pods = any(PODS in g.covered for g in queue.groups)
     result = []
@@ -128,7 +128,7 @@ def demands(
         if covers_pods:
             amounts[PODS] = count
         asked = completed(cluster, pod_set.template, terms.limits, terms.as_pod)
-        result.append(Demand(pod_set, count, amounts, frozenset(asked)))
+        result.append(PodSetDemand(pod_set, count, amounts, frozenset(asked)))
     return tuple(result)
 
 
@@ -144,7 +144,7 @@ class Assigner:
         self._used: Used = dict(held)
         self._tried = tried
 
-    def assign(self, wanted: tuple[Demand, ...]) -> Assignment:
+    def assign(self, wanted: tuple[PodSetDemand, ...]) -> Assignment:
         """Flavors for all pod sets, in order; it stops at the first (group of) pod sets that gets none."""
         assigned: list[Assigned] = []
         tried: Tried = {}
@@ -162,13 +162,13 @@ class Assigner:
                 self._used[cell] = self._used.get(cell, 0) + taken
         return Assignment(tuple(assigned), tried=tried)
 
-    def _lends(self, demand: Demand, flavor: str) -> bool:
+    def _lends(self, demand: PodSetDemand, flavor: str) -> bool:
         """Whether a pod set of a group that requests nothing goes where the group goes."""
         asked = demand.pod_set.topology
         return not demand.amounts and asked is not None and bool(asked.group) and has_topology(self._cluster, flavor)
 
     def _flavors_of(
-        self, together: list[Demand]
+        self, together: list[PodSetDemand]
     ) -> tuple[dict[str, str], dict[str, int], tuple[Reason, ...], str | None]:
         """Flavors by resource for pod sets that are assigned as one, and how far the search came for each; else the
         reasons and Kueue's word for them.
@@ -195,7 +195,7 @@ class Assigner:
             seen.update({r: at if at < len(group.flavors) - 1 else LAST for r in total if r in group.covered})
         return flavors, seen, (), None
 
-    def _uncovered(self, together: list[Demand], resource: str) -> Reason:
+    def _uncovered(self, together: list[PodSetDemand], resource: str) -> Reason:
         asking = next(d for d in together if resource in d.amounts)
         covered = ", ".join(r for g in self._queue.groups for r in g.covered) or "nothing"
         return Reason(
@@ -210,7 +210,7 @@ class Assigner:
         )
 
     def _choose(
-        self, group: ResourceGroup, together: list[Demand], total: Amounts, start: int
+        self, group: ResourceGroup, together: list[PodSetDemand], total: Amounts, start: int
     ) -> tuple[str | None, list[_Attempt]]:
         """The flavor that Kueue takes from `start` on: the first that fits, or with TryNextFlavor the one that borrows
         least.
@@ -229,7 +229,9 @@ class Assigner:
                 best = attempt
         return (best.flavor if best else None), attempts
 
-    def _try(self, group: ResourceGroup, quotas: FlavorQuotas, together: list[Demand], total: Amounts) -> _Attempt:
+    def _try(
+        self, group: ResourceGroup, quotas: FlavorQuotas, together: list[PodSetDemand], total: Amounts
+    ) -> _Attempt:
         flavor = self._cluster.flavor.get(quotas.name)
         if flavor is None:
             message = f"flavor {quotas.name} does not exist"
@@ -248,7 +250,7 @@ class Assigner:
                 level = max(level, cohort_tree(self._cluster).borrowing_level(self._queue.name, cell, held))
         return _Attempt(flavor.name, level, tuple(reasons))
 
-    def _mismatch(self, group: ResourceGroup, flavor: ResourceFlavor, together: list[Demand]) -> Reason | None:
+    def _mismatch(self, group: ResourceGroup, flavor: ResourceFlavor, together: list[PodSetDemand]) -> Reason | None:
         for demand in together:
             found = miss(self._cluster, self._queue, group, flavor, demand.pod_set, set(demand.asked))
             if found is not None:
@@ -266,7 +268,7 @@ class Assigner:
                 )
         return None
 
-    def _exceeds(self, cell: FlavorResource, together: list[Demand], asked: int) -> Reason:
+    def _exceeds(self, cell: FlavorResource, together: list[PodSetDemand], asked: int) -> Reason:
         flavor, resource = cell
         asking = max(together, key=lambda d: d.amounts.get(resource, 0))
         queue = self._queue.name
@@ -315,9 +317,9 @@ def place_of(pod_set: PodSet, resource: str) -> Place:
     return pod_set.count_place if resource == PODS else pod_set.template.place_of(resource)
 
 
-def grouped(wanted: tuple[Demand, ...]) -> list[list[Demand]]:
+def grouped(wanted: tuple[PodSetDemand, ...]) -> list[list[PodSetDemand]]:
     """Pod sets of one podset group together, in the order of their first member."""
-    groups: dict[str, list[Demand]] = {}
+    groups: dict[str, list[PodSetDemand]] = {}
     for index, demand in enumerate(wanted):
         asked = demand.pod_set.topology
         key = f"group {asked.group}" if asked and asked.group else str(index)
@@ -325,7 +327,7 @@ def grouped(wanted: tuple[Demand, ...]) -> list[list[Demand]]:
     return list(groups.values())
 
 
-def _sum(demand: Demand, resource: str, asked: int, before: int) -> str:
+def _sum(demand: PodSetDemand, resource: str, asked: int, before: int) -> str:
     """The request with its arithmetic: `pod set main asks for 16 x 8 = 128 nvidia.com/gpu`."""
     own = demand.amounts.get(resource, 0)
     shown = show_amount(resource, own)

@@ -28,7 +28,7 @@ ALWAYS, LOWER, NO = "always", "lower priorities only", "never"
 """Whether an owner gets its quota back by preemption: from any workload, from strictly lower ones, or not at all."""
 
 
-class Claim(Value):
+class LendingClaim(Value):
     """What one owner can do about quota of one cell that others hold.
 
     `holders` are the queues of which the same holds; together they can hold `amount` base units at most. `seconds` is
@@ -61,7 +61,7 @@ class Matrix(Value):
     fair_sharing: bool
     profile: str | None
     stances: tuple[Stance, ...]
-    claims: tuple[Claim, ...]
+    claims: tuple[LendingClaim, ...]
 
 
 def preemption_matrix(cluster: Cluster) -> Matrix:
@@ -75,14 +75,14 @@ def preemption_matrix(cluster: Cluster) -> Matrix:
     )
 
 
-def _claims(cluster: Cluster, owner: ClusterQueue) -> Iterator[Claim]:
+def _claims(cluster: Cluster, owner: ClusterQueue) -> Iterator[LendingClaim]:
     """Claims of one owner, accelerators only if it has any."""
     cells = list(owner.quotas())
     for quota in [q for q in cells if is_compute(q.resource)] or cells:
         yield from claims_on(cluster, owner, quota)
 
 
-def claims_on(cluster: Cluster, owner: ClusterQueue, quota: Quota) -> Iterator[Claim]:
+def claims_on(cluster: Cluster, owner: ClusterQueue, quota: Quota) -> Iterator[LendingClaim]:
     """What an owner can do about its quota of one cell, one claim for the holders of which the same holds."""
     known = _known(cluster)
     outcomes: dict[tuple[str, str], list[Loan]] = {}
@@ -92,12 +92,12 @@ def claims_on(cluster: Cluster, owner: ClusterQueue, quota: Quota) -> Iterator[C
         yield _claim(cluster, outcome, why, loans, known)
 
 
-def _claim(cluster: Cluster, outcome: str, why: str, loans: list[Loan], known: Known) -> Claim:
+def _claim(cluster: Cluster, outcome: str, why: str, loans: list[Loan], known: Known) -> LendingClaim:
     owner, quota = loans[0].owner, loans[0].quota
     names = tuple(sorted(loan.borrower.name for loan in loans))
     amount = min(cohort_tree(cluster).lent(owner.name, quota.key), sum(loan.amount for loan in loans))
     if outcome == NO:
-        return Claim(
+        return LendingClaim(
             owner=owner,
             quota=quota,
             holders=names,
@@ -110,7 +110,7 @@ def _claim(cluster: Cluster, outcome: str, why: str, loans: list[Loan], known: K
         )
     slowest = max((known.slowest[n] for n in names if n in known.slowest), default=None)
     seconds, workload = slowest or (DEFAULT_GRACE, None)
-    return Claim(
+    return LendingClaim(
         owner=owner,
         quota=quota,
         holders=names,

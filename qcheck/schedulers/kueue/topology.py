@@ -14,7 +14,7 @@ from qcheck.cluster.reasons import NO_MATCHING_FLAVOR, TOPOLOGY_FAILED, Reason
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.views import answered_once
-from qcheck.schedulers.kueue.admission import Decision, Looked, Placed, decide, decided
+from qcheck.schedulers.kueue.admission import Decision, Looked, PlacedPodSets, decide, decided
 from qcheck.schedulers.kueue.flavor_assignment import has_topology
 from qcheck.schedulers.kueue.flavor_eligibility import uses_topology
 from qcheck.schedulers.kueue.routing import at_home, destination
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.kueue import ClusterQueue
     from qcheck.cluster.pods import Amounts
     from qcheck.cluster.workloads import TopologyRequest, Workload
-    from qcheck.schedulers.kueue.flavor_assignment import Assigned, Terms
+    from qcheck.schedulers.kueue.flavor_assignment import Assigned, AssignmentTerms
     from qcheck.schedulers.kueue.topology_nodes import TopologyNodes
     from qcheck.schedulers.kueue.topology_tree import Leaf, Usage
     from qcheck.supply.pod_requests import Bounds
@@ -48,7 +48,7 @@ def decide_on_nodes(cluster: Cluster, workload: Workload) -> Decision:
     return decided(cluster, workload, look)
 
 
-def look(cluster: Cluster, queue: ClusterQueue, terms: Terms, assigned: tuple[Assigned, ...]) -> Looked:
+def look(cluster: Cluster, queue: ClusterQueue, terms: AssignmentTerms, assigned: tuple[Assigned, ...]) -> Looked:
     """Find domains for the pod sets that use a topology."""
     asking = [a for a in assigned if a.demand.count and uses_topology(cluster, queue, a.pod_set)]
     errors = tuple(r for a in asking for r in _one_flavor(cluster, queue, a))
@@ -100,7 +100,7 @@ def _is_delayed(cluster: Cluster, queue: ClusterQueue, flavor: str) -> bool:
     return False
 
 
-def _request(cluster: Cluster, assigned: Assigned, terms: Terms) -> Amounts:
+def _request(cluster: Cluster, assigned: Assigned, terms: AssignmentTerms) -> Amounts:
     """What Kueue reserves on a node for one pod: its own requests, whatever is charged to quota, and a pod slot."""
     own = in_base_units(completed(cluster, assigned.pod_set.template, terms.limits, terms.as_pod))
     return {**{r: amount for r, amount in own.items() if amount > 0}, PODS: 1}
@@ -111,7 +111,7 @@ def _search_all(
 ) -> Looked:
     """Each flavor by itself, in the order of their names; nodes that two flavors share are shared."""
     shared: Usage = {}
-    placed: list[Placed] = []
+    placed: list[PlacedPodSets] = []
     for flavor in sorted(by_flavor):
         nodes = topology_nodes(cluster, flavor)
         assert nodes is not None
@@ -141,7 +141,7 @@ def _search_one(
     together: list[Assigned],
     requests: dict[str, Amounts],
     usage: Usage,
-) -> list[Placed] | Reason:
+) -> list[PlacedPodSets] | Reason:
     """A pod set, or a leader beside its workers, whose selectors and tolerations then count for both."""
     workers, leader = together[0], together[1] if len(together) > 1 else None
     if leader is not None and leader.demand.count > workers.demand.count:
@@ -166,8 +166,8 @@ def _search_one(
     return placed
 
 
-def _placed(flavor: str, assigned: Assigned, found: tuple[tuple[Leaf, int], ...]) -> list[Placed]:
-    return [Placed(assigned.pod_set.name, flavor, leaf.key, count) for leaf, count in found]
+def _placed(flavor: str, assigned: Assigned, found: tuple[tuple[Leaf, int], ...]) -> list[PlacedPodSets]:
+    return [PlacedPodSets(assigned.pod_set.name, flavor, leaf.key, count) for leaf, count in found]
 
 
 def _ask(

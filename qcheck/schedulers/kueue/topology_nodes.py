@@ -12,7 +12,7 @@ from qcheck.cluster.policy import matches_any
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.views import answered_once
 from qcheck.packing.flavor_domains import ABSENT, HOSTNAME, label_state
-from qcheck.schedulers.kueue.topology_tree import UNLIMITED, Leaf, Tree
+from qcheck.schedulers.kueue.topology_tree import UNLIMITED, Leaf, TopologyTree
 from qcheck.supply.eligibility import NodeDemand, eligible
 from qcheck.supply.groups import ALL
 from qcheck.supply.pod_requests import PODS
@@ -40,7 +40,7 @@ class TopologyNodes(Value):
     `away`: nodes that would be in it, and are cordoned or not ready.
     """
 
-    tree: Tree
+    tree: TopologyTree
     members: dict[str, tuple[Member, ...]]
     unsure: frozenset[str]
     away: tuple[str, ...] = ()
@@ -146,7 +146,7 @@ def _grown(
         values.setdefault(key, own)
         members.setdefault(key, []).append(member)
     leaves = [Leaf(values[key], key, _free(of)) for key, of in members.items()]
-    return TopologyNodes(Tree(levels, leaves), {key: tuple(of) for key, of in members.items()}, unsure)
+    return TopologyNodes(TopologyTree(levels, leaves), {key: tuple(of) for key, of in members.items()}, unsure)
 
 
 def _free(members: list[Member]) -> Amounts:

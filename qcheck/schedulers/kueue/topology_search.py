@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qcheck.cluster.pods import Amounts
-    from qcheck.schedulers.kueue.topology_tree import Ask, Domain, Leaf, Tree
+    from qcheck.schedulers.kueue.topology_tree import Ask, Leaf, TopologyDomain, TopologyTree
 
 
-class Found(Value):
+class FoundDomains(Value):
     """Leaves with the number of pods in each, in the order of their values; `leader` is the leaf of the leader."""
 
     pods: tuple[tuple[Leaf, int], ...]
@@ -30,7 +30,7 @@ class NotFound(Value):
     wanted: int
 
 
-def search(tree: Tree, ask: Ask, usage: Mapping[str, Amounts]) -> Found | NotFound:
+def search(tree: TopologyTree, ask: Ask, usage: Mapping[str, Amounts]) -> FoundDomains | NotFound:
     """Place the pods of `ask` beside what `usage` takes already."""
     tree.fill(ask, usage)
     start = _start(tree, ask, ask.level)
@@ -40,7 +40,7 @@ def search(tree: Tree, ask: Ask, usage: Mapping[str, Amounts]) -> Found | NotFou
     return _descend(tree, ask, level, chosen)
 
 
-def _descend(tree: Tree, ask: Ask, level: int, chosen: list[Domain]) -> Found:
+def _descend(tree: TopologyTree, ask: Ask, level: int, chosen: list[TopologyDomain]) -> FoundDomains:
     """From the domains of a level to leaves: above the slice level over all of them, below it in each by itself."""
     lowest = len(tree.levels) - 1
     leaders = int(ask.leader is not None)
@@ -56,7 +56,7 @@ def _descend(tree: Tree, ask: Ask, level: int, chosen: list[Domain]) -> Found:
     return _result(ask, chosen)
 
 
-def _within(ask: Ask, domain: Domain, unit: int) -> list[Domain]:
+def _within(ask: Ask, domain: TopologyDomain, unit: int) -> list[TopologyDomain]:
     below = _by_capacity(ask, domain.children)
     if unit > 1:
         for each in below:
@@ -65,15 +65,15 @@ def _within(ask: Ask, domain: Domain, unit: int) -> list[Domain]:
     return _spread(ask, below, domain.pods, domain.leaders, unit, by_slice=unit > 1)
 
 
-def _result(ask: Ask, chosen: list[Domain]) -> Found:
+def _result(ask: Ask, chosen: list[TopologyDomain]) -> FoundDomains:
     chosen = sorted(chosen, key=lambda d: d.values)
     pods = tuple((d.leaf, d.pods) for d in chosen if d.leaf is not None and d.pods > 0)
     if ask.leader is None:
-        return Found(pods)
-    return Found(pods, tuple((d.leaf, d.leaders) for d in chosen if d.leaf is not None and d.leaders > 0))
+        return FoundDomains(pods)
+    return FoundDomains(pods, tuple((d.leaf, d.leaders) for d in chosen if d.leaf is not None and d.leaders > 0))
 
 
-def _start(tree: Tree, ask: Ask, level: int) -> tuple[int, list[Domain]] | NotFound:
+def _start(tree: TopologyTree, ask: Ask, level: int) -> tuple[int, list[TopologyDomain]] | NotFound:
     """The level at which the search begins and the domains that hold everything together."""
     wanted, leaders = ask.count // ask.slice_size, int(ask.leader is not None)
     if not tree.by_level[level]:
@@ -96,11 +96,11 @@ def _start(tree: Tree, ask: Ask, level: int) -> tuple[int, list[Domain]] | NotFo
     return _several(ask, level, ranked)
 
 
-def _several(ask: Ask, level: int, ranked: list[Domain]) -> tuple[int, list[Domain]] | NotFound:
+def _several(ask: Ask, level: int, ranked: list[TopologyDomain]) -> tuple[int, list[TopologyDomain]] | NotFound:
     """Domains one after the other, those with the leader first, until all slices have one."""
     wanted = left = ask.count // ask.slice_size
     leaders_left = int(ask.leader is not None)
-    chosen: list[Domain] = []
+    chosen: list[TopologyDomain] = []
     ranked = _leader_first(ranked, ask.count, leaders_left, ask.slice_size, by_slice=True)
     at = 0
     while leaders_left > 0 and at < len(ranked) and ranked[at].leaders > 0:
@@ -124,9 +124,9 @@ def _several(ask: Ask, level: int, ranked: list[Domain]) -> tuple[int, list[Doma
     return NotFound(wanted - left, wanted) if left > 0 else (level, chosen)
 
 
-def _tightest(domains: list[Domain], needed: int, leaders: int, by_slice: bool) -> Domain:
+def _tightest(domains: list[TopologyDomain], needed: int, leaders: int, by_slice: bool) -> TopologyDomain:
     """The first of the domains that hold `needed` with the least to spare; the very first if none does."""
-    best: tuple[int, Domain] | None = None
+    best: tuple[int, TopologyDomain] | None = None
     for each in domains:
         if each.leaders < leaders:
             continue
@@ -136,13 +136,15 @@ def _tightest(domains: list[Domain], needed: int, leaders: int, by_slice: bool) 
     return domains[0] if best is None else best[1]
 
 
-def _held(domain: Domain, with_leader: bool, by_slice: bool) -> int:
+def _held(domain: TopologyDomain, with_leader: bool, by_slice: bool) -> int:
     if by_slice:
         return domain.slices_with_leader if with_leader else domain.slices
     return domain.pods_with_leader if with_leader else domain.pods
 
 
-def _leader_first(domains: list[Domain], count: int, leaders: int, unit: int, by_slice: bool) -> list[Domain]:
+def _leader_first(
+    domains: list[TopologyDomain], count: int, leaders: int, unit: int, by_slice: bool
+) -> list[TopologyDomain]:
     """The domain whose leader costs no room that is needed, moved to the front."""
     if leaders == 0 or len(domains) < 2:
         return domains
@@ -155,7 +157,9 @@ def _leader_first(domains: list[Domain], count: int, leaders: int, unit: int, by
     return domains
 
 
-def _spread(ask: Ask, domains: list[Domain], count: int, leaders: int, unit: int, by_slice: bool) -> list[Domain]:
+def _spread(
+    ask: Ask, domains: list[TopologyDomain], count: int, leaders: int, unit: int, by_slice: bool
+) -> list[TopologyDomain]:
     """Give the pods to the domains in their order; each one's counts become what it is given.
 
     Empty where they do not hold everything, which leaves the pods without a place although the search went on.
@@ -163,7 +167,7 @@ def _spread(ask: Ask, domains: list[Domain], count: int, leaders: int, unit: int
     domains = _leader_first(domains, count, leaders, unit, by_slice)
     left, leaders_left = (count // unit if by_slice else count), leaders
     size = unit if by_slice else 1
-    given: list[Domain] = []
+    given: list[TopologyDomain] = []
     for at, domain in enumerate(domains):
         with_leader = leaders_left > 0
         fits = _held(domain, with_leader, by_slice) >= left and (domain.leaders >= leaders_left or not with_leader)
@@ -182,19 +186,19 @@ def _spread(ask: Ask, domains: list[Domain], count: int, leaders: int, unit: int
     return []
 
 
-def _give(domain: Domain, units: int, leaders: int, size: int, by_slice: bool) -> None:
+def _give(domain: TopologyDomain, units: int, leaders: int, size: int, by_slice: bool) -> None:
     domain.pods = units * size
     domain.leaders = leaders
     if by_slice:
         domain.slices = units
 
 
-def _by_capacity(ask: Ask, domains: list[Domain]) -> list[Domain]:
+def _by_capacity(ask: Ask, domains: list[TopologyDomain]) -> list[TopologyDomain]:
     """The most slices first (the fewest where unconstrained), then the fewest pods, then by name."""
     sign = 1 if ask.unconstrained else -1
     return sorted(domains, key=lambda d: (sign * d.slices, d.pods, d.values))
 
 
-def _by_capacity_with_leader(ask: Ask, domains: list[Domain]) -> list[Domain]:
+def _by_capacity_with_leader(ask: Ask, domains: list[TopologyDomain]) -> list[TopologyDomain]:
     sign = 1 if ask.unconstrained else -1
     return sorted(domains, key=lambda d: (-d.leaders, sign * d.slices_with_leader, d.pods_with_leader, d.values))

@@ -54,7 +54,7 @@ class Ask(Value):
     on: frozenset[str] | None = None
 
 
-class Domain:
+class TopologyDomain:
     """A domain of any level with the counts of one search. `slices` counts units of the slice size at the slice level."""
 
     __slots__ = (
@@ -64,7 +64,7 @@ class Domain:
     def __init__(self, values: tuple[str, ...], leaf: Leaf | None = None) -> None:
         self.values = values
         self.leaf = leaf
-        self.children: list[Domain] = []
+        self.children: list[TopologyDomain] = []
         self.clear()
 
     def clear(self) -> None:
@@ -72,13 +72,13 @@ class Domain:
         self.pods_with_leader = self.slices_with_leader = 0
 
 
-class Tree:
+class TopologyTree:
     """The domains of a flavor, by level. One search at a time: `fill` starts it."""
 
     def __init__(self, levels: tuple[str, ...], leaves: Iterable[Leaf]) -> None:
         self.levels = levels
-        self.by_level: list[list[Domain]] = [[] for _ in levels]
-        known: dict[tuple[str, ...], Domain] = {}
+        self.by_level: list[list[TopologyDomain]] = [[] for _ in levels]
+        known: dict[tuple[str, ...], TopologyDomain] = {}
         for leaf in sorted(leaves, key=lambda each: each.values):
             self._add(known, leaf)
 
@@ -86,13 +86,13 @@ class Tree:
     def is_by_node(self) -> bool:
         return bool(self.levels) and self.levels[-1] == HOSTNAME
 
-    def _add(self, known: dict[tuple[str, ...], Domain], leaf: Leaf) -> None:
-        parent: Domain | None = None
+    def _add(self, known: dict[tuple[str, ...], TopologyDomain], leaf: Leaf) -> None:
+        parent: TopologyDomain | None = None
         for depth in range(1, len(self.levels) + 1):
             values = leaf.values[:depth]
             domain = known.get(values)
             if domain is None:
-                domain = known[values] = Domain(values, leaf if depth == len(self.levels) else None)
+                domain = known[values] = TopologyDomain(values, leaf if depth == len(self.levels) else None)
                 self.by_level[depth - 1].append(domain)
                 if parent is not None:
                     parent.children.append(domain)
@@ -110,7 +110,7 @@ class Tree:
             _sum_up(root, ask, 0)
 
 
-def _fill_leaf(domain: Domain, leaf: Leaf, ask: Ask, used: Amounts) -> None:
+def _fill_leaf(domain: TopologyDomain, leaf: Leaf, ask: Ask, used: Amounts) -> None:
     left = {r: amount - used.get(r, 0) for r, amount in leaf.free.items()} if used else leaf.free
     domain.pods = times(ask.request, left)
     if ask.leader is not None and times(ask.leader, left) > 0:
@@ -125,7 +125,7 @@ def times(request: Amounts, free: Amounts) -> int:
     return max(0, min(counts, default=UNLIMITED))
 
 
-def _sum_up(domain: Domain, ask: Ask, level: int) -> None:
+def _sum_up(domain: TopologyDomain, ask: Ask, level: int) -> None:
     if not domain.children:
         if level == ask.slice_level:
             domain.slices = domain.pods // ask.slice_size

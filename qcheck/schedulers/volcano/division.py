@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 ROOT = "root"
 
 
-class Terms(Value):
+class VolcanoTerms(Value):
     """What a queue's spec says about its part of the cluster, in base units; empty where it says nothing."""
 
     name: str
@@ -62,19 +62,19 @@ class NotReady(Value):
     missing_parent: str | None = None
 
 
-def flat_limit(queue: Terms, total: Amounts, reserved: Amounts) -> Amounts:
+def flat_limit(queue: VolcanoTerms, total: Amounts, reserved: Amounts) -> Amounts:
     """The most a queue may hold without a hierarchy; `reserved` is the sum of all guarantees, also of idle queues."""
     limit = added(exceeding(total, reserved), amounts(queue.guarantee))
     return capped(limit, _flat_capability(queue)) if queue.capability else limit
 
 
-def _flat_capability(queue: Terms) -> Amounts:
+def _flat_capability(queue: VolcanoTerms) -> Amounts:
     """The capability; without a hierarchy cpu and memory that it omits are unlimited."""
     given = amounts(queue.capability)
     return {r: UNLIMITED if r in BASIC and not a else a for r, a in given.items()}
 
 
-def guaranteed(queues: Iterable[Terms]) -> Amounts:
+def guaranteed(queues: Iterable[VolcanoTerms]) -> Amounts:
     """The sum of the guarantees."""
     total = amounts()
     for queue in queues:
@@ -82,7 +82,7 @@ def guaranteed(queues: Iterable[Terms]) -> Amounts:
     return total
 
 
-def capacity(queues: Iterable[Terms], total: Amounts, requests: Requests) -> dict[str, Part]:
+def capacity(queues: Iterable[VolcanoTerms], total: Amounts, requests: Requests) -> dict[str, Part]:
     """The plugin `capacity` without a hierarchy: each queue deserves what it declares, cut to its limit one by one."""
     known = tuple(queues)
     reserved, parts = guaranteed(known), {}
@@ -98,7 +98,7 @@ def capacity(queues: Iterable[Terms], total: Amounts, requests: Requests) -> dic
     return parts
 
 
-def proportion(queues: Iterable[Terms], total: Amounts, requests: Requests) -> dict[str, Part]:
+def proportion(queues: Iterable[VolcanoTerms], total: Amounts, requests: Requests) -> dict[str, Part]:
     """The plugin `proportion`: what is there is divided by weight, round by round, among queues that still want some."""
     known = tuple(queues)
     reserved = guaranteed(known)
@@ -118,7 +118,7 @@ def proportion(queues: Iterable[Terms], total: Amounts, requests: Requests) -> d
 
 
 def _by_weight(
-    active: Mapping[str, Terms], limits: Mapping[str, Amounts], total: Amounts, requests: Requests
+    active: Mapping[str, VolcanoTerms], limits: Mapping[str, Amounts], total: Amounts, requests: Requests
 ) -> dict[str, Amounts]:
     """What each active queue deserves. A queue leaves the division when all its requests are met or nothing changed."""
     deserved: dict[str, Amounts] = {name: amounts() for name in active}
@@ -139,13 +139,13 @@ def _by_weight(
     return deserved
 
 
-def hierarchy(queues: Iterable[Terms], total: Amounts, requests: Requests) -> dict[str, Part] | NotReady:
+def hierarchy(queues: Iterable[VolcanoTerms], total: Amounts, requests: Requests) -> dict[str, Part] | NotReady:
     """The plugin `capacity` with a hierarchy below `root`, or why it schedules nothing at all.
 
     Queues whose parents form a cycle are not below `root`: nothing reaches them, their limit is 0.
     """
     known = {q.name: q for q in queues}
-    children: dict[str, list[Terms]] = {}
+    children: dict[str, list[VolcanoTerms]] = {}
     for queue in known.values():
         if queue.name == ROOT:
             continue
@@ -165,7 +165,11 @@ class _Hierarchy:
     """One division below `root`, level by level."""
 
     def __init__(
-        self, known: Mapping[str, Terms], children: Mapping[str, list[Terms]], total: Amounts, requests: Requests
+        self,
+        known: Mapping[str, VolcanoTerms],
+        children: Mapping[str, list[VolcanoTerms]],
+        total: Amounts,
+        requests: Requests,
     ) -> None:
         self.children, self.total = children, total
         self.capability = {name: amounts(q.capability) for name, q in known.items()}

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.schedulers.volcano.amounts import Amounts
-    from qcheck.schedulers.volcano.jobs import Gang
+    from qcheck.schedulers.volcano.jobs import VolcanoGang
 
 
-class Barrier(Value):
+class VolcanoBarrier(Value):
     """A queue that may never hold what a gang requests. `set_aside`: what other queues are guaranteed, if that matters."""
 
     queue: str
@@ -69,12 +69,12 @@ def _most(cluster: Cluster) -> Amounts:
 
 
 @answered_once
-def barriers(cluster: Cluster, gang: Gang) -> tuple[Barrier, ...]:
+def barriers(cluster: Cluster, gang: VolcanoGang) -> tuple[VolcanoBarrier, ...]:
     """Return where a gang can never pass: one entry per resource, the nearest queue first."""
     return tuple(_barriers(cluster, gang))
 
 
-def _barriers(cluster: Cluster, gang: Gang) -> Iterator[Barrier]:
+def _barriers(cluster: Cluster, gang: VolcanoGang) -> Iterator[VolcanoBarrier]:
     queues, known = queues_of(cluster), limits(cluster)
     line = [q.name for q in queues.path(gang.queue)] if queues.is_tree else [gang.queue]
     path = [*(line or [gang.queue]), *([ROOT] if queues.is_tree else [])]
@@ -84,7 +84,7 @@ def _barriers(cluster: Cluster, gang: Gang) -> Iterator[Barrier]:
         for name in path:
             limit = known.get(name, {}).get(resource, 0) if name in known else UNLIMITED
             if requested > limit:
-                yield Barrier(
+                yield VolcanoBarrier(
                     queue=name,
                     resource=resource,
                     requested=requested,

@@ -46,7 +46,7 @@ class Task(Value, cached=True):
         return self.template.amounts()
 
 
-class Gang(Value, cached=True):
+class VolcanoGang(Value, cached=True):
     """Pods that start together or not at all. `together`: how many; `place`: where that, or the gang itself, is written.
 
     `is_job`: the webhook for jobs has looked at it. `fixed`: what a pod group written by hand requests at the least.
@@ -95,11 +95,11 @@ class Gang(Value, cached=True):
 
 
 @view
-def gangs_of(cluster: Cluster) -> tuple[Gang, ...]:
+def gangs_of(cluster: Cluster) -> tuple[VolcanoGang, ...]:
     """Return everything that Volcano schedules, in the order of the files; pods that belong to a pod group are its."""
     groups = {(g.namespace, g.name): g for g in cluster.volcano_pod_groups}
     members: dict[tuple[str, str], list[Workload]] = {}
-    found: list[Gang] = []
+    found: list[VolcanoGang] = []
     for workload in cluster.workloads:
         if isinstance(workload, VolcanoJob):
             if workload.scheduler == VOLCANO_SCHEDULER:
@@ -122,9 +122,9 @@ def _group(workload: Workload) -> str | None:
     return next((a[key] for a in annotated for key in GROUP_ANNOTATIONS if a.get(key)), None)
 
 
-def _of_job(job: VolcanoJob) -> Gang:
+def _of_job(job: VolcanoJob) -> VolcanoGang:
     tasks = tuple(Task(p.name, p.template, p.count, least) for p, least in zip(job.pod_sets, job.minimums, strict=True))
-    return Gang(
+    return VolcanoGang(
         id=job.id,
         place=job.together_place or job.place,
         queue=job.volcano_queue,
@@ -136,13 +136,13 @@ def _of_job(job: VolcanoJob) -> Gang:
     )
 
 
-def _of_pods(cluster: Cluster, workload: Workload) -> Iterator[Gang]:
+def _of_pods(cluster: Cluster, workload: Workload) -> Iterator[VolcanoGang]:
     """One gang per pod set: as many pods as the owner's annotation says, else each pod by itself."""
     together = whole(workload.annotations.get(MIN_MEMBER_ANNOTATION, "")) or 1
     for each in workload.pod_sets:
         queue = each.template.annotations.get(QUEUE_ANNOTATION)
         place = each.template.metadata_place.at("annotations", QUEUE_ANNOTATION)
-        yield Gang(
+        yield VolcanoGang(
             id=workload.id,
             place=each.template.place,
             queue=queue or _of_namespace(cluster, workload.namespace),
@@ -160,10 +160,10 @@ def _of_namespace(cluster: Cluster, name: str) -> str:
     return (namespace.annotations.get(QUEUE_ANNOTATION) if namespace else None) or DEFAULT
 
 
-def _of_group(group: VolcanoPodGroup, members: list[Workload]) -> Gang:
+def _of_group(group: VolcanoPodGroup, members: list[Workload]) -> VolcanoGang:
     tasks = tuple(Task(p.name, p.template, p.count, 0) for m in members for p in m.pod_sets)
     fixed = None if group.min_resources is None else in_base_units(group.min_resources)
-    return Gang(
+    return VolcanoGang(
         id=group.id,
         place=group.place.at("spec", "minMember"),
         queue=group.queue,

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.workloads import Workload
-    from qcheck.schedulers.volcano.gates import Barrier
-    from qcheck.schedulers.volcano.jobs import Gang
+    from qcheck.schedulers.volcano.gates import VolcanoBarrier
+    from qcheck.schedulers.volcano.jobs import VolcanoGang
     from qcheck.schedulers.volcano.queues import Queues
 
 QUEUE_CAUSE, LIMIT_CAUSE = "volcano-queue", "volcano-limit"
@@ -41,7 +41,7 @@ def decide(cluster: Cluster, workload: Workload) -> Passage | None:
     return Passage(gang.queue, True, (), _starts(queues, gang))
 
 
-def _unusable(cluster: Cluster, queues: Queues, gang: Gang) -> str:
+def _unusable(cluster: Cluster, queues: Queues, gang: VolcanoGang) -> str:
     """Why the queue takes no job; "" if it does."""
     known = queues.queue.get(gang.queue)
     if gang.queue == ROOT or not queues.exists(gang.queue):
@@ -55,7 +55,7 @@ def _unusable(cluster: Cluster, queues: Queues, gang: Gang) -> str:
     return stopped_by(cluster)
 
 
-def _refused(queues: Queues, gang: Gang, barrier: Barrier) -> Reason:
+def _refused(queues: Queues, gang: VolcanoGang, barrier: VolcanoBarrier) -> Reason:
     requested, limit = (show_amount(barrier.resource, a) for a in (barrier.requested, barrier.limit))
     queue = queues.queue.get(barrier.queue)
     is_stated = queue is not None and barrier.resource in queue.amounts["capability"]
@@ -72,7 +72,7 @@ def _refused(queues: Queues, gang: Gang, barrier: Barrier) -> Reason:
     )
 
 
-def _starts(queues: Queues, gang: Gang) -> tuple[Start, ...]:
+def _starts(queues: Queues, gang: VolcanoGang) -> tuple[Start, ...]:
     """The pods that must start, and of the rest as many as the gang needs, the smallest first."""
     workload = gang.workload
     assert workload is not None

@@ -17,7 +17,7 @@ from qcheck.cluster.volcano import (
     node_terms,
     path,
 )
-from qcheck.schedulers.volcano.division import Terms
+from qcheck.schedulers.volcano.division import VolcanoTerms
 from qcheck.schedulers.volcano.webhook import StoredQueue, is_counted
 
 if TYPE_CHECKING:
@@ -84,9 +84,9 @@ class Queues(Value, cached=True):
         return tuple(found.values())
 
     @cached_property
-    def terms(self) -> tuple[Terms, ...]:
+    def terms(self) -> tuple[VolcanoTerms, ...]:
         """All queues as the division takes them, `root` and `default` among them."""
-        implicit = [Terms(name) for name in (ROOT, DEFAULT) if name not in self.queue]
+        implicit = [VolcanoTerms(name) for name in (ROOT, DEFAULT) if name not in self.queue]
         return (*(_terms(q) for q in self.declared), *implicit)
 
     @cached_property
@@ -105,9 +105,9 @@ class Queues(Value, cached=True):
         return plugin is not None and plugin.arguments.get("strict", "true").lower() not in ("false", "0", "f")
 
 
-def _terms(queue: VolcanoQueue) -> Terms:
+def _terms(queue: VolcanoQueue) -> VolcanoTerms:
     amounts = {f: {r: a for r, a in listed.items() if is_counted(r)} for f, listed in queue.amounts.items()}
-    return Terms(queue.name, queue.weight, **amounts, parent=queue.parent or None)
+    return VolcanoTerms(queue.name, queue.weight, **amounts, parent=queue.parent or None)
 
 
 def _stored(queue: VolcanoQueue) -> StoredQueue:

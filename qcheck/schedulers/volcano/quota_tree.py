@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.volcano import VolcanoQueue
     from qcheck.cluster.workloads import Workload
-    from qcheck.schedulers.volcano.jobs import Gang
+    from qcheck.schedulers.volcano.jobs import VolcanoGang
     from qcheck.schedulers.volcano.queues import Queues
 
 WORD = "queue"
@@ -81,7 +81,7 @@ def _cells(cluster: Cluster, queues: Queues, queue: VolcanoQueue) -> Iterator[Ce
         )
 
 
-def gang_of(cluster: Cluster, workload: Workload) -> Gang | None:
+def gang_of(cluster: Cluster, workload: Workload) -> VolcanoGang | None:
     """The first gang of a workload that Volcano schedules; None for any other."""
     return next((g for g in gangs_of(cluster) if g.workload is workload), None)
 
@@ -105,7 +105,7 @@ def workload_shapes(cluster: Cluster) -> dict[str, tuple[PodShape, ...]]:
     return {pool: tuple(shapes) for pool, shapes in found.items()}
 
 
-def _shapes(cluster: Cluster, gang: Gang, workload: Workload) -> Iterator[PodShape]:
+def _shapes(cluster: Cluster, gang: VolcanoGang, workload: Workload) -> Iterator[PodShape]:
     for pod_set in workload.pod_sets:
         name = workload.name if len(workload.pod_sets) == 1 else f"{workload.name}/{pod_set.name}"
         shape = PodShape(

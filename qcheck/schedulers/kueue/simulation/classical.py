@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.kueue import FlavorResource
-    from qcheck.schedulers.kueue.simulation.ledger import Node
+    from qcheck.schedulers.kueue.simulation.ledger import LedgerNode
     from qcheck.schedulers.kueue.simulation.victims import Attempt
     from qcheck.schedulers.kueue.simulation.workload import Holder
 
@@ -30,8 +30,8 @@ class Candidate(Value):
     """
 
     holder: Holder
-    node: Node
-    meeting: Node | None
+    node: LedgerNode
+    meeting: LedgerNode | None
     cause: Cause
     not_borrowing: bool = False
 
@@ -42,8 +42,8 @@ class Ancestor(Value):
     `is_entitled`: the request fits into the quota of a node below, so that candidates here are taken back, not competed with.
     """
 
-    cohort: Node
-    below: Node
+    cohort: LedgerNode
+    below: LedgerNode
     is_entitled: bool
 
 
@@ -121,8 +121,8 @@ def _others(attempt: Attempt, ancestors: list[Ancestor]) -> tuple[list[Candidate
 
 
 def _under(
-    cohort: Node, seen: Node, attempt: Attempt, keys: tuple[FlavorResource, ...]
-) -> Iterator[tuple[Holder, Node]]:
+    cohort: LedgerNode, seen: LedgerNode, attempt: Attempt, keys: tuple[FlavorResource, ...]
+) -> Iterator[tuple[Holder, LedgerNode]]:
     """Candidates below a cohort, leaving out what was seen and whatever is within its own quota in the cells in need."""
     for child in cohort.cohorts:
         if child is not seen and not child.is_within_nominal(keys):
@@ -132,7 +132,7 @@ def _under(
             yield from ((h, queue) for h in attempt.candidates(queue, keys))
 
 
-def _rival(attempt: Attempt, holder: Holder, node: Node, meeting: Node) -> Candidate:
+def _rival(attempt: Attempt, holder: Holder, node: LedgerNode, meeting: LedgerNode) -> Candidate:
     """A candidate that may only be taken while borrowing if borrowWithinCohort allows it."""
     policy = attempt.queue.preemption
     threshold, priority = policy.borrow_threshold, holder.job.priority
@@ -161,7 +161,7 @@ def _search(attempt: Attempt, ordered: list[Candidate], is_borrowing: bool) -> l
     return []
 
 
-def _may_go(attempt: Attempt, candidate: Candidate, meeting: Node, is_borrowing: bool) -> bool:
+def _may_go(attempt: Attempt, candidate: Candidate, meeting: LedgerNode, is_borrowing: bool) -> bool:
     """Whether a candidate of another queue still counts: what was removed before may leave its side within its quota."""
     if is_borrowing and candidate.not_borrowing:
         return False

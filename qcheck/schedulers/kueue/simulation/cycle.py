@@ -9,7 +9,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.kueue.fungibility import Mode
 from qcheck.schedulers.kueue.simulation import classical, fair
 from qcheck.schedulers.kueue.simulation.entry import Entry, Nomination
-from qcheck.schedulers.kueue.simulation.flavors import Assigner
+from qcheck.schedulers.kueue.simulation.flavors import SimulatedAssigner
 from qcheck.schedulers.kueue.simulation.holdings import ANY
 from qcheck.schedulers.kueue.simulation.ledger import charge, discharge
 from qcheck.schedulers.kueue.simulation.order import classical_order, fair_order
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.kueue import ClusterQueue
     from qcheck.schedulers.kueue.simulation.entry import Head
-    from qcheck.schedulers.kueue.simulation.flavors import Assignment, Grades, Spot
-    from qcheck.schedulers.kueue.simulation.ledger import Cell, Ledger, Node
+    from qcheck.schedulers.kueue.simulation.flavors import Grades, SimulatedAssignment, Spot
+    from qcheck.schedulers.kueue.simulation.ledger import Ledger, LedgerCell, LedgerNode
     from qcheck.schedulers.kueue.simulation.rules import Rules
     from qcheck.schedulers.kueue.simulation.victims import Holders, Victim
     from qcheck.schedulers.kueue.simulation.workload import Holder, Job, Usage
@@ -40,7 +40,7 @@ class Cycle:
         queues: Mapping[str, ClusterQueue],
         ledger: Ledger,
         holders: Holders,
-        grades: Mapping[Node, Grades],
+        grades: Mapping[LedgerNode, Grades],
     ) -> None:
         self._rules = rules
         self._queues = queues
@@ -75,22 +75,24 @@ class Cycle:
     def _assigned(
         self,
         job: Job,
-        node: Node,
+        node: LedgerNode,
         progress: Mapping[Spot, int],
         known: Grades,
         only: Mapping[Spot, str] | None = None,
-    ) -> Assignment:
-        def find(wanted: Mapping[Cell, int], in_need: frozenset[Cell]) -> list[Holder]:
+    ) -> SimulatedAssignment:
+        def find(wanted: Mapping[LedgerCell, int], in_need: frozenset[LedgerCell]) -> list[Holder]:
             return [v.holder for v in self._victims(job, node, wanted, in_need)]
 
-        return Assigner(job, self._queues[job.queue], self._rules.is_fair, find, known).assign(progress, only)
+        return SimulatedAssigner(job, self._queues[job.queue], self._rules.is_fair, find, known).assign(progress, only)
 
-    def _targets(self, job: Job, node: Node, assignment: Assignment) -> list[Victim]:
+    def _targets(self, job: Job, node: LedgerNode, assignment: SimulatedAssignment) -> list[Victim]:
         if assignment.mode is not Mode.PREEMPT:
             return []
         return self._victims(job, node, assignment.usage, assignment.in_need)
 
-    def _victims(self, job: Job, node: Node, wanted: Mapping[Cell, int], in_need: frozenset[Cell]) -> list[Victim]:
+    def _victims(
+        self, job: Job, node: LedgerNode, wanted: Mapping[LedgerCell, int], in_need: frozenset[LedgerCell]
+    ) -> list[Victim]:
         attempt = Attempt(
             job=job,
             queue=self._queues[job.queue],

@@ -8,13 +8,13 @@ from __future__ import annotations
 from qcheck.cluster.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from qcheck.schedulers.kueue.simulation.ledger import Node
+    from qcheck.schedulers.kueue.simulation.ledger import LedgerNode
 
     DominantShare = tuple[bool, float]
     """Whether it is infinite (weight 0 and something borrowed), and the share, or else the ratio without the weight."""
 
 
-def dominant_share(node: Node) -> DominantShare:
+def dominant_share(node: LedgerNode) -> DominantShare:
     """The present share of a node, as a value that compares as Kueue compares shares."""
     ratio = node.borrowed_ratio()
     if node.weight == 0:

@@ -8,8 +8,8 @@ from qcheck.schedulers.kueue.simulation.words import Outcome
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from qcheck.schedulers.kueue.simulation.flavors import Assignment, Spot
-    from qcheck.schedulers.kueue.simulation.ledger import Node
+    from qcheck.schedulers.kueue.simulation.flavors import SimulatedAssignment, Spot
+    from qcheck.schedulers.kueue.simulation.ledger import LedgerNode
     from qcheck.schedulers.kueue.simulation.victims import Victim
     from qcheck.schedulers.kueue.simulation.workload import Flavors, Job
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Nomination(Value):
     """What a head gets if it is alone: flavors, and who has to go for it."""
 
-    assignment: Assignment
+    assignment: SimulatedAssignment
     targets: list[Victim]
 
 
@@ -37,7 +37,7 @@ class Entry:
 
     __slots__ = ("assignment", "job", "node", "nomination", "outcome", "targets")
 
-    def __init__(self, job: Job, node: Node, nomination: Nomination) -> None:
+    def __init__(self, job: Job, node: LedgerNode, nomination: Nomination) -> None:
         self.job = job
         self.node = node
         self.nomination = nomination

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.schedulers.kueue.simulation.dominant import DominantShare
-    from qcheck.schedulers.kueue.simulation.ledger import Node
+    from qcheck.schedulers.kueue.simulation.ledger import LedgerNode
     from qcheck.schedulers.kueue.simulation.victims import Attempt
     from qcheck.schedulers.kueue.simulation.workload import Holder
 
@@ -94,7 +94,7 @@ class _Search:
                 return True
         return False
 
-    def _first_allowed(self, queue: Node, candidates: list[Holder]) -> Holder | None:
+    def _first_allowed(self, queue: LedgerNode, candidates: list[Holder]) -> Holder | None:
         """The first candidate of a queue that the strategy allows; those before it are set aside."""
         mine, theirs = _below_meeting(self._attempt.node, queue)
         new, before = dominant_share(mine), dominant_share(theirs)
@@ -130,7 +130,7 @@ class _Search:
         return fits
 
 
-def _below_meeting(one: Node, other: Node) -> tuple[Node, Node]:
+def _below_meeting(one: LedgerNode, other: LedgerNode) -> tuple[LedgerNode, LedgerNode]:
     """The two nodes just below the lowest cohort that both have above them."""
     mine, theirs = one.path, other.path
     meeting = next(node for node in mine[1:] if node in theirs)
@@ -144,9 +144,9 @@ class _Walk:
         self._attempt = attempt
         self._lists = lists
         self._above = set(attempt.node.path)
-        self._dropped: set[Node] = set()
+        self._dropped: set[LedgerNode] = set()
 
-    def __iter__(self) -> Iterator[Node]:
+    def __iter__(self) -> Iterator[LedgerNode]:
         own = self._attempt.node
         if own.parent is None:
             while self._lists.get(own.name):
@@ -158,7 +158,7 @@ class _Walk:
             if queue is not None:
                 yield queue
 
-    def _next(self, cohort: Node) -> Node | None:
+    def _next(self, cohort: LedgerNode) -> LedgerNode | None:
         """The queue to take from below a cohort; None if something had to be dropped, so that the walk starts again."""
         queue = self._largest_queue(cohort)
         child = self._largest_cohort(cohort)
@@ -168,8 +168,8 @@ class _Walk:
             self._dropped.add(cohort)
         return queue
 
-    def _largest_queue(self, cohort: Node) -> Node | None:
-        best: Node | None = None
+    def _largest_queue(self, cohort: LedgerNode) -> LedgerNode | None:
+        best: LedgerNode | None = None
         for queue in cohort.queues:
             if queue in self._dropped:
                 continue
@@ -179,14 +179,14 @@ class _Walk:
                 best = queue
         return best
 
-    def _goes_before(self, queue: Node, best: Node) -> bool:
+    def _goes_before(self, queue: LedgerNode, best: LedgerNode) -> bool:
         mine, theirs = dominant_share(queue), dominant_share(best)
         if mine != theirs:
             return mine > theirs
         first = self._lists[queue.name][0]
         return self._attempt.sorted((self._lists[best.name][0], first))[0] is first
 
-    def _largest_cohort(self, cohort: Node) -> Node | None:
+    def _largest_cohort(self, cohort: LedgerNode) -> LedgerNode | None:
         """Of several with the same share, which Kueue leaves to chance, the first by name."""
         left = []
         for child in cohort.cohorts:

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from qcheck.cluster.kueue import ClusterQueue
-    from qcheck.schedulers.kueue.simulation.ledger import Cell
-    from qcheck.schedulers.kueue.simulation.workload import Choice, Holder, Job, Placement, Usage
+    from qcheck.schedulers.kueue.simulation.ledger import LedgerCell
+    from qcheck.schedulers.kueue.simulation.workload import Choice, FlavorPlacement, Holder, Job, Usage
 
     Spot = tuple[int, int]
     """A placement and a choice in it, by index."""
-    Grades = dict[tuple[Cell, int, int, int], Grade]
+    Grades = dict[tuple[LedgerCell, int, int, int], Grade]
     """What is known of one state: by cell, amount, priority and, where it matters, age of the workload that asks."""
-    Victims = Callable[[Mapping[Cell, int], frozenset[Cell]], list[Holder]]
+    Victims = Callable[[Mapping[LedgerCell, int], frozenset[LedgerCell]], list[Holder]]
     """Finds who has to go for an amount in each of some cells, of which the second argument names those in need."""
 
 _SEVERITY = (WaitReason.WAITING_FOR_QUOTA, WaitReason.EXCEEDS_MAX_QUOTA, WaitReason.NO_MATCHING_FLAVOR)
@@ -38,7 +38,7 @@ class Got(Value):
     """
 
     flavor: str
-    cells: tuple[Cell, ...]
+    cells: tuple[LedgerCell, ...]
     amounts: tuple[int, ...]
     grades: tuple[Grade, ...]
     grade: Grade
@@ -46,7 +46,7 @@ class Got(Value):
     misfit: WaitReason | None
 
 
-class Assignment(Value, cached=True):
+class SimulatedAssignment(Value, cached=True):
     """The flavors of a job. `got` by placement and choice; `reason` is given where a placement finds none."""
 
     got: dict[Spot, Got]
@@ -66,7 +66,7 @@ class Assignment(Value, cached=True):
         return max((grade.level for g in self.got.values() for grade in g.grades), default=0)
 
     @property
-    def in_need(self) -> frozenset[Cell]:
+    def in_need(self) -> frozenset[LedgerCell]:
         """The cells in which something has to be preempted."""
         pairs = ((c, grade) for g in self.got.values() for c, grade in zip(g.cells, g.grades, strict=True))
         return frozenset(cell for cell, grade in pairs if grade.mode is not Mode.FIT)
@@ -77,7 +77,7 @@ class Assignment(Value, cached=True):
         return {spot: g.seen for spot, g in self.got.items()}
 
 
-class Assigner:
+class SimulatedAssigner:
     """Assigns flavors to one job of a queue on the present state of the ledger."""
 
     def __init__(self, job: Job, queue: ClusterQueue, is_fair: bool, find_victims: Victims, known: Grades) -> None:
@@ -89,7 +89,7 @@ class Assigner:
         self._looks_at_age = NEWER in (policy.within_queue, policy.reclaim)
         self._preempts_to_borrow = policy.borrow != NEVER or (is_fair and policy.reclaim != NEVER)
 
-    def assign(self, progress: Mapping[Spot, int], only: Mapping[Spot, str] | None = None) -> Assignment:
+    def assign(self, progress: Mapping[Spot, int], only: Mapping[Spot, str] | None = None) -> SimulatedAssignment:
         """Flavors for every placement, in order. `progress` is how far an earlier search came; with `only` each choice
         is confined to the flavor that it names."""
         got: dict[Spot, Got] = {}
@@ -97,17 +97,17 @@ class Assigner:
         for index, placement in enumerate(self._job.placements):
             mine, reason = self._place(index, placement, progress, only, usage)
             if reason is not None:
-                return Assignment(got, usage, reason)
+                return SimulatedAssignment(got, usage, reason)
             for spot, each in mine.items():
                 got[spot] = each
                 for cell, amount in zip(each.cells, each.amounts, strict=True):
                     usage[cell] = usage.get(cell, 0) + amount
-        return Assignment(got, usage, None)
+        return SimulatedAssignment(got, usage, None)
 
     def _place(
         self,
         index: int,
-        placement: Placement,
+        placement: FlavorPlacement,
         progress: Mapping[Spot, int],
         only: Mapping[Spot, str] | None,
         assumed: Usage,
@@ -128,7 +128,7 @@ class Assigner:
     def _choose(self, choice: Choice, start: int, only: str | None, assumed: Usage) -> Got | WaitReason:
         """The flavor of one resource group: the first that stops the search, else the best of those tried."""
         fungibility, seen = self._queue.fungibility, LAST
-        best: tuple[str, tuple[Cell, ...], tuple[Grade, ...], Grade] | None = None
+        best: tuple[str, tuple[LedgerCell, ...], tuple[Grade, ...], Grade] | None = None
         reasons = []
         for seen in range(start, len(choice.options)):
             option = choice.options[seen]
@@ -161,7 +161,7 @@ class Assigner:
             misfit=misfit,
         )
 
-    def _grades(self, cells: tuple[Cell, ...], wanted: list[int]) -> list[Grade]:
+    def _grades(self, cells: tuple[LedgerCell, ...], wanted: list[int]) -> list[Grade]:
         grades = []
         for cell, amount in zip(cells, wanted, strict=True):
             key = (cell, amount, self._job.priority, self._job.since if self._looks_at_age else 0)
@@ -172,7 +172,7 @@ class Assigner:
                 break
         return grades
 
-    def _grade(self, cell: Cell, amount: int) -> Grade:
+    def _grade(self, cell: LedgerCell, amount: int) -> Grade:
         if amount > cell.potential:
             return IMPOSSIBLE
         level, is_higher_up = cell.level(amount)
@@ -187,7 +187,7 @@ class Assigner:
         return Grade(Mode.PREEMPT if is_own else Mode.RECLAIM, _level_without(victims, cell, amount))
 
 
-def _level_without(victims: list[Holder], cell: Cell, amount: int) -> int:
+def _level_without(victims: list[Holder], cell: LedgerCell, amount: int) -> int:
     for victim in victims:
         for held, n in victim.usage.items():
             held.remove(n)
@@ -198,6 +198,6 @@ def _level_without(victims: list[Holder], cell: Cell, amount: int) -> int:
     return level
 
 
-def _misfit(cells: tuple[Cell, ...], wanted: list[int]) -> WaitReason:
+def _misfit(cells: tuple[LedgerCell, ...], wanted: list[int]) -> WaitReason:
     exceeds = any(n > cell.potential for cell, n in zip(cells, wanted, strict=True))
     return WaitReason.EXCEEDS_MAX_QUOTA if exceeds else WaitReason.WAITING_FOR_QUOTA

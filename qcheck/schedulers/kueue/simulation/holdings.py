@@ -8,7 +8,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from qcheck.schedulers.kueue.simulation.ledger import Cell
+    from qcheck.schedulers.kueue.simulation.ledger import LedgerCell
     from qcheck.schedulers.kueue.simulation.workload import Holder, Job
 
 LOWER, ANY = "LowerPriority", "Any"
@@ -19,7 +19,7 @@ class Holdings:
 
     def __init__(self) -> None:
         self._by_priority: dict[int, dict[str, Holder]] = {}
-        self._totals: dict[int, dict[Cell, int]] = {}
+        self._totals: dict[int, dict[LedgerCell, int]] = {}
 
     def __iter__(self) -> Iterator[Holder]:
         for holders in self._by_priority.values():
@@ -57,7 +57,7 @@ class Holdings:
             elif policy not in (NEVER, LOWER) and priority == job.priority:
                 yield from (h for h in holders.values() if h.job.since > job.since)
 
-    def most(self, policy: str, job: Job, cell: Cell) -> int:
+    def most(self, policy: str, job: Job, cell: LedgerCell) -> int:
         """No less than what the workloads of `allowed` hold of a cell."""
         if policy == NEVER:
             return 0

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.kueue.admission import COMPLETED_AS_PODS, unit
-from qcheck.schedulers.kueue.flavor_assignment import Terms, demands, grouped, lets_through
+from qcheck.schedulers.kueue.flavor_assignment import AssignmentTerms, demands, grouped, lets_through
 from qcheck.schedulers.kueue.flavor_eligibility import miss
-from qcheck.schedulers.kueue.simulation.workload import Choice, Holder, Job, Option, Placement, Share
+from qcheck.schedulers.kueue.simulation.workload import Choice, FlavorPlacement, Holder, Job, Option, WorkloadShare
 from qcheck.supply.pod_requests import bounds
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import ClusterQueue, FlavorQuotas, ResourceGroup
     from qcheck.cluster.workloads import Workload
-    from qcheck.schedulers.kueue.flavor_assignment import Demand
-    from qcheck.schedulers.kueue.simulation.ledger import Ledger, Node
+    from qcheck.schedulers.kueue.flavor_assignment import PodSetDemand
+    from qcheck.schedulers.kueue.simulation.ledger import Ledger, LedgerNode
     from qcheck.schedulers.kueue.simulation.workload import Flavors, Usage
 
 
@@ -33,7 +33,7 @@ class Jobs:
     def __init__(self, cluster: Cluster, ledger: Ledger) -> None:
         self._cluster = cluster
         self._ledger = ledger
-        self._known: dict[Hashable, tuple[Placement, ...]] = {}
+        self._known: dict[Hashable, tuple[FlavorPlacement, ...]] = {}
 
     def job(
         self, name: str, workload: Workload, queue: ClusterQueue, priority: int, since: int, runs_for: int | None
@@ -69,12 +69,12 @@ class Jobs:
                 usage[cells[key]] = usage.get(cells[key], 0) + amount
         return Holder(job, usage, flavors, since)
 
-    def _demands(self, workload: Workload, queue: ClusterQueue) -> tuple[Demand, ...]:
+    def _demands(self, workload: Workload, queue: ClusterQueue) -> tuple[PodSetDemand, ...]:
         pod_sets = unit(workload)
-        terms = Terms(bounds(self._cluster, workload.namespace), workload.framework in COMPLETED_AS_PODS)
+        terms = AssignmentTerms(bounds(self._cluster, workload.namespace), workload.framework in COMPLETED_AS_PODS)
         return demands(self._cluster, queue, pod_sets, tuple(p.count for p in pod_sets), terms)
 
-    def _placements(self, workload: Workload, queue: ClusterQueue) -> tuple[Placement, ...]:
+    def _placements(self, workload: Workload, queue: ClusterQueue) -> tuple[FlavorPlacement, ...]:
         key = (queue.name, workload.namespace, workload.ask)
         if key not in self._known:
             node = self._ledger.queues[queue.name]
@@ -82,21 +82,26 @@ class Jobs:
             self._known[key] = tuple(self._placement(queue, node, each) for each in together)
         return self._known[key]
 
-    def _placement(self, queue: ClusterQueue, node: Node, together: list[Demand]) -> Placement:
+    def _placement(self, queue: ClusterQueue, node: LedgerNode, together: list[PodSetDemand]) -> FlavorPlacement:
         total: dict[str, int] = {}
         for demand in together:
             for resource, amount in demand.amounts.items():
                 total[resource] = total.get(resource, 0) + amount
-        shares = tuple(Share(d.pod_set.name, frozenset(d.amounts)) for d in together)
+        shares = tuple(WorkloadShare(d.pod_set.name, frozenset(d.amounts)) for d in together)
         covered = {r for g in queue.groups for r in g.covered}
         if any(r not in covered and not lets_through(self._cluster, n) for r, n in total.items()):
-            return Placement(shares, (), is_misfit=True)
+            return FlavorPlacement(shares, (), is_misfit=True)
         asked = [g for g in queue.groups if not total.keys().isdisjoint(g.covered)]
         groups = sorted(asked, key=lambda g: min(_turn(r) for r in total if r in g.covered))
-        return Placement(shares, tuple(self._choice(queue, g, node, together, total) for g in groups))
+        return FlavorPlacement(shares, tuple(self._choice(queue, g, node, together, total) for g in groups))
 
     def _choice(
-        self, queue: ClusterQueue, group: ResourceGroup, node: Node, together: list[Demand], total: Mapping[str, int]
+        self,
+        queue: ClusterQueue,
+        group: ResourceGroup,
+        node: LedgerNode,
+        together: list[PodSetDemand],
+        total: Mapping[str, int],
     ) -> Choice:
         resources = tuple(sorted(r for r in total if r in group.covered))
         options = tuple(self._option(queue, group, f, node, together, resources) for f in group.flavors)
@@ -107,8 +112,8 @@ class Jobs:
         queue: ClusterQueue,
         group: ResourceGroup,
         quotas: FlavorQuotas,
-        node: Node,
-        together: list[Demand],
+        node: LedgerNode,
+        together: list[PodSetDemand],
         resources: tuple[str, ...],
     ) -> Option:
         flavor = self._cluster.flavor.get(quotas.name)

@@ -1,6 +1,6 @@
 """Quota with usage: the cohort tree as a ledger of what every queue and cohort holds at a moment.
 
-The static amounts (`subtree`, `local`, `potential`) are `QuotaTree`'s; this adds what is used.
+The static amounts (`subtree`, `local`, `potential`) are `CohortTree`'s; this adds what is used.
 Source: Kueue 0.20 `pkg/cache/scheduler/resource_node.go`, `fair_sharing.go` and
 `pkg/scheduler/preemption/classical/hierarchical_preemption.go`.
 """
@@ -15,19 +15,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from qcheck.cluster.kueue import FlavorResource
-    from qcheck.schedulers.kueue.cohort_tree import QuotaTree, TreeNode
+    from qcheck.schedulers.kueue.cohort_tree import CohortTree, TreeNode
 
-    Usage = Mapping["Cell", int]
+    Usage = Mapping["LedgerCell", int]
 
 DEFAULT_WEIGHT = 1.0
 
 
-class Cell:
+class LedgerCell:
     """The quota of one node for a flavor and a resource, with what is used of it. Amounts in base units."""
 
     __slots__ = ("borrowing_limit", "key", "local", "node", "nominal", "parent", "potential", "subtree", "usage")
 
-    def __init__(self, tree: QuotaTree, source: TreeNode, key: FlavorResource, node: Node, parent: Cell | None) -> None:
+    def __init__(
+        self, tree: CohortTree, source: TreeNode, key: FlavorResource, node: LedgerNode, parent: LedgerCell | None
+    ) -> None:
         quota = source.cells.get(key)
         self.key = key
         self.node = node
@@ -64,7 +66,7 @@ class Cell:
 
     def add(self, amount: int) -> None:
         """Charges `amount`; what the node does not keep to itself is charged to its parent as well."""
-        cell: Cell | None = self
+        cell: LedgerCell | None = self
         while cell is not None:
             beyond = amount - cell.local_free
             cell.usage += amount
@@ -74,7 +76,7 @@ class Cell:
 
     def remove(self, amount: int) -> None:
         """The inverse of `add`."""
-        cell: Cell | None = self
+        cell: LedgerCell | None = self
         while cell is not None:
             stored = cell.usage - cell.local
             cell.usage -= amount
@@ -100,30 +102,30 @@ class Cell:
             cohort = cohort.parent
 
 
-class Node:
+class LedgerNode:
     """A queue or cohort. `lendable` of a cohort: per resource, what its children can reach, over all flavors."""
 
-    def __init__(self, source: TreeNode, parent: Node | None, height: int, is_queue: bool) -> None:
+    def __init__(self, source: TreeNode, parent: LedgerNode | None, height: int, is_queue: bool) -> None:
         self.name = source.name
         self.parent = parent
         self.height = height
         self.is_queue = is_queue
         self.weight = _weight(source)
-        self.cells: dict[FlavorResource, Cell] = {}
-        self.queues: list[Node] = []
-        self.cohorts: list[Node] = []
+        self.cells: dict[FlavorResource, LedgerCell] = {}
+        self.queues: list[LedgerNode] = []
+        self.cohorts: list[LedgerNode] = []
         self.lendable: dict[str, int] = {}
 
     @cached_property
-    def path(self) -> tuple[Node, ...]:
+    def path(self) -> tuple[LedgerNode, ...]:
         """The node and all above it, up to the root."""
         return (self, *self.parent.path) if self.parent else (self,)
 
     @property
-    def root(self) -> Node:
+    def root(self) -> LedgerNode:
         return self.path[-1]
 
-    def queues_below(self) -> Iterator[Node]:
+    def queues_below(self) -> Iterator[LedgerNode]:
         """The queues at and below the node."""
         if self.is_queue:
             yield self
@@ -164,10 +166,10 @@ def _weight(source: TreeNode) -> float:
 class Ledger:
     """All queues and cohorts of a cluster with their usage. Queues below a cycle of cohorts are left out."""
 
-    def __init__(self, tree: QuotaTree) -> None:
+    def __init__(self, tree: CohortTree) -> None:
         self._tree = tree
-        self.queues: dict[str, Node] = {}
-        self._cohorts: dict[str, Node] = {}
+        self.queues: dict[str, LedgerNode] = {}
+        self._cohorts: dict[str, LedgerNode] = {}
         for source in tree.queues.values():
             if not tree.is_below_cycle(source.parent):
                 self.queues[source.name] = self._queue(source)
@@ -185,40 +187,40 @@ class Ledger:
         for cell, used in zip(self._cells, usage, strict=True):
             cell.usage = used
 
-    def _queue(self, source: TreeNode) -> Node:
+    def _queue(self, source: TreeNode) -> LedgerNode:
         parent = self._cohort(source.parent) if source.parent else None
-        node = Node(source, parent, 0, is_queue=True)
+        node = LedgerNode(source, parent, 0, is_queue=True)
         if parent is not None:
             parent.queues.append(node)
         for key in source.cells:
             self._cell(node, source, key)
         return node
 
-    def _cohort(self, name: str) -> Node:
+    def _cohort(self, name: str) -> LedgerNode:
         if name not in self._cohorts:
             source = self._tree.cohorts[name]
             parent = self._cohort(source.parent) if source.parent else None
-            node = Node(source, parent, self._tree.height(name), is_queue=False)
+            node = LedgerNode(source, parent, self._tree.height(name), is_queue=False)
             if parent is not None:
                 parent.cohorts.append(node)
             self._cohorts[name] = node
         return self._cohorts[name]
 
-    def _cell(self, node: Node, source: TreeNode, key: FlavorResource) -> Cell:
+    def _cell(self, node: LedgerNode, source: TreeNode, key: FlavorResource) -> LedgerCell:
         """The cell of a node and, as its parents, the same of all cohorts above it."""
         if key not in node.cells:
             above = self._cell(node.parent, self._tree.cohorts[node.parent.name], key) if node.parent else None
-            node.cells[key] = Cell(self._tree, source, key, node, above)
+            node.cells[key] = LedgerCell(self._tree, source, key, node, above)
         return node.cells[key]
 
-    def _lendable(self, cohort: Node) -> dict[str, int]:
+    def _lendable(self, cohort: LedgerNode) -> dict[str, int]:
         source = self._tree.cohorts[cohort.name]
         found: dict[str, int] = {}
         for key in self._known(cohort.root):
             found[key[1]] = found.get(key[1], 0) + self._tree.potential(source, key)
         return found
 
-    def _known(self, root: Node) -> set[FlavorResource]:
+    def _known(self, root: LedgerNode) -> set[FlavorResource]:
         """Every cell that a root knows: its own and those of everything below it."""
         cohorts = [c for c in self._tree.cohorts if self._tree.ancestors(c)[-1] == root.name]
         queues = [q for c in cohorts for q in self._tree.cohorts[c].queues]

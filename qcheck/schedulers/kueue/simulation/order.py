@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from qcheck.schedulers.kueue.simulation.dominant import DominantShare
     from qcheck.schedulers.kueue.simulation.entry import Entry
-    from qcheck.schedulers.kueue.simulation.ledger import Node
+    from qcheck.schedulers.kueue.simulation.ledger import LedgerNode
 
     Standing = tuple[bool, DominantShare]
     """Of a node with an entry's usage: whether it borrows what the entry asks for, and its share."""
@@ -51,7 +51,7 @@ class _Tournament:
         self._prefers_non_borrowing = prefers_non_borrowing
         self._standings = {node: s for e in entries for node, s in self._standings_of(e)}
 
-    def _standings_of(self, entry: Entry) -> Iterator[tuple[tuple[Entry, Node], Standing]]:
+    def _standings_of(self, entry: Entry) -> Iterator[tuple[tuple[Entry, LedgerNode], Standing]]:
         charge(entry.assignment.usage)
         keys = [cell.key for cell, amount in entry.assignment.usage.items() if amount > 0]
         for node in entry.node.path:
@@ -60,7 +60,7 @@ class _Tournament:
                 yield (entry, node), (borrows, dominant_share(node))
         discharge(entry.assignment.usage)
 
-    def winner(self, node: Node) -> Entry:
+    def winner(self, node: LedgerNode) -> Entry:
         """The entry that wins below a node."""
         if node.is_queue:
             return self._of_queue[node]

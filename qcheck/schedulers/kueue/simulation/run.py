@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.kueue import ClusterQueue
     from qcheck.schedulers.kueue.simulation.entry import Entry, Nomination
     from qcheck.schedulers.kueue.simulation.flavors import Grades, Spot
-    from qcheck.schedulers.kueue.simulation.ledger import Ledger, Node
+    from qcheck.schedulers.kueue.simulation.ledger import Ledger, LedgerNode
     from qcheck.schedulers.kueue.simulation.rules import Rules
     from qcheck.schedulers.kueue.simulation.timeline import Timeline
     from qcheck.schedulers.kueue.simulation.workload import Job
@@ -83,8 +83,8 @@ class Simulation:
         self._holders = {name: Holdings() for name in ledger.queues}
         self._generation = dict.fromkeys(ledger.queues, 0)
         self._tried: dict[str, _Tried] = {}
-        self._version: Counter[Node] = Counter()
-        self._grades: dict[Node, Grades] = {node.root: {} for node in ledger.queues.values()}
+        self._version: Counter[LedgerNode] = Counter()
+        self._grades: dict[LedgerNode, Grades] = {node.root: {} for node in ledger.queues.values()}
         self._events: list[tuple[int, _Kind, int, Job | Holder]] = []
         self._cycle = 0
         self._still = 0
@@ -203,7 +203,7 @@ class Simulation:
         for root in dict.fromkeys(self._ledger.queues[h.job.queue].root for h in holders):
             self._wake(root)
 
-    def _wake(self, node: Node) -> None:
+    def _wake(self, node: LedgerNode) -> None:
         for queue in node.root.queues_below():
             self._waiting[queue.name].wake()
 

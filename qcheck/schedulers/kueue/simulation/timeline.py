@@ -25,7 +25,7 @@ class Admission(Value):
     flavors: Flavors
 
 
-class Preemption(Value):
+class PreemptionEvent(Value):
     """`cause` in the words of the scheduler that ran."""
 
     workload: str
@@ -40,7 +40,7 @@ class CycleRecord(Value):
     at: int
     heads: tuple[tuple[str, Outcome], ...]
     admitted: tuple[Admission, ...]
-    preempted: tuple[Preemption, ...]
+    preempted: tuple[PreemptionEvent, ...]
 
     @property
     def moves(self) -> bool:
@@ -103,7 +103,7 @@ class Recorder:
     def cycle(self, number: int, at: int, entries: list[Entry], evicted: list[Holder]) -> None:
         """A cycle, with the workloads whose eviction it started."""
         admitted = [Admission(e.job.name, e.flavors) for e in entries if e.outcome is Outcome.ADMITTED]
-        preempted = [Preemption(h.job.name, *h.evicted_by) for h in evicted if h.evicted_by is not None]
+        preempted = [PreemptionEvent(h.job.name, *h.evicted_by) for h in evicted if h.evicted_by is not None]
         record = CycleRecord(
             number=number,
             at=at,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.kueue import ClusterQueue, FlavorResource
     from qcheck.schedulers.kueue.simulation.holdings import Holdings
-    from qcheck.schedulers.kueue.simulation.ledger import Cell, Node
+    from qcheck.schedulers.kueue.simulation.ledger import LedgerCell, LedgerNode
     from qcheck.schedulers.kueue.simulation.words import Cause
     from qcheck.schedulers.kueue.simulation.workload import Holder, Job
 
@@ -39,9 +39,9 @@ class Attempt(Value, cached=True):
 
     job: Job
     queue: ClusterQueue
-    node: Node
-    wanted: Mapping[Cell, int]
-    in_need: frozenset[Cell]
+    node: LedgerNode
+    wanted: Mapping[LedgerCell, int]
+    in_need: frozenset[LedgerCell]
     holders: Holders
 
     @cached_property
@@ -56,13 +56,13 @@ class Attempt(Value, cached=True):
             for cell, amount in self.wanted.items()
         )
 
-    def candidates(self, node: Node, keys: Iterable[FlavorResource]) -> list[Holder]:
+    def candidates(self, node: LedgerNode, keys: Iterable[FlavorResource]) -> list[Holder]:
         """The workloads of a queue that the preemptor's policy lets go and that hold quota in some cell in need."""
         cells = [node.cells[k] for k in keys if k in node.cells]
         allowed = self.holders[node.name].allowed(self._policy(node), self.job)
         return [h for h in allowed if any(c in h.usage for c in cells)]
 
-    def _policy(self, node: Node) -> str:
+    def _policy(self, node: LedgerNode) -> str:
         policy = self.queue.preemption
         return policy.within_queue if node is self.node else policy.reclaim
 
@@ -82,7 +82,7 @@ class Attempt(Value, cached=True):
         freed = dict(self._freed(self.node))
         return all(c.usage - freed.get(c, 0) + amount <= c.nominal for c, amount in self.wanted.items())
 
-    def _freed(self, node: Node) -> Iterator[tuple[Cell, int]]:
+    def _freed(self, node: LedgerNode) -> Iterator[tuple[LedgerCell, int]]:
         """No less than what candidates of a queue hold of the cells that are wanted."""
         policy = self._policy(node)
         if policy == NEVER or (node is not self.node and node.is_within_nominal(self.keys)):

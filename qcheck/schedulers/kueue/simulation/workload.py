@@ -9,10 +9,10 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from qcheck.schedulers.kueue.simulation.ledger import Cell
+    from qcheck.schedulers.kueue.simulation.ledger import LedgerCell
     from qcheck.schedulers.kueue.simulation.words import Cause
 
-    Usage = dict[Cell, int]
+    Usage = dict[LedgerCell, int]
     """What is taken of the cells of one queue, in base units."""
     Order = tuple[int, int, str]
     Flavors = dict[str, dict[str, str]]
@@ -23,7 +23,7 @@ class Option(Value):
     """A flavor that a queue offers for some resources; `cells` are None where the pods do not match the flavor."""
 
     flavor: str
-    cells: tuple[Cell, ...] | None
+    cells: tuple[LedgerCell, ...] | None
 
 
 class Choice(Value):
@@ -37,17 +37,17 @@ class Choice(Value):
     options: tuple[Option, ...]
 
 
-class Share(Value):
+class WorkloadShare(Value):
     """What one pod set gets of a placement: the resources that it asks for itself."""
 
     pod_set: str
     resources: frozenset[str]
 
 
-class Placement(Value):
+class FlavorPlacement(Value):
     """Pod sets that get their flavors together. `is_misfit`: the queue does not cover something they ask for."""
 
-    shares: tuple[Share, ...]
+    shares: tuple[WorkloadShare, ...]
     choices: tuple[Choice, ...]
     is_misfit: bool = False
 
@@ -62,7 +62,7 @@ class Job(Value, cached=True):
     queue: str
     priority: int
     since: int
-    placements: tuple[Placement, ...]
+    placements: tuple[FlavorPlacement, ...]
     shape: Hashable
     runs_for: int | None = None
 
