@@ -33,7 +33,7 @@ def test_init_writes_settings_that_change_nothing(repository: Path, capfd: pytes
     assert load_settings().path == "qcheck.yaml"
     assert findings(capfd) == before
     assert front.run(["init"]) == 2
-    assert "exists already" in capfd.readouterr().err
+    assert "already exists" in capfd.readouterr().err
     assert front.run(["init", "--output", "-"]) == 0
     assert capfd.readouterr().out == (repository / "qcheck.yaml").read_text()
 

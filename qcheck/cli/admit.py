@@ -24,7 +24,7 @@ In = Annotated[
     typer.Option(
         "--in",
         metavar="PATH",
-        help="Where the cluster is described; may be repeated. Default: as for check.",
+        help="Files that describe the cluster; may be repeated. Default: as for check.",
         show_default=False,
     ),
 ]
@@ -40,9 +40,9 @@ def admit(
     format: Format = None,
     verbose: Verbose = False,
 ) -> None:
-    """Would it be admitted, would it run, where, and if not, why? On an otherwise idle cluster, unless --busy is given.
+    """Predict whether workloads are admitted and run, on which nodes, and if not, why.
 
-    Exit codes: 0 all of them run; 1 one will not; 2 it cannot be told.
+    Assumes an otherwise idle cluster unless --busy is given. Exit codes: 0 all run; 1 some will not; 2 cannot tell.
     """
     outputs = parse_outputs(format or (), tuple(FORMATS))
     paths = into or []

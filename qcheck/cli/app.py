@@ -26,17 +26,17 @@ from qcheck.cli.terminal import PROGRESS, annotate, is_on_github
 
 HELP = """Will what Kueue admits actually run?
 
-Kueue admits by quota; kube-scheduler places by nodes. qcheck reads both sides from your repository and says, with both
-lines of both files, where they disagree. It contacts a cluster only with --live, and runs nothing that it reads.
+Kueue admits by quota; kube-scheduler places by nodes. qcheck reads both sides from your repository and reports each
+mismatch with its location in both files. It contacts a cluster only with --live, and never runs what it reads.
 """
 
-CHECK_HELP = """The gate: say what is wrong, and fail when it is an error.
+CHECK_HELP = """Report what is wrong, and fail on errors.
 
-Reads every manifest, node pool and node dump below PATHS (default: what the settings name, else the current directory;
+Reads every manifest, node pool and node dump below PATHS (default: the paths in the settings, else the current directory;
 - is standard input).
 
 Exit codes: 0 nothing at or above the threshold; 1 findings; 2 could not judge (bad flag or settings, nothing relevant
-found, something unreadable).
+found, unreadable input).
 """
 
 

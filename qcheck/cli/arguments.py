@@ -19,7 +19,7 @@ Clusters = Annotated[
 ]
 Live = Annotated[str | None, typer.Option("--live", metavar=options.LIVE.metavar, help=options.LIVE.help)]
 """`cli/app.py` gives it the value "" where none follows."""
-Busy = Annotated[bool, typer.Option("--busy", help="Beside what runs now; needs --live or a snapshot among the paths.")]
+Busy = Annotated[bool, typer.Option("--busy", help="Take running workloads into account; needs --live or a snapshot.")]
 Color = Annotated[Literal["auto", "always", "never"], typer.Option("--color", help=options.COLOR.help)]
 Format = Annotated[
     list[str] | None,

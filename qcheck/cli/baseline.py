@@ -26,20 +26,22 @@ if TYPE_CHECKING:
 DEFAULT = "qcheck-baseline.json"
 BaselineFile = Annotated[
     str | None,
-    typer.Option("--baseline", metavar="FILE", help=f"The file; default: the settings' one, else {DEFAULT}."),
+    typer.Option(
+        "--baseline", metavar="FILE", help=f"Baseline file; default: the one in the settings, else {DEFAULT}."
+    ),
 ]
 
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
     help="Accept today's findings, so that only new ones count.\n\n"
-    "The file names findings by object and field, not by line. Name it in the settings: baseline: qcheck-baseline.json",
+    "The file identifies findings by object and field, not by line. Add it to the settings: baseline: qcheck-baseline.json",
 )
 
 
 @app.command()
 def write(paths: Paths = None, config: ConfigFile = None, baseline: BaselineFile = None) -> None:
-    """Accept everything that is found now; entries that this run could not judge stay."""
+    """Accept all current findings; entries that this run could not judge are kept."""
     settings = settings_for(paths or (), config)
     file = _file(settings, baseline)
     known = _read(file) if os.path.exists(file) else None
@@ -49,12 +51,12 @@ def write(paths: Paths = None, config: ConfigFile = None, baseline: BaselineFile
     to_file(Output("json", file), write_text(result, kept))
     say(f"wrote {file}: {len(_read(file).entries)} accepted findings")
     if settings.baseline is None and baseline is None:
-        say(f"hint: put `baseline: {DEFAULT}` into qcheck.yaml, or give --baseline {file} to `qcheck check`")
+        say(f"hint: add `baseline: {DEFAULT}` to qcheck.yaml, or pass --baseline {file} to `qcheck check`")
 
 
 @app.command()
 def prune(paths: Paths = None, config: ConfigFile = None, baseline: BaselineFile = None) -> None:
-    """Take out of the baseline what no longer occurs; nothing is added."""
+    """Remove findings that no longer occur; nothing is added."""
     settings = settings_for(paths or (), config)
     file = _file(settings, baseline)
     known = _read(file)

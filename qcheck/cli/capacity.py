@@ -20,9 +20,9 @@ def capacity(
     format: Format = None,
     verbose: Verbose = False,
 ) -> None:
-    """Both views side by side: what queues promise of each flavor and resource, and what its nodes hold.
+    """Show both views side by side: what queues promise of each flavor and resource, and what its nodes hold.
 
-    Amounts of nodes are what DaemonSets and reserves leave; headroom is that minus the quota.
+    Node amounts exclude DaemonSets and reserves; headroom is the node amount minus the quota.
     """
     outputs = parse_outputs(format or (), tuple(FORMATS))
     settings = settings_for(paths or (), config, cluster or (), live)

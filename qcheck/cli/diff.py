@@ -23,20 +23,20 @@ RENDERERS = {"text": report.render_text, "json": report.render_json, "markdown":
 def diff(
     base: Annotated[str, typer.Argument(metavar="BASE", help="A revision (main, v1.2, a commit), or a directory.")],
     head: Annotated[
-        str | None, typer.Argument(metavar="[HEAD]", help="Another one; left out: the files as they are.")
+        str | None, typer.Argument(metavar="[HEAD]", help="A second revision or directory; default: the working files.")
     ] = None,
     within: Annotated[
-        list[str] | None, typer.Option("--in", metavar="PATH", help="What to read; default: as for check.")
+        list[str] | None, typer.Option("--in", metavar="PATH", help="Paths to read; default: as for check.")
     ] = None,
     config: ConfigFile = None,
     cluster: Clusters = None,
     format: Format = None,
     verbose: Verbose = False,
 ) -> None:
-    """What a change does to quota, capacity, headroom and findings.
+    """Show what a change does to quota, capacity, headroom and findings.
 
-    Revisions are read through git; no checkout is touched. BASE stands for the commit where both went apart. Exit codes:
-    0 nothing new at the threshold; 1 new errors; 2 could not judge.
+    Revisions are read through git; the checkout is not modified. The comparison starts at the merge base of BASE and HEAD.
+    Exit codes: 0 nothing new at the threshold; 1 new errors; 2 could not judge.
     """
     outputs = parse_outputs(format or (), tuple(RENDERERS))
     settings = settings_for(within or (), config, cluster or ())

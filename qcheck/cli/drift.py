@@ -25,14 +25,14 @@ def drift(
     format: Format = None,
     verbose: Verbose = False,
 ) -> None:
-    """How a running cluster differs from its files: objects of either side alone, fields, nodes against pools.
+    """Show how a running cluster differs from its files: objects on one side only, fields, and nodes against pools.
 
-    Compared are the schedulers' configuration, priority classes, DaemonSets that files define, and nodes. Defaults and the
-    spelling of quantities make no difference. Exit codes: 0 none; 1 differences; 2 could not judge.
+    Compares scheduler configuration, priority classes, DaemonSets that the files define, and nodes. Ignores defaults and
+    the notation of quantities. Exit codes: 0 no differences; 1 differences; 2 could not judge.
     """
     outputs = parse_outputs(format or (), tuple(FORMATS))
     if live is None:
-        raise UsageError("which cluster? Files are compared with a running one", "Give --live, or --live=CONTEXT.")
+        raise UsageError("drift needs a running cluster to compare with the files", "Pass --live, or --live=CONTEXT.")
     settings = settings_for(paths or (".",), config, cluster or (), live)
     watch = Watch(verbose, quiet=False)
     found = api.drift(paths_for(paths or (), settings), read_live(live, watch, WANTED), settings, watch)

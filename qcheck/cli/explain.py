@@ -35,10 +35,12 @@ ELSEWHERE: dict[str, Callable[..., object]] = {
 def explain(
     rule: Annotated[
         str,
-        typer.Argument(metavar="RULE", help="Such as QC101; or preemption; or kai or volcano.", autocompletion=rules),
+        typer.Argument(
+            metavar="RULE", help="A rule such as QC101, or preemption, kai or volcano.", autocompletion=rules
+        ),
     ],
     paths: Annotated[
-        list[str] | None, typer.Argument(metavar="[PATHS]...", help="What preemption is to be explained of.")
+        list[str] | None, typer.Argument(metavar="[PATHS]...", help="Paths for preemption; default: as for check.")
     ] = None,
     config: ConfigFile = None,
     cluster: Clusters = None,
@@ -48,9 +50,9 @@ def explain(
         bool, typer.Option("--source", help="Print the file and line of the rule's function instead.")
     ] = False,
 ) -> None:
-    """Explain one rule: why it matters, what to do, and examples that are tested.
+    """Explain a rule: why it matters, how to fix it, and tested examples.
 
-    Or explain preemption in the clusters of PATHS: which queue gets its quota back, from whom, and how long that takes.
+    With preemption, explain for the clusters in PATHS which queue gets its quota back, from whom, and how long it takes.
     """
     if rule == PREEMPTION:
         from qcheck.cli.preemption import explain_preemption  # 15 ms

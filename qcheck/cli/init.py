@@ -22,16 +22,16 @@ from qcheck.sources.renders import installed
 def init(
     paths: Paths = None,
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - prints it.")
+        str, typer.Option("--output", "-o", metavar="FILE", help="File to write; - prints it.")
     ] = FILE_NAMES[0],
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
-    """Write a starter qcheck.yaml from what is found below PATHS.
+    """Write a starter qcheck.yaml for the files below PATHS.
 
-    Guesses are marked as such: read the file before you commit it.
+    Guesses are marked: review the file before you commit it.
     """
     if os.path.exists(output) and not force:
-        raise UsageError(f"{output} exists already", "--force overwrites it, --output - prints instead.")
+        raise UsageError(f"{output} already exists", "Use --force to overwrite it, or --output - to print.")
     watch = Watch(verbose=False, quiet=False)
     gathered = gather(tuple(paths or ()) or (".",), Settings(), watch)
     cluster = gathered.clusters[0]

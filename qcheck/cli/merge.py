@@ -24,24 +24,20 @@ Severity = Literal["error", "warning", "note"]
 
 def merge(
     reports: Annotated[
-        list[str], typer.Argument(metavar="REPORT...", help="Files of `check --format json`; - is stdin.")
+        list[str], typer.Argument(metavar="REPORT...", help="Reports of `check --format json`; - is stdin.")
     ],
     format: Format = None,
-    fail_on: Annotated[
-        Severity, typer.Option("--fail-on", help="The lowest severity that gives exit code 1.")
-    ] = "error",
-    min_severity: Annotated[
-        Severity, typer.Option("--min-severity", help="The lowest severity that is shown.")
-    ] = "note",
+    fail_on: Annotated[Severity, typer.Option("--fail-on", help="Lowest severity that gives exit code 1.")] = "error",
+    min_severity: Annotated[Severity, typer.Option("--min-severity", help="Lowest severity to show.")] = "note",
     exit_zero: Annotated[
-        bool, typer.Option("--exit-zero", help="Exit 0 although there are findings; code 2 is unaffected.")
+        bool, typer.Option("--exit-zero", help="Exit 0 even with findings; code 2 is unaffected.")
     ] = False,
     color: Color = "auto",
 ) -> None:
-    """One report of many: the clusters with most errors first, headroom over all of them, equal findings once.
+    """Merge JSON reports into one: clusters with most errors first, total headroom, and each shared finding once.
 
-    The result is that of one run over everything. Exit codes: 0 nothing at or above the threshold; 1 findings; 2 some run
-    could not judge, or a file is no report.
+    The result equals one run over all inputs. Exit codes: 0 nothing at or above the threshold; 1 findings; 2 a run
+    could not judge, or a file is not a report.
     """
     outputs = parse_outputs(format or (), FORMATS)
     try:

@@ -60,26 +60,34 @@ class CheckOptions(Value):
 
 
 OUTPUT, VERDICT, FIXES = "Output", "Verdict", "Fixes"
-CONFIG = Option(("--config",), ONE, "Settings file, instead of the one found above the first path.", "FILE")
+CONFIG = Option(("--config",), ONE, "Settings file; default: the nearest one above the first path.", "FILE")
 CLUSTER = Option(("--cluster",), MANY, "Only this cluster of the settings; may be repeated.", "NAME")
 RENDER = Option(
     ("--render",), FLAG, "Render every kustomization root and chart found, with the kustomize and helm on PATH."
 )
 FORMAT = Option(
-    ("--format", "-f"), MANY, "A report, to standard output or FILE; may be repeated.", "FMT[=FILE]", panel=OUTPUT
+    ("--format", "-f"),
+    MANY,
+    "Report format, written to standard output or FILE; may be repeated.",
+    "FMT[=FILE]",
+    panel=OUTPUT,
 )
-LIVE = Option(("--live",), MAYBE, "Read a running cluster too, through kubectl; without PATHS it alone.", "[=CONTEXT]")
+LIVE = Option(("--live",), MAYBE, "Read a running cluster through kubectl; with PATHS, read both.", "[=CONTEXT]")
 COLOR = Option(
     names=("--color",),
     kind=ONE,
-    help="Colours: on terminals only, always or never.",
+    help="Use colours: auto (on terminals), always or never.",
     metavar="",
     choices=COLORS,
     default="auto",
     panel=OUTPUT,
 )
-QUIET = Option(("--quiet", "-q"), FLAG, "No closing summary, no progress; what was not judged stays.", panel=OUTPUT)
-VERBOSE = Option(("--verbose", "-v"), FLAG, "Settings file and time per stage, on standard error.", panel=OUTPUT)
+QUIET = Option(
+    ("--quiet", "-q"), FLAG, "Hide the summary and progress; still report what could not be judged.", panel=OUTPUT
+)
+VERBOSE = Option(
+    ("--verbose", "-v"), FLAG, "Print the settings file and the time per stage on standard error.", panel=OUTPUT
+)
 
 CHECK_OPTIONS = (
     CONFIG,
@@ -93,51 +101,53 @@ CHECK_OPTIONS = (
     Option(
         names=("--min-severity",),
         kind=ONE,
-        help="The lowest severity that is shown; all count.",
+        help="Lowest severity to show; hidden findings still count.",
         metavar="",
         choices=SEVERITIES[::-1],
         default="note",
         panel=OUTPUT,
     ),
-    Option(("--statistics",), FLAG, "Counts by rule at the end.", panel=OUTPUT),
-    Option(("--all",), FLAG, "Show the findings that follow from others, too.", panel=OUTPUT),
+    Option(("--statistics",), FLAG, "Add counts by rule at the end.", panel=OUTPUT),
+    Option(("--all",), FLAG, "Also show findings that follow from others.", panel=OUTPUT),
     Option(
         names=("--fail-on",),
         kind=ONE,
-        help="The lowest severity that gives exit code 1.",
+        help="Lowest severity that gives exit code 1.",
         metavar="",
         choices=SEVERITIES[::-1],
         default="error",
         panel=VERDICT,
     ),
     Option(
-        ("--select",), MANY, "Only these rules: id, name or prefix such as QC1; may be repeated.", "RULE", panel=VERDICT
+        ("--select",),
+        MANY,
+        "Check only these rules: id, name or prefix such as QC1; may be repeated.",
+        "RULE",
+        panel=VERDICT,
     ),
-    Option(("--ignore",), MANY, "Not these rules; may be repeated.", "RULE", panel=VERDICT),
-    Option(("--baseline",), ONE, "Findings in this file are known and do not count.", "FILE", panel=VERDICT),
-    Option(
-        ("--since",), ONE, "Only what is new since this revision, or worse than there, counts.", "REV", panel=VERDICT
-    ),
-    Option(("--strict",), FLAG, "Warnings fail, and so does a rule that could not be judged.", panel=VERDICT),
-    Option(("--exit-zero",), FLAG, "Exit 0 although there are findings; code 2 is unaffected.", panel=VERDICT),
+    Option(("--ignore",), MANY, "Skip these rules; may be repeated.", "RULE", panel=VERDICT),
+    Option(("--baseline",), ONE, "Accept the findings in this file.", "FILE", panel=VERDICT),
+    Option(("--since",), ONE, "Fail only on findings that are new or worse since this revision.", "REV", panel=VERDICT),
+    Option(("--strict",), FLAG, "Fail on warnings and on rules that could not be judged.", panel=VERDICT),
+    Option(("--exit-zero",), FLAG, "Exit 0 even with findings; code 2 is unaffected.", panel=VERDICT),
     Option(
         ("--fix",), FLAG, "Rewrite old API versions, renamed fields and quantities in place, then check.", panel=FIXES
     ),
     Option(
         names=("--set",),
         kind=MANY,
-        help="What if this quota were N? Nothing is written; may be repeated.",
+        help="Check as if this quota were N; writes nothing; may be repeated.",
         metavar="POOL/QUEUE/RESOURCE=N",
         panel=VERDICT,
     ),
     Option(
         names=("--add-nodes",),
         kind=MANY,
-        help="What if this node pool had N nodes more? Nothing is written; may be repeated.",
+        help="Check as if this node pool had N more nodes; writes nothing; may be repeated.",
         metavar="POOL=N",
         panel=VERDICT,
     ),
-    Option(("--diff",), FLAG, "Show what --fix would rewrite and write nothing; 1 if there is something.", panel=FIXES),
+    Option(("--diff",), FLAG, "Show what --fix would rewrite, without writing; exit 1 if anything.", panel=FIXES),
 )
 
 

@@ -18,14 +18,14 @@ def rules(
     select: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="RULE", help="Only these: id, name or prefix such as QC1.", autocompletion=completion.rules
+            metavar="RULE", help="List only these: id, name or prefix such as QC1.", autocompletion=completion.rules
         ),
     ] = None,
-    format: Annotated[Literal["text", "json"], typer.Option("--format", "-f", help="How to print them.")] = "text",
+    format: Annotated[Literal["text", "json"], typer.Option("--format", "-f", help="Output format.")] = "text",
 ) -> None:
     """List every rule with its severity and what it finds.
 
-    `qcheck explain RULE` tells the whole of one.
+    `qcheck explain RULE` shows the details of one rule.
     """
     catalogue = load_catalogue()
     chosen = listed(catalogue, select or ())

@@ -36,13 +36,13 @@ def known() -> list[str]:
 
 def schema(
     of: Annotated[str, typer.Argument(metavar="NAME|KIND", autocompletion=known)],
-    api_version: Annotated[str, typer.Option("--api-version", help="Of a kind of Kueue: v1beta1 or v1beta2.")] = NEWEST,
-    kueue: Annotated[str, typer.Option("--kueue", help="Of a kind of Kueue: the release that serves it.")] = "0.19",
+    api_version: Annotated[str, typer.Option("--api-version", help="For a Kueue kind: v1beta1 or v1beta2.")] = NEWEST,
+    kueue: Annotated[str, typer.Option("--kueue", help="For a Kueue kind: the Kueue release.")] = "0.19",
 ) -> None:
     """Print a JSON Schema: config (qcheck.yaml), report (check --format json), nodepool, scenario; capacity, admit, diff,
     suggest, drift, shares and simulate (their JSON).
 
-    Or the schema of a kind of Kueue, such as ClusterQueue, as a release serves it: for editors and other validators.
+    Also prints the schema of a Kueue kind, such as ClusterQueue, in a given release, for editors and other validators.
     """
     found = import_module(MODULES[of]).json_schema() if of in MODULES else _of_kind(of, api_version, kueue)
     to_stdout(json.dumps(found, indent=2) + "\n")

@@ -37,26 +37,22 @@ def shares(
     paths: Paths = None,
     demand: Annotated[
         str | None,
-        typer.Option("--demand", metavar="FILE", help="What each queue wants; queues left out want nothing."),
+        typer.Option("--demand", metavar="FILE", help="Demand of each queue; queues not listed want nothing."),
     ] = None,
     busy: Annotated[
         list[str] | None,
-        typer.Option(
-            "--busy", metavar="QUEUE,...", help="Queues that want more than there is; the others want nothing."
-        ),
+        typer.Option("--busy", metavar="QUEUE,...", help="Queues with unlimited demand; the others want nothing."),
     ] = None,
-    usage: Annotated[
-        str | None, typer.Option("--usage", metavar="FILE", help="What each queue consumed before.")
-    ] = None,
+    usage: Annotated[str | None, typer.Option("--usage", metavar="FILE", help="Past usage of each queue.")] = None,
     config: ConfigFile = None,
     cluster: Clusters = None,
     live: Live = None,
     format: Format = None,
     verbose: Verbose = False,
 ) -> None:
-    """What each queue gets when every queue is busy: reserved, entitled, share, limit, and what it takes back.
+    """Show what each queue gets when every queue is busy: reserved, entitled, share, limit, and what it takes back.
 
-    Exit codes: 0 it is told; 2 it cannot be.
+    Exit codes: 0 success; 2 could not judge.
     """
     outputs = parse_outputs(format or (), tuple(FORMATS))
     settings = settings_for(paths or (), config, cluster or (), live)

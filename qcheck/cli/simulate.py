@@ -45,12 +45,16 @@ def simulate(
         typer.Option(
             "--full-with",
             metavar="SHAPE",
-            help="Start with full queues: each holds workloads of this shape of the settings, or of nvidia.com/gpu=8.",
+            help="Start with full queues of workloads of this shape: a name from the settings, or nvidia.com/gpu=8.",
         ),
     ] = None,
     compare: Annotated[
         str | None,
-        typer.Option("--compare", metavar="BASE..HEAD", help="Run it before and after a change; BASE.. is up to now."),
+        typer.Option(
+            "--compare",
+            metavar="BASE..HEAD",
+            help="Compare runs before and after a change; BASE.. means up to the working files.",
+        ),
     ] = None,
     config: ConfigFile = None,
     cluster: Clusters = None,
@@ -59,12 +63,12 @@ def simulate(
     format: Format = None,
     verbose: Verbose = False,
 ) -> None:
-    """What happens, cycle by cycle: who is admitted, who is preempted by whom, who waits and why.
+    """Simulate a scenario cycle by cycle: who is admitted, who is preempted by whom, who waits and why.
 
-    Exit codes: 0 it ran; 2 it could not.
+    Exit codes: 0 success; 2 could not simulate.
     """
     if compare is not None and live is not None:
-        raise UsageError("--compare reads two states of the files: it does not go with --live")
+        raise UsageError("--compare reads two revisions of the files and cannot be combined with --live")
     outputs = parse_outputs(format or (), tuple(FORMATS if compare is None else COMPARISONS))
     settings = settings_for(into or (), config, cluster or (), live, near=[scenario])
     watch = Watch(verbose, quiet=False)

@@ -11,22 +11,18 @@ from qcheck.cli.output import STDOUT, Output, UsageError, write
 from qcheck.cli.terminal import Watch
 from qcheck.pipeline.live import read_live, snapshot_text
 
-OutputFile = Annotated[
-    str, typer.Option("--output", "-o", metavar="FILE", help="Where to write it; - is standard output.")
-]
-Redact = Annotated[
-    bool, typer.Option("--redact", help="Put made-up names in place of yours, the same one for the same name.")
-]
+OutputFile = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="File to write; - is standard output.")]
+Redact = Annotated[bool, typer.Option("--redact", help="Replace names with made-up ones, consistently.")]
 
 
 def snapshot(live: Live = None, output: OutputFile = STDOUT, redact: Redact = False, verbose: Verbose = False) -> None:
     """Save what qcheck reads of a running cluster as one YAML file, to repeat a check offline or to report a bug.
 
-    The file holds what the checks look at and no Secrets, environment variables, arguments or managed fields. The same
-    cluster gives the same file. Exit codes: 0 all of it was read; 2 some of it could not be.
+    The file contains only what the checks need: no Secrets, environment variables, arguments or managed fields. The same
+    cluster gives the same file. Exit codes: 0 everything was read; 2 something could not be read.
     """
     if live is None:
-        raise UsageError("which cluster? A snapshot is taken of a running one", "Give --live, or --live=CONTEXT.")
+        raise UsageError("a snapshot needs a running cluster", "Pass --live, or --live=CONTEXT.")
     watch = Watch(verbose, quiet=False)
     read = read_live(live, watch)
     watch.close()

@@ -27,15 +27,13 @@ def suggest(
     paths: Paths = None,
     rules: Annotated[
         list[str] | None,
-        typer.Option(
-            "--rules", metavar="RULE,...", help="The rules to satisfy, by id, name or prefix. Default: errors."
-        ),
+        typer.Option("--rules", metavar="RULE,...", help="Rules to satisfy: id, name or prefix. Default: all errors."),
     ] = None,
     mode: Annotated[
         Mode,
         typer.Option(
             "--mode",
-            help="minimal: the fewest quotas; proportional: all alike; fill: quotas set from the nodes by `shares`.",
+            help="minimal: change the fewest quotas; proportional: scale all quotas; fill: set them from nodes and `shares`.",
         ),
     ] = Mode.MINIMAL,
     keep: Annotated[
@@ -43,25 +41,27 @@ def suggest(
     ] = None,
     floor: Annotated[
         list[str] | None,
-        typer.Option("--floor", metavar="QUEUE=N", help="Leave this queue N accelerators at least; may be repeated."),
+        typer.Option("--floor", metavar="QUEUE=N", help="Leave this queue at least N accelerators; may be repeated."),
     ] = None,
     headroom: Annotated[
         str | None,
-        typer.Option("--headroom", metavar="N|P%|N-node", help="What fill leaves free: devices, percent or nodes."),
+        typer.Option(
+            "--headroom", metavar="N|P%|N-node", help="Capacity that fill leaves free: devices, percent or nodes."
+        ),
     ] = None,
     write_edits: Annotated[
         bool, typer.Option("--write", help="Write the first alternative to the files; only the values change.")
     ] = False,
-    pick: Annotated[int, typer.Option("--pick", metavar="N", min=1, help="The alternative that --write writes.")] = 1,
+    pick: Annotated[int, typer.Option("--pick", metavar="N", min=1, help="The alternative that --write applies.")] = 1,
     config: ConfigFile = None,
     cluster: Clusters = None,
     format: Format = None,
     verbose: Verbose = False,
 ) -> None:
-    """The smallest edits after which check passes: lower quotas, more nodes, other names; each tried before it is shown.
+    """Suggest the smallest edits that make check pass: lower quotas, more nodes, other names. Each one is tried first.
 
-    Exit codes: 0 nothing to suggest, or with --write what was written makes check pass; 1 there are alternatives, or an
-    error has none; 2 it could not be judged.
+    Exit codes: 0 nothing to suggest, or with --write the files now pass; 1 there are alternatives, or an error has none;
+    2 could not judge.
     """
     outputs = parse_outputs(format or (), tuple(FORMATS))
     settings = settings_for(paths or (), config, cluster or ())
