@@ -126,8 +126,8 @@ def _finding(cluster: Cluster, consumer: Consumer, quota: Cell) -> Finding:
     groups = names(sorted({g.name for g in consumer.groups}))
     periodic = " each time" if workload.id.kind == "CronJob" else ""
     message = (
-        f"{workload.id} takes {total} {quota.resource}{periodic} on {groups} without a queue, "
-        f"which {quota.holder}'s quota does not know"
+        f"{workload.id} uses {total} {quota.resource}{periodic} on {groups} without a queue, "
+        f"which the quota of {quota.holder} does not count"
     )
     return (
         finding(consumer.pod_set.template.place_of(quota.resource), message)

@@ -215,7 +215,7 @@ def _no_headroom(part: list[Guarantee], group: NodeGroup, why: str, domain: Lost
     healthy, less = f"node of {group.name}", "with one less"
     if domain is not None:
         healthy, less = f"domain of {domain.level}", f"without one ({plural(domain.nodes, 'node')} of {domain.label})"
-    message = f"what {names(flavors)} guarantees fits only while every {healthy} is healthy; {less}, {why}"
+    message = f"the guaranteed quota of {names(flavors)} fits only while every {healthy} is healthy; {less}, {why}"
     found = finding(group.count_place, message).near(largest.cell.place, "guaranteed here")
     return found.with_data(
         flavors=list(flavors), pool=group.name, shapes=sorted({g.shape.name for g in part}),

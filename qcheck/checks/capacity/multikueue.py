@@ -67,7 +67,7 @@ def _mismatch(queue: ClusterQueue, differing: list[str], theirs: list[tuple[str,
     total = show_amount(resource, sum(q.nominal for _, q in cells))
     parts = " + ".join(f"{show_amount(resource, q.nominal)} ({name})" for name, q in cells) or "0"
     own = _total(queue, resource)
-    effect = "the workers wait idle for" if own < sum(q.nominal for _, q in cells) else "the workers cannot run"
+    effect = "the workers leave idle" if own < sum(q.nominal for _, q in cells) else "the workers cannot run"
     first = max((q for q in queue.quotas() if q.resource == resource), key=lambda q: q.nominal)
     found = finding(
         first.nominal_place,

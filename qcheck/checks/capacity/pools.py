@@ -71,7 +71,7 @@ def _shared(flavor: QuotaPool, resource: str, quotas: list[Cell], groups: list[N
     found = finding(
         largest.place,
         f"{flavor.title} promises {promised(resource, quotas)} {resource}, "
-        f"but behind them are {physical} GPUs: {', '.join(sums)}",
+        f"but the nodes have {physical} GPUs: {', '.join(sums)}",
     )
     for group in groups:
         found = found.near(group.place, f"{group.name} shares its GPUs")
@@ -157,7 +157,7 @@ def pod_slots_short(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _too_few(cluster: Cluster, flavor: QuotaPool, resource: str, quotas: list[Cell], total: int, sums: str) -> Finding:
-    what = "pods" if resource == "pods" else f"{resource}, each of which a pod of its own may ask for"
+    what = "pods" if resource == "pods" else f"{resource}, each of which a separate pod may request"
     found = finding(
         max(quotas, key=lambda q: q.promised).place,
         f"{flavor.title} promises {promised(resource, quotas)} {what}, "

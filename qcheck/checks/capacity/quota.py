@@ -219,7 +219,7 @@ def _needs_more(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     largest = max(quotas, key=lambda q: q.promised)
     message = (
         f"{_pools(cluster, over)} {_promise(over)} {promised(resource, quotas)} {resource}; "
-        f"{show_amount(resource, over.supply)} of it is there without further nodes in {names(g.name for g in groups)}"
+        f"{show_amount(resource, over.supply)} of it exists without more nodes in {names(g.name for g in groups)}"
     )
     found = finding(largest.place, message)
     for group in groups:
@@ -250,7 +250,7 @@ def capacity_unreserved(cluster: Cluster) -> Iterator[Finding]:
             if idle > 0:
                 yield finding(
                     groups[0].count_place,
-                    f"{idle} of {supply} {resource} in {names(sorted(g.name for g in groups))} belong to no quota: "
+                    f"{idle} of {supply} {resource} in {names(sorted(g.name for g in groups))} are covered by no quota: "
                     f"{names(map(pool_name, sorted(flavors)))} {'promises' if len(flavors) == 1 else 'promise'} {reserved}",
                 ).with_data(resource=resource, idle=idle, supply=supply, reserved=reserved)
 

@@ -121,7 +121,8 @@ def _cut(holder: QuotaHolder, old: Quota, nominal: int, place: Place) -> Finding
         finding(
             place,
             f"{holder.id}: nominalQuota of {old.resource} on {old.flavor} falls from {was} to {now}; "
-            f"workloads that run on the {show_amount(old.resource, old.nominal - nominal)} cut stay until others need it",
+            f"workloads that use the removed {show_amount(old.resource, old.nominal - nominal)} keep running until others "
+            "need it",
             f"was {was}",
         )
         .about(holder.id)
@@ -170,12 +171,12 @@ def _users(after: Cluster, gone: Object) -> list[tuple[str, Place]]:
 
 
 CONSEQUENCE = {
-    "ResourceFlavor": "its finalizer keeps it in deletion until none does, and the queues go inactive when it is gone",
-    "ClusterQueue": "its finalizer keeps it in deletion while workloads hold its quota, and it admits no more",
-    "Topology": "the flavor's queues go inactive",
-    "AdmissionCheck": "the queues go inactive",
-    "LocalQueue": "what names it is never admitted",
-    "WorkloadPriorityClass": "what names it is refused",
+    "ResourceFlavor": "its finalizer delays the deletion until none does, and then the queues become inactive",
+    "ClusterQueue": "its finalizer delays the deletion while workloads hold its quota, and it admits no more",
+    "Topology": "the flavor's queues become inactive",
+    "AdmissionCheck": "the queues become inactive",
+    "LocalQueue": "workloads that name it are never admitted",
+    "WorkloadPriorityClass": "objects that name it are refused",
 }
 
 

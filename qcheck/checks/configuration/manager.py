@@ -47,7 +47,7 @@ def accelerator_not_counted(cluster: Cluster) -> Iterator[Finding]:
         resources = sorted({q.resource for q in hidden})
         message = (
             f"{how} {' and '.join(resources)}, for which {len(hidden)} quota{'s' * (len(hidden) > 1)} "
-            f"stand{'s' * (len(hidden) == 1)}: workloads use any number of them and no quota is ever consumed"
+            f"exist{'s' * (len(hidden) == 1)}: workloads use any number of them without consuming quota"
         )
         found = finding(place, message).likely(outputs.issuperset(resources)).with_data(resources=list(resources))
         for quota in hidden[:MOST_PLACES]:

@@ -83,7 +83,7 @@ def _elsewhere(cluster: Cluster, missed: list[str]) -> Iterator[Finding]:
     more = f" and {len(unread) - MOST_NAMED} more" if len(unread) > MOST_NAMED else ""
     said = names(u.what for u in unread[:MOST_NAMED]) + more
     told = f"; {'; '.join(missed[:MOST_NAMED])}" if missed else ""
-    found = finding(first.place, f"{said} may bring nodes that were not read{told}")
+    found = finding(first.place, f"{said} may define nodes that were not read{told}")
     for each in others[:MOST_NAMED]:
         found = found.near(each.place, f"{each.what} may too")
     yield found.fixed_by(
@@ -99,7 +99,7 @@ def _nothing_to_compare(cluster: Cluster) -> Iterator[Finding]:
         many = sum(bool(n.admits) for t in trees_of(cluster) for n in t.nodes)
         yield finding(
             held[0].place,
-            f"the quota of {many} queue{'s' * (many > 1)} was compared with nothing: no node pool and no Node was read",
+            f"the quota of {many} queue{'s' * (many > 1)} cannot be checked: no node pool and no Node was read",
         ).fixed_by(
             "Add node definitions or the output of `kubectl get nodes -o yaml` to the paths; see docs/node-pools.md."
         )

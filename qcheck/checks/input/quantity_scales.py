@@ -24,7 +24,7 @@ def scales_apart(cluster: Cluster) -> Iterator[Finding]:
         if least.nominal * FAR < most.nominal:
             times = most.nominal // least.nominal
             message = (
-                f"in cohort {root} {resource} is written in two scales: {show_amount(resource, least.nominal)} here, "
+                f"in cohort {root} {resource} has quotas in two scales: {show_amount(resource, least.nominal)} here, "
                 f"{show_amount(resource, most.nominal)} elsewhere, {times:,} times as much"
             )
             yield finding(least.nominal_place, message).near(most.nominal_place, "the largest quota of the cohort")

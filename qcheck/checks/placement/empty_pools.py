@@ -69,6 +69,6 @@ def accelerator_pool_untainted(cluster: Cluster) -> Iterator[Finding]:
         if devices and not taints and group.ceiling != 0 and not has_open_taints(group):
             yield finding(
                 group.place,
-                f"the nodes of {group.name} have {names(devices)} and no taint: pods that need none of it "
-                f"can take the cpu, memory and pod slots beside them",
+                f"the nodes of {group.name} have {names(devices)} and no taint: pods that need none "
+                f"can use up their cpu, memory and pod slots",
             ).with_data(pool=group.name, resources=devices)

@@ -48,7 +48,7 @@ def flavor_matches_no_nodes(cluster: Cluster) -> Iterator[Finding]:
             if value is not None and len(differing) == 1:
                 found = found.offering(place.at(differing[0]), value)
         yield (
-            found.near(largest.place, "quota that nothing can run on")
+            found.near(largest.place, "quota without nodes")
             .likely(unclear or not cluster.has_all(NODES))
             .with_data(flavor=flavor.name, nearest=near[0].name if near else None)
         )
@@ -83,7 +83,7 @@ def _carried(group: NodeGroup) -> Mapping[str, str]:
 def _difference(flavor: QuotaPool, group: NodeGroup, keys: list[str]) -> str:
     key = keys[0]
     more = f" (and {plural(len(keys) - 1, 'other label')})" if len(keys) > 1 else ""
-    wanted = f"where the {flavor.word} wants {flavor.node_labels[key]}{more}"
+    wanted = f"but the {flavor.word} wants {flavor.node_labels[key]}{more}"
     return f"the nearest is {group.name}, which {_has(group, key)} {wanted}"
 
 
@@ -123,7 +123,7 @@ def nodes_without_flavor(cluster: Cluster) -> Iterator[Finding]:
             )
             if not cluster.flavors:
                 found = found.fixed_by(
-                    f"Let a {words} select them, or state under reserves in the settings what they are for."
+                    f"Let a {words} select them, or declare their purpose under `reserves` in the settings."
                 )
             yield found.with_data(pool=group.name)
 

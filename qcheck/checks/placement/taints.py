@@ -121,7 +121,7 @@ def flavor_taint_self_cancelled(cluster: Cluster) -> Iterator[Finding]:
                 yield (
                     finding(
                         flavor.place.at("spec", "nodeTaints", at),
-                        f"flavor {flavor.name} tolerates its own taint {taint}, so the taint keeps no workload away",
+                        f"flavor {flavor.name} tolerates its own taint {taint}, so the taint excludes no workload",
                     )
                     .about(flavor.id)
                     .near(flavor.place.at("spec", "tolerations", by), "tolerated here")

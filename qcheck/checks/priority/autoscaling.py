@@ -36,7 +36,7 @@ def autoscaler_ignores_pod(cluster: Cluster, cutoff: int) -> Iterator[Finding]:
                 )
                 .about(each.workload.id)
                 .near(each.lowest.place if each.lowest.name else None, f"{each.workload.name} names it")
-                .near(groups[0].count_place, f"{groups[0].name} has {groups[0].static} nodes of its own accord")
+                .near(groups[0].count_place, f"{groups[0].name} has {groups[0].static} nodes without the autoscaler")
                 .with_data(priority=each.lowest.value, cutoff=cutoff)
             )
 

@@ -41,7 +41,7 @@ def priority_class_missing(cluster: Cluster) -> Iterator[Finding]:
             )
             if name in cluster.priority_class:
                 found = found.near(
-                    cluster.priority_class[name].name_place, "a PriorityClass of this name is no substitute"
+                    cluster.priority_class[name].name_place, "a PriorityClass of this name does not count"
                 )
             yield found
     for name, uses in by_name(_pod_classes(cluster)).items():
@@ -50,7 +50,7 @@ def priority_class_missing(cluster: Cluster) -> Iterator[Finding]:
             found = missing(cluster, "PriorityClass", uses, cluster.priority_class, consequence)
             if name in cluster.workload_priority_class:
                 found = found.near(
-                    cluster.workload_priority_class[name].name_place, "a WorkloadPriorityClass is none for pods"
+                    cluster.workload_priority_class[name].name_place, "a WorkloadPriorityClass does not apply to pods"
                 )
             yield found
 
@@ -117,7 +117,7 @@ def several_global_defaults(cluster: Cluster) -> Iterator[Finding]:
     found = finding(
         second.place.at("globalDefault"),
         f"{second.name} and {first.name} are both globalDefault: the API server refuses the second, and if both exist "
-        f"{wins.name} ({wins.value}) counts because its value is the lowest",
+        f"{wins.name} ({wins.value}) applies because its value is the lowest",
     ).about(second.id)
     for each in (first, *others):
         found = found.near(each.place.at("globalDefault"), f"{each.name} (value {each.value}) is a global default too")
@@ -142,8 +142,8 @@ def global_default_surprise(cluster: Cluster) -> Iterator[Finding]:
     touched = [str(d.id) for d in agents] + [str(w.id) for w, _ in owners]
     found = finding(
         default.place.at("globalDefault"),
-        f"{default.name} gives priority {default.value} to every new pod that names no class, {names(touched)} among them; "
-        f"pods that run already keep 0",
+        f"{default.name} gives priority {default.value} to every new pod without a class, including {names(touched)}; "
+        f"running pods keep 0",
     ).about(default.id)
     for agent in agents:
         found = found.near(agent.template.place.at("priorityClassName").key(), f"{agent.id} names no class")

@@ -155,14 +155,14 @@ def _one_layer(name: str, pod_class: str | None, members: list[Contender]) -> Fi
     if pod_class is None:
         place = first.rank.place
         message = (
-            f"{who}: Kueue ranks with {name} ({first.rank.value}), kube-scheduler sees pods of the default priority "
+            f"{who}: Kueue ranks with {name} ({first.rank.value}), kube-scheduler gives the pods the default priority "
             f"{first.highest.value}"
         )
     else:
         place = first.highest.place
         message = (
             f"{who}: kube-scheduler ranks with {pod_class} ({first.highest.value}), Kueue with the WorkloadPriorityClass "
-            f"{name} ({first.rank.value}), which stands in for a missing label"
+            f"{name} ({first.rank.value}), which applies because the label is missing"
         )
     found = finding(place, message).about(first.workload.id)
     for other in others:

@@ -64,9 +64,9 @@ def _reclaim_limit(cluster: Cluster, owner: ClusterQueue) -> str | None:
     """What keeps an owner from taking its quota back, in words."""
     reclaim = owner.preemption.reclaim
     if reclaim == NEVER:
-        return "can never take it back: reclaimWithinCohort is Never"
+        return "can never reclaim it: reclaimWithinCohort is Never"
     if cluster.policy.profile and reclaim != "Any" and loans_of(cluster).is_reserved(owner):
-        return f"takes it back from lower priorities only: reclaimWithinCohort is {reclaim}"
+        return f"reclaims it only from lower priorities: reclaimWithinCohort is {reclaim}"
     return None
 
 
@@ -102,7 +102,7 @@ def _borrow_policy_without_effect(cluster: Cluster, queue: ClusterQueue) -> Iter
     if policy.borrow == NEVER or manager is None or not manager.fair_sharing:
         return
     place = policy.place.at("borrowWithinCohort")
-    message = f"borrowWithinCohort of {queue.name} has no effect: fair sharing does not look at it"
+    message = f"borrowWithinCohort of {queue.name} has no effect: fair sharing ignores it"
     found = finding(place.key(), message).about(queue.id)
     yield found.near(manager.place.at("fairSharing").key(), "fair sharing is on").with_data(queue=queue.name)
 
@@ -114,7 +114,7 @@ def _why_ineffective(
         return "borrowWithinCohort.policy is Never", [(policy.place.at("borrowWithinCohort", "policy"), "policy Never")]
     manager = cluster.configuration
     if manager is not None and manager.fair_sharing:
-        return "fair sharing does not look at it", [(manager.place.at("fairSharing").key(), "fair sharing is on")]
+        return "fair sharing ignores it", [(manager.place.at("fairSharing").key(), "fair sharing is on")]
     values = _in_use(cluster)
     if not values:
         return None, []
@@ -123,7 +123,7 @@ def _why_ineffective(
         reason = f"every priority in use is above it, the lowest is {lowest}, so nothing may be preempted"
         return reason, [(values[lowest], f"the lowest: {lowest}")]
     if threshold >= highest:
-        reason = f"no priority in use is above it, the highest is {highest}, so it spares nothing"
+        reason = f"no priority in use is above it, the highest is {highest}, so it spares no workload"
         return reason, [(values[highest], f"the highest: {highest}")]
     return None, []
 
@@ -155,7 +155,7 @@ def priorities_without_preemption(cluster: Cluster) -> Iterator[Finding]:
     found = finding(
         first.preemption.place.key(),
         f"{len(classes)} WorkloadPriorityClasses from {classes[0].value} to {classes[-1].value}, and no queue may preempt: "
-        f"they only decide who is admitted first",
+        f"they only decide the order of admission",
     ).about(first.id)
     for each in (classes[-1], classes[0]):
         found = found.near(each.place.at("value"), f"{each.name}: {each.value}")
@@ -184,7 +184,7 @@ def _slow(queue: ClusterQueue, workload: Workload, took: Teardown, loan: Loan, a
             f"preempted ({took.reason}); the budget is {allowed} s",
         )
         .about(workload.id)
-        .near(loan.owner.preemption.place.at("reclaimWithinCohort"), f"{loan.owner.name} takes it back")
+        .near(loan.owner.preemption.place.at("reclaimWithinCohort"), f"{loan.owner.name} reclaims it")
         .with_data(seconds=took.seconds, budget=allowed, owner=loan.owner.name)
     )
 
@@ -193,7 +193,7 @@ def _duration(text: str | int) -> int:
     """Seconds of a parameter; a plain number is seconds already. Raises `ValueError` with what is wrong."""
     found = text if isinstance(text, int) else seconds(text)
     if found is None:
-        raise ValueError(f"{text!r} is no duration; write 90s, 5m or 1h30m")
+        raise ValueError(f"{text!r} is not a duration; write 90s, 5m or 1h30m")
     return found
 
 
@@ -223,16 +223,16 @@ def not_preemption_tolerant(cluster: Cluster) -> Iterator[Finding]:
 def _not_tolerant(queue: ClusterQueue, workload: Workload, place: Place, text: str, loan: Loan) -> Finding:
     owner = loan.owner
     return (
-        finding(place, f"{workload.id} runs on what {queue.name} borrows from {owner.name}, and {text}")
+        finding(place, f"{workload.id} uses quota that {queue.name} borrows from {owner.name}, and {text}")
         .about(workload.id)
-        .near(owner.preemption.place.at("reclaimWithinCohort"), f"{owner.name} takes it back")
+        .near(owner.preemption.place.at("reclaimWithinCohort"), f"{owner.name} reclaims it")
         .with_data(owner=owner.name)
     )
 
 
 def _why_lost(workload: Workload) -> tuple[Place, str] | None:
     if is_lost(workload):
-        return workload.place.at("kind"), "nothing creates a bare Pod again once it is preempted"
+        return workload.place.at("kind"), "no controller recreates a bare Pod after preemption"
     if not fails_on_eviction(workload):
         return None
     if workload.on_disruption == "FailJob":

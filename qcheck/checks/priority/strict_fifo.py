@@ -41,8 +41,8 @@ def strict_fifo_blocked(cluster: Cluster) -> Iterator[Finding]:
 def _blocked(cluster: Cluster, queue: ClusterQueue, verdicts: list[Verdict]) -> Finding:
     workloads = names(str(v.workload.id) for v in verdicts)
     message = (
-        f"{queue.name} is StrictFIFO and {workloads} can never be admitted: once at the head, "
-        "everything behind waits permanently"
+        f"{queue.name} is StrictFIFO and {workloads} can never be admitted: once first in the queue, "
+        "it blocks all others permanently"
     )
     found = (
         finding(queue.place.at("spec", "queueingStrategy"), message)
@@ -59,8 +59,8 @@ def _several(queue: ClusterQueue) -> Finding:
     group = next(g for g in queue.groups if len(g.flavors) > 1)
     flavors = names(f.name for f in group.flavors)
     message = (
-        f"{queue.name} is StrictFIFO over several flavors ({flavors}): a workload that waits for one of them holds up "
-        "those that would fit into another"
+        f"{queue.name} is StrictFIFO over several flavors ({flavors}): a workload that waits for one of them blocks "
+        "others that would fit into another"
     )
     return (
         finding(queue.place.at("spec", "queueingStrategy"), message)

@@ -134,7 +134,7 @@ def provisioning_skips_resource(cluster: Cluster) -> Iterator[Finding]:
             found = finding(
                 config.place.at("spec", "managedResources").key(),
                 f"{name} provisions for {names(config.managed_resources)} only: a workload that asks for {lost} passes the "
-                f"check without any node being added, unless it asks for one of those as well",
+                f"check and no node is added, unless it also asks for one of those",
             ).about(config.id)
             for quota in quotas:
                 found = found.near(quota.place, f"quota of {quota.resource} behind the check")
@@ -151,13 +151,13 @@ def provisioning_unsupported(cluster: Cluster) -> Iterator[Finding]:
                 yield (
                     finding(
                         use.place,
-                        f"check {check.name} of {queue.name} asks for nodes by ProvisioningRequest, but the nodes of flavor "
-                        f"{flavor.name} come from Karpenter ({names(sorted({g.name for g in groups}))}), which serves none: "
-                        f"its workloads wait permanently",
+                        f"check {check.name} of {queue.name} requests nodes with ProvisioningRequests, but the nodes of "
+                        f"flavor {flavor.name} come from Karpenter ({names(sorted({g.name for g in groups}))}), which does "
+                        f"not support them: its workloads wait permanently",
                     )
                     .about(queue.id)
                     .near(flavor.name_place, f"flavor {flavor.name}")
-                    .near(groups[0].place, f"{groups[0].name} is Karpenter's")
+                    .near(groups[0].place, f"{groups[0].name} comes from Karpenter")
                     .with_data(queue=queue.name, check=check.name, flavor=flavor.name)
                 )
                 break

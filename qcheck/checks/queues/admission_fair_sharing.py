@@ -36,7 +36,7 @@ def admission_fair_sharing_inert(cluster: Cluster) -> Iterator[Finding]:
         change
     )
     for queue in queues:
-        found = found.near(queue.place.at("spec", "admissionScope", "admissionMode"), f"{queue.name} goes by usage")
+        found = found.near(queue.place.at("spec", "admissionScope", "admissionMode"), f"{queue.name} orders by usage")
     yield found.with_data(queues=[q.name for q in queues])
 
 

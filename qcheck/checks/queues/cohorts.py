@@ -36,14 +36,14 @@ def cohort_lonely(cluster: Cluster) -> Iterator[Finding]:
         if near is not None:
             place, by = users[name][0]
             found = finding(
-                place, f"only {by} names the cohort {name}, so it shares with nobody; there is a cohort {near}"
+                place, f"only {by} names the cohort {name}, so it has no other members; there is a cohort {near}"
             )
             known = cluster.cohort.get(near)
             other = known.name_place if known else users[near][0][0]
             yield (
                 found.about(by)
                 .near(other, f"cohort {near}")
-                .fixed_by(f"Write {near} instead of {name}; if {name} is meant, a Cohort object of that name says so.")
+                .fixed_by(f"Write {near} instead of {name}; if {name} is intended, create a Cohort of that name.")
                 .with_data(cohort=name, nearest=near)
             )
 
@@ -101,8 +101,8 @@ def _adds_up(cohort: Cohort, doubled: list[tuple[Quota, list[Quota], int]]) -> F
     both = show_amount(quota.resource, quota.nominal + total)
     found = finding(
         quota.nominal_place,
-        f"cohort {cohort.name} has {own} {quota.resource} of flavor {quota.flavor} of its own beside the {members} of its "
-        f"members: it adds to them, {own} + {members} = {both}, and is no ceiling",
+        f"cohort {cohort.name} has {own} {quota.resource} of flavor {quota.flavor} of its own in addition to the {members} "
+        f"of its members: it adds to them, {own} + {members} = {both}, and does not limit them",
     ).about(cohort.id)
     for each in theirs:
         found = found.near(each.nominal_place, f"{show_amount(each.resource, each.nominal)} of a member")
@@ -125,7 +125,7 @@ def cohort_flavor_mismatch(cluster: Cluster) -> Iterator[Finding]:
             found = finding(
                 first.nominal_place,
                 f"cohort {cohort.name} has {show_amount(first.resource, first.nominal)} {first.resource} of flavor "
-                f"{first.flavor}, which no queue below it lists, so nobody can use it{has}",
+                f"{first.flavor}, which no queue below it lists, so no queue can use it{has}",
             ).about(cohort.id)
             for other in others:
                 found = found.near(other.nominal_place, f"{other.resource} in {other.flavor} neither")
@@ -142,8 +142,8 @@ def fair_sharing_weight_zero(cluster: Cluster) -> Iterator[Finding]:
         for holder in (*cluster.queues, *cluster.cohorts):
             if holder.weight is not None and holder.weight.nanos == 0 and holder.parent:
                 place = holder.place.at("spec", "fairSharing", "weight")
-                message = f"{holder.name} has fair sharing weight 0: as soon as it borrows it loses to all others, is "
-                found = finding(place, f"{message}preempted first and preempts nobody").about(holder.id)
+                message = f"{holder.name} has fair sharing weight 0: as soon as it borrows it comes last, is "
+                found = finding(place, f"{message}preempted first and never preempts").about(holder.id)
                 yield found.near(manager.place.at("fairSharing").key(), "fair sharing decides")
     if manager.admission_fair_sharing:
         for local in cluster.local_queues:

@@ -91,7 +91,7 @@ def lending_blocked(cluster: Cluster) -> Iterator[Finding]:
             found = finding(
                 quota.place.at("lendingLimit"),
                 f"{queue.name} keeps {show_amount(quota.resource, quota.nominal)} {quota.resource} of flavor "
-                f"{quota.flavor} to itself also when idle; {names(keen)} would borrow it",
+                f"{quota.flavor} to itself even when idle; {names(keen)} could borrow it",
             ).about(queue.id)
             yield found.with_data(queue=queue.name, resource=quota.resource, nominal=quota.nominal)
 
@@ -129,11 +129,7 @@ def _can_borrow(cluster: Cluster, queue: ClusterQueue, cells: list[Quota]) -> bo
 def _borrows(queue: ClusterQueue, cells: list[Quota]) -> Finding:
     first, *others = cells
     limit = first.borrowing_limit
-    has = (
-        "no borrowingLimit, which is no limit"
-        if limit is None
-        else f"borrowingLimit {show_amount(first.resource, limit)}"
-    )
+    has = "no borrowingLimit" if limit is None else f"borrowingLimit {show_amount(first.resource, limit)}"
     found = finding(
         first.place.at("borrowingLimit") if limit is not None else first.place,
         f"{queue.name} is a reserved queue and may borrow {first.resource}: it has {has}",

@@ -47,13 +47,13 @@ def _uncovered(limits: LimitRange, local: LocalQueue, queue: ClusterQueue, added
         return
     message = (
         f"LimitRange {limits.id.full_name} gives every container {names(missing)}, which {queue.name} does not cover: "
-        f"no workload of local queue {local.name} that leaves the default is ever admitted"
+        f"workloads of local queue {local.name} that use the default are never admitted"
     )
     yield (
         finding(_written(limits, missing[0]), message)
         .about(limits.id)
         .near(queue.groups[0].place.at("coveredResources"), f"{queue.name} covers {names(sorted(covered))}")
-        .near(local.place.at("spec", "clusterQueue"), f"{local.name} leads there")
+        .near(local.place.at("spec", "clusterQueue"), f"{local.name} refers to it")
         .with_data(queue=queue.name, resources=[*missing])
     )
 

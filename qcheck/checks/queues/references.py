@@ -42,7 +42,7 @@ def cluster_queue_missing(cluster: Cluster) -> Iterator[Finding]:
             yield missing(cluster, "ClusterQueue", each, cluster.queue, f"it is named by {users(each)}")
     for local in cluster.local_queues:
         if not local.cluster_queue:
-            message = f"LocalQueue {local.name} names no ClusterQueue, so it takes no workload"
+            message = f"LocalQueue {local.name} names no ClusterQueue, so it accepts no workload"
             yield finding(local.place.at("spec", "clusterQueue"), message).about(local.id)
 
 
@@ -78,10 +78,10 @@ def namespace_not_selected(cluster: Cluster) -> Iterator[Finding]:
         place = queue.place.at("spec", "namespaceSelector").key()
         selector = queue.namespace_selector
         if selector is None:
-            message = f"{queue.name} has no namespaceSelector, so it takes workloads of no namespace"
-            found = finding(place, f"{message} (the empty selector {{}} takes all)").about(queue.id)
+            message = f"{queue.name} has no namespaceSelector, so it accepts workloads of no namespace"
+            found = finding(place, f"{message} (the empty selector {{}} matches all)").about(queue.id)
             for local in locals_:
-                found = found.near(local.place.at("spec", "clusterQueue"), f"{local.id.full_name} leads here in vain")
+                found = found.near(local.place.at("spec", "clusterQueue"), f"{local.id.full_name} refers to it in vain")
             yield found.with_data(queue=queue.name)
         else:
             outside = [q for q in locals_ if selects(cluster, selector, q.namespace) is False]
@@ -97,7 +97,7 @@ def _outside(cluster: Cluster, queue: ClusterQueue, outside: list[LocalQueue]) -
         f"{names(spaces)}, so the workloads of {plural(len(outside), 'local queue')} wait permanently",
     ).about(queue.id)
     for local in outside:
-        found = found.near(local.place.at("spec", "clusterQueue"), f"{local.id.full_name} leads here")
+        found = found.near(local.place.at("spec", "clusterQueue"), f"{local.id.full_name} refers to it")
     for space in spaces:
         known = cluster.namespace.get(space)
         if known is not None:
@@ -115,7 +115,7 @@ def cohort_cycle(cluster: Cluster) -> Iterator[Finding]:
         below = sorted(
             q.name for q in cluster.queues if q.parent and set(cycle) & set(cohort_tree(cluster).ancestors(q.parent))
         )
-        inactive = f"; Kueue leaves {names(below)} out of scheduling without saying so" if below else ""
+        inactive = f"; Kueue silently does not schedule {names(below)}" if below else ""
         way = " -> ".join((*cycle, cycle[0]))
         found = finding(first.parent_place, f"the parents of cohort {first.name} form a cycle: {way}{inactive}")
         for other in others:
@@ -131,7 +131,7 @@ def queue_stopped(cluster: Cluster) -> Iterator[Finding]:
     """Queues that are paused in the repository."""
     for queue in cluster.queues:
         if queue.is_stopped:
-            drained = "; what it runs is evicted" if queue.stop_policy == "HoldAndDrain" else ""
+            drained = "; its running workloads are evicted" if queue.stop_policy == "HoldAndDrain" else ""
             lent = "; others still borrow its quota" if loans_of(cluster).main(queue) else ""
             message = f"{queue.name} is stopped ({queue.stop_policy}) and admits nothing{drained}{lent}"
             yield finding(queue.place.at("spec", "stopPolicy"), message).about(queue.id)
@@ -139,6 +139,6 @@ def queue_stopped(cluster: Cluster) -> Iterator[Finding]:
         if local.is_stopped:
             unmanaged = "; jobs without a queue label now start unmanaged" if local.name == "default" else ""
             message = (
-                f"LocalQueue {local.id.full_name} is stopped ({local.stop_policy}) and takes no workload{unmanaged}"
+                f"LocalQueue {local.id.full_name} is stopped ({local.stop_policy}) and accepts no workload{unmanaged}"
             )
             yield finding(local.place.at("spec", "stopPolicy"), message).about(local.id)

@@ -148,7 +148,7 @@ def _bypasses(cluster: Cluster, job: KaiJob) -> Finding:
     other = template.scheduler_name or "kube-scheduler"
     message = (
         f"{job.workload.id} carries the label {known.queue_label}: {job.queue.name}, but {other} schedules its pods: they "
-        f"count in no quota of KAI, and take GPUs that {job.queue.name} relies on"
+        f"use no quota of KAI, but take GPUs that {job.queue.name} relies on"
     )
     place = job.queue.place or job.workload.name_place
     return (
@@ -204,13 +204,11 @@ def _empty(cluster: Cluster, shard: Shard, label: str) -> Finding:
     if shard.partition:
         values = sorted({v for g in groups for c in g.classes if (v := c.labels.get(label))})
         found = f"nodes have {names(values)}" if values else "no node has the label at all"
-        message = (
-            f"shard {shard.name} selects nodes with {label}: {shard.partition}, but {found}: it has nothing to divide"
-        )
+        message = f"shard {shard.name} selects nodes with {label}: {shard.partition}, but {found}: it has no capacity"
     else:
         message = (
             f"shard {shard.name} has no partitionLabelValue, so it selects nodes without the label {label}, but all nodes "
-            "have it: it has nothing to divide"
+            "have it: it has no capacity"
         )
     result = finding(place, message).about(shard.spec.id)
     for pool in cluster.pools[:_MOST]:

@@ -163,15 +163,15 @@ def _suspicious(
 ) -> Finding:
     base = amount * (10**6 if dimension is Dimension.MEMORY else 1)
     gpus = shown(Dimension.GPU, queue.terms[Dimension.GPU].written_quota)
-    beside = f" beside {gpus}" if meant != "bytes" else ""
+    beside = f" for {gpus}" if meant != "bytes" else ""
     message = (
         f"queue {queue.name} has {_number(amount)} as {dimension.value} {place.route[-1]}, which KAI counts in {unit}: "
-        f"{shown(dimension, base)}{beside}; {meant} were probably meant"
+        f"{shown(dimension, base)}{beside}; {meant} were probably intended"
     )
     return (
         finding(place, message, f"{shown(dimension, base)} in KAI's unit")
         .about(queue.id)
-        .fixed_by(f"Write {_number(instead)} if {meant} were meant.")
+        .fixed_by(f"Write {_number(instead)} if {meant} were intended.")
         .with_data(queue=queue.name, resource=dimension.value, written=_number(amount), unit=unit)
     )
 
@@ -197,11 +197,11 @@ def negative_amount(cluster: Cluster) -> Iterator[Finding]:
 
 def _negative(queue: KaiQueue, dimension: Dimension, place: Place, amount: Fraction) -> Finding:
     field = str(place.route[-1])
-    effect = "KAI reads it as -1, without bound" if dimension is Dimension.MEMORY else "KAI computes with it"
+    effect = "KAI reads it as -1, no limit" if dimension is Dimension.MEMORY else "KAI computes with it"
     if field == "overQuotaWeight":
         effect = "KAI subtracts it from the sum of the weights"
     message = f"queue {queue.name} has {_number(amount)} as {dimension.value} {field}: {effect}"
-    fix = "Write 0 or a positive weight." if field == "overQuotaWeight" else "Write -1 for no bound, or an amount."
+    fix = "Write 0 or a positive weight." if field == "overQuotaWeight" else "Write -1 for no limit, or an amount."
     return (
         finding(place, message)
         .about(queue.id)
@@ -236,7 +236,7 @@ def _unreachable(queue: KaiQueue, terms: KaiTerms, shard: Shard, ceiling: int) -
 
 
 def _stranded(cluster: Cluster, shard: Shard, queue: KaiQueue) -> Iterator[Finding]:
-    """A quota that is no multiple of the pods that the queue's jobs have, where these fill a node."""
+    """A quota that is not a multiple of the pods that the queue's jobs have, where these fill a node."""
     quota = queue.terms[Dimension.GPU].quota
     sizes = {group.highest("nvidia.com/gpu") for group in shard.groups}
     for job in jobs_at(cluster, shard, queue):
@@ -245,7 +245,7 @@ def _stranded(cluster: Cluster, shard: Shard, queue: KaiQueue) -> Iterator[Findi
         if size > 1 and size in sizes and quota > 0 and quota % size:
             rest = quota % size
             message = (
-                f"queue {queue.name} has a quota of {shown(Dimension.GPU, quota)}, no multiple of the "
+                f"queue {queue.name} has a quota of {shown(Dimension.GPU, quota)}, not a multiple of the "
                 f"{shown(Dimension.GPU, size)} of each pod of {job.workload.id}: {shown(Dimension.GPU, rest)} of it "
                 "can only be used over quota"
             )

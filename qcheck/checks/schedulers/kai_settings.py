@@ -72,7 +72,7 @@ def _unknown(given: Iterable[str], known: frozenset[str], place: Place, what: st
     for name in given:
         if name not in known:
             near = nearest(name, known)
-            found = finding(place.at(name).key(), f"{name} is no {what} of KAI: {effect}")
+            found = finding(place.at(name).key(), f"{name} is not a {what} of KAI: {effect}")
             found = found.fixed_by(f"Write {near}.") if near else found.fixed_by("Remove it.")
             yield found.with_data(name=name, nearest=near)
 
@@ -104,16 +104,16 @@ def _meant(name: str, known: tuple[str, ...]) -> str | None:
 
 
 def _number(name: str, value: str, place: Place) -> Iterator[Finding]:
-    least, otherwise = (0.0, "0, which is no history") if name == "kValue" else (1.0, "1")
+    least, otherwise = (0.0, "0, which means no history") if name == "kValue" else (1.0, "1")
     try:
         amount = float(value)
     except ValueError:
-        found = finding(place, f"{name} {value!r} is no number: KAI takes 1").with_data(name=name, written=value)
+        found = finding(place, f"{name} {value!r} is not a number: KAI uses 1").with_data(name=name, written=value)
         yield found.at_least(Severity.ERROR) if name == "kValue" else found
         return
     if amount < least:
         yield (
-            finding(place, f"{name} {value} is below {least:g}: KAI takes {otherwise}").with_data(
+            finding(place, f"{name} {value} is below {least:g}: KAI uses {otherwise}").with_data(
                 name=name, written=value
             )
         )
@@ -150,22 +150,20 @@ def _replaced(shard: SchedulingShard) -> Iterator[Finding]:
 def _switched_off(shard: SchedulingShard) -> Iterator[Finding]:
     if shard.arguments.get(FULL_HIERARCHY) in FALSE:
         message = (
-            f"shard {shard.name} switches {FULL_HIERARCHY} off: queues without a parent are dropped, and quotas of "
-            "departments mean nothing"
+            f"shard {shard.name} disables {FULL_HIERARCHY}: KAI ignores queues without a parent and the quotas of "
+            "departments"
         )
         yield (
             finding(shard.place.at("spec", "args", FULL_HIERARCHY), message).about(shard.id).with_data(shard=shard.name)
         )
     for plugin in shard.plugins:
         if plugin.name == "proportion" and not plugin.is_enabled:
-            message = f"shard {shard.name} switches plugin proportion off: no quota, limit or fair share holds in it"
+            message = f"shard {shard.name} disables plugin proportion: no quota, limit or fair share applies in it"
             found = finding(plugin.place.at("enabled"), message).about(shard.id).at_least(Severity.ERROR)
             yield found.with_data(shard=shard.name)
     for action in shard.actions:
         if action.name == "reclaim" and not action.is_enabled:
-            message = (
-                f"shard {shard.name} switches action reclaim off: no queue takes back what others hold of its quota"
-            )
+            message = f"shard {shard.name} disables action reclaim: no queue can reclaim its quota from others"
             found = finding(action.place.at("enabled"), message).about(shard.id)
             yield found.with_data(shard=shard.name)
 
@@ -185,7 +183,7 @@ def history_never_read(cluster: Cluster) -> Iterator[Finding]:
 def _unread(usage: UsageSource, release: tuple[int, int], is_connected: bool) -> Iterator[tuple[Place, str, str]]:
     """What keeps usage from being read; `is_connected`: the operator may fill in a connection."""
     if usage.client and usage.client != "prometheus":
-        why = f"clientType {usage.client} is no usage database; prometheus is the only one"
+        why = f"clientType {usage.client} is not supported; only prometheus is"
         yield usage.place.at("clientType"), why, "Write clientType: prometheus."
     if len(usage.connections) > 1 or not (usage.connections or is_connected):
         why = (
@@ -199,16 +197,16 @@ def _unread(usage: UsageSource, release: tuple[int, int], is_connected: bool) ->
     for field in GO_DURATIONS:
         text = usage.params.get(field)
         if text is not None and go_seconds(text) is None:
-            why = f"{field} {text!r} is no duration as Go writes it, such as 168h or 1h30m"
+            why = f"{field} {text!r} is not a Go duration such as 168h or 1h30m"
             yield (
                 usage.params_place.at(field),
                 why,
-                "Write hours, minutes and seconds: days and weeks are no units here.",
+                "Write hours, minutes and seconds: Go durations have no days or weeks.",
             )
     size = usage.params.get("windowSize")
     if size is not None and release < (0, 15) and not (PROMETHEUS.fullmatch(size) and size):
-        why = f"windowSize {size!r} is no duration as Prometheus writes it"
-        yield usage.params_place.at("windowSize"), why, "Write a length such as 1w or 168h."
+        why = f"windowSize {size!r} is not a Prometheus duration"
+        yield usage.params_place.at("windowSize"), why, "Write a duration such as 1w or 168h."
 
 
 def _windows(usage: UsageSource, release: tuple[int, int]) -> Iterator[tuple[Place, str, str]]:
@@ -217,7 +215,7 @@ def _windows(usage: UsageSource, release: tuple[int, int]) -> Iterator[tuple[Pla
         return
     place = usage.params_place.at("windowType")
     if kind not in WINDOWS:
-        yield place, f"windowType {kind} is none of {names(WINDOWS)}, and the scheduler crashes", "Write sliding."
+        yield place, f"windowType {kind} is not one of {names(WINDOWS)}: the scheduler crashes", "Write sliding."
     elif BROKEN_WINDOWS[0] <= release <= BROKEN_WINDOWS[1]:
         why = (
             f"with windowType {kind} releases 0.12 to 0.17 send a query that Prometheus refuses, wait for waitTimeout and go "
@@ -246,8 +244,8 @@ def protection_ineffective(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _unreadable(who: str, kind: str, text: str, place: Place) -> Finding:
-    message = f"{who} has {kind}MinRuntime {text!r}, which is no duration as Go writes it: the object cannot be read"
-    found = finding(place, message).at_least(Severity.ERROR).fixed_by("Write a length of time such as 30m or 1h30m.")
+    message = f"{who} has {kind}MinRuntime {text!r}, which is not a Go duration: KAI cannot read the object"
+    found = finding(place, message).at_least(Severity.ERROR).fixed_by("Write a duration such as 30m or 1h30m.")
     return found.with_data(written=text)
 
 
@@ -271,8 +269,8 @@ def _overlooked(shard: Shard) -> Iterator[Finding]:
 def _ineffective(shard: Shard, queue: KaiQueue, top: KaiQueue, written: str) -> Finding:
     others = names(q.name for q in shard.children("") if q is not top)
     message = (
-        f"queue {queue.name} has reclaimMinRuntime {written}, but against jobs of {others} only that of its topmost queue "
-        f"{top.name} counts, which has none: its jobs are evicted at once"
+        f"queue {queue.name} has reclaimMinRuntime {written}, but against jobs of {others} only the value of its topmost "
+        f"queue {top.name} counts, which has none: jobs are evicted at once"
     )
     return (
         finding(queue.min_runtime_place("reclaim"), message)

@@ -73,18 +73,18 @@ def _faults(template: PodTemplate) -> Iterator[SharingFault]:
 def _out_of_range(template: PodTemplate) -> Iterator[SharingFault]:
     notes = template.annotations
     if GPU_MEMORY in notes and not _is_positive(notes[GPU_MEMORY]):
-        why = f"gpu-memory {notes[GPU_MEMORY]!r} is no positive whole number of MiB"
+        why = f"gpu-memory {notes[GPU_MEMORY]!r} is not a positive whole number of MiB"
         yield SharingFault(
             _at(template, GPU_MEMORY), why, "Write the MiB of GPU memory that the pod needs, such as 4096."
         )
     if GPU_FRACTION in notes and not _is_part(notes[GPU_FRACTION]):
-        why = f"gpu-fraction {notes[GPU_FRACTION]!r} is no number above 0 and below 1"
+        why = f"gpu-fraction {notes[GPU_FRACTION]!r} is not a number above 0 and below 1"
         yield SharingFault(
-            _at(template, GPU_FRACTION), why, f'Write a part such as "0.5", or request whole GPUs as {GPU}.'
+            _at(template, GPU_FRACTION), why, f'Write a fraction such as "0.5", or request whole GPUs as {GPU}.'
         )
     if NUM_DEVICES in notes and not _is_positive(notes[NUM_DEVICES]):
-        why = f"{NUM_DEVICES} {notes[NUM_DEVICES]!r} is no positive whole number"
-        yield SharingFault(_at(template, NUM_DEVICES), why, "Write how many GPUs the pod takes a part of.")
+        why = f"{NUM_DEVICES} {notes[NUM_DEVICES]!r} is not a positive whole number"
+        yield SharingFault(_at(template, NUM_DEVICES), why, "Write the number of GPUs of which the pod uses a part.")
 
 
 def _is_positive(text: str) -> bool:
@@ -114,11 +114,11 @@ def _off(cluster: Cluster, template: PodTemplate, who: str) -> Iterator[Finding]
     if on:
         return
     is_known = said is not None or config is not None
-    unless = ": GPU sharing is off" if is_known else " unless GPU sharing is turned on, which KAI's chart does not"
+    unless = ": GPU sharing is off" if is_known else " unless GPU sharing is enabled, which KAI's chart does not do"
     message = f"KAI's admission refuses the pods of {who}{unless}"
     found = finding(_at(template, name), message)
     if config is not None and said is None:
-        found = found.near(config.place.at("spec", "admission", "gpuSharing"), "off unless this is true")
+        found = found.near(config.place.at("spec", "admission", "gpuSharing"), "disabled unless this is true")
     yield (
         found.likely(not is_known)
         .fixed_by("Set global.gpuSharing of the chart, and kai.gpuSharing: true in qcheck.yaml so that qcheck knows.")

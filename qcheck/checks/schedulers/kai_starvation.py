@@ -99,7 +99,9 @@ def _starves(shard: Shard, queue: KaiQueue, starving: list[Starving]) -> Finding
         why = f"{busy} {reached} {_at_this_k(shard)}; it takes a kValue of {smallest}"
         fix = f"Set kValue: {smallest} or more{_with_history(shard)}, {raised}"
     also = f" (and {plural(len(others), 'other')} of the queue)" if others else ""
-    message = f"{job.workload.id}{also} needs {_size(first, queue)}, but {why}: it starts only when others leave room"
+    message = (
+        f"{job.workload.id}{also} needs {_size(first, queue)}, but {why}: it starts only when other queues are idle"
+    )
     place = job.gang.place if job.gang.place.exists and job.gang.size > 1 else job.place_of(Dimension.GPU)
     result = finding(place, message).near(queue.terms[Dimension.GPU].quota_place, f"queue {queue.name}")
     for other in others[:_MOST]:
@@ -162,7 +164,7 @@ def _powerless(queue: KaiQueue, lacking: list[Dimension]) -> Finding:
     what = " and ".join(d.value for d in lacking)
     message = (
         f"queue {queue.name} has {_gpus(queue)}, but neither quota nor overQuotaWeight for {what}: its fair share of {what} "
-        "is 0, so no job that requests it can take back what others hold"
+        "is 0, so no job that requests it can reclaim from others"
     )
     first = queue.terms[lacking[0]]
     found = finding(first.quota_place, message, f"no share of {lacking[0].value}").about(queue.id)

@@ -45,7 +45,7 @@ def _sum(children: Sequence[KaiQueue], dimension: Dimension) -> Fraction:
 
 def _exceeding(parent: KaiQueue, children: Sequence[KaiQueue], over: list[Dimension]) -> Finding:
     sums = "; ".join(f"{added(d, _finite(children, d))}, it has {_has(parent.terms[d])}" for d in over)
-    message = f"the queues below {parent.name} are promised more than it has: {sums}"
+    message = f"the queues below {parent.name} have more quota than their parent: {sums}"
     first = parent.terms[over[0]]
     found = finding(first.quota_place, message, f"{parent.name} has {_has(first)}").about(parent.id)
     for child in children:
@@ -78,8 +78,8 @@ def _takes_all(unlimited: list[KaiQueue], finite: list[KaiQueue], dimension: Dim
     first = unlimited[0]
     some = names(q.name for q in finite)
     message = (
-        f"queue {first.name} has an unlimited quota of {FIELDS[dimension]} beside {some}: it may hold everything, and "
-        "nothing is left to share by weight"
+        f"queue {first.name} has an unlimited quota of {FIELDS[dimension]} and {some} a finite one: it may hold everything, "
+        "and nothing is left to divide by weight"
     )
     found = finding(first.terms[dimension].quota_place, message, "-1 is the whole total").about(first.id)
     for other in unlimited[1:]:
@@ -155,7 +155,7 @@ def _nobody_shares(shard: Shard, level: list[KaiQueue], weightless: list[KaiQueu
     is_idle = available is not None and available > total and not is_all
     rest = f"{shown(dimension, available - total)} of {shown(dimension, available)}" if available is not None else "any"
     message = (
-        f"no queue beside {first.name} has an overQuotaWeight for {FIELDS[dimension]}, so no share exceeds a quota: "
+        f"no other queue than {first.name} has an overQuotaWeight for {FIELDS[dimension]}, so no share exceeds a quota: "
         f"{added(dimension, promised)}" + (f"; {rest} stay idle" if is_idle else "")
     )
     found = finding(first.terms[dimension].weight_place, message).about(first.id)

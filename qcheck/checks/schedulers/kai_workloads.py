@@ -52,7 +52,7 @@ def _over_quota(job: KaiJob, barriers: list[KaiBarrier], requests: str) -> Findi
         f"{told(b.dimension, b.requested)}, queue {b.queue.name} has {shown(b.dimension, b.amount)}"
         for b in barriers[:_MOST]
     )
-    message = f"{job.workload.id} is not preemptible ({_why(job)}), so it stays within quota, but {requests} {each}"
+    message = f"{job.workload.id} is not preemptible ({_why(job)}), so it must stay within quota, but {requests} {each}"
     found = finding(job.place_of(first.dimension), message).about(job.workload.id)
     for barrier in barriers[:_MOST]:
         quota = told(barrier.dimension, barrier.amount)
@@ -66,7 +66,7 @@ def _over_quota(job: KaiJob, barriers: list[KaiBarrier], requests: str) -> Findi
 
 def _why(job: KaiJob) -> str:
     if job.preemptibility:
-        return f"it says {job.preemptibility}"
+        return f"its label is {job.preemptibility}"
     default = "" if job.priority_class.place else f", the default of a {job.workload.id.kind}"
     return f"class {job.priority_class.name} of priority {job.priority}{default}"
 
@@ -85,8 +85,8 @@ def priority_class_unknown(cluster: Cluster) -> Iterator[Finding]:
         first, *others = each
         default = CLASS_OF_KIND.get(first.by.kind, "train")
         message = (
-            f"the label priorityClassName of {users(each)} names {name}, which is no PriorityClass: KAI passes over it and "
-            f"takes {default} ({KAI_CLASSES[default]})"
+            f"the label priorityClassName of {users(each)} names {name}, which is not a PriorityClass: KAI ignores it and "
+            f"uses {default} ({KAI_CLASSES[default]})"
         )
         found = finding(first.place, message).about(first.by)
         for other in others:
@@ -127,12 +127,12 @@ def _delays(job: KaiJob) -> Iterator[tuple[str, Place]]:
 def _judged(cluster: Cluster, text: str, place: Place) -> Iterator[Finding]:
     seconds = go_seconds(text)
     if seconds is None:
-        why = f"{text!r} is no duration with a unit"
+        why = f"{text!r} is not a duration with a unit"
     elif seconds < 0:
         why = f"{text} is negative"
     elif cluster.policy.kai.release < DELAY_SINCE:
         why = f"KAI {cluster.policy.kai.version} has no preemption delay; 0.17 is the first release that does"
     else:
         return
-    message = f"the preemption delay is ignored: {why}, so the job evicts others without a delay"
-    yield finding(place, message).fixed_by("Write a length of time such as 90s or 5m.").with_data(written=text)
+    message = f"the preemption delay is ignored: {why}, so the job evicts others at once"
+    yield finding(place, message).fixed_by("Write a duration such as 90s or 5m.").with_data(written=text)

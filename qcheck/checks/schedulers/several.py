@@ -48,8 +48,8 @@ def _shared(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     parts = [f"{title_of(scheduler)} {promised(resource, its)}" for scheduler, its in by_scheduler.items()]
     total, supply = show_amount(resource, over.wanted), show_amount(resource, over.supply)
     message = (
-        f"queues of several schedulers are promised {names(parts)}, together {total} {resource}, "
-        f"and the nodes can supply {supply}: {supplied(resource, groups, at_best=True)}"
+        f"queues of several schedulers promise {names(parts)}, together {total} {resource}, "
+        f"but the nodes can supply {supply}: {supplied(resource, groups, at_best=True)}"
     )
     largest, *others = sorted(cells, key=lambda c: -c.promised)
     found = finding(largest.place, message, f"{show_amount(resource, largest.promised)} for {largest.holder}")
@@ -93,9 +93,9 @@ def _of_kueue(workload: Workload) -> Iterator[Finding]:
     if isinstance(workload, VolcanoJob):
         effect = "Kueue does not manage Jobs of Volcano, so its quota does not count them"
     else:
-        effect = "it takes quota of both, and starts only when both agree"
+        effect = "it uses quota of both and starts only when both admit it"
     place = workload.queue_place if workload.queue else workload.place.at("metadata", "labels", QUEUE_NAME)
-    message = f"{workload.id} names Kueue's queue {queue}, and its pods are for {scheduler}: {effect}"
+    message = f"{workload.id} names Kueue's queue {queue}, but its pods are for {scheduler}: {effect}"
     yield finding(place, message).about(workload.id).with_data(queue=queue, scheduler=scheduler)
 
 
@@ -113,6 +113,6 @@ def _of_volcano(workload: Workload) -> Iterator[Finding]:
         if queue:
             place = pod_set.template.metadata_place.at("annotations", QUEUE_ANNOTATION)
             message = (
-                f"{workload.id} names Volcano's queue {queue}, and its pods are for {scheduler}: no queue counts them"
+                f"{workload.id} names Volcano's queue {queue}, but its pods are for {scheduler}: no queue counts them"
             )
             yield finding(place, message).about(workload.id).with_data(queue=queue, scheduler=scheduler)

@@ -66,9 +66,9 @@ def _order(violation: Violation) -> str:
     found, bound = (show_amount(violation.resource, a) for a in (violation.found, violation.bound))
     match violation.check:
         case Check.GUARANTEE_WITHOUT_DESERVED:
-            return f"{found} {violation.resource} are guaranteed and deserved does not name it"
+            return f"{found} {violation.resource} are guaranteed, but deserved does not list it"
         case Check.DESERVED_BELOW_GUARANTEE:
-            return f"{found} {violation.resource} are guaranteed and {bound} deserved"
+            return f"{found} {violation.resource} are guaranteed, but only {bound} deserved"
         case _:
             return f"{found} {violation.resource} are deserved above a capability of {bound}"
 
@@ -127,7 +127,7 @@ def _sum(parent: VolcanoQueue, below: list[VolcanoQueue], violation: Violation, 
     verb = {"guarantee": ("is guaranteed", "are guaranteed"), "deserved": ("deserves", "deserve")}[field][many]
     summed = f"{parts} = {total}" if many else total
     is_set = resource in parent.amounts[bound_in]
-    own = f"has {bound_in} {bound}" if is_set else f"sets no {bound_in} for it, which counts as 0"
+    own = f"has {bound_in} {bound}" if is_set else f"sets no {bound_in}, which counts as 0"
     message = f"{who} {verb} {summed} {resource}, and {parent.name} {own}"
     place = parent.place_of(bound_in, resource) if is_set else parent.name_place
     found = finding(place, message)
@@ -167,7 +167,7 @@ def _nowhere(resource: str, places: list[tuple[VolcanoQueue, str]], offered: lis
     why = "no node advertises it" if is_counted(resource) else "Volcano does not count a resource without a domain"
     devices = [r for r in offered if is_accelerator(r)]
     what = f"; the nodes have {names(devices)}" if devices else ""
-    found = finding(queue.place_of(field, resource), f"queue {queue.name} has {field} for {resource}, and {why}{what}")
+    found = finding(queue.place_of(field, resource), f"queue {queue.name} has {field} for {resource}, but {why}{what}")
     for other, listed in others:
         found = found.near(other.place_of(listed, resource), f"{listed} of {other.name}")
     near = nearest(resource, offered) or (devices[0] if len(devices) == 1 and not is_counted(resource) else None)

@@ -35,15 +35,17 @@ def field_ignored(cluster: Cluster) -> Iterator[Finding]:
     if not scheduler.by_capacity:
         users = [(q, q.place_of("deserved")) for q in queues.declared if q.amounts["deserved"]]
         reads = "proportion divides by weight" if scheduler.by_weight else "no plugin divides the cluster"
-        yield from _unread(queues, users, "deserved", f"the capacity plugin is off and {reads}", "turn on capacity")
+        yield from _unread(
+            queues, users, "deserved", f"the capacity plugin is disabled and {reads}", "turn on capacity"
+        )
     if scheduler.by_capacity and not scheduler.by_weight:
         users = [(q, q.place.at("spec", "weight")) for q in queues.declared if q.weight != 1]
-        yield from _unread(queues, users, "weight", "the capacity plugin goes by deserved", "write deserved amounts")
+        yield from _unread(queues, users, "weight", "the capacity plugin uses deserved", "write deserved amounts")
     drf = scheduler.plugin("drf")
     if drf is None or not drf.is_on(HIERARCHY_KEY, default=False):
         users = [(q, q.place.at("metadata", "annotations", PATH)) for q in queues.declared if PATH in q.annotations]
         why = f"only drf with {HIERARCHY_KEY} reads it"
-        yield from _unread(queues, users, f"annotation {PATH}", why, "write spec.parent, and turn on capacity")
+        yield from _unread(queues, users, f"annotation {PATH}", why, "write spec.parent and enable capacity")
     yield from _switches(queues)
 
 
@@ -78,15 +80,13 @@ def _switches(queues: Queues) -> Iterator[Finding]:
             continue
         if plugin.name not in PLUGINS:
             near = nearest(plugin.name, PLUGINS)
-            message = (
-                f"the scheduler is not built with a plugin {plugin.name}, and goes on without one that it does not find"
-            )
+            message = f"the scheduler does not have a plugin {plugin.name} and runs without it"
             found = finding(plugin.place.at("name"), message)
             found = found.fixed_by(f"Write {near}.") if near else found.at_most(Severity.NOTE)
             yield _of_scheduler(queues, found.with_data(field="plugin", nearest=near))
         for key in HIERARCHY_KEYS:
             if key != HIERARCHY_KEY and key in plugin.options and HIERARCHY_KEY not in plugin.options:
-                message = f"the scheduler reads {HIERARCHY_KEY}, not {key}; it is taken here as it is meant"
+                message = f"the scheduler reads {HIERARCHY_KEY}, not {key}; qcheck assumes {HIERARCHY_KEY}"
                 found = (
                     finding(plugin.place.at(key).key(), message)
                     .at_most(Severity.NOTE)
@@ -110,7 +110,7 @@ def reclaim_off(cluster: Cluster) -> Iterator[Finding]:
     lent = [q for q in queues.leaves if q.amounts["deserved"]]
     if scheduler.by_capacity and lent and not scheduler.reclaims:
         listed = names(q.name for q in lent)
-        message = f"{listed} deserve what others may use meanwhile, and the actions lack reclaim: nobody gives it back"
+        message = f"others may use idle deserved amounts of {listed}, but without the action reclaim they keep them"
         found = finding(scheduler.actions_place, message).fixed_by("Add reclaim to the actions.")
         for queue in lent:
             found = found.near(queue.place_of("deserved"), f"deserved by {queue.name}")
@@ -130,7 +130,9 @@ def _priorities(cluster: Cluster, queues: Queues) -> Iterator[Finding]:
         values = {cluster.priority_class[c].value for c in classes if c in cluster.priority_class}
         if len(values) > 1:
             listed = names(sorted(classes))
-            message = f"jobs of queue {queue} have the priorities {listed}; without preempt these only order them"
+            message = (
+                f"jobs of queue {queue} have the priorities {listed}; without the action preempt these only order them"
+            )
             found = finding(queues.scheduler.actions_place, message).at_most(Severity.WARNING)
             for name, job in sorted(classes.items()):
                 found = found.near(job.priority_class_place, f"{name} for {job.id}")
@@ -145,8 +147,8 @@ def two_quota_plugins(cluster: Cluster) -> Iterator[Finding]:
     placed = [p for p in pair if p is not None and p.place is not None]
     if len(placed) == 2:
         first, second = sorted(placed, key=lambda p: (p.tier, queues.scheduler.plugins.index(p)))
-        message = "proportion and capacity are both on: each gates every job by a division of its own"
-        yield _of_scheduler(queues, finding(_at(second), message).near(_at(first), f"{first.name} is on here"))
+        message = "proportion and capacity are both enabled: every job must pass the division of each"
+        yield _of_scheduler(queues, finding(_at(second), message).near(_at(first), f"{first.name} is enabled here"))
 
 
 def _at(plugin: SchedulerPlugin) -> Place:
@@ -169,8 +171,10 @@ def victims_before_quota(cluster: Cluster) -> Iterator[Finding]:
     if not (conformance.is_on("enableReclaimable") or conformance.is_on("enablePreemptable")):
         return
     message = (
-        f"conformance stands in tier {conformance.tier + 1} and {first.name} in tier {first.tier + 1}: "
-        f"victims are chosen before quota is looked at, so pods within what their queue deserves are evicted"
+        f"conformance is in tier {conformance.tier + 1} and {first.name} in tier {first.tier + 1}: "
+        f"victims are chosen before quota is checked, so pods within their queue's deserved amount are evicted"
     )
-    found = finding(_at(conformance), message).near(_at(first), f"{first.name} is asked only after tier {first.tier}")
+    found = finding(_at(conformance), message).near(
+        _at(first), f"{first.name} is evaluated only after tier {first.tier}"
+    )
     yield _of_scheduler(queues, found.near(scheduler.actions_place, f"actions {', '.join(scheduler.actions)}"))

@@ -56,9 +56,9 @@ def _flat(queues: Queues) -> Iterator[Finding]:
         return
     first, *others = having
     plugin = queues.scheduler.plugin("capacity")
-    why = f"the capacity plugin runs without {HIERARCHY_KEY}" if plugin else "the capacity plugin is off"
+    why = f"the capacity plugin runs without {HIERARCHY_KEY}" if plugin else "the capacity plugin is disabled"
     assumed = " (no configuration was read; the chart's default is assumed)" if queues.is_assumed else ""
-    message = f"queue {first.name} has the parent {first.parent}, and {why}{assumed}: the division ignores parents"
+    message = f"queue {first.name} has the parent {first.parent}, but {why}{assumed}: parents have no effect"
     found = finding(first.parent_place, message)
     for queue in others:
         found = found.near(queue.parent_place, f"{queue.name} below {queue.parent}")
@@ -76,7 +76,7 @@ def _missing(cluster: Cluster, queues: Queues) -> Iterator[Finding]:
 
 def _cycle(queues: Queues, cycle: tuple[str, ...]) -> Finding:
     first, *others = (queues.queue[name] for name in cycle)
-    message = f"queues {names(cycle)} are each other's parents: no division reaches them, and their jobs never start"
+    message = f"queues {names(cycle)} form a cycle of parents: they get no share, and their jobs never start"
     found = finding(first.parent_place, message)
     for queue in others:
         found = found.near(queue.parent_place, f"{queue.name} below {queue.parent}")
@@ -111,7 +111,7 @@ def _jobs_inside(cluster: Cluster, queues: Queues) -> Iterator[Finding]:
 def _effect(queues: Queues, passes: bool) -> str:
     if passes and queues.is_tree:
         return "the capacity plugin then schedules no queue at all"
-    return "the scheduler serves only leaves" if passes else "the API server refuses the job"
+    return "the scheduler runs jobs only in queues without children" if passes else "the API server refuses the job"
 
 
 @rule("QC961")
@@ -146,7 +146,7 @@ def _plugin_off(queues: Queues, having: list[tuple[VolcanoQueue, str, Place, boo
         return
     (first, group, place, _), *others = having
     assumed = " (no configuration was read; the chart's default is assumed)" if queues.is_assumed else ""
-    message = f"queue {first.name} asks for node group {group}, and the plugin {NODE_GROUPS} is off{assumed}"
+    message = f"queue {first.name} asks for node group {group}, but the plugin {NODE_GROUPS} is disabled{assumed}"
     found = finding(place, message).likely(queues.is_assumed).about(first.id)
     for queue, other, at, _ in others:
         found = found.near(at, f"{queue.name}: {other}")
@@ -156,7 +156,7 @@ def _plugin_off(queues: Queues, having: list[tuple[VolcanoQueue, str, Place, boo
 def _unknown(cluster: Cluster, group: str, uses: list[tuple[VolcanoQueue, Place]], known: frozenset[str]) -> Finding:
     (first, place), *others = uses
     listed = f"the nodes are in {names(sorted(known))}" if known else f"no node has the label {NODE_GROUP_LABEL}"
-    found = finding(place, f"queue {first.name} asks for node group {group}, and {listed}").about(first.id)
+    found = finding(place, f"queue {first.name} asks for node group {group}, but {listed}").about(first.id)
     for queue, other in others:
         found = found.near(other, f"{queue.name} asks for it too")
     near = nearest(group, known)
@@ -174,7 +174,7 @@ def _unplaced(cluster: Cluster, queues: Queues) -> Iterator[Finding]:
     if without:
         first, *others = without
         message = (
-            f"queue {first.name} names no node group, and the plugin {NODE_GROUPS} is strict: no node takes its pods"
+            f"queue {first.name} names no node group, but the plugin {NODE_GROUPS} is strict: no node accepts its pods"
         )
         found = finding(first.name_place, message)
         for queue in others:

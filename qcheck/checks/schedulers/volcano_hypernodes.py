@@ -114,7 +114,7 @@ def _tier_names(cluster: Cluster) -> Iterator[Finding]:
         known = first.setdefault(each.tier_name, each)
         if each.tier_name and known.tier != each.tier:
             one, other = f"tier {known.tier} in {known.name}", f"tier {each.tier} in {each.name}"
-            message = f"tier name {each.tier_name} stands for {one} and for {other}"
+            message = f"tier name {each.tier_name} means both {one} and {other}"
             place = each.place.at("spec", "tierName")
             yield finding(place, message).near(known.place.at("spec", "tierName"), f"tier {known.tier}")
 
@@ -145,9 +145,9 @@ def _requests(cluster: Cluster) -> Iterator[Finding]:
     for subject, topology in asking:
         wanted = topology.highest_tier_name
         if wanted is not None and cluster.hyper_nodes and wanted not in tiers and cluster.has_all("HyperNode"):
-            message = f"{subject} asks for a tier called {wanted}, and the hyper nodes have {names(sorted(tiers))}"
+            message = f"{subject} asks for a tier named {wanted}, but the hyper nodes have {names(sorted(tiers))}"
             yield finding(topology.place.at("highestTierName"), message).about(subject)
         elif topology.is_hard and not queues.is_assumed and queues.scheduler.plugin(TOPOLOGY_PLUGIN) is None:
-            message = f"{subject} asks for a network topology, and the plugin {TOPOLOGY_PLUGIN} is off"
+            message = f"{subject} asks for a network topology, but the plugin {TOPOLOGY_PLUGIN} is disabled"
             found = finding(topology.place, message).about(subject).at_most(Severity.WARNING)
             yield found.near(queues.scheduler.place, "this configuration")

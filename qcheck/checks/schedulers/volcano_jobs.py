@@ -58,7 +58,7 @@ def _without(queue: VolcanoQueue, lacking: list[str], gang: VolcanoGang) -> Find
     none = "" if queue.deserved else "; it deserves nothing at all, so it is served last"
     message = (
         f"queue {queue.name} deserves no {names(lacking)}, which {gang.id} requests: "
-        f"whatever it holds of it may be taken back at any time{none}"
+        f"others can reclaim what it holds at any time{none}"
     )
     found = finding(place, message).about(queue.id)
     return found.near(gang.queue_place, f"{gang.id} uses this queue").with_data(queue=queue.name, resources=lacking)
@@ -73,7 +73,7 @@ def job_never_starts(cluster: Cluster) -> Iterator[Finding]:
         if not queues.exists(gang.queue) or gang.queue == ROOT:
             yield _no_queue(cluster, queues, gang)
         elif known is not None and known.state not in ("", "Open"):
-            message = f"{gang.id} names queue {gang.queue}, whose state is {known.state}: it takes no jobs"
+            message = f"{gang.id} names queue {gang.queue}, whose state is {known.state}: it accepts no jobs"
             yield finding(gang.queue_place, message).near(known.place.at("status", "state"), known.state).about(gang.id)
         elif not queues.children(gang.queue) and not any(gang.queue in c for c in queues.cycles):
             over = barriers(cluster, gang)
@@ -83,7 +83,7 @@ def job_never_starts(cluster: Cluster) -> Iterator[Finding]:
 
 def _no_queue(cluster: Cluster, queues: Queues, gang: VolcanoGang) -> Finding:
     if gang.queue == ROOT:
-        message = f"{gang.id} names the queue root, which takes no jobs"
+        message = f"{gang.id} names the queue root, which accepts no jobs"
         return finding(gang.queue_place, message).about(gang.id)
     certain = cluster.has_all("Queue") and bool(queues.declared)
     fact = f"queue {gang.queue} does not exist" if certain else f"no queue {gang.queue} was read"
@@ -98,7 +98,7 @@ def _stopped(cluster: Cluster, queues: Queues, gang: VolcanoGang, over: tuple[Vo
     requested, limit = show_amount(resource, first.requested), show_amount(resource, first.limit)
     message = (
         f"{gang.id} needs {_sum(gang, resource, requested)} {resource} to start, "
-        f"and queue {first.queue} may never hold more than {limit}{_why(cluster, queues, first)}"
+        f"but queue {first.queue} may never hold more than {limit}{_why(cluster, queues, first)}"
     )
     found = finding(gang.place, message).about(gang.id)
     queue = queues.queue.get(first.queue)
@@ -160,7 +160,7 @@ def _starved(
         weight = next(t.weight for t in queues.terms if t.name == name)
         message = (
             f"queue {name} gets {_shown(resource, part)} {resource} by its weight {weight} when every queue is busy, "
-            f"and a task of {largest.id} requests {show_amount(resource, size)}: it waits until others are idle"
+            f"but a task of {largest.id} requests {show_amount(resource, size)}: it waits until others are idle"
         )
         queue = queues.queue.get(name)
         place = queue.place.at("spec", "weight") if queue else largest.queue_place

@@ -67,7 +67,7 @@ def deserved_exceeds_capacity(cluster: Cluster) -> Iterator[Finding]:
         above = {q.name for name in excess.names for q in queues.path(name)}
         if not any((excess.resource, name) in told for name in above):
             verb = "deserves" if len(excess.amounts) == 1 else "deserve"
-            cut = "" if queues.is_tree else "; the plugin cuts each amount alone, so the sum stays too large"
+            cut = "" if queues.is_tree else "; the plugin limits each amount but not the sum"
             yield _found(excess, f"{_who(excess)} {verb} {_sum(excess)}, but {_supply(excess)}{cut}")
 
 
@@ -142,12 +142,12 @@ def _supply(excess: Excess) -> str:
 def _consequence(cluster: Cluster, queues: Queues, excess: Excess) -> str:
     """What Volcano then does with the queues that are guaranteed less."""
     if queues.is_tree:
-        return "; with a hierarchy nothing else shrinks, so the guarantee is not backed"
+        return "; with a hierarchy other amounts do not shrink, so the nodes do not cover the guarantee"
     reserved = guaranteed(queues.terms).get(excess.resource, 0)
     if reserved < total(cluster, True).get(excess.resource, 0):
-        return "; what is missing is set aside all the same"
+        return "; the missing amount is still set aside"
     others = len(queues.leaves) - len(excess.amounts)
-    left = f"; {plural(others, 'other queue')} and default keep only what they are guaranteed themselves"
+    left = f"; {plural(others, 'other queue')} and default keep only their own guarantees"
     if queues.scheduler.by_weight and "/" in excess.resource:
         return f"{left}, while proportion hands the {excess.resource} out a second time by weight"
     return left

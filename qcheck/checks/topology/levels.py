@@ -159,12 +159,14 @@ def _contradictions(workload: Workload, pod_set: PodSet, asked: TopologyRequest)
     size, count = asked.slice_size, pod_set.count
     if (asked.slice_level is None) != (size is None):
         have, lack = ("slice-size", "slice-required-topology") if size else ("slice-required-topology", "slice-size")
-        message = f"{workload.id.kind} {workload.name} has podset-{have} without podset-{lack}; they come together"
+        message = (
+            f"{workload.id.kind} {workload.name} has podset-{have} without podset-{lack}; they must be set together"
+        )
         yield _at(workload, asked, have, message)
     elif size and count % size:
         message = (
             f"{count} pods of {workload.id.kind} {workload.name} are {plural(count // size, 'slice')} of {size} and "
-            f"{count % size} left over, which get no place"
+            f"{count % size} left over, which are not placed"
         )
         found = _at(workload, asked, "slice-size", message).near(pod_set.count_place, f"{count} pods")
         yield found.at_most(Severity.WARNING)

@@ -49,13 +49,13 @@ def _of_layout(layout: MigLayout) -> Iterator[Finding]:
     cut = " + ".join(f"{n} x {profile}" for profile, n in layout.instances.items())
     first = layout.places[next(iter(layout.instances))]
     if not able:
-        message = f"MIG layout {layout.name} cuts a GPU into {cut}, and no known GPU has all of these profiles"
+        message = f"MIG layout {layout.name} divides a GPU into {cut}, and no known GPU has all of these profiles"
         yield _near_all(finding(first, message), layout).likely().with_data(layout=layout.name)
         return
     table = tables[able[0]]
     taken = sum(table[p.partition("+")[0]][1] * n for p, n in layout.instances.items())
     message = (
-        f"MIG layout {layout.name} cuts a GPU into {cut}, which {_models(able)} cannot hold: "
+        f"MIG layout {layout.name} divides a GPU into {cut}, which {_models(able)} cannot hold: "
         f"{'; '.join(told(p, table) for p in layout.instances)} ({taken} slices in all)"
     )
     yield _near_all(finding(first, message), layout).with_data(layout=layout.name, slices=taken, gpus=_labels(able))
@@ -95,7 +95,7 @@ def _impossible(
     unknown = [p for p in instances if p.partition("+")[0] not in table]
     if unknown:
         message = (
-            f"the nodes of {group.name} are said to have MIG instances {names(unknown)}; an {_models([family])} has the "
+            f"the nodes of {group.name} declare MIG instances {names(unknown)}; an {_models([family])} has the "
             f"profiles {names(table, most=len(table))}"
         )
         return finding(_place(group, unknown[0]), message).likely().with_data(pool=group.name, profiles=list(unknown))
@@ -116,8 +116,8 @@ def _too_many(
     if not isinstance(answer, DoesNotFit):
         return None
     message = (
-        f"{plural(max(0, gpus), 'GPU')} of each node of {group.name} cannot be cut into the MIG instances that it is said "
-        f"to have: {explain(question, answer.certificate)}"
+        f"{plural(max(0, gpus), 'GPU')} of each node of {group.name} cannot be divided into the MIG instances that it "
+        f"declares: {explain(question, answer.certificate)}"
     )
     first = next(iter(instances))
     return finding(_place(group, first), message).with_data(pool=group.name, gpus=gpus, instances=dict(instances))

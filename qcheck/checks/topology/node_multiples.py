@@ -67,7 +67,7 @@ def _rest(quota: Cell, group: NodeGroup, unit: int) -> Finding:
     rest = quota.promised % unit
     message = (
         f"{quota.promised} {quota.resource} is {quota.promised // unit} x {unit} + {rest}: "
-        f"the last {rest} can never serve a pod of {unit}"
+        f"{rest} are stranded, because a pod needs {unit}"
     )
     found = finding(quota.place, message).near(group.place, f"{group.name}: {unit} per node")
     lower, upper = quota.promised - rest, quota.promised - rest + unit

@@ -174,7 +174,7 @@ def _by_eviction(cluster: Cluster, found: Finding, short: list[Guarantee], wishe
 def _ranked(cluster: Cluster, daemon_sets: list[DaemonSet]) -> str:
     ranks = [(d, cluster.pod_priority(d.template)) for d in daemon_sets]
     return names(
-        f"DaemonSet {d.name} ({'a priority not known' if rank is None else f'of lower priority, {rank}'})"
+        f"DaemonSet {d.name} ({'of unknown priority' if rank is None else f'of lower priority, {rank}'})"
         for d, rank in ranks
     )
 
@@ -200,8 +200,8 @@ def _out_of_reach(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
         if verdict is not None and verdict.fails:
             limit = given.cell.limit_place
             message = (
-                f"with all that {given.holder} may borrow in {pool_name(given.pool)} it holds {plural(most.pods, 'pod')} of "
-                f"{given.shape.name}, which do not fit even while others are idle: {verdict.why()}"
+                f"with everything that {given.holder} may borrow in {pool_name(given.pool)} "
+                f"it admits {plural(most.pods, 'pod')} of {given.shape.name}, which do not fit even while others are idle: {verdict.why()}"
             )
             found = finding(limit or given.cell.place, message)
             yield _as_settled(cluster, found, [most], verdict).at_most(Severity.WARNING).with_data(declared=True)
@@ -218,7 +218,7 @@ def _asked_for(cluster: Cluster) -> Iterator[Finding]:
             flavors = sorted({f for g in part for f in demanded[g.shape.name][1]})
             asked = names(f"{plural(g.pods, 'pod')} of {g.shape.name}" for g in part)
             message = (
-                f"settings ask that {asked} be placeable in {names(map(pool_name, flavors))} at once: {verdict.why()}"
+                f"the settings require that {asked} fit in {names(map(pool_name, flavors))} at once: {verdict.why()}"
             )
             found = finding(max(part, key=lambda g: g.cell.promised).cell.place, message)
             found = _as_settled(cluster, found, part, verdict).with_data(declared=True, flavors=list(flavors))

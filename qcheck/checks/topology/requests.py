@@ -88,7 +88,9 @@ def _finding(skipped: SkippedFlavor) -> Finding:
     found = finding(first.pod_sets[0].template.place.key(), f"{who} {verb} for no topology: {result}").about(first.id)
     for other in others:
         found = found.near(other.pod_sets[0].template.place.key(), f"{other.id} too")
-    found = found.near(flavor.place.at("spec", "topologyName"), f"{flavor.name} serves pods that ask for a topology")
+    found = found.near(
+        flavor.place.at("spec", "topologyName"), f"{flavor.name} is only for pods that ask for a topology"
+    )
     plain = next((f for f in queue.flavors() if f.name == skipped.used), None)
     if plain is not None:
         found = found.near(plain.quotas[0].place, f"used instead: {plain.name}")

@@ -106,7 +106,7 @@ def _strands(flavor: str, resource: str, largest: Cell, shape: PodShape, idle: l
         f"pods of {shape.name} ({shape.request[resource]} {resource}, {show_amount(worst.by, asked)} {worst.by}) fill a "
         f"node of {worst.group.name} with {worst.pods}: {worst.by} runs out ({sum_}) and {worst.left} {resource} stay "
         f"idle, {total} on {plural(count, 'node')}; up to {show_amount(worst.by, ceiling)} {worst.by} per {resource} "
-        f"would leave none idle"
+        f"leave none idle"
     )
     place: Place = largest.place
     if shape.template is not None:
@@ -269,10 +269,10 @@ def _blocked(duel: Duel, resource: str, enough: int | None, slots: int, groups: 
     message = (
         f"{duel.owner} is promised {plural(duel.wanted, 'pod')} of {duel.large.name} ({large} {resource} each) in "
         f"{duel.flavor}; {plural(duel.against, 'pod')} of {duel.small.name} ({_small(duel.small, resource)}), which "
-        f"others may run within their quota, can lie so that {slots} fit"
+        f"others may run within their quota, can be placed so that {slots} fit"
     )
     if enough is not None and enough <= duel.against:
-        message += f", and {enough} well-placed ones are enough to leave no slot at all"
+        message += f", and {enough} of them can be placed so that none fits"
     found = finding(duel.cell.place, message)
     for cell, pods in duel.others:
         found = found.near(cell.place, f"{pods} pods of {duel.small.name}")

@@ -75,5 +75,5 @@ def _finding(workload: Workload, place: Place, where: str, queue: str) -> Findin
     right = "spec.jobTemplate.metadata.labels" if workload.id.kind == "CronJob" else "metadata.labels"
     message = f"{workload.id} names the queue {queue} {where}, where it does not queue the {workload.id.kind}"
     if where == "on the pod template":
-        message += "; with the pod integration each pod is admitted alone, otherwise none is queued"
+        message += "; with the pod integration each pod is admitted separately, otherwise none is queued"
     return finding(place, message).about(workload.id).fixed_by(f"Write the label in {right} of the {workload.id.kind}.")

@@ -139,12 +139,14 @@ def _pending(cluster: Cluster, verdict: Verdict, reason: Reason) -> Finding:
     decision = verdict.decision
     flavors = sorted({f for a in decision.assigned for f in a.flavor_names})
     granted = f" in flavor {names(flavors)}" if flavors else ""
-    message = f"{_queue(verdict)} admits {verdict.workload.id}{granted}, and its pods can never run: {reason.message}"
+    message = f"{_queue(verdict)} admits {verdict.workload.id}{granted}, but its pods can never run: {reason.message}"
     found = finding(reason.place, message)
     for place in reason.near[:_MOST]:
-        found = found.near(place, "where they would have to run")
+        found = found.near(place, "where they must run")
     return (
-        _advised(found.near(_quota_taken(cluster, verdict, reason), "the quota that it holds meanwhile"), reason.change)
+        _advised(
+            found.near(_quota_taken(cluster, verdict, reason), "the quota that it holds while pending"), reason.change
+        )
         .about(verdict.workload.id)
         .with_data(cause=reason.cause, queue=_queue(verdict), flavors=[*flavors])
     )
@@ -200,7 +202,7 @@ def no_requests(cluster: Cluster) -> Iterator[Finding]:
             place = template.containers[0].place if template.containers else template.place
             message = (
                 f"pod set {pod_set.name} of {verdict.workload.id} {what}: it takes no quota, gets no flavor, and its "
-                f"{plural(assigned.demand.count, 'pod')} may land on any node"
+                f"{plural(assigned.demand.count, 'pod')} may run on any node"
             )
             yield finding(place, message).about(verdict.workload.id).with_data(podSet=pod_set.name)
 

@@ -86,7 +86,7 @@ def scheduling_shard(root: Cursor, target: Target) -> Iterator[Failure]:
     size = root["spec"]["usageDBConfig"]["usageParams"]["windowSize"]
     has_pattern = target.release_of("kai.scheduler") >= (0, 15)
     if has_pattern and size.text() is not None and not WINDOW.fullmatch(size.text() or ""):
-        text = f"Invalid value: {show(size.data)}: is no duration as Prometheus writes it, such as 1w or 168h"
+        text = f"Invalid value: {show(size.data)}: is not a Prometheus duration, such as 1w or 168h"
         yield refuse(size, "KS-S04", text)
 
 

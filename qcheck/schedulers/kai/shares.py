@@ -165,7 +165,9 @@ def _notes(
         yield ShareNote("starves", _why_nothing(queue, terms), terms.quota_place)
     elif step is not None and share < step <= limit:
         size = show_amount(resource, step)
-        message = f"its largest job needs {size} at once, more than its share: it starts only when others leave room"
+        message = (
+            f"its largest job needs {size} at once, more than its share: it starts only when other queues are idle"
+        )
         yield ShareNote("share-below-job", message, terms.quota_place)
     if step is not None and limit < step:
         message = f"its largest job needs {show_amount(resource, step)} at once, more than it can ever hold"

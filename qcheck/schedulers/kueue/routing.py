@@ -253,7 +253,7 @@ def _namespace(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> Ite
     near: tuple[Place, ...] = (queue.place.at("spec", "namespaceSelector"),)
     selector = queue.namespace_selector
     if selector is None:
-        message = f"{queue.name} has no namespaceSelector, so it takes workloads of no namespace"
+        message = f"{queue.name} has no namespaceSelector, so it accepts workloads of no namespace"
         change = f"set namespaceSelector of {queue.name} to {{}}"
         yield (
             True,
