@@ -411,3 +411,38 @@ def test_what_fuzzing_found(repo: Path, capsys: pytest.CaptureFixture[str], name
         said = capsys.readouterr()
         assert form != "text" or "QC000" not in said.out
         assert "bug in qcheck" not in said.err
+
+
+VOLCANO_QUEUE = """\
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata:
+  name: team
+spec:
+  deserved: {nvidia.com/gpu: 8}
+"""
+MANY_DIGITS = "9" * 5000
+REFUSED_WORDS = {
+    "more nodes than can be counted": ["check", ".", "--add-nodes", f"h100={MANY_DIGITS}"],
+    "a floor beyond counting": ["suggest", ".", "--floor", f"team={MANY_DIGITS}"],
+    "writing to standard input": ["suggest", "--write", "-"],
+}
+
+
+@pytest.mark.parametrize("name", REFUSED_WORDS)
+def test_flags_are_refused_by_name(repo: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    (repo / "q.yaml").write_text(queue(quota="80"))
+    words = REFUSED_WORDS[name]
+    assert run(words) == 2
+    told = capsys.readouterr().err
+    assert "bug in qcheck" not in told
+    assert next(w for w in words if w.startswith("--")) in told
+    assert sorted(p.name for p in repo.iterdir()) == ["q.yaml", "rest.yaml"]
+
+
+@pytest.mark.parametrize("field", ["deserved: {nvidia.com/gpu: -1}", "guarantee: {resource: {nvidia.com/gpu: -1}}"])
+def test_negative_amounts_of_volcano(repo: Path, capsys: pytest.CaptureFixture[str], field: str) -> None:
+    (repo / "q.yaml").write_text(VOLCANO_QUEUE.replace("deserved: {nvidia.com/gpu: 8}", field))
+    (repo / "scheduler.conf.yaml").write_text('actions: "allocate"\ntiers:\n- plugins:\n  - name: capacity\n')
+    _, report = check(capsys)
+    assert not [f for f in report["findings"] if f["rule"] == "QC000"]

@@ -20,6 +20,7 @@ from qcheck.reports import suggest as report
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 FORMATS = {"text": report.render_text, "json": report.render_json, "patch": report.render_patch}
 
 
@@ -64,6 +65,8 @@ def suggest(
     2 could not judge.
     """
     outputs = parse_outputs(format or (), tuple(FORMATS))
+    if write_edits and "-" in (paths or ()):
+        raise UsageError("--write rewrites files: it does not go with standard input", "Give files or directories.")
     settings = settings_for(paths or (), config, cluster or ())
     named = words(rules or ())
     check_rules(named, "--rules")
@@ -91,8 +94,11 @@ def suggest(
         raise typer.Exit(found.exit_code)
     if pick > len(found.alternatives):
         raise UsageError(f"--pick {pick}: there are {len(found.alternatives)} alternatives")
-    for path in workshop.write(found.alternatives[pick - 1]):
-        say(f"rewrote {path}")
+    try:
+        for path in workshop.write(found.alternatives[pick - 1]):
+            say(f"rewrote {path}")
+    except OSError as error:
+        raise UsageError(f"the files cannot be rewritten: {error}", "Apply the patch of --format patch.") from None
     raise typer.Exit(1 if workshop.still_fails(paths_for(paths or (), settings)) else 0)
 
 
@@ -100,7 +106,7 @@ def _floors(texts: Sequence[str]) -> dict[str, int]:
     floors = {}
     for text in words(texts):
         queue, equals, number = text.rpartition("=")
-        if not equals or not queue or not number.isascii() or not number.isdigit():
+        if not equals or not queue or _NUMBER.fullmatch(number) is None:
             raise UsageError(f"--floor {text}: write QUEUE=N, N a whole number of accelerators")
         floors[queue] = int(number)
     return floors

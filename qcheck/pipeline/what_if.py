@@ -6,6 +6,8 @@ file that says so; rendered text is edited as it came from its renderer.
 
 from __future__ import annotations
 
+import re
+
 from qcheck.answers.proposals import count_of
 from qcheck.cluster.quantity import QuantityError, parse_quantity
 from qcheck.cluster.quota_pool import pool_name
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
     from qcheck.pipeline.read import Watch
     from qcheck.pipeline.render import Renders
     from qcheck.settings import Settings
+
+
+_NODES = re.compile(r"\d{1,18}", re.ASCII)
 
 
 class Instead(Value):
@@ -74,7 +79,7 @@ def wished(clusters: Iterable[Cluster], amounts: Iterable[str], nodes: Iterable[
         found += [Instead(c.place, amount) for c in cells]
     for text in nodes:
         pool, _, more = text.rpartition("=")
-        if not pool or not more.isascii() or not more.isdigit():
+        if not pool or _NODES.fullmatch(more) is None:
             raise Impossible(f"--add-nodes {text}: write POOL=N, N a whole number of nodes")
         groups = [g for c in known for g in supply_of(c).groups if g.name == pool]
         counts = [count for g in groups if (count := count_of(g)) is not None]

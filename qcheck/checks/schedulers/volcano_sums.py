@@ -79,10 +79,8 @@ def _listed(found: Finding) -> list[str]:
 def _deserved(queue: VolcanoQueue) -> dict[str, tuple[str, int]]:
     """What a queue deserves, with the list that says so: a larger guarantee counts."""
     deserved, guarantee = queue.amounts["deserved"], queue.amounts["guarantee"]
-    return {
-        r: ("deserved", deserved[r]) if deserved.get(r, -1) >= guarantee.get(r, 0) else ("guarantee", guarantee[r])
-        for r in {**deserved, **guarantee}
-    }
+    more = {r: n for r, n in guarantee.items() if r not in deserved or n > deserved[r]}
+    return {r: ("guarantee", more[r]) if r in more else ("deserved", deserved[r]) for r in {**deserved, **guarantee}}
 
 
 def _excesses(cluster: Cluster, stated: Stated) -> Iterator[Excess]:
