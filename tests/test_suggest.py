@@ -22,6 +22,7 @@ COVERED = ("QC101", "QC103", "QC107", "QC201", "QC401", "QC403", "QC410", "QC504
 WITHOUT_EDIT = {
     "fail-nodes-that-repel": "a toleration is to be added, which is no value",
     "fail-no-cores": "a quota of 0 says nothing of what was meant",
+    "fail-renamed-under-karpenter": "the machines have to be named, or the sharing removed",
     "fail-missing-label": "a label is to be added or removed, which is no value",
     "fail-other-namespace": "the queue is to be created, or the Job moved",
     "fail-two-queues-one-finding": "nvidia.com/gpu already has quota in the same queue",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from qcheck.documents.load import load
@@ -24,6 +24,7 @@ VALUES: Any = st.recursive(
 def test_what_is_written_is_read_back(data: dict[str, Any]) -> None:
     text = to_yaml(Entry(key, value, above=["", "why: [x"], beside="note #2") for key, value in data.items())
     loaded = load(text, "new.yaml")
+    assume(not any(fault.code == "template-not-rendered" for fault in loaded.faults))  # `__A__` is a placeholder
     assert not loaded.faults
     assert [document.data for document in loaded.documents] == [data]
 

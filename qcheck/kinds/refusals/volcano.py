@@ -171,7 +171,7 @@ def _policies(at: Cursor) -> Iterator[Failure]:
 def _triggers(triggers: list[Cursor], seen: dict[object, Cursor]) -> Iterator[Failure]:
     own: set[object] = set()
     for trigger in triggers:
-        if trigger.data in own:
+        if not isinstance(trigger.data, (str, int)) or trigger.data in own:
             continue
         own.add(trigger.data)
         first = seen.setdefault(trigger.data, trigger)
