@@ -174,3 +174,10 @@ def test_what_if_changes_nothing_on_disk(tmp_path: Path, capsys: pytest.CaptureF
     assert run(["check", str(tmp_path), "--set", "h100/q1/nvidia.com/gpu=8"]) == 0
     assert run(["check", str(tmp_path), "--add-nodes", "h100=1"]) == 0
     assert file.read_text() == cluster([32, 16], 5)
+
+
+def test_an_empty_folder_is_no_clean_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["suggest", str(tmp_path)]) == 2
+    shown = capsys.readouterr()
+    assert not shown.out
+    assert "nothing relevant was found" in shown.err

@@ -9,7 +9,7 @@ import typer
 
 from qcheck.answers.proposals import Headroom, Mode, Wishes
 from qcheck.cli.arguments import Clusters, ConfigFile, Format, Paths, Verbose
-from qcheck.cli.given import check_rules, paths_for, settings_for, words
+from qcheck.cli.given import check_rules, paths_for, settings_for, stop_if_unjudged, words
 from qcheck.cli.output import UsageError, parse_outputs, write
 from qcheck.cli.terminal import Watch, say
 from qcheck.cluster.value import TYPE_CHECKING
@@ -88,9 +88,8 @@ def suggest(
     watch.close()
     for output in outputs:
         write(output, FORMATS[output.format](found))
-    if not write_edits or found.exit_code == 2:
-        raise typer.Exit(found.exit_code)
-    if not found.alternatives:
+    stop_if_unjudged(found.result.inputs)
+    if not write_edits or not found.alternatives:
         raise typer.Exit(found.exit_code)
     if pick > len(found.alternatives):
         raise UsageError(f"--pick {pick}: there are {len(found.alternatives)} alternatives")

@@ -48,7 +48,8 @@ def render_text(found: Suggestions) -> str:
 
 def _lines(found: Suggestions) -> Iterator[str]:
     if not found.asked and not found.alternatives:
-        yield "nothing to suggest"
+        if not found.result.inputs.unjudged:
+            yield "nothing to suggest"
         return
     for finding in found.asked:
         name = finding.rule.id if finding.rule else ""
