@@ -446,3 +446,37 @@ def test_negative_amounts_of_volcano(repo: Path, capsys: pytest.CaptureFixture[s
     (repo / "scheduler.conf.yaml").write_text('actions: "allocate"\ntiers:\n- plugins:\n  - name: capacity\n')
     _, report = check(capsys)
     assert not [f for f in report["findings"] if f["rule"] == "QC000"]
+
+
+COHORT = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: NAME}\nspec: {parentName: PARENT}\n"
+KAI_QUEUE = """\
+apiVersion: scheduling.run.ai/v2
+kind: Queue
+metadata: {name: NAME}
+spec:
+  parentQueue: PARENT
+  resources:
+    gpu: {quota: 1, limit: -1, overQuotaWeight: 1}
+"""
+BELOW_ANOTHER = {
+    "cohorts": (COHORT, "Cohort"),
+    "queues of KAI": (KAI_QUEUE, "Queue"),
+    "queues of Volcano": (
+        VOLCANO_QUEUE.replace("team", "NAME").replace("spec:\n", "spec:\n  parent: PARENT\n"),
+        "Queue",
+    ),
+}
+
+
+@pytest.mark.parametrize("top", ["q0", "q1999"], ids=["a line", "a cycle"])
+@pytest.mark.parametrize("name", BELOW_ANOTHER)
+def test_a_line_of_two_thousand_parents(repo: Path, capsys: pytest.CaptureFixture[str], name: str, top: str) -> None:
+    text, kind = BELOW_ANOTHER[name]
+    line = [text.replace("NAME", f"q{n}").replace("PARENT", f"q{n - 1}") for n in range(1, 2000)]
+    (repo / "q.yaml").write_text("---\n".join([text.replace("NAME", "q0").replace("PARENT", top), *line]))
+    code, report = check(capsys)
+    assert code == 1
+    [deep] = [f for f in report["findings"] if f["rule"] == "QC001"]
+    assert (deep["object"]["kind"], "100 levels" in deep["message"]) == (kind, True)
+    for command in ("shares", "capacity", "suggest"):
+        assert run([command, "."]) in (0, 1)

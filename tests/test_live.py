@@ -224,3 +224,40 @@ def test_one_of_several_clusters_is_the_live_one(here: Path, capsysbinary: pytes
         assert run(["check", *words, "--select", "QC101", "--format", "json"]) == 1
         [found] = json.loads(capsysbinary.readouterr().out)["findings"]
         assert found["cluster"] == "b"
+
+
+ANSWERS = {
+    "nothing": "",
+    "garbage": 'printf "\\033[31ma b c d\\n"',
+    "no list": 'case $1 in api-resources) echo "nodes no v1 false Node";; *) echo "{\\"kind\\": \\"Status\\"}";; esac',
+    "items that are no list": 'case $1 in api-resources) echo "nodes no v1 false Node";; *) echo "{\\"items\\": {}}";; esac',
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize("command", ["check", "shares", "snapshot", "drift"])
+def test_what_is_no_kubectl_is_not_believed(
+    here: Path, capsys: pytest.CaptureFixture[str], command: str, name: str
+) -> None:
+    (here / "bin").mkdir()
+    (here / "bin" / "kubectl").write_text(f"#!/bin/sh\n{ANSWERS[name]}\n")
+    (here / "bin" / "kubectl").chmod(0o755)
+    assert run([command, "--live"]) == 2
+    said = capsys.readouterr()
+    assert "kubectl" in said.out + said.err
+    assert "\x1b" not in said.out + said.err
+    assert list((here / "repo").iterdir()) == []
+
+
+def test_a_kubectl_that_hangs_is_asked_once(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(here / "bin", cluster())
+    script = here / "bin" / "kubectl"
+    script.write_text(
+        script.read_text().replace("    name = words[2]", "    __import__('time').sleep(60)\n    name = words[2]")
+    )
+    monkeypatch.setattr(kubectl, "SECONDS", 1)
+    assert run(["snapshot", "--live"]) == 2
+    assert "kubectl get gave no answer within 2 s" in capsys.readouterr().err
+    assert len(calls(here)) <= 1 + kubectl.AT_ONCE

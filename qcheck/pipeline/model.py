@@ -26,6 +26,7 @@ from qcheck.kinds.running import split
 from qcheck.kinds.schema.catalogue import KAI, VOLCANO
 from qcheck.nodepools import formats
 from qcheck.nodepools.read import read as read_pools
+from qcheck.pipeline.deep_queues import shallow
 from qcheck.pipeline.duplicates import distinct
 from qcheck.pipeline.raw import TEMPLATE
 from qcheck.pipeline.relevance import concerns_queues_text, kinds_in
@@ -85,20 +86,31 @@ def model(
     scheduler, misread = _volcano_scheduler(scope, mine)
     own, state = split(manifests)
     objects = [o for r in own if not formats.describes_nodes(r) and (o := decode(r)) is not None]
+    kept = shallow(objects)
     problems = [_problem(fault) for f in mine for fault in f.faults if not _is_no_news(f, fault, as_is)]
     rejected = [p for p in refused() if not as_is.is_completed(p)]
     return assemble(
         scope.name,
         scope.policy,
-        [*objects, *nodes],
+        [*kept.objects, *nodes],
         pools,
         configuration=configuration,
-        problems=[*problems, *as_is.problems, *misconfigured, *misread, *rejected, *pool_problems, *alike.problems],
+        problems=[
+            *problems,
+            *as_is.problems,
+            *misconfigured,
+            *misread,
+            *rejected,
+            *pool_problems,
+            *alike.problems,
+            *kept.problems,
+        ],
         copies=(o for r in alike.others if not formats.describes_nodes(r) and (o := decode(r)) is not None),
         unread=[
             *_unread_files(mine, pool_problems, as_is),
             *as_is.unread,
             *(Unread(n.path) for n in (renders.failed if renders else ())),
+            *kept.unread,
             *unread,
         ],
         mig_layouts=_mig_layouts(mine),

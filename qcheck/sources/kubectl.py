@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 AT_ONCE = 4
 """How many lists are asked for at a time."""
 SECONDS = 120
-"""The time that one answer may take."""
+"""The time that one request may take."""
+SECONDS_TO_BEGIN = 40
+"""The time in which kubectl must say what is installed: one that waits for a login or for a dead server does not."""
 PAGE = 500
 LONGEST_COMPLAINT = 300
 _NOISE = re.compile(r"^[EWI]\d{4} \d\d:\d\d:\d\d")
@@ -169,6 +171,8 @@ class _Kubectl:
 
     def __init__(self, path: str, context: str) -> None:
         self.path = path
+        self.hangs = ""
+        """The complaint about an answer that never came; nothing more is asked then."""
         self.common = [f"--request-timeout={SECONDS}s", *([f"--context={context}"] if context else [])]
 
     def installed(self) -> tuple[dict[tuple[str, str], str], dict[str, str]]:
@@ -176,7 +180,7 @@ class _Kubectl:
 
         Raises `Refused`.
         """
-        done = self._run(["api-resources", "--verbs=list", "--no-headers"])
+        done = self._run(["api-resources", "--verbs=list", "--no-headers"], SECONDS_TO_BEGIN)
         rows = [row for line in done.stdout.splitlines() if len(row := line.split()) >= 4]
         if done.returncode and not rows:
             raise Refused(_complaint(done.stderr))
@@ -184,6 +188,8 @@ class _Kubectl:
         for name, *_, version, _, kind in rows:
             group = version.rpartition("/")[0]
             found[group, kind] = f"{name}.{group}" if group else name
+        if ("", "Node") not in found:
+            raise Refused("kubectl api-resources names no nodes, which every cluster has: is this kubectl?")
         why = _complaint(done.stderr) if done.returncode else ""
         return found, {a.group: why for a in EVERYTHING if a.group and f"{a.group}/" in why}
 
@@ -192,6 +198,8 @@ class _Kubectl:
         selector = [f"--field-selector={asked.fields}"] if asked.fields else []
         try:
             found = self._get([resource, "--all-namespaces", f"--chunk-size={PAGE}", *selector])
+            if not isinstance(found, dict) or not isinstance(found.get("items"), list):
+                raise Refused(f"kubectl get {resource} wrote no list of objects")
         except Refused as refusal:
             return NotLoaded(f"{LIVE}:{asked.kind}", str(refusal))
         return list(_items(found))
@@ -220,7 +228,10 @@ class _Kubectl:
         except ValueError as error:
             raise Refused(f"kubectl get {words[0]} wrote something that is not JSON: {error}") from None
 
-    def _run(self, words: list[str]) -> subprocess.CompletedProcess[str]:
+    def _run(self, words: list[str], seconds: int | None = None) -> subprocess.CompletedProcess[str]:
+        seconds = seconds or 2 * SECONDS
+        if self.hangs:
+            raise Refused(self.hangs)
         try:
             return subprocess.run(
                 [self.path, *words, *self.common],
@@ -228,11 +239,12 @@ class _Kubectl:
                 capture_output=True,
                 encoding="utf-8",
                 errors="replace",
-                timeout=2 * SECONDS,
+                timeout=seconds,
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise Refused(f"kubectl {words[0]} took longer than {2 * SECONDS} s") from None
+            self.hangs = f"kubectl {words[0]} gave no answer within {seconds} s"
+            raise Refused(self.hangs) from None
         except OSError as error:
             raise Refused(f"kubectl cannot be started: {error.strerror or error}") from None
 

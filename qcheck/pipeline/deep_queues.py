@@ -1,0 +1,82 @@
+"""Queues too far below the top of their tree: they are left out, and a problem names the first of each tree.
+
+Whatever goes up or down a tree may then do so by recursion.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.problems import Problem
+from qcheck.cluster.unread import Unread
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from qcheck.cluster.objects import Object
+
+DEEPEST = 100
+"""Levels above a queue at most. Nobody writes ten; Volcano refuses more than five."""
+_ABOVE = {"Cohort": "Cohort", "ClusterQueue": "Cohort", "KaiQueue": "KaiQueue", "VolcanoQueue": "VolcanoQueue"}
+"""The class of what a queue names as its parent, by the name of its own class."""
+
+
+class Shallow(Value):
+    """Objects without those that are too deep, and what is to be said of these."""
+
+    objects: list[Object]
+    problems: list[Problem]
+    unread: list[Unread]
+
+
+def shallow(objects: Sequence[Object]) -> Shallow:
+    """Leave out what has more than `DEEPEST` parents above it, as has every member of a cycle of so many."""
+    parents: dict[str, dict[str, str]] = {}
+    for each in objects:
+        kind = type(each).__name__
+        if _ABOVE.get(kind) == kind:
+            parents.setdefault(kind, {})[each.name] = _parent(each)
+    levels = {kind: _levels(found) for kind, found in parents.items()}
+    if not any(max(found.values()) >= DEEPEST for found in levels.values()):
+        return Shallow(list(objects), [], [])
+    kept: list[Object] = []
+    deep: dict[str, list[Object]] = {}
+    for each in objects:
+        above = _ABOVE.get(type(each).__name__)
+        is_deep = above is not None and levels.get(above, {}).get(_parent(each), -1) >= DEEPEST
+        (deep.setdefault(type(each).__name__, []) if is_deep else kept).append(each)
+    unread = [Unread(q.place.origin.path, frozenset({q.id.kind})) for found in deep.values() for q in found]
+    return Shallow(kept, [_problem(found) for found in deep.values()], list(dict.fromkeys(unread)))
+
+
+def _parent(queue: Object) -> str:
+    return getattr(queue, "parent", None) or ""
+
+
+def _levels(parents: Mapping[str, str]) -> dict[str, int]:
+    """How many are above each; those of a cycle have all of it above them."""
+    levels: dict[str, int] = {}
+    for start in parents:
+        line: dict[str, int] = {}
+        at = start
+        while at in parents and at not in levels and at not in line:
+            line[at] = len(line)
+            at = parents[at]
+        first_of_cycle = line.get(at, len(line))
+        cycle = len(line) - first_of_cycle
+        level = cycle if cycle else levels.get(at, -1)
+        for name, position in reversed(line.items()):
+            level = cycle if position >= first_of_cycle else level + 1
+            levels[name] = level
+    return levels
+
+
+def _problem(deep: Sequence[Object]) -> Problem:
+    first, *more = deep
+    others = f", and so {'has' if len(more) == 1 else 'have'} {len(more)} other{'s' * (len(more) > 1)}" if more else ""
+    return Problem(
+        code="limit",
+        place=first.place,
+        message=f"{first.id.kind} {first.name} has more than {DEEPEST} levels above it{others}; qcheck judges none of them",
+        help="Shorten the line of parents.",
+        object=first.id,
+    )
