@@ -227,7 +227,7 @@ def test_files_of_no_cluster_are_not_fine(tmp_path: Path, capfd: pytest.CaptureF
     (tmp_path / "qcheck.yaml").write_text("clusters: {a: {include: [a]}}\n")
     (tmp_path / "pool.yaml").write_text(POOL)
     assert front.run(["check", str(tmp_path / "pool.yaml")]) == 2
-    assert "no cluster of the settings includes these files" in capfd.readouterr().out
+    assert "no cluster in the settings includes these files" in capfd.readouterr().out
 
 
 def test_interrupted_is_130(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -155,7 +155,7 @@ def test_the_command(repository: Path, capfdbinary: pytest.CaptureFixture[bytes]
     assert run(["diff", "main"]) == 0
     assert capfdbinary.readouterr().out.splitlines()[-1].startswith(b"new: nothing; fixed: 0; remaining: ")
     assert run(["diff", "nowhere"]) == 2
-    assert b"git knows no commit named 'nowhere'" in capfdbinary.readouterr().err
+    assert b"git has no commit 'nowhere'" in capfdbinary.readouterr().err
     assert run(["check", "--since", "main"]) == 0
     assert b"older than the change" in capfdbinary.readouterr().out
     assert run(["check", "--since", "nowhere"]) == 2

@@ -56,5 +56,5 @@ def test_wrong_revisions_are_said(repo: Path) -> None:
 
 
 def test_no_repository(tmp_path: Path) -> None:
-    with pytest.raises(GitError, match="in no git repository"):
+    with pytest.raises(GitError, match="not in a git repository"):
         root_of(str(tmp_path))

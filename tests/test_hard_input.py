@@ -207,7 +207,7 @@ def test_links_and_folders_that_go_nowhere(
     code, report = check(capsys)
     assert code == 2
     assert [(n["path"], n["why"]) for n in report["inputs"]["notRead"]] == [
-        ("away", "a link that leaves the tree"),
+        ("away", "a link to outside the tree"),
         ("locked", "permission denied"),
         ("self.yaml", "a link that points to nothing"),
     ]

@@ -137,7 +137,7 @@ resources: [lq.yaml, "github.com/team/queues//base?ref=v1", "https://github.com/
 helmCharts: [{name: x}]
 """)  # fmt: skip
     (problem,) = audit(["."], rendering()).findings
-    assert "github.com/team/queues//base?ref=v1, which qcheck never fetches" in problem.message
+    assert "github.com/team/queues//base?ref=v1, which qcheck never downloads" in problem.message
     assert "helmCharts, which qcheck never runs" in problem.message
     assert "kubernetes-sigs" not in problem.message
 

@@ -105,11 +105,11 @@ def test_a_run_that_could_not_judge_makes_it_2(fleet: Path, capsysbinary: pytest
     ("content", "why"),
     [
         ("{", "is not JSON"),
-        ("[]", "is no report"),
-        ('{"schema": 1, "clusters": []}', "is no report"),
+        ("[]", "is not a report"),
+        ('{"schema": 1, "clusters": []}', "is not a report"),
         ('{"schema": 2, "summary": {}, "inputs": {}, "findings": []}', "schema 2"),
-        ('{"schema": 1, "summary": {}, "inputs": {}, "findings": []}', "is not a whole report"),
-        ('{"schema": 1, "summary": {}, "inputs": {}, "findings": [3]}', "is not a whole report"),
+        ('{"schema": 1, "summary": {}, "inputs": {}, "findings": []}', "is not a complete report"),
+        ('{"schema": 1, "summary": {}, "inputs": {}, "findings": [3]}', "is not a complete report"),
     ],
 )
 def test_what_is_no_report_is_named(

@@ -109,13 +109,13 @@ def effects(found: Matrix, name: str) -> str:
 
 def test_a_queue_without_quota_in_a_flat_cohort_never_preempts_itself(tmp_path: Path) -> None:
     found = matrix(tmp_path, queue("team-a", 8), queue("shared", 0, "{withinClusterQueue: LowerPriority}"))
-    assert "withinClusterQueue LowerPriority never acts" in effects(found, "shared")
-    assert "it lends nothing that others could hold" in effects(found, "shared")
+    assert "withinClusterQueue LowerPriority has no effect" in effects(found, "shared")
+    assert "it lends no quota that others can use" in effects(found, "shared")
 
 
 def test_policies_towards_a_cohort_are_inert_without_one(tmp_path: Path) -> None:
     alone = queue("team-a", 8, "{reclaimWithinCohort: Any}").replace("  cohortName: research\n", "")
-    assert "only withinClusterQueue counts" in effects(matrix(tmp_path, alone), "team-a")
+    assert "only withinClusterQueue applies" in effects(matrix(tmp_path, alone), "team-a")
 
 
 def test_every_format_holds_every_claim_and_lets_no_name_act(tmp_path: Path) -> None:

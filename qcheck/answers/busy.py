@@ -28,7 +28,7 @@ LATER = 1
 """It arrives a second after those that hold quota."""
 BUSY = "busy"
 """The cause of reasons that an idle cluster would not give."""
-NOTHING_RUNS = "nothing that runs was read: --busy needs --live or a snapshot among the paths"
+NOTHING_RUNS = "no running workload was read: --busy needs --live or a snapshot among the paths"
 
 
 class Arrival(Value):
@@ -158,11 +158,11 @@ def _cells(cluster: Cluster, state: State, decision: Decision, queue: str) -> It
     for key, amount in sorted(asked.items()):
         flavor, resource = key
         has, used = (show_amount(resource, cells.get(key, 0)) for cells in (quota, usage))
-        yield f"asks for {show_amount(resource, amount)} {resource} of {flavor}, of its {has} {used} are in use"
+        yield f"asks for {show_amount(resource, amount)} {resource} of {flavor}, where {used} of {has} are in use"
 
 
 def _beside(reason: Reason) -> Reason:
-    return replace(reason, cause=BUSY, message=f"beside the pods that run now, {reason.message}")
+    return replace(reason, cause=BUSY, message=f"with the pods that run now, {reason.message}")
 
 
 def _preempts(place: Place, victims: tuple[str, ...]) -> Reason:

@@ -64,21 +64,21 @@ def _kueue(cluster: Cluster, scenario: Scenario, report: Report | None) -> Simul
 
 def _left_out(cluster: Cluster, scenario: Scenario, timeline: Timeline, queues: Iterable[str]) -> Iterator[str]:
     """What would happen on the cluster and is left out."""
-    yield "pods start and end in no time: admission counts, not when a container runs"
+    yield "pods start and end instantly: only admission is simulated"
     if any(pool.minimum != pool.maximum for pool in cluster.pools):
-        yield "the time that an autoscaler takes to add nodes"
+        yield "the time that an autoscaler needs to add nodes"
     used = [cluster.queue[name] for name in queues]
     flavors = {f.name for q in used for f in q.flavors()}
     if any(cluster.flavor[f].topology for f in flavors if f in cluster.flavor):
         yield "placement in the topology: a workload that fits the quota counts as placed"
     if any(q.checks for q in used):
-        yield "admission checks: they count as passed at once"
+        yield "admission checks: they pass at once"
     if cluster.configuration is not None and cluster.configuration.admission_fair_sharing:
-        yield "admission fair sharing: usage of the past does not change the order of a queue"
+        yield "admission fair sharing: past usage does not change the order of a queue"
     if any(p.minimum is not None for a in scenario.actors for p in a.workload.pod_sets):
         yield "partial admission: every workload is admitted with all of its pods"
     if any(s.preempted_by for s in timeline.spans):
-        yield "checkpoints: a preempted workload runs for its whole duration again"
+        yield "checkpoints: a preempted workload starts again with its full duration"
 
 
 class _Cast:

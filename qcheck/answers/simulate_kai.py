@@ -47,7 +47,7 @@ def is_for_kai(cluster: Cluster, scenario: Scenario) -> bool:
     theirs = (a for a in scenario.actors if a.cluster_queue in cluster.queue or a.local_queue in cluster.local_queue)
     other = next(theirs, None)
     if ours and other is not None:
-        message = f"{other.name} goes to Kueue, {ours[0].name} to KAI: write a scenario for each scheduler"
+        message = f"{other.name} is for Kueue and {ours[0].name} for KAI: write one scenario per scheduler"
         raise QuestionError([fault(other.place, message)])
     return bool(ours)
 
@@ -93,15 +93,15 @@ def _title(cluster: Cluster, shard: Shard, world: World) -> str:
 
 
 def _left_out(cluster: Cluster, scenario: Scenario, shard: Shard) -> Iterator[str]:
-    yield "pods start and end in no time, and an evicted workload runs for its whole duration again"
-    yield "room for cpu and memory on the nodes: only GPUs are placed"
+    yield "pods start and end instantly, and an evicted workload starts again with its full duration"
+    yield "cpu and memory of the nodes: only GPUs are placed"
     yield "consolidation: no workload is moved to make room on one node"
     if any(pool.minimum != pool.maximum for pool in cluster.pools):
         yield "nodes that an autoscaler adds"
     if any(len(p.template.containers) and p.count > 1 for a in scenario.actors for p in a.workload.pod_sets):
         yield "elastic workloads: all pods of a workload start together"
     if any(queue.min_runtimes for queue in shard.queues) or (shard.spec and shard.spec.min_runtimes):
-        yield "minimum runtimes: an eviction comes as soon as shares ask for it"
+        yield "minimum runtimes: workloads are evicted as soon as shares require it"
 
 
 def _queue_name(cluster: Cluster, actor: Actor) -> str | None:
@@ -180,7 +180,7 @@ class _Cast:
         else:
             nodes = self._floor.place(gang.pods, later=False)
             if nodes is None:
-                message = f"{actor.name} does not fit on the nodes beside what runs there already"
+                message = f"{actor.name} does not fit on the nodes with the running workloads"
                 self.faults.append(fault(actor.admitted.place, message))
             else:
                 self.held.append(Held(gang, nodes, actor.admitted.at))
@@ -203,7 +203,7 @@ class _Cast:
         if queue not in self._shard.queue:
             return f"no Queue {queue} was read for {self._shard.pool.title}"
         if queue in self._shard.inner:
-            return f"{queue} is the parent of other queues and runs nothing itself"
+            return f"{queue} has queues below it and runs no jobs"
         path = self._shard.path(queue)
         if queue not in self._shard.hierarchy.queues:
             return f"the parent of {path[-1].name} was not read"

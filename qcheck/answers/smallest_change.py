@@ -55,13 +55,13 @@ def _edits(verdict: Verdict) -> Iterator[CandidateChange]:
             words = f"tolerate {taint} in the pod template"
             yield CandidateChange(words, _templates(workload, partial(_tolerating, added)))
         if reason.cause == "resource-not-covered" and reason.resource:
-            words = f"drop the request for {reason.resource}"
+            words = f"remove the request for {reason.resource}"
             yield CandidateChange(words, _templates(workload, partial(_asking, reason.resource, None)))
     keys = {k for p in workload.pod_sets for k in p.template.selection.selector}
     for key in sorted(keys):
-        yield CandidateChange(f"drop {key} from the nodeSelector", _templates(workload, partial(_unselected, key)))
+        yield CandidateChange(f"remove {key} from the nodeSelector", _templates(workload, partial(_unselected, key)))
     if any(p.template.selection.terms for p in workload.pod_sets):
-        yield CandidateChange("drop the required node affinity", _templates(workload, _without_affinity))
+        yield CandidateChange("remove the required node affinity", _templates(workload, _without_affinity))
 
 
 def _templates(workload: Workload, change: Callable[[PodTemplate], PodTemplate]) -> Workload:

@@ -25,7 +25,7 @@ MOST_ROUNDS = 10
 def check(options: CheckOptions) -> int:
     """Audits the paths, writes the reports, and returns the exit code."""
     if options.live is not None and (options.since is not None or options.fix or options.diff):
-        raise UsageError("--live reads a running cluster: it goes neither with --since nor with --fix or --diff")
+        raise UsageError("--live cannot be combined with --since, --fix or --diff")
     outputs = parse_outputs(options.format, FORMATS)
     settings = _settings(options)
     watch = Watch(options.verbose, options.quiet)
@@ -53,7 +53,7 @@ def _result(options: CheckOptions, settings: Settings, watch: Watch) -> Result:
     from qcheck.pipeline.what_if import Impossible, audit_what_if  # 1.1 ms
 
     if options.since is not None or options.fix:
-        raise UsageError("--set and --add-nodes ask what if: they go neither with --since nor with --fix")
+        raise UsageError("--set and --add-nodes cannot be combined with --since or --fix")
     paths, live = paths_for(options.paths, settings, options.live), running(options.live, watch)
     try:
         return audit_what_if(paths, settings, watch, live, (options.set, options.add_nodes))
@@ -79,7 +79,7 @@ def _fix(options: CheckOptions, settings: Settings, watch: Watch) -> None:
     from qcheck.pipeline import fix  # 0.7 ms
 
     if "-" in options.paths or options.since is not None:
-        raise UsageError("--fix rewrites files: it goes neither with standard input nor with --since")
+        raise UsageError("--fix cannot be combined with standard input or --since")
     done: dict[str, int] = {}
     for _ in range(MOST_ROUNDS):
         found = fix.rewritten(audited(options.paths, settings, watch))

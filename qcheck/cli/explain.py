@@ -60,7 +60,7 @@ def explain(
         explain_preemption(paths or (), config, cluster or (), format or ())
         return
     if paths or config or cluster or format:
-        raise UsageError("PATHS, --config, --cluster and --format belong to `qcheck explain preemption`")
+        raise UsageError("PATHS, --config, --cluster and --format apply only to `qcheck explain preemption`")
     topic = topic_path(rule.lower())
     if topic is not None:
         _print(topic, color)

@@ -34,7 +34,7 @@ def run(words: Sequence[str]) -> int:
         PROGRESS.erase()
         return TERMINATED
     except Exception as error:  # noqa: BLE001  (a person reads this: no traceback)
-        complain(_unexpected(error), "This is a bug in qcheck: please report it with the input that shows it.")
+        complain(_unexpected(error), "This is a bug in qcheck: please report it with the input that causes it.")
     return COULD_NOT_JUDGE
 
 

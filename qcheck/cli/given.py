@@ -64,7 +64,7 @@ def _running(settings: Settings, context: str) -> ClusterScope:
         return _named(settings, context)
     known = ", ".join(scope.name for scope in settings.scopes)
     where = settings.path or "the settings"
-    raise UsageError(f"{where}: which of its clusters is the live one?", f"Give --cluster NAME, one of {known}.")
+    raise UsageError(f"{where} has several clusters, and --live reads one", f"Pass --cluster NAME, one of {known}.")
 
 
 def paths_for(paths: Sequence[str], settings: Settings, live: str | None = None) -> tuple[str, ...]:
@@ -104,7 +104,9 @@ def _since(revision: str, paths: Sequence[str], settings: Settings, watch: Watch
     from qcheck.sources.git import GitError  # 25 ms
 
     if "-" in paths:
-        raise UsageError("--since cannot be asked of standard input", "Give files or directories of a git repository.")
+        raise UsageError(
+            "--since cannot be combined with standard input", "Pass files or directories of a git repository."
+        )
     try:
         return check_since(revision, paths_for(paths, settings), settings, watch)
     except GitError as error:

@@ -36,7 +36,7 @@ def parse_outputs(words: Iterable[str], formats: Sequence[str]) -> tuple[Output,
     files = [output.file for output in outputs]
     if double := next((file for file in files if files.count(file) > 1), None):
         where = "standard output" if double == STDOUT else double
-        raise UsageError(f"two reports cannot both go to {where}", "Give each a file of its own: --format sarif=FILE.")
+        raise UsageError(f"two reports cannot both go to {where}", "Give each its own file: --format sarif=FILE.")
     return outputs
 
 

@@ -66,7 +66,7 @@ def suggest(
     """
     outputs = parse_outputs(format or (), tuple(FORMATS))
     if write_edits and "-" in (paths or ()):
-        raise UsageError("--write rewrites files: it does not go with standard input", "Give files or directories.")
+        raise UsageError("--write cannot be combined with standard input", "Give files or directories.")
     settings = settings_for(paths or (), config, cluster or ())
     named = words(rules or ())
     check_rules(named, "--rules")

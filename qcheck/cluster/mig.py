@@ -113,7 +113,7 @@ def told(profile: str, table: Mapping[str, Starts]) -> str:
     """`3g.20gb takes 4 memory slices from 0 or 4`."""
     plain = profile.partition("+")[0]
     if plain not in table:
-        return f"{profile} is no profile of it"
+        return f"it has no profile {profile}"
     starts, length = table[plain]
     return f"{profile} takes {length} memory slice{'s' * (length > 1)} from {' or '.join(map(str, starts))}"
 

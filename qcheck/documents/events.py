@@ -97,7 +97,7 @@ def _composed(following: Callable[[], Any], base: int, limits: Limits) -> Compos
         return Composed(None, base, {}, [])
     composer = _Composer(following, base, limits)
     if event.version not in (None, (1, 1)):
-        raise composer.refused(event, "the API server's reader takes YAML 1.1 and no other version; leave the line out")
+        raise composer.refused(event, "the API server reads only YAML 1.1; remove the line")
     root = following()
     data = composer.node(root, 1)
     following()
@@ -235,13 +235,13 @@ class _Composer:
     def alias(self, event: Any) -> Any:
         name = event.anchor
         if name not in self.anchors:
-            raise self.refused(event, f"no anchor named {name} stands before this alias")
+            raise self.refused(event, f"there is no anchor named {name} before this alias")
         value = self.anchors[name]
         if value is _OPEN:
             raise self.refused(event, f"the value anchored as {name} contains itself")
         self.budget -= self.size(value)
         if self.budget < 0:
-            raise self.refused(event, "aliases stand for more values than the limit allows", "limit")
+            raise self.refused(event, "aliases expand to more values than the limit allows", "limit")
         return value
 
     def size(self, value: Any) -> int:

@@ -39,7 +39,7 @@ class Fault:
 
 def over_limit(name: str, message: str, spot: Spot) -> Fault:
     return Fault(
-        "limit", message, spot, f"raise the limit `{name}` in the settings if this is meant", data={"limit": name}
+        "limit", message, spot, f"raise the limit `{name}` in the settings if this is intended", data={"limit": name}
     )
 
 
@@ -54,7 +54,7 @@ def refused(text: Text, refusal: Refused) -> Fault:
 def duplicate_key(text: Text, key: str, first: int, second: int) -> Fault:
     return Fault(
         "duplicate-key",
-        f"the key {key!r} is written twice in one mapping; the API server refuses that, or drops one of the two",
+        f"the key {key!r} occurs twice in one mapping; the API server refuses this or drops one of the two",
         text.spot(second, second + len(key)),
         "keep one of the two",
         (("first written here", text.spot(first, first + len(key))),),
@@ -63,7 +63,7 @@ def duplicate_key(text: Text, key: str, first: int, second: int) -> Fault:
 
 
 def _hint(text: str, at: int) -> str:
-    return "indent with spaces: YAML allows no tabs there" if text[at : at + 1] == "\t" else ""
+    return "indent with spaces: YAML does not allow tabs here" if text[at : at + 1] == "\t" else ""
 
 
 def template(text: Text) -> Fault:
@@ -75,7 +75,7 @@ def template(text: Text) -> Fault:
     shown = text.text[spot.start : spot.end][:60]
     return Fault(
         "template-not-rendered",
-        f"this file is a template ({shown}) and was not read: what it would become is not known",
+        f"this file is a template ({shown}) and was not read: its output is not known",
         spot,
         templates.HOW[engine],
         data={"engine": engine},

@@ -126,11 +126,11 @@ def engine(text: str, path: str) -> str:
     return "go-template" if "{{" in text else "substitution"
 
 
-OWNER = "check what the template becomes: render it with the program that owns it, and give that file to qcheck"
+OWNER = "render the template with its own tool, and check the output"
 HOW = {
-    "helm": "check what the chart becomes: `helm template CHART -f values.yaml | qcheck check -`, or name the chart under "
+    "helm": "render the chart: `helm template CHART -f values.yaml | qcheck check -`, or list it under "
     "`render:` in qcheck.yaml",
-    "terraform": "check what templatefile() makes of it: write that to a file, and give the file to qcheck",
+    "terraform": "write the output of templatefile() to a file, and check that file",
     "substitution": "substitute the variables first (`flux build kustomization`, `envsubst`), and check the result",
     "placeholder": "fill in the placeholders and check the result, or `exclude` the file in the settings",
     "jinja": OWNER,

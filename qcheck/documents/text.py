@@ -113,7 +113,7 @@ def decode(raw: bytes) -> str:
     try:
         text = raw[skip:].decode(encoding)
     except UnicodeDecodeError as error:
-        raise NotText(f"this is no {encoding.upper()} text: {error.reason}", skip + error.start) from None
+        raise NotText(f"this is not {encoding.upper()} text: {error.reason}", skip + error.start) from None
     if (nul := text.find("\0")) >= 0:
-        raise NotText("the file holds a NUL character; is it binary?", len(text[:nul].encode(encoding)) + skip)
+        raise NotText("the file contains a NUL character; is it binary?", len(text[:nul].encode(encoding)) + skip)
     return text

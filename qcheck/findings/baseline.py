@@ -80,7 +80,7 @@ def read_baseline(path: str) -> Baseline:
         or not isinstance(data.get("findings"), list)
     ):
         raise BaselineError(
-            f'{shown}:1: no baseline of this release: an object with "schema": 1 and "findings" is expected'
+            f'{shown}:1: not a baseline of this release: an object with "schema": 1 and "findings" is expected'
         )
     entries = [_entry(document, position, item) for position, item in enumerate(data["findings"])]
     return Baseline(loaded.text, {e.fingerprint: e for e in entries})

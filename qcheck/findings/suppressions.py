@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ANNOTATION = "qcheck.dev/ignore."
 WORDS = ("ignore", "disable", "skip", "noqa", "suppress", "silence", "ignore-file")
-MEANT = "write `# qcheck: ignore[QC205] reason`, if needed with `until=2027-01-31` before the reason"
+MEANT = "write `# qcheck: ignore[QC205] reason`, optionally with `until=2027-01-31` before the reason"
 
 
 class Suppression(Value):
@@ -86,7 +86,7 @@ def _of_comment(marker: Marker, names: Mapping[str, str], today: str | None) -> 
     inside, closing, reason = rest.partition("]")
     words = [w.strip() for w in inside.split(",") if w.strip()]
     if head.strip() != "ignore" or not bracket or not closing or not words:
-        return Suppression(place, (), wrong=f"`{text}` is no suppression: {MEANT}")
+        return Suppression(place, (), wrong=f"`{text}` is not a suppression: {MEANT}")
     lines = (line, _line_below(spot, line)) if stands_alone else (line,)
     return _judged(Suppression(place, (), lines=lines), words, reason, names, today)
 
@@ -126,7 +126,7 @@ def _judged(
     if unknown:
         wrong = f"no rule is called {unknown[0]}{_near(unknown[0], names)}"
     elif not told:
-        wrong = f"the suppression of {', '.join(words)} gives no reason, so it does not count"
+        wrong = f"the suppression of {', '.join(words)} has no reason, so it has no effect"
     elif until:
         wrong = _expired(until, today)
     rules = tuple(names[w] for w in words if w in names)
@@ -146,7 +146,7 @@ def _expired(until: str, today: str | None) -> str:
     try:
         last = date.fromisoformat(until)
     except ValueError:
-        return f"until={until} is no date: write it as until=2027-01-31"
+        return f"until={until} is not a date; write until=2027-01-31"
     now = date.fromisoformat(today) if today else date.today()
     return f"the suppression ended on {until}" if last < now else ""
 

@@ -51,7 +51,7 @@ def find(document: Document) -> tuple[list[Cursor], list[Problem]]:
         try:
             inner = root(embedded(document, text.route, text.text() or ""))
         except NotYaml as error:
-            message = f"the manager's Configuration is no valid YAML: {error}"
+            message = f"the manager's Configuration is not valid YAML: {error}"
             problems.append(Problem("configuration-rejected", place(text), message, data={"check": "YAML"}))
             continue
         if _is_configuration(inner):

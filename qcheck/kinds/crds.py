@@ -139,7 +139,7 @@ def unjudged(roots: list[Cursor], release: tuple[int, int]) -> list[tuple[str, s
         if key in present and replaces(each, release):
             if _validator(each.schema) is None:
                 found.append(
-                    (each.place.origin.path, f"the schema of {each.name} is none: its objects were not judged")
+                    (each.place.origin.path, f"the schema of {each.name} is invalid: its objects were not checked")
                 )
             why = Judge().unjudged(each.schema)
             found += [(each.place.origin.path, f"a CEL rule of {each.name} was not judged: {w}") for w in why]

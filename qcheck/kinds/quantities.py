@@ -87,16 +87,14 @@ def _kilo(root: Cursor, identity: ObjectId, each: FoundQuantity) -> Iterator[Pro
     text = each.value
     if isinstance(text, str) and text.endswith("K") and text[:-1].replace(".", "", 1).isdigit():
         meant = f"{text[:-1]}k is {text[:-1]} thousand, {text[:-1]}Ki is {text[:-1]} x 1024"
-        yield _problem(root, identity, each, f"{text} has the suffix K, which no quantity has: {meant}")
+        yield _problem(root, identity, each, f"{text} has the suffix K, which does not exist: {meant}")
 
 
 def _suspicious(root: Cursor, identity: ObjectId, each: FoundQuantity, quantity: Quantity) -> Iterator[Problem]:
     name, text = each.resource, quantity.text
     if _counts_bytes(name) and text.endswith(_SUB_UNITS):
         digits = text.rstrip("mun")
-        said = (
-            f"{text} of {name} is {_fraction(quantity)} bytes: m is a thousandth; {digits}Mi or {digits}M may be meant"
-        )
+        said = f"{text} of {name} is {_fraction(quantity)} bytes: m is a thousandth; {digits}Mi or {digits}M may be intended"
         yield _problem(root, identity, each, said)
     elif name == "memory" and each.is_quota and 0 < quantity.units < MEBIBYTE:
         said = f"a memory quota of {text} is {quantity.units} bytes, less than 1Mi: is a suffix such as Gi missing?"
@@ -105,7 +103,7 @@ def _suspicious(root: Cursor, identity: ObjectId, each: FoundQuantity, quantity:
         said = f"{text} of {name} is a fraction of a device: Kueue rounds it up to {quantity.units}"
         yield _problem(root, identity, each, said)
     elif (is_accelerator(name) or name in ("cpu", "pods")) and quantity.units >= 10**6:
-        yield _problem(root, identity, each, f"{text} of {name} is {quantity.units:,}: is the suffix meant?")
+        yield _problem(root, identity, each, f"{text} of {name} is {quantity.units:,}: is the suffix intended?")
 
 
 def _counts_bytes(name: str) -> bool:

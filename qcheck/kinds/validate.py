@@ -143,7 +143,7 @@ def _of_configuration(root: Cursor, identity: ObjectId, failure: Failure) -> Pro
     text, fix, check = f"{path}: {failure.text}", failure.fix, failure.check
     if failure.code == "unknown-field":
         check = "CFG-KEY"
-        text = f'unknown field "{path}": the manager of this release does not start with it'
+        text = f'unknown field "{path}": the manager of this release does not start with this field'
         fix = f"write {failure.near}" if failure.near else "remove it"
     return Problem(
         code="configuration-rejected",

@@ -54,7 +54,7 @@ def _candidates(top: Cursor, problems: list[Problem]) -> Iterator[tuple[int, Cur
             inner = root(embedded(text.document, text.route, text.text() or ""))
         except NotYaml as error:
             if text.route[-1] == KEY:
-                message = f"the configuration of Volcano's scheduler is no valid YAML: {error}"
+                message = f"the configuration of Volcano's scheduler is not valid YAML: {error}"
                 found = Problem(
                     code="configuration-rejected", place=place(text), message=message, help="", object=object_id(top)
                 )

@@ -64,7 +64,7 @@ def schedule(
     pods = [w for w in wanted if w.count > 0]
     if not cluster.has_nodes:
         place = next((w.template.place for w in pods), None)
-        message = "no node pool and no Node was read, so nothing is known of where the pods could run"
+        message = "no node pool and no Node was read, so it is unknown where the pods can run"
         return Schedule(None, reasons=(Reason("NodesUnknown", "no-nodes", message, place),) if place else ())
     refused = tuple(r for each in pods for r in _never_created(cluster, each))
     if refused:
@@ -158,20 +158,20 @@ def _spread_unknown(pods: list[Wanted]) -> Iterator[Reason]:
         open_spreads = [s for s in each.template.spreads if s.counts_own or not s.is_plain]
         if open_spreads:
             key = open_spreads[0].key
-            message = f"pod set {each.pod_set.name} spreads over domains of {key}, which more than its own pods decides"
+            message = f"pod set {each.pod_set.name} spreads over domains of {key}, which depends on other pods too"
             yield Reason(UNSCHEDULABLE, "spread", message, open_spreads[0].place)
 
 
 def _not_judged(pods: list[Wanted]) -> Iterator[Reason]:
     for each in pods:
         if each.template.has_pod_affinity and not each.template.one_per_node:
-            message = f"pod set {each.pod_set.name} requires other pods near or far, which depends on what else runs"
+            message = f"pod set {each.pod_set.name} has required pod (anti-)affinity, which depends on other pods"
             place = each.template.place.at("affinity")
             yield Reason(UNSCHEDULABLE, "pod-affinity", message, place)
         if each.template.scheduling_gates:
             gates = ", ".join(each.template.scheduling_gates)
             message = (
-                f"pod set {each.pod_set.name} waits for the scheduling gate {gates}, which somebody else must lift"
+                f"pod set {each.pod_set.name} waits for the scheduling gate {gates}, which a controller must remove"
             )
             yield Reason(UNSCHEDULABLE, "scheduling-gate", message, each.template.place.at("schedulingGates"))
 
@@ -181,7 +181,7 @@ def _doubt(pods: list[Wanted], shapes: tuple[WantedPods, ...]) -> Reason:
     first = max(zip(pods, shapes, strict=True), key=lambda p: sum(not h.sure for h in p[1].hosts))
     groups = [h.group for h in first[1].hosts if h.possible]
     why = _uncertainty(groups, first[1]) or "the packing could not be decided within the bounds of the search"
-    message = f"pod set {first[0].pod_set.name} may or may not find room: {why}"
+    message = f"pod set {first[0].pod_set.name} may or may not fit: {why}"
     return Reason(
         code="NodesUnknown",
         cause="uncertain",
@@ -197,7 +197,7 @@ def _uncertainty(groups: list[NodeGroup], shape: WantedPods) -> str:
         return f"machines or count of {', '.join(unknown)} are not known"
     tainted = next((h for h in shape.hosts if h.possible and h.repels is not None), None)
     if tainted is not None:
-        return f"only an admission plugin would make it tolerate the taint {tainted.repels} of {tainted.group.name}"
+        return f"only an admission plugin can add a toleration of the taint {tainted.repels} of {tainted.group.name}"
     partly = [h.group.name for h in shape.hosts if h.possible and not h.sure]
     if partly:
         return f"only some nodes of {', '.join(partly)} may match"

@@ -75,7 +75,7 @@ class _Search:
     def _branch(self, posed: Posed) -> Answer:
         ways = self._ways(posed)
         if ways is None:
-            return Unknown("a node can be filled in too many ways to try them all")
+            return Unknown("a node can be filled in too many ways to try all of them")
         pod, options = ways
         cases: list[Case] = []
         for node, filling in options:

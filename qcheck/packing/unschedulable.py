@@ -71,7 +71,7 @@ def _own_label(cluster: Cluster, pod_set: PodSet, shape: WantedPods, key: str, n
             code=UNSCHEDULABLE, cause="selector", message=message, place=where, near=near, change=_select(key, values)
         )
     others = ", ".join(f"{k}={v}" for k, v in selector.items() if k != key)
-    message = f"pod set {pod_set.name} selects {wanted}, and its nodes are to have {others}: no node has both"
+    message = f"pod set {pod_set.name} selects {wanted}, and its nodes must have {others}: no node has both"
     return Reason(
         code=UNSCHEDULABLE, cause="selector", message=message, place=where, near=near, change=f"drop the selector {key}"
     )
@@ -130,7 +130,7 @@ def _size(pod_set: PodSet, shape: WantedPods, posed: Question, index: int) -> Re
         return None
     if all(posed.nodes[i].count == 0 for i in able):
         names = ", ".join(posed.nodes[i].label for i in able)
-        message = f"the nodes for pod set {pod_set.name} are gone: {names} has none and can get none"
+        message = f"the nodes for pod set {pod_set.name} do not exist: {names} has none and cannot add any"
         near = tuple(shape.hosts[i].group.count_place for i in able)
         return Reason(
             code=UNSCHEDULABLE, cause="capacity-gone", message=message, place=pod_set.template.place, near=near

@@ -27,7 +27,7 @@ OWN_GROUP = "qcheck.dev"
 ON_NODES = frozenset({"DaemonSet"})
 """Kinds that take from nodes by themselves."""
 MOST_NAMED = 3
-APART = "If these are several clusters, `qcheck init` writes settings that tell them apart; else delete one of the two."
+APART = "If these are several clusters, `qcheck init` writes settings for them; otherwise delete one of the two."
 
 
 class Distinct(Value):

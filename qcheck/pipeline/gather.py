@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 NOTHING_FOUND = "nothing relevant was found: no Kueue object, node pool or workload"
-NOTHING_HELD = "nothing was looked at: no cluster of the settings includes these files"
+NOTHING_HELD = "nothing was checked: no cluster in the settings includes these files"
 
 
 class Read(Value):

@@ -63,7 +63,7 @@ def merge(reports: Sequence[tuple[str, bytes]]) -> Result:
         return _merged([report for _, report in read], catalogue)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         culprit = next((name for name, report in read if not _is_whole(report, catalogue)), read[0][0])
-        raise MergeError(f"{culprit}: is not a whole report: {type(error).__name__} {error}") from None
+        raise MergeError(f"{culprit}: is not a complete report: {type(error).__name__} {error}") from None
 
 
 def _report(name: str, content: bytes) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def _report(name: str, content: bytes) -> dict[str, Any]:
     except ValueError as error:
         raise MergeError(f"{name}: is not JSON: {error}") from None
     if not isinstance(data, dict) or not {"summary", "inputs", "findings"} <= data.keys():
-        raise MergeError(f"{name}: is no report of `qcheck check --format json`")
+        raise MergeError(f"{name}: is not a report of `qcheck check --format json`")
     if data.get("schema") != 1:
         raise MergeError(f"{name}: has schema {data.get('schema')!r}; this release reads schema 1")
     return data

@@ -58,7 +58,7 @@ def read_question(path: str, form: type[P]) -> tuple[Document, P]:
     if loaded.faults:
         raise QuestionError([f"{f.spot.path}:{f.spot.span()[0]}: {f.message}" for f in loaded.faults])
     if len(loaded.documents) != 1:
-        raise QuestionError([f"{path}:1: one YAML document is wanted; this file has {len(loaded.documents)}"])
+        raise QuestionError([f"{path}:1: expected one YAML document; this file has {len(loaded.documents)}"])
     document = loaded.documents[0]
     try:
         return document, form.model_validate(document.data)

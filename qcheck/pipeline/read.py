@@ -89,7 +89,7 @@ def _patches(loaded: list[Loaded]) -> list[files.NotLoaded]:
 
     members = KustomizationTree(f.text for f in loaded).members()
     used = {path: member.path for member in reversed(members) for path in member.patch_files}
-    why = "a patch of {}: only rendering tells what it makes of its object (`render` in the settings)"
+    why = "a patch of {}: its result is known only after rendering (`render` in the settings)"
     present = {posixpath.normpath(f.text.path): f.text.path for f in loaded}
     return [files.NotLoaded(present[p], why.format(by), failed=False) for p, by in used.items() if p in present]
 

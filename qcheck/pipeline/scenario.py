@@ -69,7 +69,7 @@ class WorkloadPart(Part):
     queue: str | None = Field(None, pattern=r"^[^/]+/[^/]+$", description="NAMESPACE/LOCALQUEUE")
     priority_class: str | None = Field(None, alias="priorityClass")
     priority: int | None = None
-    created: int | None = Field(None, description="Seconds; the scenario's start if it is left out.")
+    created: int | None = Field(None, description="Seconds; default: the scenario's start.")
     pod_sets: list[PodSetPart] | None = Field(None, alias="podSets", min_length=1)
     manifest: str | None = Field(None, description="A file relative to the scenario; replaces podSets.")
     admitted: AdmittedPart | None = None
@@ -154,7 +154,7 @@ class ScenarioFile:
         if not found:
             why = "has no workload" if os.path.exists(path) else "does not exist"
         elif len(found) > 1:
-            why = f"has {len(found)} workloads; give each a file of its own"
+            why = f"has {len(found)} workloads; give each its own file"
         else:
             why = f"cannot be used: {found[0].not_read}"
         faults.append(at(self._document, (*place.route, "manifest"), f"{part.name}: {path} {why}"))

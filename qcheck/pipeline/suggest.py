@@ -175,7 +175,7 @@ class Workshop:
             self._reject(proposal, errors[0])
             return None
         if after.result.inputs.unjudged != self.start.result.inputs.unjudged:
-            self.rejected.setdefault(proposal.words, "the files could not be judged any more")
+            self.rejected.setdefault(proposal.words, "the changed files cannot be judged")
             return None
         return after
 
@@ -280,7 +280,7 @@ def _proof(clusters: Iterable[Cluster], asked: Iterable[Finding]) -> str:
     by_name = {c.name: c for c in clusters}
     overdrafts = [f for f in asked if f.rule is not None and f.rule.id == OVERDRAFT]
     sums = [_sum(by_name[f.cluster], str(f.data["resource"]), f.data["flavors"]) for f in overdrafts]
-    return "; ".join(s for s in sums if s) or "the rules find nothing more of it"
+    return "; ".join(s for s in sums if s) or "the rules report nothing more"
 
 
 def _sum(cluster: Cluster, resource: str, pools: Datum) -> str:

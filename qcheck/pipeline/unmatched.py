@@ -81,7 +81,7 @@ def _names(settings: Settings, at: Route, scope: ClusterScope | None, clusters: 
             names = {name for c in clusters for name in each.names(c)}
             if not any(matches_any(name, (pattern,)) for name in names):
                 sure = all(c.has_all(each.kind) for c in clusters)
-                message = f"{_dotted(each.key)} names {pattern}, and there is no {each.what} of that name"
+                message = f"{_dotted(each.key)} names {pattern}, but there is no {each.what} of that name"
                 yield _problem(_path(settings), (*at, *each.key, index), message, _known(each.what, names), sure)
     yield from _shares(settings, at, scope, clusters)
 
@@ -94,7 +94,7 @@ def _shares(
     mine = common if scope is None else {q: n for q, n in scope.policy.shares.items() if common.get(q) != n}
     queues = {name for c in clusters for tree in trees_of(c) for name in tree.queue}
     for queue in mine.keys() - queues:
-        message = f"shares names {queue}, and there is no queue of that name"
+        message = f"shares names {queue}, but there is no queue of that name"
         yield _problem(_path(settings), (*at, "shares", queue), message, _known("queue", queues))
 
 
@@ -137,7 +137,7 @@ def _prices(settings: Settings, clusters: Sequence[Cluster]) -> Iterator[Problem
     sure = all(c.has_all(NODES) for c in clusters)
     for name in settings.policy.prices:
         if name not in types:
-            message = f"prices names {name}, and no node pool has that machine type"
+            message = f"prices names {name}, but no node pool has that machine type"
             yield _problem(_path(settings), ("prices", name), message, _known("machine type", types), sure)
 
 
@@ -171,7 +171,7 @@ def _rules(path: str, at: Route, choice: RuleChoice) -> Iterator[Problem]:
     known = [name for r in catalogue.values() for name in (r.id, r.name)]
     for route, word in named:
         if choose(catalogue.values(), [word])[1]:
-            message = f"{_dotted(route[: len(at) + 1])} names {word}, and there is no such rule"
+            message = f"{_dotted(route[: len(at) + 1])} names {word}, but there is no such rule"
             yield _problem(path, route, message, _known("rule", known, word))
 
 
@@ -183,7 +183,7 @@ def _volcano(settings: Settings, clusters: Sequence[Cluster]) -> Iterator[Proble
     wanted = os.path.normpath(os.path.join(settings.root, named))
     used = (c.volcano_scheduler for c in clusters)
     if not any(s is not None and s.place is not None and os.path.normpath(s.place.origin.path) == wanted for s in used):
-        message = f"volcano.scheduler names {named}, which holds no configuration of Volcano's scheduler"
+        message = f"volcano.scheduler names {named}, which is not a configuration of Volcano's scheduler"
         yield _problem(_path(settings), ("volcano", "scheduler"), message, "Name the file with its actions and tiers.")
 
 

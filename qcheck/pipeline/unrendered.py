@@ -37,7 +37,7 @@ def kustomization_problem(top: Kustomization, missed: Sequence[tuple[Cursor, Kus
         fields = sorted({change.what for _, change in missed})
         facts.append(f"it changes {_names(map(_name, (f for f, _ in missed)))} ({', '.join(fields)})")
     if left.remote:
-        facts.append(f"it takes in {_names(left.remote)}, which qcheck never fetches")
+        facts.append(f"it uses {_names(left.remote)}, which qcheck never downloads")
     if left.opaque:
         facts.append(f"it uses {_names(field for field, _ in left.opaque)}, which qcheck never runs")
     if left.asked and not left.remote and not left.opaque and not installed("kustomize"):
@@ -45,7 +45,7 @@ def kustomization_problem(top: Kustomization, missed: Sequence[tuple[Cursor, Kus
     return Problem(
         CODE,
         place,
-        f"the kustomization {top.folder} is not rendered, so what it becomes was not read: {'; '.join(facts)}",
+        f"the kustomization {top.folder} is not rendered, so its output was not read: {'; '.join(facts)}",
         _how(
             f"kustomize build{' --enable-helm' if left.opaque else ''} {top.folder}", f"kustomize: {top.folder}", left
         ),
@@ -93,9 +93,9 @@ def _how(command: str, render: str, left: Left | None) -> str:
     """What to type."""
     piped = f"`{command} | qcheck check - .`"
     if left is not None and (left.remote or left.opaque):
-        return f"Check what it becomes: {piped}."
+        return f"Check its output: {piped}."
     return (
-        f"Render it with `qcheck check --render`, name it in the settings (`render: [{{{render}}}]`), or run {piped}."
+        f"Render it with `qcheck check --render`, list it in the settings (`render: [{{{render}}}]`), or run {piped}."
     )
 
 

@@ -84,7 +84,7 @@ def wished(clusters: Iterable[Cluster], amounts: Iterable[str], nodes: Iterable[
         groups = [g for c in known for g in supply_of(c).groups if g.name == pool]
         counts = [count for g in groups if (count := count_of(g)) is not None]
         if not counts:
-            why = "its number of nodes is not written as one" if groups else "there is no such node pool"
+            why = "its number of nodes is not a single value in the files" if groups else "there is no such node pool"
             raise Impossible(f"--add-nodes {text}: {why}")
         found += [Instead(place, str(value + int(more))) for place, value in counts]
     return found
@@ -101,7 +101,7 @@ def edit_of(instead: Instead) -> Edit:
     """Return the edit of the text that holds a value. Raises `Impossible`."""
     origin, route = instead.place.origin, instead.place.route
     if not isinstance(origin, Document) or not origin.has(route):
-        raise Impossible(f"{instead.place.line}: the value is not written there")
+        raise Impossible(f"{instead.place.line}: the value is not written here")
     try:
         (edit,) = Replace(route, instead.text).edits(origin)
     except Unsafe:

@@ -124,5 +124,5 @@ def _placed_line(placed: Placed) -> str:
 
 def _summary(judged: Judged) -> str:
     runs = [v.runs for _, v in judged.verdicts]
-    parts = [f"{runs.count(True)} run", f"{runs.count(False)} will not", f"{runs.count(None)} cannot be told"]
+    parts = [f"{runs.count(True)} run", f"{runs.count(False)} will not", f"{runs.count(None)} unknown"]
     return f"{plural(len(runs), 'workload')}: {', '.join(parts)}"

@@ -73,16 +73,16 @@ def now_lines(cluster: Cluster) -> Iterator[str]:
 
 def _paragraphs(found: Now) -> Iterator[tuple[str, list[str]]]:
     yield "quota in use", [_use(u) for u in found.uses]
-    yield "quota in use above the nodes that are there", [_over(o) for o in found.over]
+    yield "quota in use beyond the existing nodes", [_over(o) for o in found.over]
     yield "admitted, and not placed", [line for s in found.stuck for line in _stuck(s)]
-    yield "accelerators outside of any queue", [_outside(o) for o in found.outside]
+    yield "accelerators outside any queue", [_outside(o) for o in found.outside]
     yield "inactive queues", [_inactive(i) for i in found.inactive]
 
 
 def _use(use: Use) -> str:
     used, reserved = show_amount(use.resource, use.used), show_amount(use.resource, use.reserved)
     nominal = "no quota of its own" if use.nominal is None else f"of {show_amount(use.resource, use.nominal)}"
-    more = f", {reserved} with workloads that wait for their checks" if use.reserved > use.used else ""
+    more = f", {reserved} by workloads that wait for admission checks" if use.reserved > use.used else ""
     return f"{use.queue}: {used} {nominal} {use.resource} in {use.flavor}{more}"
 
 
@@ -95,7 +95,7 @@ def _stuck(found: Stuck) -> Iterator[str]:
     left = len(found.pods) - MOST_PODS
     more = f" and {left} more" if left > 0 else ""
     yield f"{_name(found.owner)}: {', '.join(found.pods[:MOST_PODS])}{more}"
-    yield f"  qcheck: {found.reason or 'fits on a node by what was read'}"
+    yield f"  qcheck: {found.reason or 'fits on a node, as far as known'}"
     yield f"  kube-scheduler: {found.event}"
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CLAIMS = ("owner", "quota", "held by", "comes back", "within", "because")
 STANCES = ("queue", "cohort", "within queue", "reclaim", "borrow", "what it does")
 PARTS = ("rule", "severity", "demand")
-NOTHING_LENT = "No queue lends anything that another could hold."
+NOTHING_LENT = "No queue lends quota that another queue can use."
 _SHOWN = 6
 
 
@@ -77,11 +77,11 @@ def _text_of(matrix: Matrix, many: bool) -> str:
     lent = _table([CLAIMS, *(claim_cells(c) for c in matrix.claims)]) if matrix.claims else f"{NOTHING_LENT}\n"
     policies = _table([STANCES, *(stance_cells(s) for s in matrix.stances)])
     profile = f"\n{_profile(matrix)}\n\n{_table(profile_rows(matrix))}" if matrix.profile else ""
-    return f"{title}What is lent, and how it comes back\n\n{lent}\nWhat each queue's policies do\n\n{policies}{profile}"
+    return f"{title}Lent quota and how it is reclaimed\n\n{lent}\nEffect of the policies\n\n{policies}{profile}"
 
 
 def _profile(matrix: Matrix) -> str:
-    return f"What the profile {matrix.profile} asks for"
+    return f"Requirements of the profile {matrix.profile}"
 
 
 def profile_rows(matrix: Matrix) -> list[tuple[str, ...]]:
@@ -143,7 +143,7 @@ def _markdown_of(matrix: Matrix, many: bool) -> str:
     profile = ""
     if matrix.profile:
         profile = f"\n## {_profile(matrix)}\n\n{_markdown_table(PARTS, profile_rows(matrix)[1:])}"
-    return f"{title}## What is lent, and how it comes back\n\n{lent}\n## What each queue's policies do\n\n{policies}{profile}"
+    return f"{title}## Lent quota and how it is reclaimed\n\n{lent}\n## Effect of the policies\n\n{policies}{profile}"
 
 
 def _markdown_table(headers: Sequence[str], rows: Iterable[tuple[str, ...]]) -> str:
@@ -156,10 +156,10 @@ def render_html(matrices: Sequence[Matrix]) -> str:
     for matrix in matrices:
         if len(matrices) > 1:
             body.append(tag("h2", f"cluster {matrix.cluster}"))
-        body.append(tag("h3", "What is lent, and how it comes back"))
+        body.append(tag("h3", "Lent quota and how it is reclaimed"))
         claims = [claim_cells(c) for c in matrix.claims]
         body.append(_html_table(CLAIMS, claims) if claims else tag("p", NOTHING_LENT))
-        body.append(tag("h3", "What each queue's policies do"))
+        body.append(tag("h3", "Effect of the policies"))
         body.append(_html_table(STANCES, [stance_cells(s) for s in matrix.stances]))
         if matrix.profile:
             body.append(tag("h3", _profile(matrix)))

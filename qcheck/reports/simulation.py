@@ -121,7 +121,7 @@ def steps(run: Simulated) -> Iterator[str]:
     if len(events) > MOST_EVENTS:
         yield f"... {plural(len(events) - MOST_EVENTS, 'more step')}: --format json has all of them"
     if not events:
-        yield "nothing is admitted and nothing is preempted"
+        yield "no admissions and no preemptions"
 
 
 def _cycle_lines(record: CycleRecord, start: int) -> Iterator[str]:
@@ -158,9 +158,9 @@ def ending(run: Simulated) -> Iterator[str]:
     waiting = [*((w.job.name, w.job.queue, _why(w.site, w.reason)) for w in timeline.waiting)]
     waiting += [(b.workload, b.queue, b.message) for b in run.barred]
     if timeline.outcome is End.CYCLING:
-        yield f"{at}  does not come to rest: the same workloads are admitted and preempted over and over"
+        yield f"{at}  does not settle: the same workloads are admitted and preempted repeatedly"
     else:
-        yield f"{at}  nothing moves any more"
+        yield f"{at}  no further changes"
     yield f"{plural(len(waiting), 'workload')} waiting, {len(timeline.running):,} with quota"
     for name, queue, why in sorted(waiting)[:MOST_PENDING]:
         yield f"  {name} in {queue}: {why}"
@@ -226,7 +226,7 @@ def render_change(before: Simulated, after: Simulated, names: tuple[str, str]) -
     ]
     if len(changes) > MOST_EVENTS:
         lines.append(f"... and {len(changes) - MOST_EVENTS:,} more: --format json has all of them")
-    lines += ["every workload fares as before"] if not changes else []
+    lines += ["no workload has a different outcome"] if not changes else []
     for name, run in zip(names, (before, after), strict=True):
         lines += ["", f"{name}: ends {run.timeline.outcome}", *_table(lanes(run))]
     return "\n".join(map(plain, lines)).rstrip() + "\n"

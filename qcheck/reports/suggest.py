@@ -60,7 +60,7 @@ def _lines(found: Suggestions) -> Iterator[str]:
         yield from _told(number, each, len(found.asked))
     if not found.alternatives:
         yield ""
-        yield "no edit of a value resolves this"
+        yield "no change of a value resolves this"
     if found.rejected:
         yield ""
         yield "tried and rejected"

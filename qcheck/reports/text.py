@@ -69,7 +69,7 @@ def finding_lines(found: Finding, paint: Paint, many: bool) -> Iterator[str]:
     left = len(found.related) - MOST_PLACES
     notes = [
         ("note", f"and {plural(left, 'more place')}" if left > 0 else ""),
-        ("note", "" if found.certain else "rests on an estimate, or on facts that may be written elsewhere"),
+        ("note", "" if found.certain else "depends on an estimate, or on objects that may be defined elsewhere"),
         ("help", plain(help_of(found))),
     ]
     pad = " " * _margin(found)

@@ -45,7 +45,7 @@ AUTO = "auto"
 def below_root(path: str) -> str:
     parts = path.replace("\\", "/").split("/")
     if path.startswith(("/", "~")) or ":" in parts[0] or ".." in parts:
-        raise ValueError(f"{path!r} leaves the folder of the settings file; put the file further up instead")
+        raise ValueError(f"{path!r} is outside the folder of the settings file; move the settings file up")
     return path
 
 
@@ -57,7 +57,7 @@ def pattern_below_root(pattern: str) -> str:
 
 def a_pattern(pattern: str) -> str:
     if not Pattern(pattern).is_valid:
-        raise ValueError(f"{pattern!r} is no pattern as in a .gitignore")
+        raise ValueError(f"{pattern!r} is not a .gitignore pattern")
     return pattern
 
 
@@ -76,7 +76,7 @@ def one_tool(part: R) -> R:
     if (part.kustomize is None) == (part.helm is None):
         raise ValueError("name either kustomize or helm")
     if part.kustomize is not None and (part.values or part.release or part.namespace):
-        raise ValueError("values, release and namespace belong to helm")
+        raise ValueError("values, release and namespace apply only to helm")
     return part
 
 
@@ -88,5 +88,5 @@ def has_inputs(part: C) -> C:
 
 def clusters_or_renders(part: S) -> S:
     if part.clusters and part.render and part.render != AUTO:
-        raise ValueError("with clusters, each render belongs to one of them")
+        raise ValueError("with clusters, set render in a cluster")
     return part

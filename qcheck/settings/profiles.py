@@ -21,7 +21,7 @@ class Part(Value):
 PROFILES: dict[str, tuple[Part, ...]] = {
     RESERVED_AND_SHARED: (
         Part("QC412", "error", "Reserved queues do not borrow, and shared queues can."),
-        Part("QC308", "error", "Reserved queues take what they lend back from anyone (reclaimWithinCohort: Any)."),
+        Part("QC308", "error", "Reserved queues reclaim what they lend from any borrower (reclaimWithinCohort: Any)."),
         Part(
             "QC305",
             "error",
@@ -31,8 +31,8 @@ PROFILES: dict[str, tuple[Part, ...]] = {
         Part("QC313", "error", "That priority is not so low that the autoscaler ignores the pods."),
         Part("QC306", "error", "Kueue and kube-scheduler rank workloads alike."),
         Part("QC312", "error", "Workloads in shared queues survive eviction."),
-        Part("QC311", "warning", "They are gone in time when the owner comes back."),
-        Part("QC315", "error", "Node agents are not what makes room."),
+        Part("QC311", "warning", "Their pods stop in time when the owner reclaims."),
+        Part("QC315", "error", "kube-scheduler does not evict node agents to make room."),
     )
 }
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Locate = Callable[[Route], str]
     """A route in the settings to `file:line`."""
 
-HINT = "`qcheck schema config` prints what may be written, docs/settings.md explains it."
+HINT = "`qcheck schema config` prints the schema; docs/settings.md explains the keys."
 LARGEST = 1_000_000
 TOML_LINE = re.compile(r"at line (\d+)")
 """Where tomllib says that something is wrong; it says no line for the end of the file."""
@@ -76,7 +76,7 @@ def _text(path: str, shown: str) -> str:
     except OSError as error:
         raise SettingsError([f"{shown}: {error.strerror or error}"], "Name another file with --config.") from None
     if len(raw) > LARGEST:
-        raise SettingsError([f"{shown}:1: larger than {LARGEST:,} bytes, which is no settings file"])
+        raise SettingsError([f"{shown}:1: larger than {LARGEST:,} bytes, which is too large for a settings file"])
     try:
         return decode(raw)
     except NotText as error:
@@ -94,7 +94,7 @@ def _yaml(shown: str, text: str) -> tuple[object, Locate]:
         raise SettingsError([f"{f.spot.path}:{f.spot.span()[0]}: {f.message}" for f in loaded.faults], HINT)
     if len(loaded.documents) > 1:
         second = loaded.documents[1].span(())[0]
-        raise SettingsError([f"{shown}:{second}: a second document; settings are one"], HINT)
+        raise SettingsError([f"{shown}:{second}: a second document; settings must be one document"], HINT)
     if not loaded.documents:
         return None, lambda _: shown
     document = loaded.documents[0]
@@ -168,9 +168,9 @@ def _message(error: ErrorDetails, route: Route) -> str:
         case "string_type" if isinstance(error["input"], (int, float)) and route[-1:] in (("kueue",), ("version",)):
             return "write the release in quotes: YAML reads 0.20 as the number 0.2"
         case "string_pattern_mismatch" if route[-1:] == ("kueue",):
-            return f'{error["input"]!r} is no release of Kueue; write it like "0.19"'
+            return f'{error["input"]!r} is not a release of Kueue; write it as in "0.19"'
         case "string_pattern_mismatch" if route[-1:] == ("version",):
-            return f'{error["input"]!r} is no release; write it like "0.17"'
+            return f'{error["input"]!r} is not a release; write it as in "0.17"'
     return error["msg"].replace("Input should be", "should be") + _given(error["input"])
 
 

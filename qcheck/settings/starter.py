@@ -39,7 +39,7 @@ def starter(cluster: Cluster, proposed: Sequence[Proposed], missing_tools: Colle
 
 def _basics(cluster: Cluster) -> Iterator[Entry]:
     above = (
-        "Settings of qcheck. docs/settings.md explains them, `qcheck schema config` prints their JSON Schema.",
+        "Settings for qcheck. docs/settings.md explains them, `qcheck schema config` prints their JSON Schema.",
         f"Written by `qcheck init` from what it found ({_found(cluster)}).",
     )
     yield Entry("version", 1, above=above)
@@ -62,14 +62,14 @@ def _clusters(proposed: Sequence[Proposed], missing: Collection[str]) -> Iterato
     if all(p.name for p in proposed):
         above = (
             "",
-            "The environments that directories, values and tfvars tell apart. Check the names, the patterns and what is",
+            "The environments found in directories, values and tfvars. Check the names, the patterns and what is",
             "rendered: a file may belong to several clusters.",
         )
         yield Entry("clusters", {p.name: _cluster(p, missing) for p in proposed}, above=above)
         return
     renders = [_written(r) for p in proposed for r in p.renders if r.tool not in missing]
     if renders:
-        note = "What is rendered, with kustomize and helm as they are installed, instead of being read as it is."
+        note = "Sources to render with the installed kustomize and helm, instead of reading them directly."
         yield Entry("render", renders, above=("", note))
 
 
@@ -101,7 +101,7 @@ def _of(proposed: Proposed) -> str:
 def _capacity(pools: Sequence[NodePool]) -> Iterator[Entry]:
     autoscaled = [pool for pool in pools if pool.is_autoscaled and not pool.count_unknown]
     if autoscaled:
-        above = ("", f"autoscaled: max, or min, or desired: what these count as: {', '.join(map(_range, autoscaled))}")
+        above = ("", f"autoscaled: max, min or desired; how these pools count: {', '.join(map(_range, autoscaled))}")
         yield Entry("capacity", {"autoscaled": "max"}, above=above)
 
 
@@ -109,12 +109,12 @@ def _examples(cluster: Cluster) -> Iterator[str]:
     """Lines to put in: what is not known, what looks like a pattern, and where known findings go."""
     unknown = [pool for pool in cluster.pools if pool.why_unknown and ".tfvars" not in pool.why_unknown]
     if unknown:
-        yield from ("", "Not known, so nothing can be said about quota on them:")
+        yield from ("", "Unknown, so quota on them cannot be checked:")
         yield from (f"  {pool.name}: {pool.why_unknown}" for pool in unknown)
         allocatable = {"cpu": "96", "memory": "900Gi", "nvidia.com/gpu": 8}
         yield from to_yaml([Entry("instanceTypes", {"the.type": {"allocatable": allocatable}})]).splitlines()
     yield from _queues(cluster.queues)
-    yield from ("", "Findings that are known and shall not fail the gate; `qcheck baseline write` makes the file.")
+    yield from ("", "Known findings that do not fail the gate; `qcheck baseline write` creates the file.")
     yield from to_yaml([Entry("baseline", "qcheck-baseline.json")]).splitlines()
 
 
@@ -129,6 +129,6 @@ def _queues(queues: Sequence[ClusterQueue]) -> Iterator[str]:
     if reserved and shared:
         yield from (
             "",
-            "It looks like the reserved/shared pattern. With these lines its rules are held (QC412 and others):",
+            "This looks like the reserved/shared pattern. These lines enable its rules (QC412 and others):",
         )
         yield from to_yaml([Entry("queues", {"reserved": reserved, "shared": shared})]).splitlines()

@@ -215,7 +215,7 @@ class _Search:
         if not os.path.exists(target):
             self.not_read.append(NotLoaded(shown(link), "a link that points to nothing", failed=False))
         elif os.path.commonpath([border, target]) != border:
-            self.not_read.append(NotLoaded(shown(link), "a link that leaves the tree", failed=False))
+            self.not_read.append(NotLoaded(shown(link), "a link to outside the tree", failed=False))
         elif os.path.isdir(target):
             self.walk(link, target, Ignored(border, target))
         elif os.path.isfile(target):

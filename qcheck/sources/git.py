@@ -38,7 +38,7 @@ def root_of(path: str = ".") -> str:
     """The root of the git repository that `path` is in. Raises `GitError`."""
     root = repository(os.path.realpath(path))
     if root is None:
-        raise GitError(f"{path} is in no git repository", "run it inside one, or compare two directories")
+        raise GitError(f"{path} is not in a git repository", "run it inside one, or compare two directories")
     return root
 
 
@@ -48,7 +48,7 @@ def commit(revision: str, root: str) -> str:
         return _git(root, "rev-parse", "--verify", "--quiet", f"{_safe(revision)}^{{commit}}").decode().strip()
     except GitError:
         hint = "fetch it first; in CI, check out with the full history (actions/checkout: `fetch-depth: 0`)"
-        raise GitError(f"git knows no commit named {revision!r}", hint) from None
+        raise GitError(f"git has no commit {revision!r}", hint) from None
 
 
 def merge_base(one: str, other: str, root: str) -> str:
@@ -148,7 +148,7 @@ def _shown(path: str, root: str) -> str:
 
 def _safe(revision: str) -> str:
     if not revision or revision.startswith("-") or any(ch.isspace() or ch == "\0" for ch in revision):
-        raise GitError(f"{revision!r} is no name of a commit")
+        raise GitError(f"{revision!r} is not a commit")
     return revision
 
 

@@ -226,7 +226,7 @@ class _Kubectl:
         try:
             return json.loads(done.stdout)
         except ValueError as error:
-            raise Refused(f"kubectl get {words[0]} wrote something that is not JSON: {error}") from None
+            raise Refused(f"kubectl get {words[0]} did not return JSON: {error}") from None
 
     def _run(self, words: list[str], seconds: int | None = None) -> subprocess.CompletedProcess[str]:
         seconds = seconds or 2 * SECONDS

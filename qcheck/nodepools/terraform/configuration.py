@@ -298,7 +298,7 @@ def too_much(root: Instance) -> Problem:
     """For a configuration that takes more to evaluate than it may; it stands where its first resource or module is."""
     block = next(iter([*root.module.resources.values(), *root.module.calls]))
     document, route = block.document(None)
-    message = f"working out this configuration takes more than {MOST_STEPS:,} steps; its node pools were not read"
+    message = f"evaluating this configuration takes more than {MOST_STEPS:,} steps; its node pools were not read"
     return Problem("limit", Place(document, route), message, HINT)
 
 

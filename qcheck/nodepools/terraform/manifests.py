@@ -79,5 +79,5 @@ def _may_be_a_pool(manifest: Cursor, called: str) -> bool:
 
 def _problem(resource: Resource, at: Cursor) -> Problem:
     assert isinstance(at.data, Unresolved)
-    message = f"{at.route[-1]} of {resource.address} is {at.data.expression}: whether it describes nodes cannot be told"
+    message = f"{at.route[-1]} of {resource.address} is {at.data.expression}: it is unknown whether it describes nodes"
     return Problem("capacity-unknown", place(at), message, f"If it is a node pool, {resource.hint}.")

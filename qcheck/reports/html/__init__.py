@@ -54,7 +54,7 @@ def render(result: Result) -> str:
         _findings(groups, many),
         _statistics(result) if shows_statistics(result) else None,
         _quiet(result),
-        tag("footer", f"qcheck {__version__} looked at {looked_at(result)}."),
+        tag("footer", f"qcheck {__version__} checked {looked_at(result)}."),
     )
     return document("qcheck report", body)
 
@@ -163,7 +163,7 @@ def _legend(cluster: Cluster, look: Look) -> Html:
     kinds = [k for k in (("daemon", "DaemonSet"), ("kept", "reserve"), ("free", "free")) if k[0] in seen]
     shown = [(look.of(name), name) for name in look.names] + kinds
     items = [tag("span", tag("i", cls=cls), name) for cls, name in shown]
-    note = "Laid out in order of size: on the cluster, who comes first decides who gets which node."
+    note = "Placed in order of size: on the cluster, the order of arrival decides which pod gets which node."
     return tag("div", items, tag("div", note, cls="quiet"), cls="legend")
 
 

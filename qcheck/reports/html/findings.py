@@ -31,7 +31,7 @@ def card(found: Finding, number: int, many: bool, followers: Sequence[Html] = ()
             tag("a", found.rule.id, href=url_of(found)),
             tag("span", found.rule.name, cls="rule-name"),
             [tag("span", f"cluster {name}", cls="chip") for name in found.clusters if many],
-            tag("span", "likely", cls="chip", title="rests on an estimate or on facts elsewhere")
+            tag("span", "likely", cls="chip", title="depends on an estimate or on objects defined elsewhere")
             if not found.certain
             else None,
             tag("a", "#", href=f"#f{number}", cls="self", aria_label="link to this finding"),

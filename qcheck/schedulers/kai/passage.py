@@ -46,12 +46,12 @@ def _without_queue(cluster: Cluster, job: KaiJob, shard: Shard | None) -> Passag
     """A job stays pending without a leaf queue; the queues of KAI's chart may exist all the same."""
     name, place = job.queue.name, job.queue.place or job.workload.name_place
     if name in CHART_QUEUES and name not in {q.name for q in cluster.kai_queues}:
-        message = f"queue {name} comes from KAI's chart, and what it allows is not known here"
+        message = f"queue {name} comes from KAI's chart, so its limits are not known"
         return Passage(name, None, (Reason("QueueUnknown", "kai-queue", message, place),), _starts(cluster, job))
     if shard is not None and name in shard.inner:
         message = f"queue {name} has queues below it and runs no jobs"
     else:
-        message = f"there is no queue {name} that the job's scheduler sees"
+        message = f"there is no queue {name} in the job's shard"
     certain = cluster.has_all("Queue")
     return Passage(name, False if certain else None, (Reason(NO_QUEUE, "kai-queue", message, place),))
 

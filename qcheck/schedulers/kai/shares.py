@@ -140,7 +140,7 @@ def _reclaims(shard: Shard) -> bool:
 
 def _reclaimable(shard: Shard, queue: KaiQueue, share: float) -> Reclaimable:
     if not _reclaims(shard):
-        return Reclaimable(0, (), "the shard has no action reclaim: what others hold comes back when they finish")
+        return Reclaimable(0, (), "the shard has no action reclaim: queues get capacity back only when others finish")
     if not share:
         return NOTHING_TO_RECLAIM
     holders = tuple(sorted(q.name for q in shard.leaves if q.name != queue.name))
@@ -178,15 +178,15 @@ def _notes(
 
 def _why_nothing(queue: KaiQueue, terms: KaiTerms) -> str:
     if not terms.quota and not terms.weight:
-        return f"{queue.name} has neither quota nor overQuotaWeight: it gets only what no other queue wants"
-    return f"{queue.name} gets nothing while all queues are busy: quotas, priorities and weights of others come first"
+        return f"{queue.name} has neither quota nor overQuotaWeight: it gets only capacity that no other queue wants"
+    return f"{queue.name} gets nothing while all queues are busy: other queues come first by quota, priority and weight"
 
 
 def _history(busy: Busy) -> Iterator[ShareNote]:
     """Said once, at the first queue."""
     spec = busy.shard.spec
     if not busy.usage.is_given:
-        yield ShareNote("no-usage", "past usage is taken as 0; give it with --usage", None)
+        yield ShareNote("no-usage", "past usage is assumed to be 0; set it with --usage", None)
     elif spec is None or spec.usage is None:
         place = None if spec is None else spec.place.at("spec", "usageDBConfig")
         yield ShareNote("history-off", "the shard has no usageDBConfig, so KAI reads no past usage there", place)

@@ -158,7 +158,7 @@ def _unread(workload: Workload) -> Iterator[Reason]:
         yield Reason("NotRead", "not-read", workload.not_read, workload.name_place)
     for pod_set in workload.pod_sets:
         if pod_set.template.claim_templates or pod_set.template.claims:
-            message = f"pod set {pod_set.name} claims devices by ResourceClaim, which are not counted here"
+            message = f"pod set {pod_set.name} claims devices by ResourceClaim, which qcheck does not count"
             yield Reason("DeviceClaims", "device-claims", message, pod_set.template.place.at("resourceClaims"))
 
 
@@ -291,7 +291,7 @@ def _short(queue: ClusterQueue, decided: Decision) -> Reason:
 def _waiting(cluster: Cluster, use: CheckUse) -> Reason:
     """Quota is reserved; an admission check may still keep the workload, for reasons outside of the repository."""
     check = cluster.admission_check[use.name]
-    message = f"quota is reserved; then it waits for the admission check {use.name} ({check.controller})"
+    message = f"quota is reserved, but it then waits for the admission check {use.name} ({check.controller})"
     return Reason(UNSATISFIED, ELSEWHERE if check.is_multikueue else "admission-check", message, use.place)
 
 

@@ -205,7 +205,7 @@ class Assigner:
             f"{resource}, which {self._queue.name} does not cover (it covers {covered})",
             place=place_of(asking.pod_set, resource),
             near=(self._queue.place.at("spec", "resourceGroups"),),
-            change=f"add {resource} to coveredResources of {self._queue.name}, or drop the request",
+            change=f"add {resource} to coveredResources of {self._queue.name}, or remove the request",
             resource=resource,
         )
 
@@ -280,7 +280,7 @@ class Assigner:
             f"{show_amount(resource, reach)} (nominal {show_amount(resource, own)}{_beyond(resource, reach - own)})",
             place=place_of(asking.pod_set, resource),
             near=self._quota_places(cell),
-            change=f"raise the reach of {queue} for {resource} in {flavor} by "
+            change=f"raise the quota or borrowing limit of {queue} for {resource} in {flavor} by "
             f"{show_amount(resource, self._used.get(cell, 0) + asked - reach)}, or ask for less",
             flavor=flavor,
             resource=resource,
@@ -335,7 +335,7 @@ def _sum(demand: PodSetDemand, resource: str, asked: int, before: int) -> str:
         shown = f"{demand.count} x {show_amount(resource, own // demand.count)} = {shown}"
     text = f"pod set {demand.pod_set.name} asks for {shown} {resource}"
     beside = asked - own + before
-    return f"{text} beside {show_amount(resource, beside)} of other pods" if beside > 0 else text
+    return f"{text} in addition to {show_amount(resource, beside)} of other pods" if beside > 0 else text
 
 
 def _beyond(resource: str, extra: int) -> str:

@@ -79,13 +79,13 @@ def _topology_miss(
     place = pod_set.topology.place if pod_set.topology else pod_set.template.place
     if not asks_topology(pod_set):
         if flavor.topology and not is_topology_only(cluster, queue):
-            message = f"flavor {flavor.name} serves only pods that ask for a topology"
+            message = f"flavor {flavor.name} is only for pods that ask for a topology"
             return Miss("topology", message, place, flavor.place.at("spec", "topologyName"))
         return None
     if not flavor.topology:
         if asked.isdisjoint(group.covered):
             return None
-        message = f"the pods ask for a topology and flavor {flavor.name} has none"
+        message = f"the pods ask for a topology, but flavor {flavor.name} has none"
         return Miss("topology", message, place, flavor.name_place)
     return _level_miss(cluster, flavor, pod_set, place)
 
@@ -97,7 +97,7 @@ def _level_miss(cluster: Cluster, flavor: ResourceFlavor, pod_set: PodSet, place
         return None
     missing = next((level for level in asked.levels if level not in topology.levels), None)
     if missing is None and not asked.levels and not asked.unconstrained:
-        message = f"the pods ask for no level of topology {topology.name}, and do not say that any will do"
+        message = f"the pods request no level of topology {topology.name}, not even an unconstrained one"
         return Miss("topology", message, place, flavor.place.at("spec", "topologyName"))
     if missing is None:
         return None
@@ -140,7 +140,7 @@ def _label_miss(flavor: ResourceFlavor, pod_set: PodSet, keys: set[str]) -> Miss
         message = f"the pods' required node affinity excludes the labels of flavor {flavor.name}"
         return Miss("affinity", message, place.at("affinity", "nodeAffinity"), near)
     has = flavor.node_labels.get(wrong)
-    message = f"the pods select {wrong}={selection.selector[wrong]}, flavor {flavor.name} has {wrong}={has}"
+    message = f"the pods select {wrong}={selection.selector[wrong]}, but flavor {flavor.name} has {wrong}={has}"
     return Miss(
         cause="selector",
         message=message,

@@ -47,7 +47,7 @@ def _reasons(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactive]:
     yield from _conflicts(cluster, queue)
     yield from _missing_topologies(cluster, queue)
     if queue.parent and cohort_tree(cluster).is_below_cycle(queue.parent):
-        message = f"the parents of cohort {queue.parent} form a cycle, which leaves {queue.name} out of scheduling"
+        message = f"the parents of cohort {queue.parent} form a cycle, so Kueue does not schedule {queue.name}"
         yield Inactive("HasCycle", message, queue.parent_place)
 
 
@@ -85,7 +85,7 @@ def _check(cluster: Cluster, use: CheckUse) -> Iterator[Inactive]:
         wanted = "ProvisioningRequestConfig" if check.is_provisioning else "MultiKueueConfig"
         yield from _parameters(cluster, check, wanted)
     else:
-        message = f"the admission check {check.name} is served by {check.controller}, which is not part of Kueue"
+        message = f"the admission check {check.name} belongs to {check.controller}, which is not part of Kueue"
         yield Inactive("AdmissionCheckInactive", message, check.place.at("spec", "controllerName"), certain=False)
 
 

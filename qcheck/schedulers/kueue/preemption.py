@@ -153,7 +153,7 @@ def _outcome(known: Known, loan: Loan) -> tuple[str, str]:
     """What the owner's reclaimWithinCohort does to one borrower, and why."""
     reclaim = loan.owner.preemption.reclaim
     if reclaim == NEVER:
-        return NO, "reclaimWithinCohort is Never: the quota is back when the borrowers finish"
+        return NO, "reclaimWithinCohort is Never: the quota returns only when the borrowers finish"
     if reclaim == "Any":
         return ALWAYS, "reclaimWithinCohort is Any: borrowers of every priority are preempted"
     mine, theirs = known.ranks.get(loan.owner.name), known.ranks.get(loan.borrower.name)
@@ -182,38 +182,38 @@ def _effects(cluster: Cluster, queue: ClusterQueue, fair: bool, differ: bool) ->
     if policy.within_queue == NEVER:
         yield "its workloads do not preempt each other"
     elif _never_simulated(cluster, queue, fair):
-        yield f"withinClusterQueue {policy.within_queue} never acts: nominalQuota is 0, so that every workload borrows"
+        yield f"withinClusterQueue {policy.within_queue} has no effect: nominalQuota is 0, so every workload borrows"
     else:
         newer = " or of the same and newer" if policy.within_queue != "LowerPriority" else ""
         yield f"its workloads preempt its own of lower priority{newer}"
     if cohort_tree(cluster).root(queue.name) is None:
-        yield "it is in no cohort: only withinClusterQueue counts"
+        yield "it is in no cohort: only withinClusterQueue applies"
         return
     if loans_of(cluster).main(queue) is None:
-        yield "it lends nothing that others could hold"
+        yield "it lends no quota that others can use"
     else:
         yield _reclaim_effect(policy, differ)
     yield from _borrow_effects(policy, fair)
     owners = [loan.owner.name for loan in loans_of(cluster).to(queue) if loan.is_reclaimable]
     if owners:
-        yield f"what it borrows can be taken back by {' and '.join(owners) if len(owners) < 4 else f'{len(owners)} owners'}"
+        yield f"borrowed quota can be reclaimed by {' and '.join(owners) if len(owners) < 4 else f'{len(owners)} owners'}"
 
 
 def _reclaim_effect(policy: Preemption, differ: bool) -> str:
     if policy.reclaim == NEVER:
-        return "what it lends comes back only when borrowers finish"
+        return "it gets lent quota back only when borrowers finish"
     if policy.reclaim == "Any":
-        return "it takes its own quota back from any borrower"
+        return "it reclaims its quota from any borrower"
     if not differ:
         return "reclaimWithinCohort LowerPriority is the same as Never, as all workloads have one priority"
-    return "it takes its own quota back from borrowers of strictly lower priority"
+    return "it reclaims its quota from borrowers of strictly lower priority"
 
 
 def _borrow_effects(policy: Preemption, fair: bool) -> Iterator[str]:
     if policy.borrow == NEVER:
         return
     if fair:
-        yield "borrowWithinCohort is not looked at, as fair sharing decides"
+        yield "borrowWithinCohort has no effect under fair sharing"
         return
     limit = f" of at most {policy.borrow_threshold}" if policy.borrow_threshold is not None else ""
     yield f"while borrowing it preempts other borrowers of lower priority{limit}"

@@ -73,7 +73,7 @@ def autoscaled_elsewhere(cluster: Cluster, workload: Workload) -> Reason | None:
     for use in queue.checks if queue else ():
         check = cluster.admission_check.get(use.name)
         if check is not None and check.is_multikueue:
-            text = f"the check {use.name} sends it to other clusters, where an elastic RayCluster cannot scale itself"
+            text = f"the check {use.name} sends it to other clusters, where an elastic RayCluster cannot scale"
             message = f"spec.enableInTreeAutoscaling: Forbidden: {text}"
             return Reason(code=REJECTED, cause="api-rejected", message=message, place=scaling, near=(use.place,))
     return None
@@ -148,7 +148,7 @@ def _counted(cluster: Cluster, group: Workload, name: str) -> Iterator[GroupFaul
     stated = f"{total} pod{'s' * (total != 1)}"
     yield GroupFault(
         place=_total_place(group),
-        message=f"the pod group {name} states {stated}, and there are {len(members)} ({names}): {waits}",
+        message=f"the pod group {name} states {stated}, but there are {len(members)} ({names}): {waits}",
         object=group.id,
         near=tuple((m.name_place, "also of this group") for m in members[1:3]),
         stated=total,

@@ -129,7 +129,7 @@ def _default_queue(cluster: Cluster, workload: Workload) -> str | None:
 
 def _why_outside(workload: Workload) -> str:
     if workload.framework is None and workload.id.kind == "RayJob":
-        return "its clusterSelector sends it to a cluster that is there, which is why Kueue leaves it alone"
+        return "its clusterSelector selects an existing cluster, so Kueue does not manage it"
     return f"no integration for {workload.id.kind} is enabled in Kueue's Configuration"
 
 
@@ -145,7 +145,7 @@ def _without_queue(cluster: Cluster, workload: Workload) -> Destination:
         or not is_managed_namespace(cluster, workload.namespace)
     ):
         return _unmanaged(workload, "it names no queue, so it runs outside of Kueue and its quota")
-    message = "it names no queue, and manageJobsWithoutQueueName keeps it suspended until it does"
+    message = "it names no queue, so manageJobsWithoutQueueName keeps it suspended"
     near = (manager.place.at("manageJobsWithoutQueueName"),)
     reason = Reason(
         code=SUSPENDED,
@@ -219,7 +219,7 @@ def _excluded(cluster: Cluster, workload: Workload) -> Iterator[tuple[bool, Reas
     manager = cluster.configuration
     if manager is None or is_managed_namespace(cluster, workload.namespace) is not False:
         return
-    message = f"managedJobsNamespaceSelector leaves out the namespace {workload.namespace}"
+    message = f"managedJobsNamespaceSelector excludes the namespace {workload.namespace}"
     near = (manager.place.at("managedJobsNamespaceSelector"),)
     yield (
         False,
@@ -274,7 +274,7 @@ def _namespace(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> Ite
     if known is not None:
         near = (*near, known.place.at("metadata", "labels"))
     if taken is None:
-        message = f"whether {queue.name} takes namespace {workload.namespace} depends on labels that are not here"
+        message = f"whether {queue.name} takes namespace {workload.namespace} depends on labels that are not known"
     else:
         message = f"the namespaceSelector of {queue.name} does not match namespace {workload.namespace}"
     yield (

@@ -119,7 +119,7 @@ def _queue(
     lent = tree.lent(queue.name, cell)
     at_risk = min(lent, sum(c.amount for c in claims if c.outcome != ALWAYS))
     taken_back = [c for c in claims if c.outcome != NO]
-    why = "; ".join(c.why for c in claims) if claims else "nothing of it can be held by others"
+    why = "; ".join(c.why for c in claims) if claims else "no other queue can use it"
     largest = _largest(cluster).get((queue.name, cell[1]))
     return QueueShare(
         queue=queue.name,
@@ -154,12 +154,12 @@ def _notes(
             "stopped", f"stopPolicy {queue.stop_policy}: it admits nothing", queue.place.at("spec", "stopPolicy")
         )
     if fair is None and queue.parent:
-        surplus = "surplus goes by priority and arrival, as fair sharing is off"
+        surplus = "priority and arrival decide about the surplus, because fair sharing is off"
         yield ShareNote("no-share", f"no share is defined: {surplus}; it gets between reserved and limit")
     weight = queue.weight
     if fair is not None and weight is not None and weight.milli == 0 and limit > quota.nominal:
         place = queue.place.at("spec", "fairSharing", "weight")
-        yield ShareNote("starves", "weight 0: it borrows only what all queues with a weight leave", place)
+        yield ShareNote("starves", "weight 0: it borrows only what queues with a weight do not use", place)
     elif quota.nominal == 0 and limit > 0 and fair is None:
         yield ShareNote("starves", "nominalQuota 0: it gets nothing while the owners are busy", quota.nominal_place)
     largest = _largest(cluster).get((queue.name, resource))
@@ -169,12 +169,12 @@ def _notes(
         yield ShareNote("limit-below-workload", message, quota.nominal_place)
     if unused > 0 and quota.borrowing_limit is not None:
         bound, idle = show_amount(resource, quota.borrowing_limit), show_amount(resource, int(unused))
-        message = f"borrowingLimit {bound}, while {idle} {resource} of the tree can be used by no queue"
+        message = f"borrowingLimit {bound}, while no queue can use {idle} {resource} of the tree"
         yield ShareNote("unusable-surplus", message, quota.place.at("borrowingLimit"))
     consumed = usage.of(queue.name, resource)
     if usage.is_given and consumed:
         message = (
-            "history orders the local queues of one cluster queue; it does not change shares between cluster queues"
+            "past usage orders the local queues of one cluster queue; it does not change shares between cluster queues"
         )
         yield ShareNote("history", message)
 

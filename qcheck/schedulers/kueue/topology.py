@@ -56,7 +56,7 @@ def look(cluster: Cluster, queue: ClusterQueue, terms: AssignmentTerms, assigned
         return Looked(errors)
     asking = [a for a in asking if not _is_delayed(cluster, queue, _flavor(cluster, a))]
     if asking and not cluster.has_nodes:
-        message = "it asks for a topology, and no node pool and no Node was read that could have it"
+        message = "it asks for a topology, but no node pool or Node was read that may have it"
         return Looked((Reason("NodesUnknown", "no-nodes", message, asked_at(asking[0])),), certain=False)
     by_flavor: dict[str, list[Assigned]] = {}
     for each in asking:
@@ -80,7 +80,7 @@ def _one_flavor(cluster: Cluster, queue: ClusterQueue, assigned: Assigned) -> It
     if flavors:
         message = f"pod set {assigned.pod_set.name} would get two flavors with a topology ({', '.join(flavors)})"
     else:
-        message = f"pod set {assigned.pod_set.name} asks for a topology and gets no flavor that has one"
+        message = f"pod set {assigned.pod_set.name} asks for a topology, but gets no flavor that has one"
     near = (queue.place.at("spec", "resourceGroups"),)
     yield Reason(code=NO_MATCHING_FLAVOR, cause="topology", message=message, place=asked_at(assigned), near=near)
 

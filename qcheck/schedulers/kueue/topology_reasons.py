@@ -32,7 +32,7 @@ def not_found(
     held = f"takes more than {found.fit}" if asked.required else f"takes {found.fit}"
     message = f"in flavor {flavor} {where} {held} of the {found.wanted} {unit} of pod set {name}"
     if usage and not isinstance(search(nodes.tree, asked, {}), NotFound):
-        message += " beside the pods that Kueue placed before; in another order, which it does not try, they may fit"
+        message += " after the pods that Kueue placed before; in another order, which it does not try, they may fit"
     if nodes.away:
         message += f" (without {_some(nodes.away)}: cordoned or not ready)"
     near = (cluster.flavor[flavor].place.at("spec", "topologyName"), workers.pod_set.count_place)
@@ -56,7 +56,7 @@ def _too_large(flavor: str, nodes: TopologyNodes, asked: Ask, workers: Assigned,
     shown, has = show_amount(scarce, asked.request[scarce]), show_amount(scarce, max(0, most))
     message = (
         f"a pod of pod set {workers.pod_set.name} asks for {shown} {scarce}, more than any domain of flavor {flavor} has "
-        f"free: at most {has} after what DaemonSets take, which Kueue subtracts whatever their priority"
+        f"free: at most {has} after DaemonSets, which Kueue subtracts regardless of priority"
     )
     change = f"ask for at most {has} {scarce} per pod" if most > 0 else ""
     place = workers.pod_set.template.place_of(scarce)

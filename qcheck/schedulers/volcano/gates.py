@@ -57,8 +57,8 @@ def stopped_by(cluster: Cluster) -> str:
     if not isinstance(parts, NotReady):
         return ""
     if parts.missing_parent is not None:
-        return f"queue {parts.queue} has no parent {parts.missing_parent}, and so the plugin schedules no queue"
-    return f"queue {parts.queue} has both queues below it and a job, and so the plugin schedules no queue"
+        return f"queue {parts.queue} has no parent {parts.missing_parent}, so the plugin schedules no queue"
+    return f"queue {parts.queue} has both queues below it and a job, so the plugin schedules no queue"
 
 
 def _most(cluster: Cluster) -> Amounts:

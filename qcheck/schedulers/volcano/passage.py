@@ -45,13 +45,13 @@ def _unusable(cluster: Cluster, queues: Queues, gang: VolcanoGang) -> str:
     """Why the queue takes no job; "" if it does."""
     known = queues.queue.get(gang.queue)
     if gang.queue == ROOT or not queues.exists(gang.queue):
-        return f"there is no queue {gang.queue} that takes jobs"
+        return f"there is no queue {gang.queue} that accepts jobs"
     if queues.children(gang.queue):
-        return f"queue {gang.queue} has queues below it and takes no jobs"
+        return f"queue {gang.queue} has queues below it and accepts no jobs"
     if known is not None and known.state not in ("", "Open"):
-        return f"queue {gang.queue} is {known.state} and takes no jobs"
+        return f"queue {gang.queue} is {known.state} and accepts no jobs"
     if any(gang.queue in c for c in queues.cycles):
-        return f"queue {gang.queue} is its own ancestor, so the division does not reach it"
+        return f"queue {gang.queue} is its own ancestor, so it gets no share"
     return stopped_by(cluster)
 
 
@@ -63,7 +63,7 @@ def _refused(queues: Queues, gang: VolcanoGang, barrier: VolcanoBarrier) -> Reas
     return Reason(
         code=EXCEEDS_MAX_QUOTA,
         cause=LIMIT_CAUSE,
-        message=f"it needs {requested} {barrier.resource} to start, and queue {barrier.queue} may hold {limit} at most",
+        message=f"it needs {requested} {barrier.resource} to start, but queue {barrier.queue} may hold at most {limit}",
         place=gang.place,
         near=near,
         flavor=barrier.queue,

@@ -177,9 +177,9 @@ def _reclaimable(queues: Queues, name: str, deserved: Amount, reserved: Amount) 
     if deserved <= reserved:
         return NOTHING_TO_RECLAIM
     if not queues.scheduler.reclaims:
-        return Reclaimable(0, (), "the actions lack reclaim: what others hold of it comes back when they finish")
+        return Reclaimable(0, (), "the actions lack reclaim: the queue gets it back only when others finish")
     holders = tuple(sorted(q.name for q in queues.leaves if q.name != name and q.reclaimable))
-    how = "reclaim takes it from queues above what they deserve"
+    how = "reclaim takes it from queues above their deserved amount"
     return Reclaimable(deserved - reserved, holders, how)
 
 
@@ -203,7 +203,9 @@ def _notes(
     queue = queues.queue.get(name)
     share = given.get(name, 0)
     if queues.scheduler.by_capacity and queue is not None and not any(queue.amounts["deserved"].values()):
-        yield ShareNote("no-deserved", f"{name} deserves nothing: it is served last and gives back first", queue.place)
+        yield ShareNote(
+            "no-deserved", f"{name} deserves nothing: it is served last and reclaimed from first", queue.place
+        )
     largest = max((g for g in gangs_of(cluster) if g.queue == name), key=lambda g: g.largest(resource), default=None)
     if largest is not None and demand.of(name, resource) is None and largest.largest(resource) > share:
         size, shown = show_amount(resource, largest.largest(resource)), show_amount(resource, int(share))

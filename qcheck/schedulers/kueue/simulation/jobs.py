@@ -61,7 +61,7 @@ class Jobs:
                     continue
                 if resource not in given:
                     raise UnknownCell(
-                        f"pod set {demand.pod_set.name} asks for {resource}, and no flavor is given for it"
+                        f"pod set {demand.pod_set.name} asks for {resource}, but `admitted` gives no flavor for it"
                     )
                 key = (given[resource], resource)
                 if key not in cells:
