@@ -64,7 +64,7 @@ def _kueue(cluster: Cluster, scenario: Scenario, report: Report | None) -> Simul
 
 def _left_out(cluster: Cluster, scenario: Scenario, timeline: Timeline, queues: Iterable[str]) -> Iterator[str]:
     """What would happen on the cluster and is left out."""
-    yield "pods start and end instantly: only admission is simulated"
+    yield "the start-up and the end of pods: both are instant"
     if any(pool.minimum != pool.maximum for pool in cluster.pools):
         yield "the time that an autoscaler needs to add nodes"
     used = [cluster.queue[name] for name in queues]

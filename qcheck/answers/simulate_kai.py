@@ -93,7 +93,7 @@ def _title(cluster: Cluster, shard: Shard, world: World) -> str:
 
 
 def _left_out(cluster: Cluster, scenario: Scenario, shard: Shard) -> Iterator[str]:
-    yield "pods start and end instantly, and an evicted workload starts again with its full duration"
+    yield "the start-up of pods and checkpoints: an evicted workload starts again with its full duration"
     yield "cpu and memory of the nodes: only GPUs are placed"
     yield "consolidation: no workload is moved to make room on one node"
     if any(pool.minimum != pool.maximum for pool in cluster.pools):

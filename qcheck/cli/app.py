@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
 from importlib import import_module
-from inspect import Parameter, Signature
+from inspect import Parameter, Signature, getdoc
 from itertools import pairwise
 from types import GenericAlias
 from typing import Annotated, Any, Literal
@@ -232,4 +232,5 @@ def _add(app: typer.Typer, name: str) -> None:
     if name == "baseline":
         app.add_typer(module.app, name=name, epilog=epilog)
     else:
-        app.command(name, cls=Command, epilog=epilog)(getattr(module, name))
+        function = getattr(module, name)
+        app.command(name, cls=Command, help=flowing(getdoc(function) or ""), epilog=epilog)(function)

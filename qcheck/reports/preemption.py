@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from qcheck.reports.html.markup import Html
     from qcheck.reports.jsontext import Json
 
-CLAIMS = ("owner", "quota", "held by", "comes back", "within", "because")
+CLAIMS = ("owner", "quota", "borrowed by", "reclaimed", "within", "because")
 STANCES = ("queue", "cohort", "within queue", "reclaim", "borrow", "what it does")
-PARTS = ("rule", "severity", "demand")
+PARTS = ("rule", "severity", "requirement")
 NOTHING_LENT = "No queue lends quota that another queue can use."
 _SHOWN = 6
 

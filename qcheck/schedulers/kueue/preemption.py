@@ -196,7 +196,7 @@ def _effects(cluster: Cluster, queue: ClusterQueue, fair: bool, differ: bool) ->
     yield from _borrow_effects(policy, fair)
     owners = [loan.owner.name for loan in loans_of(cluster).to(queue) if loan.is_reclaimable]
     if owners:
-        yield f"borrowed quota can be reclaimed by {' and '.join(owners) if len(owners) < 4 else f'{len(owners)} owners'}"
+        yield f"borrowed quota can be reclaimed by {', '.join(owners) if len(owners) < 4 else f'{len(owners)} owners'}"
 
 
 def _reclaim_effect(policy: Preemption, differ: bool) -> str:

@@ -155,7 +155,7 @@ def _notes(
         )
     if fair is None and queue.parent:
         surplus = "priority and arrival decide about the surplus, because fair sharing is off"
-        yield ShareNote("no-share", f"no share is defined: {surplus}; it gets between reserved and limit")
+        yield ShareNote("no-share", f"no share is defined: {surplus}; each gets an amount between reserved and limit")
     weight = queue.weight
     if fair is not None and weight is not None and weight.milli == 0 and limit > quota.nominal:
         place = queue.place.at("spec", "fairSharing", "weight")
