@@ -324,12 +324,12 @@ clusters:
 capacity:
   autoscaled: max
   reserves:
-    - {pools: ["gpu-*"], perNode: {cpu: "2"}, reason: agents}
-    - {pools: ["h100"], total: {nvidia.com/gpu: 8}, reason: debug pods}
+    - {pools: ["pool-*"], perNode: {cpu: "2"}, reason: agents}
+    - {pools: ["pool-0"], total: {nvidia.com/gpu: 8}, reason: debug pods}
   virtualResources: ["aws-ip", "tekton.dev/*"]
 shapes:
   - {name: trainer, requests: {nvidia.com/gpu: 8, cpu: "90"}, flavors: [flavor-0], pods: 2}
-queues: {reserved: ["team-*"], shared: ["default"]}
+queues: {reserved: ["team-*"], shared: ["team-9"]}
 rules: {ignore: [QC106], severity: {QC205: error}, params: {QC311: {budget: 300s}}}
 instanceTypes:
   our.8x: {allocatable: {cpu: "100", memory: 900Gi, nvidia.com/gpu: 8}, accelerator: {model: H100}}
