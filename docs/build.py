@@ -51,22 +51,22 @@ REPORTS = {
     "rdjson": "rdjson", "markdown": "md", "html": "html",
 }  # fmt: skip
 FAMILIES = {
-    "input": "Can it be read, and would the API server take it?",
+    "input": "Can qcheck read it, and does the API server accept it?",
     "capacity": "Does the quota exist as nodes?",
-    "placement": "Do selectors, labels and taints meet?",
+    "placement": "Do selectors, labels and taints match?",
     "priority": "Do Kueue's priorities and kube-scheduler's agree?",
-    "queues": "Are queues, cohorts and checks wired?",
-    "topology": "Does it fit the machines' shape?",
-    "workloads": "Will this one run?",
+    "queues": "Do queues, cohorts and checks refer to each other correctly?",
+    "topology": "Does it fit the machines and the topology?",
+    "workloads": "Will this workload run?",
     "configuration": "Does the controller's configuration allow it?",
     "change": "What does a change do? (`qcheck diff`)",
-    "schedulers": "Do the queues of KAI and Volcano mean what they say?",
+    "schedulers": "Are the queues of KAI and Volcano consistent?",
 }
 INTRODUCTION = """\
 # Rules
 
 Generated from `rules/` by `make docs`. Severities are defaults: settings may change them, and an error becomes a warning
-where it rests on an estimate.
+if it depends on an estimate.
 """
 
 

@@ -96,7 +96,7 @@ def test_a_pool_that_is_off_by_default_may_still_come(tmp_path: Path) -> None:
     )
     now = found(tmp_path, main_tf=gated, system_tf=SYSTEM.replace('variable "size" { default = 3 }\n', ""))
     assert now["QC201"][0] == "warning"
-    assert "aws_eks_node_group.gpus (off by default: count is var.gpus ? 1 : 0) may bring nodes" in now["QC010"][1]
+    assert "aws_eks_node_group.gpus (off by default: count is var.gpus ? 1 : 0) may define nodes" in now["QC010"][1]
     now = found(tmp_path, terraform_tfvars="gpus = false\n")
     assert (now["QC201"][0], "QC010" in now) == ("error", False)
 
@@ -105,7 +105,7 @@ def test_quota_above_what_was_read_is_no_proof_where_nodes_may_come_from_elsewhe
     assert found(tmp_path, main_tf=GPUS)["QC101"][0] == "error"
     now = found(tmp_path, more_tf='module "more_nodes" {\n  source = "example/nodes/aws"\n}\n')
     assert now["QC101"][0] == "warning"
-    assert "module.more_nodes (example/nodes/aws) may bring nodes" in now["QC010"][1]
+    assert "module.more_nodes (example/nodes/aws) may define nodes" in now["QC010"][1]
 
 
 @pytest.mark.parametrize("folder", ["", "envs__", "envs__a__"])

@@ -44,7 +44,7 @@ class Part(BaseModel):
 
 
 class RenderPart(Part):
-    """One kustomization or chart, rendered by the kustomize or helm that is installed."""
+    """One kustomization or chart, rendered by the installed kustomize or helm."""
 
     together = (checks.one_tool,)
 
@@ -53,7 +53,7 @@ class RenderPart(Part):
     helm: Path | None = None
     """Directory of a chart, with its dependencies vendored."""
     values: list[Path] = []
-    """Helm values files, later ones winning."""
+    """Helm values files; later ones override earlier ones."""
     release: str | None = None
     """Helm's release name."""
     namespace: str | None = None
@@ -64,7 +64,7 @@ Renders = list[RenderPart] | Literal["auto"]
 
 
 class ReservePart(Part):
-    """Capacity that queues shall not promise: per node, or in total over the pools."""
+    """Capacity that queues must not promise, per node or in total over the pools."""
 
     pools: list[str] = ["*"]
     """Names of node pools, as glob patterns."""
@@ -73,51 +73,51 @@ class ReservePart(Part):
     total: Amounts = {}
     """Amounts kept free over all these pools together."""
     reason: str
-    """What the capacity is kept for."""
+    """The purpose of the reserve."""
 
 
 class CapacityPart(Part):
     """How nodes are counted."""
 
     autoscaled: Literal["max", "min", "desired"] = "max"
-    """The size that an autoscaled pool counts as."""
+    """The size at which an autoscaled pool counts."""
     reserves: list[ReservePart] = []
-    """Capacity that queues shall not promise."""
+    """Capacity that queues must not promise."""
     virtual_resources: list[str] = []
     """Resources without nodes behind them, as glob patterns."""
 
 
 class ShapePart(Part):
-    """Pods that must be placeable, `pods` of them at once."""
+    """Pods that must fit, `pods` of them at once."""
 
     name: str
     """Name of the shape in findings."""
     requests: Amounts
     """Requests of one pod."""
     flavors: list[str] = []
-    """Flavors on which the pods must be placeable; all that have the resources if left out."""
+    """Flavors on which the pods must fit; default: all that have the resources."""
     pods: Annotated[int, Field(ge=1)] | None = None
-    """How many pods must be placeable at once."""
+    """Number of pods that must fit at once."""
     level: str | None = None
     """Topology level within which all of them must fit."""
 
 
 class QueuesPart(Part):
-    """Which cluster queues are meant to keep their quota, and which to live on what is left; glob patterns."""
+    """Which cluster queues own their quota and which use idle quota; glob patterns."""
 
     reserved: list[str] = []
     """Cluster queues that own their quota and do not borrow, as glob patterns."""
     shared: list[str] = []
-    """Cluster queues that live on what others leave, as glob patterns."""
+    """Cluster queues that use quota that others leave idle, as glob patterns."""
 
 
 class RulesPart(Part):
-    """Which rules count; by id, name, or prefix such as QC1."""
+    """Which rules are checked; by id, name, or prefix such as QC1."""
 
     select: list[str] = []
-    """Only these rules; all if left out."""
+    """Only these rules; default: all."""
     ignore: list[str] = []
-    """Not these rules."""
+    """Skip these rules."""
     severity: dict[str, Severity] = {}
     """Severity by rule, instead of the rule's own."""
     params: dict[str, dict[str, str | int | list[str]]] = {}
@@ -125,24 +125,24 @@ class RulesPart(Part):
 
 
 class KaiPart(Part):
-    """What holds for KAI Scheduler and stands in no manifest."""
+    """Facts about KAI Scheduler that no manifest contains."""
 
     version: ReleaseText = str(KaiPolicy().version)
     """KAI release that the clusters run."""
     gpu_sharing: bool | None = None
     """Whether pods may ask for fractions of GPUs."""
     full_hierarchy_fairness: bool | None = None
-    """Off: queues without a parent take no part, and departments mean nothing."""
+    """If false, queues without a parent are ignored, and so are departments."""
     scheduler_name: str | None = None
-    """`schedulerName` of KAI's pods, where it is not the usual one."""
+    """`schedulerName` of KAI's pods, if it is not the default."""
     queue_label: str | None = None
-    """Label by which pods name their queue, where it is not the usual one."""
+    """Label by which pods name their queue, if it is not the default."""
     node_pool_label: str | None = None
-    """Label by which nodes, queues and pods name their shard, where it is not the usual one."""
+    """Label by which nodes, queues and pods name their shard, if it is not the default."""
 
 
 class VolcanoPart(Part):
-    """What holds for Volcano and stands in no manifest."""
+    """Facts about Volcano that no manifest contains."""
 
     version: ReleaseText = str(VolcanoPolicy().version)
     """Volcano release that the clusters run."""
@@ -156,14 +156,14 @@ class AcceleratorPart(Part):
     model: str | None = None
     """Model, such as H100."""
     nvlink_domain: Annotated[int, Field(ge=1)] | None = None
-    """Accelerators that one NVLink domain joins."""
+    """Accelerators in one NVLink domain."""
 
 
 class InstanceTypePart(Part):
-    """A machine type that the catalogue does not know, or knows otherwise."""
+    """A machine type that is missing from the catalogue or differs from it."""
 
     allocatable: Amounts
-    """Amounts per node that the scheduler may hand out."""
+    """Amounts per node that the scheduler may assign."""
     accelerator: AcceleratorPart = AcceleratorPart()
     """The accelerators of the machine."""
     labels: dict[str, str] = {}
@@ -171,14 +171,14 @@ class InstanceTypePart(Part):
 
 
 class LimitsPart(Part):
-    """Bounds on what is read; passing one is a finding that names it."""
+    """Limits on the input; exceeding one is a finding that names it."""
 
     bytes: Annotated[int, Field(ge=1)] = DEFAULT_LIMITS.bytes
     """Size of a file in bytes."""
     depth: Annotated[int, Field(ge=1, le=500)] = DEFAULT_LIMITS.depth
     """Levels of nesting in a document."""
     aliases: Annotated[int, Field(ge=0)] = DEFAULT_LIMITS.aliases
-    """Nodes that YAML aliases of a document stand for."""
+    """Nodes to which the YAML aliases of a document expand."""
     documents: Annotated[int, Field(ge=1)] = DEFAULT_LIMITS.documents
     """Documents in a file."""
     render_seconds: Annotated[int, Field(ge=1)] = Settings().render_seconds
@@ -186,14 +186,14 @@ class LimitsPart(Part):
 
 
 class ClusterPart(Part):
-    """The files and renders of one cluster, and what differs from the settings above."""
+    """The files and rendered sources of one cluster, and its own settings."""
 
     together = (checks.has_inputs,)
 
     include: list[Pattern] = []
     """Files of the cluster, as patterns like those of a .gitignore."""
     exclude: list[Pattern] = []
-    """Files that do not belong to it."""
+    """Files that do not belong to the cluster."""
     render: Renders = []
     """Kustomizations and charts of the cluster; `auto`: every root among its files."""
     kueue: ReleaseText | None = None
@@ -201,15 +201,15 @@ class ClusterPart(Part):
     complete: bool | None = None
     """Whether every object of the cluster is in this repository."""
     capacity: CapacityPart = CapacityPart()
-    """How its nodes are counted: its lists add to those above, its single values win."""
+    """How its nodes are counted: lists add to the global ones, single values override them."""
     shapes: list[ShapePart] = []
-    """Pods that must be placeable in this cluster too."""
+    """Pods that must also fit in this cluster."""
     queues: QueuesPart = QueuesPart()
-    """Its reserved and shared queues, besides those above."""
+    """Its reserved and shared queues, in addition to the global ones."""
     shares: dict[str, Annotated[int, Field(ge=0)]] = {}
-    """Weights of its queues, besides those above."""
+    """Weights of its queues, in addition to the global ones."""
     rules: RulesPart = RulesPart()
-    """Rules of this cluster: its lists add to those above, its single values win."""
+    """Rules of this cluster: lists add to the global ones, single values override them."""
 
 
 class SettingsPart(Part):
@@ -222,7 +222,7 @@ class SettingsPart(Part):
     kueue: ReleaseText = str(Release())
     """Kueue release that the clusters run."""
     complete: bool = True
-    """Everything is in this repository: a missing object is missing."""
+    """Whether every object is in this repository, so that a missing object is an error."""
     profile: Literal["reserved-and-shared"] | None = None
     """Pattern whose rules are strict."""
     clusters: dict[str, ClusterPart] = {}
@@ -234,27 +234,27 @@ class SettingsPart(Part):
     capacity: CapacityPart = CapacityPart()
     """How the nodes of every cluster are counted."""
     shapes: list[ShapePart] = []
-    """Pods that must be placeable."""
+    """Pods that must fit."""
     queues: QueuesPart = QueuesPart()
     """Reserved and shared queues."""
     shares: dict[str, Annotated[int, Field(ge=0)]] = {}
-    """Weights by queue, by which `qcheck suggest --mode fill` divides what the nodes have."""
+    """Weights by queue, by which `qcheck suggest --mode fill` divides the capacity of the nodes."""
     rules: RulesPart = RulesPart()
-    """Rules that count."""
+    """Which rules are checked."""
     kai: KaiPart = KaiPart()
     """KAI Scheduler, which shares nodes or workloads with Kueue."""
     volcano: VolcanoPart = VolcanoPart()
     """Volcano, which shares nodes or workloads with Kueue."""
     instance_types: dict[str, InstanceTypePart] = {}
-    """Machine types that the catalogue does not know, or knows otherwise."""
+    """Machine types that are missing from the catalogue or differ from it."""
     prices: dict[str, Price] = {}
     """Prices per node and hour by machine type, in any currency."""
     limits: LimitsPart = LimitsPart()
-    """Bounds on what is read."""
+    """Limits on the input."""
     baseline: Path | None = None
     """File of accepted findings."""
     crds: list[Path] = []
-    """Files of CustomResourceDefinitions that hold in every cluster."""
+    """Files of CustomResourceDefinitions for every cluster."""
 
 
 def json_schema() -> dict[str, object]:
