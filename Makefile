@@ -44,9 +44,6 @@ bench: $(VENV)/.installed-dev ## measure speed, as ratios to known programs
 judge: $(VENV)/.installed-dev ## compare with recordings of real schedulers; RECORDINGS=DIR for others than those beside the project
 	$(BIN)/python tests/judge.py $(RECORDINGS)
 
-corpus: $(VENV)/.installed-dev ## findings on real repositories, by rule; CORPUS="DIR ..." for others than those beside the project
-	$(BIN)/python tests/corpus.py $(CORPUS)
-
 corpus: $(VENV)/.installed-dev ## check real manifests and print findings by rule, for triage; CORPUS="DIR ..." for repositories
 	$(BIN)/python tests/corpus.py $(CORPUS)
 

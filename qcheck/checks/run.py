@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 CRASHED = "QC000"
 CHANGE = "change"
+TRAIN_JOB = "TrainJob"
+RUNTIMES = ("ClusterTrainingRuntime", "TrainingRuntime")
 
 FACTS: dict[str, tuple[Callable[[Cluster], bool], str]] = {
     "node pools": (
@@ -95,10 +97,20 @@ def run(
 def _completed(found: Finding, rule: Rule, cluster: Cluster) -> Finding:
     """A finding with its rule, its cluster and, where the rule does not name another, the object at its primary place."""
     subject = found.object or cluster.object_at(found.primary)
+    found = _at_the_train_job(found, cluster)
     related = tuple(place.written() for place in found.related)
     return replace(
         found, rule=rule, cluster=cluster.name, object=subject, primary=found.primary.written(), related=related
     )
+
+
+def _at_the_train_job(found: Finding, cluster: Cluster) -> Finding:
+    """A finding about a TrainJob points at it, not at the runtime whose pods it took: others train with that one too."""
+    at = cluster.object_at(found.primary)
+    if found.object is None or found.object.kind != TRAIN_JOB or at is None or at.kind not in RUNTIMES:
+        return found
+    job = next(w for w in cluster.workloads if w.id == found.object)
+    return replace(found, primary=job.name_place, related=(found.primary.named(f"in its {at.kind}"), *found.related))
 
 
 def _crash(cluster: Cluster, rule: Rule, error: Exception) -> Finding:
