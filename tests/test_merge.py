@@ -126,3 +126,33 @@ def test_what_is_no_report_is_named(
 @given(STEPS)
 def test_a_route_is_read_as_it_is_shown(route: tuple[str | int, ...]) -> None:
     assert show_route(read_route(show_route(route))) == show_route(route)
+
+
+WRONG: dict[str, str | dict[str, Any]] = {
+    "deep": "[" * 100_000,
+    "deep inside": '{"schema": 1, "summary": {}, "inputs": {}, "findings": ' + "[" * 5000 + "]" * 5000 + "}",
+    "no count": {"summary": {"error": float("inf")}},
+    "no reason": {"inputs": {"notRead": [{"path": "\u001b[31m", "why": 5}]}},
+    "unjudged": {"inputs": {"unjudged": [5]}},
+    "findings": {"findings": {"a": 1}},
+    "clusters": {"clusters": 7},
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_what_is_no_report_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str, form: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    inputs = {"files": 1, "documents": 1, "objects": 1, "notRead": [], "skippedRules": []}
+    text = WRONG[name]
+    if isinstance(text, dict):
+        whole: dict[str, Any] = {"schema": 1, "summary": {}, "inputs": {}, "findings": [], **text}
+        text = json.dumps({**whole, "inputs": {**inputs, **whole["inputs"]}})
+    Path("a.report").write_text(text)
+    assert run(["merge", "a.report", "--format", form]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "error: a.report: " in told.err
+    assert "bug in qcheck" not in told.err

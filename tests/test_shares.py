@@ -128,3 +128,10 @@ def test_an_unknown_queue_is_an_error_with_its_line(tmp_path: Path, capsys: pyte
     assert front.run(["shares", str(tmp_path), "--demand", str(demand)]) == 2
     assert "demand.yaml:4: there is no queue 'gost'; there are: guest, owner" in capsys.readouterr().err
     assert front.run(["shares", str(tmp_path), "--busy", "gost"]) == 2
+
+
+def test_what_is_taken_back_from_nobody_has_no_from(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    queue = "apiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: a}\nspec:\n  resources:\n"
+    (tmp_path / "q.yaml").write_text(queue + "    gpu: {quota: 1, limit: -1, overQuotaWeight: 1}\n")
+    assert front.run(["shares", str(tmp_path)]) == 0
+    assert not [line for line in capsys.readouterr().out.splitlines() if line.endswith(" from")]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+from pydantic import ValidationError
+
 from qcheck.cluster.objects import ObjectId
 from qcheck.cluster.place import Place, read_route
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
@@ -15,6 +17,7 @@ from qcheck.findings.fleet import AcceleratorSum, ClusterSummary
 from qcheck.findings.result import Inputs, NotRead, Result, Skipped
 from qcheck.findings.settle import reading_order
 from qcheck.findings.severity import SEVERITIES, Severity
+from qcheck.reports.schema import Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -69,12 +72,19 @@ def merge(reports: Sequence[tuple[str, bytes]]) -> Result:
 def _report(name: str, content: bytes) -> dict[str, Any]:
     try:
         data = json.loads(content)
-    except ValueError as error:
-        raise MergeError(f"{name}: is not JSON: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise MergeError(f"{name}: is not JSON that can be read: {error}") from None
     if not isinstance(data, dict) or not {"summary", "inputs", "findings"} <= data.keys():
         raise MergeError(f"{name}: is not a report of `qcheck check --format json`")
     if data.get("schema") != 1:
         raise MergeError(f"{name}: has schema {data.get('schema')!r}; this release reads schema 1")
+    try:
+        Report.model_validate(data, strict=True)
+    except ValidationError as error:
+        wrong = [e for e in error.errors() if e["type"] != "missing"]  # what is missing and needed is told later
+        if wrong:
+            where = ".".join(map(str, wrong[0]["loc"]))
+            raise MergeError(f"{name}: is not a complete report: {where}: {wrong[0]['msg']}") from None
     return data
 
 

@@ -123,7 +123,7 @@ def _taken_back(resource: str, share: QueueShare) -> str:
         return "nothing"
     named = ", ".join(back.holders[:MOST_HOLDERS])
     more = f" and {len(back.holders) - MOST_HOLDERS} more" if len(back.holders) > MOST_HOLDERS else ""
-    return f"{shown(resource, back.amount)} from {named}{more}"
+    return shown(resource, back.amount) + (f" from {named}{more}" if named else "")
 
 
 def remarks(pool: PoolShares) -> list[str]:

@@ -225,7 +225,7 @@ class _Kubectl:
             return None
         try:
             return json.loads(done.stdout)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise Refused(f"kubectl get {words[0]} did not return JSON: {error}") from None
 
     def _run(self, words: list[str], seconds: int | None = None) -> subprocess.CompletedProcess[str]:

@@ -85,10 +85,15 @@ class Shard(Value, cached=True):
         """The names of queues that are parents; they run no jobs."""
         return frozenset(queue.parent for queue in self.queues if queue.parent)
 
-    @property
+    @cached_property
     def leaves(self) -> tuple[KaiQueue, ...]:
         """The queues that run jobs."""
         return tuple(queue for queue in self.queues if queue.name not in self.inner)
+
+    @cached_property
+    def first_leaf(self) -> str:
+        """The first name among the queues that run jobs."""
+        return min((queue.name for queue in self.leaves), default="")
 
     def path(self, name: str) -> list[KaiQueue]:
         """A queue and its ancestors, up to the top or to a missing parent."""

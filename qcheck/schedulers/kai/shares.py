@@ -172,7 +172,7 @@ def _notes(
     if step is not None and limit < step:
         message = f"its largest job needs {show_amount(resource, step)} at once, more than it can ever hold"
         yield ShareNote("limit-below-workload", message, terms.limit_place)
-    if terms.dimension is Dimension.GPU and queue.name == min(q.name for q in busy.shard.leaves):
+    if terms.dimension is Dimension.GPU and queue.name == busy.shard.first_leaf:
         yield from _history(busy)
 
 

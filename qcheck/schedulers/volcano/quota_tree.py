@@ -35,26 +35,27 @@ NOT_COUNTED = "pods"
 def quota_tree(cluster: Cluster) -> QuotaTree:
     """Return all declared queues but `root`; those right below it stand at the top."""
     queues = queues_of(cluster)
-    nodes = tuple(_node(cluster, queues, q) for q in queues.declared if q.name != ROOT)
+    leaves, top = ({q.name for q in some} for some in (queues.leaves, queues.top))
+    nodes = tuple(_node(cluster, queues, q, q.name in leaves, q.name in top) for q in queues.declared if q.name != ROOT)
     pools = tuple(p for p in cluster.quota_pools.values() if p.scheduler is SchedulerName.VOLCANO)
     return QuotaTree(SchedulerName.VOLCANO, nodes, pools, queues.cycles)
 
 
-def _node(cluster: Cluster, queues: Queues, queue: VolcanoQueue) -> QuotaNode:
+def _node(cluster: Cluster, queues: Queues, queue: VolcanoQueue, admits: bool, is_top: bool) -> QuotaNode:
     has_parent = queues.is_tree and queue.parent in queues.queue and queue.parent != ROOT
     return QuotaNode(
         name=queue.name,
         word=WORD,
         parent=f"{WORD}/{queue.parent}" if has_parent else None,
-        admits=queue in queues.leaves,
-        cells=tuple(_cells(cluster, queues, queue)),
+        admits=admits,
+        cells=tuple(_cells(cluster, queues, queue, is_top)),
         id=queue.id,
         place=queue.place,
         is_stopped=queue.state not in ("", "Open"),
     )
 
 
-def _cells(cluster: Cluster, queues: Queues, queue: VolcanoQueue) -> Iterator[Cell]:
+def _cells(cluster: Cluster, queues: Queues, queue: VolcanoQueue, is_top: bool) -> Iterator[Cell]:
     """A cell for each resource that the queue is promised some of."""
     guarantee = queue.amounts["guarantee"]
     deserved = queue.amounts["deserved"] if queues.scheduler.by_capacity else {}
@@ -70,7 +71,7 @@ def _cells(cluster: Cluster, queues: Queues, queue: VolcanoQueue) -> Iterator[Ce
         yield Cell(
             pool=pool_key(pool_of(queues.node_terms(queue.name))),
             resource=resource,
-            promised=entitled if queue in queues.top else 0,
+            promised=entitled if is_top else 0,
             entitled=entitled,
             lendable=entitled - guarantee.get(resource, 0),
             limit=None if limit == UNLIMITED else int(limit),
