@@ -18,7 +18,8 @@ TEXTS = [
 REPLACED = re.compile(
     r"\b(wait(s|ed)? for ever|stays? pending for ever|in silence|without a word|half-read|what stands there is lost"
     r"|as good as (none|random)|is no (quantity|proof|news|reason)|stays 2|is a hope|looked at by hand|none of them without"
-    r"|write what the message says)\b|\bmended\b|\bat the most\b",
+    r"|write what the message says|what is meant|which was meant|goes neither|held to its format|live on what|never looked at"
+    r"|put right|shall not|gives back first|words beside)\b|\bmended\b|\bat the most\b",
     re.IGNORECASE,
 )
 
