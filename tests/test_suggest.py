@@ -181,3 +181,18 @@ def test_an_empty_folder_is_no_clean_cluster(tmp_path: Path, capsys: pytest.Capt
     shown = capsys.readouterr()
     assert not shown.out
     assert "nothing relevant was found" in shown.err
+
+
+def test_two_hundred_errors_are_given_up_in_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pool = (
+        "apiVersion: qcheck.dev/v1\nkind: NodePool\nmetadata: {name: p@}\n"
+        "spec: {count: 1, labels: {gpu: h@}, allocatable: {nvidia.com/gpu: 8}}\n---\n"
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: f@}\n"
+        "spec: {nodeLabels: {gpu: h@}}\n---\n"
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: q@}\nspec:\n"
+        "  namespaceSelector: {}\n  resourceGroups:\n  - coveredResources: [nvidia.com/gpu]\n"
+        "    flavors: [{name: f@, resources: [{name: nvidia.com/gpu, nominalQuota: 80}]}] # qcheck: keep\n---\n"
+    )
+    (tmp_path / "q.yaml").write_text("".join(pool.replace("@", str(n)) for n in range(200)))
+    assert run(["suggest", str(tmp_path)]) == 1
+    assert "qcheck stops here" in capsys.readouterr().out

@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 12
 """Proposals in one alternative at most."""
+FEWEST_TRIES = 16
+OBJECTS_TRIED = 12_000
+"""Objects that are judged again at most, over all tries: what bounds the time."""
+TOO_LARGE = "qcheck stops here: more would take too long; name some of the rules with --rules, or one cluster"
 OVERDRAFT = "QC101"
 NAMES = ("QC103", "QC301", "QC401", "QC402", "QC403", "QC407", "QC501")
 LABELS = ("QC201", "QC210", "QC513")
@@ -66,6 +70,7 @@ class Workshop:
         self._rules = frozenset(chosen) if rules else None
         self.start = self._state(())
         self.rejected: dict[str, str] = {}
+        self._most = max(FEWEST_TRIES, OBJECTS_TRIED // max(1, self.start.result.inputs.objects))
 
     def suggestions(self) -> Suggestions:
         """Return an alternative for each kind of edit that helps."""
@@ -80,7 +85,8 @@ class Workshop:
                 if made is not None:
                     found.setdefault(made.edits, made)
         order = sorted(found.values(), key=lambda a: (len(a.leaves), len(a.edits), list(Kind).index(a.kind)))
-        rejected = tuple(Rejected(words, why) for words, why in self.rejected.items())
+        in_order = sorted(self.rejected.items(), key=lambda r: r[1] != TOO_LARGE)
+        rejected = tuple(Rejected(words, why) for words, why in in_order)
         return Suggestions(tuple(asked), tuple(order), rejected, self.start.result)
 
     def queues(self) -> set[str]:
@@ -128,6 +134,9 @@ class Workshop:
             proposals = sorted(self._proposals(state, finding), key=lambda p: p.kind is not kind)
             milder = []
             for proposal in proposals:
+                if self._tried > self._most:
+                    self.rejected.setdefault(f"after {self._most} tries", TOO_LARGE)
+                    return
                 after = self._tried_out(state, proposal)
                 if after is None or len(self.asked(after)) >= len(left):
                     continue
