@@ -172,7 +172,7 @@ def test_without_prices_nothing_is_said(repository: Path, capsysbinary: pytest.C
     [
         ("{gpu-9x: 1}", "gpu-9x"),
         ("{gpu-8x: -1}", "0 or more"),
-        ("{gpu-8x: .inf}", "not a number"),
+        ("{gpu-8x: .inf}", "not a number that JSON allows"),
         ("{gpu-8x: much}", "prices"),
     ],
 )

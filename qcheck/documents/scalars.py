@@ -44,7 +44,7 @@ def resolve(text: str) -> Scalar:
     if text[0] not in MAYBE:
         return text
     if text in NOT_JSON:
-        raise Unreadable(f"{text} is not a valid JSON number, so it cannot be sent to the API server")
+        raise Unreadable(f"{text} is not a number that JSON allows")
     if len(text) > LONGEST:
         return text
     number = _number(text)
