@@ -62,6 +62,7 @@ def test_helm_gets_its_values_and_names(repository: Path) -> None:
     [
         ("echo 'no such base' >&2; exit 1", "kustomize failed: no such base"),
         ("exit 3", "kustomize failed: it said nothing"),
+        ("echo 'hello: ['", "what kustomize printed holds no Kubernetes object"),
         ("sleep 60", "kustomize took longer than 2 s"),
         ("(sleep 60 &) >&2; sleep 60", "kustomize took longer than 2 s"),
         ("while :; do cat base/queues.yaml; done", "kustomize wrote more than 100,000 bytes"),
@@ -73,6 +74,11 @@ def test_a_render_that_fails_makes_the_run_unjudged(repository: Path, script: st
     gathered = gather(["."], load_settings())
     assert gathered.inputs.unjudged == (f"kustomize:base: {why}",)
     assert not gathered.clusters[0].is_complete
+
+
+def test_a_render_without_objects_is_a_render(repository: Path) -> None:
+    stand_in(repository, "kustomize", "echo '---'; echo '# nothing is switched on'")
+    assert gather(["."], load_settings()).inputs.unjudged == ()
 
 
 def test_settings_give_a_renderer_no_options(repository: Path) -> None:

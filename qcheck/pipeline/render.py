@@ -53,10 +53,20 @@ def rendered(
         if isinstance(made, NotLoaded):
             failed.append(made)
         else:
-            loaded.append(load(made.read(settings.limits.bytes), made.path))
+            read = load(made.read(settings.limits.bytes), made.path)
+            if _is_no_manifest(read.text.text):
+                failed.append(NotLoaded(made.path, f"what {wish.tool} printed holds no Kubernetes object"))
+                continue
+            loaded.append(read)
             sources = as_is.sources.get(wish.path, ())
             loaded[-1].documents[:] = [_traced(origins.trace(d), d, sources) for d in loaded[-1].documents]
     return Renders(tuple(loaded), tuple(origins.used.values()), tuple(failed))
+
+
+def _is_no_manifest(text: str) -> bool:
+    """Whether a renderer printed something, and nothing of it can be an object; comments and separators are nothing."""
+    lines = (line.strip() for line in text.splitlines())
+    return "apiVersion" not in text and any(line and not line.startswith(("#", "---")) for line in lines)
 
 
 def _traced(traced: Document, rendered: Document, sources: Sequence[Source]) -> Document:
