@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 import slow_loader
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from plain_yaml import written
 from ruamel.yaml.error import YAMLError
 
-from qcheck.documents import events, limits
+from qcheck.documents import events, limits, templates
 from qcheck.documents.composed import Refused
 from qcheck.documents.document import Document
 from qcheck.documents.load import load
@@ -88,9 +88,10 @@ def test_generated_documents_load_alike(
 ) -> None:
     text = written([data], flow=flow, style=style, width=width, indent=indent, aliases=False)
     try:
-        slow_loader.load(text)
+        known, _ = slow_loader.load(text)
     except (YAMLError, ValueError):
         return
+    assume(not templates.placeholders(known))
     same(text)
 
 
@@ -102,6 +103,7 @@ def test_aliases_stand_for_what_they_name(data: object) -> None:
         expected, _ = slow_loader.load(text)
     except (YAMLError, ValueError):
         return
+    assume(not templates.placeholders(expected))
     [document] = load(text, "x.yaml").documents
     assert json.dumps(document.data) == json.dumps(expected)
 
