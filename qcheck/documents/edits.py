@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from qcheck.documents.text import Route
 
     Edit = tuple[int, int, str]
-    """Start and end offset in the file, and what stands there instead."""
+    """Start and end offset in the file, and the text that replaces it."""
 
 
 class Change(ABC):

@@ -34,7 +34,7 @@ NOTHING_HELD = "nothing was checked: no cluster in the settings includes these f
 
 
 class Read(Value):
-    """What was read, before any of it is decoded: by cluster what stands in files, and what was rendered.
+    """What was read, before any of it is decoded: by cluster, the content of files and what was rendered.
 
     `is_left_out`: no cluster of the settings holds what was found.
     """

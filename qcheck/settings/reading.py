@@ -42,7 +42,7 @@ def read_settings(path: str) -> Settings:
 
 
 def line_of(path: str, route: Route) -> str:
-    """`file:line` of what stands at a route of the settings file `path`. Raises `SettingsError`."""
+    """`file:line` of the value at a route of the settings file `path`. Raises `SettingsError`."""
     return _plain_data(path, _text(path, path))[1](route)
 
 

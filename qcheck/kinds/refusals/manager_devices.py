@@ -111,7 +111,7 @@ def _qualified_fault(text: str) -> str | None:
     """What is wrong with the name of a capacity: an identifier, behind a driver's name and a slash or alone."""
     domain, slash, name = text.rpartition("/")
     if slash and (not domain or subdomain_fault(domain.lower()) or len(domain) > _LONGEST_DRIVER):
-        return "what stands before '/' must be a DNS name of at most 63 characters"
+        return "the part before '/' must be a DNS name of at most 63 characters"
     return None if _IDENTIFIER.fullmatch(name) else "must be a name of letters, digits and '_', at most 32 of them"
 
 

@@ -43,7 +43,7 @@ class Target(Value):
 def refuse(
     at: Cursor, check: str, text: str, fix: str = "", on_key: bool = False, related: tuple[Route, ...] = ()
 ) -> Failure:
-    """A refusal of what stands at a cursor. `related` are routes of what it clashes with."""
+    """A refusal of the value at a cursor. `related` are routes of what it clashes with."""
     failure = Failure(check, text, reversed(at.route), fix=fix, on_key=on_key)
     failure.related = related
     return failure
