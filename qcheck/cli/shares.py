@@ -55,6 +55,8 @@ def shares(
     Exit codes: 0 success; 2 could not judge.
     """
     outputs = parse_outputs(format or (), tuple(FORMATS))
+    if busy and not words(busy):
+        raise UsageError("--busy names no queue")
     settings = settings_for(paths or (), config, cluster or (), live)
     watch = Watch(verbose, quiet=False)
     watch.note(f"settings: {settings.path or 'none found'}")

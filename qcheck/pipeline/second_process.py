@@ -1,4 +1,4 @@
-"""A second process for large inputs: work that goes on beside the rest, and comes back as plain data.
+"""A second process for large inputs: it works in parallel and returns plain data.
 
 A forked process has everything that was read so far, so that nothing need be sent to it. Where none can be forked safely
 (another platform, one processor, other threads) there is none, and one that fails is ignored.
