@@ -1,5 +1,5 @@
-"""Builds what is generated: `rules/index.json`, the fields of the settings and of node pools, the pages of the rules, and the
-output of commands shown in documents.
+"""Builds what is generated: `rules/index.json`, `rules/messages.json`, the fields of the settings and of node pools, the
+pages of the rules, and the output of commands shown in documents.
 
 `make docs` runs it; a test holds everything current.
 
@@ -23,6 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from docs.samples import names_in, samples  # noqa: E402
 from qcheck.api import audit, simulate  # noqa: E402
 from qcheck.checks.run import CRASHED  # noqa: E402
 from qcheck.cli.front import run  # noqa: E402
@@ -94,6 +95,7 @@ def generated() -> dict[Path, str]:
     """Every generated file with its text."""
     rules = list(read_rulebook().values())
     files = {ROOT / "rules" / "index.json": index(rules), ROOT / "docs" / "rules.md": overview(rules)}
+    files[ROOT / "rules" / "messages.json"] = messages(rules)
     files |= {path: CONSOLE.sub(rerun, path.read_text(encoding="utf-8")) for path in written()}
     files |= {ROOT / "docs" / "rules" / f"{rule.id}.md": page(rule) for rule in rules}
     files[ROOT / "docs" / "simulate.svg"] = simulated("reserved-and-borrowed")
@@ -167,6 +169,23 @@ def index(rules: list[RuleText]) -> str:
     """One rule a line, so that two changes seldom touch the same one."""
     lines = (json.dumps(rule.index_entry(), ensure_ascii=False) for rule in rules)
     return "[\n" + ",\n".join(lines) + "\n]\n" if rules else "[]\n"
+
+
+def messages(rules: list[RuleText]) -> str:
+    """Return sample messages of every rule, one a line, from the findings of all fixtures."""
+    found: dict[str, list[tuple[Finding, frozenset[str]]]] = {rule.id: [] for rule in rules}
+    for folder in sorted(case for case in CASES.glob("*/*") if case.is_dir()):
+        names = names_in(path for path in sorted(folder.rglob("*")) if path.suffix in LANGUAGES)
+        for each in run_case(folder):
+            assert each.rule is not None
+            found[each.rule.id].append((each, names))
+    texts = {identifier: samples(of_rule) for identifier, of_rule in found.items()}
+    lines = (f"{json.dumps(i)}: [{lined(own)}]" for i, own in texts.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def lined(entries: list[dict[str, object]]) -> str:
+    return ",".join(f"\n  {json.dumps(entry, ensure_ascii=False)}" for entry in entries) + "\n" * bool(entries)
 
 
 def overview(rules: list[RuleText]) -> str:

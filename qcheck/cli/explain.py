@@ -17,7 +17,7 @@ from qcheck.checks.registry import check_of
 from qcheck.cli.arguments import Clusters, Color, ConfigFile, Format
 from qcheck.cli.completion import rules
 from qcheck.cli.output import UsageError, to_stdout
-from qcheck.cli.rules import no_such_rule
+from qcheck.cli.rules import as_text, listed, of_family
 from qcheck.cli.terminal import wants_color
 from qcheck.findings import baseline, settle, suppressions
 from qcheck.findings.catalogue import Rule, load_catalogue
@@ -36,7 +36,9 @@ def explain(
     rule: Annotated[
         str,
         typer.Argument(
-            metavar="RULE", help="A rule such as QC101, or preemption, kai or volcano.", autocompletion=rules
+            metavar="RULE",
+            help="A rule such as QC101, a prefix such as QC1, a family such as capacity, or preemption, kai or volcano.",
+            autocompletion=rules,
         ),
     ],
     paths: Annotated[
@@ -50,7 +52,7 @@ def explain(
         bool, typer.Option("--source", help="Print the file and line of the rule's function instead.")
     ] = False,
 ) -> None:
-    """Explain a rule: why it matters, how to fix it, and tested examples.
+    """Explain a rule: why it matters, how to fix it, and tested examples. A prefix or a family lists its rules.
 
     With preemption, explain for the clusters in PATHS which queue gets its quota back, from whom, and how long it takes.
     """
@@ -68,7 +70,9 @@ def explain(
     catalogue = load_catalogue()
     found = next((r for r in catalogue.values() if rule.lower() in (r.id.lower(), r.name)), None)
     if found is None:
-        raise no_such_rule(catalogue, rule)
+        several = of_family(catalogue, rule) or listed(catalogue, [rule.upper()], called=rule)
+        to_stdout("".join(f"{source_of(r)}\n" for r in several) if source else as_text(several))
+        return
     if source:
         to_stdout(f"{source_of(found)}\n")
         return

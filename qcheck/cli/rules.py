@@ -1,4 +1,4 @@
-"""`qcheck rules`: the catalogue."""
+"""`qcheck rules`: the list of rules, and their messages with sample values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ import typer
 from qcheck.cli import completion
 from qcheck.cli.output import UsageError, to_stdout
 from qcheck.cluster.nearest import nearest
-from qcheck.findings.catalogue import Rule, choose, load_catalogue
+from qcheck.findings.catalogue import Rule, choose, load_catalogue, load_samples
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from qcheck.findings.catalogue import Samples
 
 
 def rules(
@@ -22,22 +26,37 @@ def rules(
         ),
     ] = None,
     format: Annotated[Literal["text", "json"], typer.Option("--format", "-f", help="Output format.")] = "text",
+    messages: Annotated[
+        bool, typer.Option("--messages", help="Print every message, caption and help of each rule, with sample values.")
+    ] = False,
 ) -> None:
-    """List every rule with its severity and what it finds.
+    """List every rule with its severity and summary.
 
     `qcheck explain RULE` shows the details of one rule.
     """
     catalogue = load_catalogue()
     chosen = listed(catalogue, select or ())
-    to_stdout(as_json(chosen) if format == "json" else as_text(chosen))
+    samples = load_samples() if messages else None
+    if format == "json":
+        to_stdout(as_json(chosen, samples))
+    else:
+        to_stdout(as_text(chosen) if samples is None else "\n".join(messages_of(rule, samples) for rule in chosen))
 
 
-def listed(catalogue: dict[str, Rule], select: Sequence[str]) -> list[Rule]:
-    """The rules that `select` names, or all. Raises `UsageError` for a word that names none."""
+def of_family(catalogue: dict[str, Rule], family: str) -> list[Rule]:
+    """Return the rules of a family such as `capacity`."""
+    return [rule for rule in catalogue.values() if rule.family == family.lower()]
+
+
+def listed(catalogue: dict[str, Rule], select: Sequence[str], called: str = "") -> list[Rule]:
+    """Return the rules that `select` names, or all. Raises `UsageError` for a word that names none.
+
+    `called` is the word that the error quotes, if it is not the unknown word itself.
+    """
     words = [word for text in select for word in text.split(",") if word]
     ids, unknown = choose(catalogue.values(), words) if words else (set(catalogue), [])
     if unknown:
-        raise no_such_rule(catalogue, unknown[0])
+        raise no_such_rule(catalogue, called or unknown[0])
     return [rule for rule in catalogue.values() if rule.id in ids]
 
 
@@ -52,7 +71,17 @@ def as_text(chosen: list[Rule]) -> str:
     return "".join(f"{r.id}  {r.severity:<7}  {r.name:<{longest}}  {r.summary}\n" for r in chosen)
 
 
-def as_json(chosen: list[Rule]) -> str:
+def messages_of(rule: Rule, samples: Samples) -> str:
+    """One rule's messages in a row, and its general fix, which follows messages that have no help of their own."""
+    lines = [f"{rule.id} {rule.name}"]
+    for sample in samples[rule.id]:
+        lines.append(f"  {sample['severity']}: {sample['message']}")
+        lines += [f"    caption: {caption}" for caption in sample["captions"]]
+        lines += [f"    help: {sample['help']}"] if sample["help"] else []
+    return "\n".join([*lines, f"  fix: {rule.fix}", ""])
+
+
+def as_json(chosen: list[Rule], samples: Samples | None) -> str:
     entries = [
         {
             "id": rule.id,
@@ -66,6 +95,7 @@ def as_json(chosen: list[Rule]) -> str:
             "since": rule.since,
             "params": rule.params,
             "url": rule.url,
+            **({} if samples is None else {"messages": samples[rule.id]}),
         }
         for rule in chosen
     ]

@@ -13,8 +13,10 @@ from qcheck.findings.severity import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     Params = dict[str, str | int | list[str]]
+    Samples = dict[str, list[dict[str, Any]]]
 
 
 class Rule(Value):
@@ -54,6 +56,15 @@ def load_catalogue() -> dict[str, Rule]:
     with open(os.path.join(rules_folder(), "index.json"), encoding="utf-8") as index:
         entries = json.load(index)
     return {e["id"]: Rule(**{**e, "needs": tuple(e["needs"]), "severity": Severity(e["severity"])}) for e in entries}
+
+
+def load_samples() -> Samples:
+    """Return sample messages by rule id, each with `severity`, `message`, `captions` and `help`."""
+    import json
+
+    with open(os.path.join(rules_folder(), "messages.json"), encoding="utf-8") as messages:
+        samples: Samples = json.load(messages)
+    return samples
 
 
 def choose(catalogue: Iterable[Rule], wanted: Iterable[str]) -> tuple[set[str], list[str]]:
