@@ -26,21 +26,21 @@ sys.path.insert(0, str(ROOT))
 from docs.samples import names_in, samples  # noqa: E402
 from qcheck.api import audit, simulate  # noqa: E402
 from qcheck.checks.run import CRASHED  # noqa: E402
-from qcheck.cli.front import run  # noqa: E402
+from qcheck.cli.entrypoint import run  # noqa: E402
 from qcheck.cluster.place import Place  # noqa: E402
-from qcheck.documents.writing import to_yaml  # noqa: E402
+from qcheck.documents.yaml_text import to_yaml  # noqa: E402
 from qcheck.findings.finding import Finding  # noqa: E402
 from qcheck.findings.rulebook import RuleText, read_rulebook  # noqa: E402
-from qcheck.kinds.schema.own import DESCRIPTION  # noqa: E402
-from qcheck.nodepools.schema import description  # noqa: E402
+from qcheck.kinds.schema.qcheck_node_pool import DESCRIPTION  # noqa: E402
+from qcheck.nodepools.qcheck_schema import description  # noqa: E402
 from qcheck.pipeline.diff import compare, sides  # noqa: E402
 from qcheck.reports import render  # noqa: E402
 from qcheck.reports.html.simulation import render_svg  # noqa: E402
 from qcheck.settings import Settings  # noqa: E402
-from qcheck.settings.keys import described  # noqa: E402
+from qcheck.settings.key_table import described  # noqa: E402
 from qcheck.settings.load import load_settings  # noqa: E402
-from qcheck.settings.quick import KEYS  # noqa: E402
 from qcheck.settings.schema import json_schema  # noqa: E402
+from qcheck.settings.without_pydantic import KEYS  # noqa: E402
 from qcheck.sources.kubectl import CONFIG_MAPS, EVERYTHING  # noqa: E402
 
 CASES = ROOT / "fixtures" / "rules"

@@ -9,7 +9,7 @@ import sys
 def main() -> None:
     gc.disable()  # one short run whose documents and model live to its end: a collector would only walk them again and again
     try:
-        from qcheck.cli.front import run  # the guard is for a Ctrl-C while this is imported
+        from qcheck.cli.entrypoint import run  # the guard is for a Ctrl-C while this is imported
     except KeyboardInterrupt:
         sys.exit(130)
     try:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from qcheck.answers.verdict import Judged
 from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.pipeline.check import checked
 from qcheck.pipeline.gather import gather
-from qcheck.pipeline.judge import checked
 from qcheck.pipeline.read import unwatched
 from qcheck.settings import Settings
 from qcheck.sources import files
@@ -48,7 +48,7 @@ def admit(
 
     With `busy` beside the workloads and pods that run there, else as if nothing ran.
     """
-    from qcheck.answers.busy import BUSY, NOTHING_RUNS, judge_now  # 49 ms: the simulation
+    from qcheck.answers.admission_now import BUSY, NOTHING_RUNS, judge_now  # 49 ms: the simulation
     from qcheck.answers.judge import judge  # 1.1 ms
     from qcheck.answers.smallest_change import remedy  # 1.2 ms
 

@@ -22,10 +22,10 @@ import bench_inputs
 
 from qcheck.documents.cursor import root
 from qcheck.documents.load import load
-from qcheck.kinds.refusals.target import Target
 from qcheck.kinds.schema.catalogue import KUEUE, described
 from qcheck.kinds.schema.published import json_schema, kueue_schema
 from qcheck.kinds.validate import validate
+from qcheck.kinds.validation.target import Target
 
 MANY = 5_000
 RELEASE = (0, 19)

@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 from fuzz_readers import Broken, Target, in_file, laid_out
 from mutations import Case, damaged_case
 
-from qcheck.cli.front import run
+from qcheck.cli.entrypoint import run
 from qcheck.documents.load import load
 from qcheck.reports import FORMATS
 from qcheck.reports.html import MOST_CARDS

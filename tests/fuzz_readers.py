@@ -22,10 +22,10 @@ from qcheck.documents.cursor import Cursor, root
 from qcheck.documents.limits import Limits
 from qcheck.documents.load import load
 from qcheck.documents.text import NotText, Text, decode
-from qcheck.kinds.read import label_selector, node_selection, taints, tolerations
-from qcheck.kinds.refusals import selectors
-from qcheck.nodepools.terraform.reading import read_configurations
-from qcheck.nodepools.world import World
+from qcheck.kinds.shared_fields import label_selector, node_selection, taints, tolerations
+from qcheck.kinds.validation import selectors
+from qcheck.nodepools.pool_context import World
+from qcheck.nodepools.terraform.read import read_configurations
 from qcheck.settings import SettingsError
 from qcheck.settings.load import load_settings
 from qcheck.sources.files import SUFFIXES

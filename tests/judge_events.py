@@ -15,7 +15,7 @@ from qcheck.api import simulate
 from qcheck.cluster.value import replace
 from qcheck.reports.simulation import as_data
 from qcheck.settings import Settings
-from qcheck.settings.values import release
+from qcheck.settings.build import release
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

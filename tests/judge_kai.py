@@ -10,8 +10,8 @@ from qcheck.cluster.kai import Dimension
 from qcheck.schedulers.kai.hierarchy import Hierarchy, Member, Share
 from qcheck.schedulers.kai.history import Window
 from qcheck.schedulers.kai.simulation.gang import DIMENSIONS, GPU, NOTHING, Gang, Vector
-from qcheck.schedulers.kai.simulation.past import Past
 from qcheck.schedulers.kai.simulation.run import Run, World
+from qcheck.schedulers.kai.simulation.usage_history import Past
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -19,7 +19,7 @@ from api_server import AUDITOR, Server, api_server, find_tools
 from running_fleet import Object
 
 from docs import build
-from qcheck.cli.front import run
+from qcheck.cli.entrypoint import run
 
 TOOLS = find_tools()
 MISSING = sorted({"etcd", "kube-apiserver", "kubectl"} - TOOLS.keys())

@@ -18,9 +18,9 @@ from qcheck.documents.cursor import root
 from qcheck.documents.load import load
 from qcheck.kinds.cel import Judge
 from qcheck.kinds.crds import defaulted, pruned
-from qcheck.kinds.refusals.target import Target
 from qcheck.kinds.schema.catalogue import KUEUE
 from qcheck.kinds.validate import validate
+from qcheck.kinds.validation.target import Target
 
 pytestmark = pytest.mark.skipif(
     not FOLDER.is_dir() or find_spec("cel_expr_python") is None, reason="needs Kueue's CRDs and cel-expr-python"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from qcheck.answers.comparison import Comparison
+from qcheck.answers.finding_changes import Comparison
 from qcheck.pipeline.diff import compare, sides
 from qcheck.settings import Settings
 

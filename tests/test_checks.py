@@ -16,9 +16,9 @@ from jsonschema import Draft202012Validator
 from qcheck.documents.cursor import root
 from qcheck.documents.load import load
 from qcheck.kinds.decode import roots
-from qcheck.kinds.refusals.target import Target
 from qcheck.kinds.schema.published import kueue_schema
 from qcheck.kinds.validate import validate
+from qcheck.kinds.validation.target import Target
 
 HERE = Path(__file__).resolve().parent
 REFERENCE = Path(os.environ.get("QCHECK_REFERENCE") or HERE.parents[1] / "shared" / "reference" / "kueue.md")

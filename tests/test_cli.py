@@ -15,9 +15,9 @@ from rule_cases import FIXTURES, RULES
 
 from qcheck import __version__
 from qcheck.cli import check as check_module
-from qcheck.cli import front
+from qcheck.cli import entrypoint
 from qcheck.cli.app import Command, from_table, spread_in
-from qcheck.cli.options import CHECK_OPTIONS, FLAG, MANY, MAYBE, CheckOptions, parse_plainly
+from qcheck.cli.check_options import CHECK_OPTIONS, FLAG, MANY, MAYBE, CheckOptions, parse_plainly
 from qcheck.cli.output import Output, UsageError, parse_outputs, write
 from qcheck.cli.terminal import wants_color
 
@@ -27,7 +27,7 @@ UNUSED = {
     "dataclasses", "difflib", "fractions", "hashlib", "pathlib", "pathspec", "typing", "yaml",
     "qcheck.documents.events", "qcheck.documents.extent", "qcheck.documents.templates",
     "qcheck.kinds.schema.operators", "qcheck.packing.unschedulable", "qcheck.packing.linear",
-    "qcheck.nodepools.catalogue", "qcheck.pipeline.render", "qcheck.settings.quick",
+    "qcheck.nodepools.machine_catalogue", "qcheck.pipeline.render", "qcheck.settings.without_pydantic",
 }  # fmt: skip
 """What a repository without findings needs no part of."""
 HEAVY = {"typer", "rich", "pydantic", "jsonschema", "ruamel", "asyncio", "importlib.metadata", "click"}
@@ -121,7 +121,7 @@ def test_the_table_and_the_options_are_the_same_fields() -> None:
 def test_a_small_check_imports_only_what_it_uses(settings: str, tmp_path: Path) -> None:
     bench_inputs.small_repository(str(tmp_path / "small"), settings)
     (tmp_path / "small" / ".gitignore").write_text(bench_inputs.IGNORED)
-    script = "import sys; from qcheck.cli.front import run; run(['check', '-q', sys.argv[1]]); print(*sys.modules)"
+    script = "import sys; from qcheck.cli.entrypoint import run; run(['check', '-q', sys.argv[1]]); print(*sys.modules)"
     loaded = python("-c", script, str(tmp_path / "small")).stdout.splitlines()[-1].split()
     assert "qcheck.checks.capacity.quota" in loaded
     unused = (UNUSED | HEAVY) if not settings else HEAVY
@@ -131,7 +131,7 @@ def test_a_small_check_imports_only_what_it_uses(settings: str, tmp_path: Path) 
 @pytest.mark.parametrize("paths", [CLEAN, f"{EXAMPLE}-fixed"], ids=["plain", "with settings"])
 def test_a_clean_check_imports_nothing_heavy(paths: str) -> None:
     script = (
-        "import sys; from qcheck.cli.front import run; code = run(['check', sys.argv[1]]);"
+        "import sys; from qcheck.cli.entrypoint import run; code = run(['check', sys.argv[1]]);"
         f"print(code, sorted({HEAVY!r} & set(sys.modules)))"
     )
     done = python("-c", script, paths)
@@ -179,7 +179,7 @@ def test_a_clean_check_imports_nothing_heavy(paths: str) -> None:
     ],
 )
 def test_exit_codes(words: list[str], code: int, capfd: pytest.CaptureFixture[str]) -> None:
-    assert front.run(words) == code
+    assert entrypoint.run(words) == code
     said = capfd.readouterr()
     assert "Traceback" not in said.err
     if code == 2 and "no/such/path" not in words:
@@ -188,7 +188,9 @@ def test_exit_codes(words: list[str], code: int, capfd: pytest.CaptureFixture[st
 
 def test_formats_do_not_change_the_code(tmp_path: Path) -> None:
     assert (
-        front.run(["check", EXAMPLE, "-f", f"json={tmp_path / 'a.json'}", "-f", f"text={tmp_path / 'a.txt'}", "-q"])
+        entrypoint.run(
+            ["check", EXAMPLE, "-f", f"json={tmp_path / 'a.json'}", "-f", f"text={tmp_path / 'a.txt'}", "-q"]
+        )
         == 1
     )
     assert json.loads((tmp_path / "a.json").read_text())["summary"]["error"] > 0
@@ -197,13 +199,13 @@ def test_formats_do_not_change_the_code(tmp_path: Path) -> None:
 
 
 def test_unknown_rule_names_the_nearest(capfd: pytest.CaptureFixture[str]) -> None:
-    front.run(["check", EXAMPLE, "--ignore", "quota-exceeds-capasity"])
+    entrypoint.run(["check", EXAMPLE, "--ignore", "quota-exceeds-capasity"])
     assert "Did you mean quota-exceeds-capacity?" in capfd.readouterr().err
 
 
 def test_settings_errors_name_file_and_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "qcheck.yaml").write_text("complete: true\nkeue: '0.19'\n")
-    assert front.run(["check", str(tmp_path)]) == 2
+    assert entrypoint.run(["check", str(tmp_path)]) == 2
     said = capfd.readouterr().err
     assert "qcheck.yaml:2: keue: unknown key; did you mean 'kueue'?" in said
 
@@ -230,7 +232,7 @@ def test_standard_input_belongs_to_every_cluster(tmp_path: Path) -> None:
 def test_files_of_no_cluster_are_not_fine(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "qcheck.yaml").write_text("clusters: {a: {include: [a]}}\n")
     (tmp_path / "pool.yaml").write_text(POOL)
-    assert front.run(["check", str(tmp_path / "pool.yaml")]) == 2
+    assert entrypoint.run(["check", str(tmp_path / "pool.yaml")]) == 2
     assert "no cluster in the settings includes these files" in capfd.readouterr().out
 
 
@@ -239,7 +241,7 @@ def test_interrupted_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(check_module, "audited", interrupted)
-    assert front.run(["check", CLEAN]) == 130
+    assert entrypoint.run(["check", CLEAN]) == 130
 
 
 def test_a_bug_is_told_without_a_traceback(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
@@ -247,7 +249,7 @@ def test_a_bug_is_told_without_a_traceback(monkeypatch: pytest.MonkeyPatch, capf
         raise ZeroDivisionError("no")
 
     monkeypatch.setattr(check_module, "audited", broken)
-    assert front.run(["check", CLEAN]) == 2
+    assert entrypoint.run(["check", CLEAN]) == 2
     said = capfd.readouterr().err
     assert "unexpected ZeroDivisionError: no (test_cli.py:" in said
     assert "report it" in said

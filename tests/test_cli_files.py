@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rule_cases import FIXTURES
 
-from qcheck.cli import front
+from qcheck.cli import entrypoint
 from qcheck.settings.load import load_settings
 
 
@@ -23,18 +23,18 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def findings(capfd: pytest.CaptureFixture[str]) -> tuple[int, list[str]]:
     capfd.readouterr()
-    code = front.run(["check", "--format", "json"])
+    code = entrypoint.run(["check", "--format", "json"])
     return code, [f["fingerprint"] for f in json.loads(capfd.readouterr().out)["findings"]]
 
 
 def test_init_writes_settings_that_change_nothing(repository: Path, capfd: pytest.CaptureFixture[str]) -> None:
     before = findings(capfd)
-    assert front.run(["init"]) == 0
+    assert entrypoint.run(["init"]) == 0
     assert load_settings().path == "qcheck.yaml"
     assert findings(capfd) == before
-    assert front.run(["init"]) == 2
+    assert entrypoint.run(["init"]) == 2
     assert "already exists" in capfd.readouterr().err
-    assert front.run(["init", "--output", "-"]) == 0
+    assert entrypoint.run(["init", "--output", "-"]) == 0
     assert capfd.readouterr().out == (repository / "qcheck.yaml").read_text()
 
 
@@ -44,7 +44,7 @@ def test_init_takes_folders_with_the_same_objects_for_clusters(
     for name in ("prod", "dev"):
         shutil.copytree(repository / "queues", repository / "clusters" / name / "queues")
     shutil.rmtree(repository / "queues")
-    assert front.run(["init"]) == 0
+    assert entrypoint.run(["init"]) == 0
     assert [(scope.name, scope.include) for scope in load_settings().scopes] == [
         (name, (f"clusters/{name}/**", "nodes/**", "system/**", "workloads/**")) for name in ("dev", "prod")
     ]
@@ -54,14 +54,14 @@ def test_init_of_nothing_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert front.run(["init"]) == 2
+    assert entrypoint.run(["init"]) == 2
     assert "nothing relevant was found" in capfd.readouterr().err
     assert not list(tmp_path.iterdir())
 
 
 def test_a_baseline_accepts_today_and_fails_on_what_is_new(repository: Path, capfd: pytest.CaptureFixture[str]) -> None:
     known = findings(capfd)
-    assert front.run(["baseline", "write"]) == 0
+    assert entrypoint.run(["baseline", "write"]) == 0
     (repository / "qcheck.yaml").write_text("baseline: qcheck-baseline.json\n")
     assert findings(capfd) == (0, [])
     flavors = repository / "queues" / "flavors.yaml"
@@ -72,18 +72,18 @@ def test_a_baseline_accepts_today_and_fails_on_what_is_new(repository: Path, cap
 
 
 def test_prune_takes_out_what_is_gone_and_adds_nothing(repository: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    front.run(["baseline", "write"])
+    entrypoint.run(["baseline", "write"])
     accepted = fingerprints(repository)
     shutil.rmtree(repository / "system")
-    assert front.run(["baseline", "prune"]) == 0
+    assert entrypoint.run(["baseline", "prune"]) == 0
     assert fingerprints(repository) < accepted
     assert "no longer occur" in capfd.readouterr().err
 
 
 def test_a_partial_run_keeps_what_it_could_not_judge(repository: Path) -> None:
-    front.run(["baseline", "write"])
+    entrypoint.run(["baseline", "write"])
     accepted = fingerprints(repository)
-    assert front.run(["baseline", "write", "queues/local-queues.yaml"]) == 0
+    assert entrypoint.run(["baseline", "write", "queues/local-queues.yaml"]) == 0
     assert accepted <= fingerprints(repository)
 
 
@@ -93,10 +93,10 @@ def fingerprints(repository: Path) -> set[str]:
 
 
 def test_a_baseline_that_cannot_be_used(repository: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert front.run(["baseline", "prune"]) == 2
+    assert entrypoint.run(["baseline", "prune"]) == 2
     (repository / "qcheck-baseline.json").write_text("{")
-    assert front.run(["baseline", "write"]) == 2
-    assert front.run(["check", "--baseline", "qcheck-baseline.json"]) == 2
+    assert entrypoint.run(["baseline", "write"]) == 2
+    assert entrypoint.run(["check", "--baseline", "qcheck-baseline.json"]) == 2
     assert capfd.readouterr().err.count("qcheck-baseline.json:1: ") == 2
 
 
@@ -113,10 +113,10 @@ def test_a_parameter_that_no_rule_has_stops_the_run(
     repository: Path, capfd: pytest.CaptureFixture[str], params: str, said: str
 ) -> None:
     (repository / "qcheck.yaml").write_text(f"version: 1\nrules: {{params: {{{params}}}}}\n")
-    assert front.run(["check"]) == 2
+    assert entrypoint.run(["check"]) == 2
     assert said in capfd.readouterr().err
 
 
 def test_a_duration_may_be_a_number_of_seconds(repository: Path) -> None:
     (repository / "qcheck.yaml").write_text("version: 1\nrules: {params: {QC311: {budget: 300}}}\n")
-    assert front.run(["check", "--select", "QC311"]) == 0
+    assert entrypoint.run(["check", "--select", "QC311"]) == 0

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qcheck.answers.cost import HOURS_OF_A_MONTH, Cost, cost_of
-from qcheck.cli.front import run
-from qcheck.documents.writing import to_yaml
+from qcheck.cli.entrypoint import run
+from qcheck.documents.yaml_text import to_yaml
 from qcheck.pipeline.gather import gather
 from qcheck.reports.cost import cost_rows
 from qcheck.settings.load import load_settings

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from qcheck.answers.comparison import Comparison
-from qcheck.cli.front import run
+from qcheck.answers.finding_changes import Comparison
+from qcheck.cli.entrypoint import run
 from qcheck.pipeline.diff import check_since, compare, sides
 from qcheck.reports.diff import render_json, render_markdown, render_text
 from qcheck.settings import Settings

@@ -16,7 +16,7 @@ from running_fleet import Object
 from standin_kubectl import install
 
 from qcheck.api import drift
-from qcheck.cli.front import run
+from qcheck.cli.entrypoint import run
 from qcheck.kinds.snapshot.needed import needed
 from qcheck.pipeline.drift import COMPARED
 from qcheck.pipeline.live import Live

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from qcheck.api import audit
-from qcheck.cli import front
+from qcheck.cli import entrypoint
 from qcheck.findings.result import Result
 from qcheck.settings.load import load_settings
 
@@ -136,7 +136,7 @@ def said(result: Result) -> list[tuple[str, str, str, str]]:
 
 @pytest.mark.skipif(not (shutil.which("kustomize") or shutil.which("kubectl")), reason="nothing renders kustomizations")
 def test_set_up_by_init_alone_check_finds_the_quota_that_is_too_high_and_nothing_else(repository: Path) -> None:
-    assert front.run(["init"]) == 0
+    assert entrypoint.run(["init"]) == 0
     text = (repository / "qcheck.yaml").read_text()
     assert text.startswith("# yaml-language-server: $schema=https://")
     dev, prod = load_settings().scopes
@@ -173,7 +173,7 @@ def test_without_settings_each_root_and_chart_is_named_once_and_nothing_is_an_er
 def test_a_flat_repository_gets_plain_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("queues.yaml").write_text(BASE)
-    assert front.run(["init"]) == 0
+    assert entrypoint.run(["init"]) == 0
     settings = load_settings()
     assert [scope.name for scope in settings.scopes] == ["default"]
     assert not settings.renders
@@ -191,7 +191,7 @@ spec:
 """
     for env in ("dev", "prod"):
         (repository / f"argocd-{env}.yaml").write_text(application.replace("ENV", env))
-    assert front.run(["init"]) == 0
+    assert entrypoint.run(["init"]) == 0
     _, prod = load_settings().scopes
     (render,) = prod.render
     assert (render.path, render.values) == ("charts/queues", ("charts/queues/values-prod.yaml",))
@@ -200,6 +200,6 @@ spec:
 
 def test_what_no_tool_renders_here_is_left_as_a_comment(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(repository))
-    assert front.run(["init"]) == 0
+    assert entrypoint.run(["init"]) == 0
     assert not load_settings().renders
     assert "# Not rendered, as helm and kustomize is not installed (prod):" in (repository / "qcheck.yaml").read_text()

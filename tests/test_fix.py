@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from qcheck.api import audit
-from qcheck.cli.front import run
+from qcheck.cli.entrypoint import run
 from qcheck.pipeline.fix import Fixed, rewritten, write
 from qcheck.settings import ClusterScope, RuleChoice, Settings
 

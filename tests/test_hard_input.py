@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from qcheck.cli.front import run
+from qcheck.cli.entrypoint import run
 from qcheck.reports import FORMATS
 
 QUEUE = """\

@@ -16,9 +16,9 @@ from qcheck.documents.load import load
 from qcheck.kinds.configuration import decode as decode_configuration
 from qcheck.kinds.configuration import find
 from qcheck.kinds.decode import decode
-from qcheck.kinds.refusals.target import Target
 from qcheck.kinds.rewrite import with_fixes
 from qcheck.kinds.validate import validate
+from qcheck.kinds.validation.target import Target
 
 JUNK: list[Any] = [
     None, True, 0, -1, 1.5, "", "x", "1K", "64m", [], {}, [None], [1, "a", {}], {"a": 1}, {"name": None}, "a/b/c", 10**30,

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qcheck.cli import front
+from qcheck.cli import entrypoint
 from qcheck.cluster.kai import Dimension
 from qcheck.reports.simulation_schema import json_schema
 from qcheck.schedulers.kai.hierarchy import Hierarchy, Member, Share
 from qcheck.schedulers.kai.history import Window
 from qcheck.schedulers.kai.simulation.clock import cycles
 from qcheck.schedulers.kai.simulation.gang import DIMENSIONS, GPU, NOTHING, Gang, Vector
-from qcheck.schedulers.kai.simulation.past import Past
 from qcheck.schedulers.kai.simulation.run import Run, World
+from qcheck.schedulers.kai.simulation.usage_history import Past
 
 STORY = Path(__file__).parent.parent / "fixtures" / "scenarios" / "kai-large-job"
 UNBOUNDED = Share(quota=-1.0, limit=-1.0, weight=1.0)
@@ -195,7 +195,7 @@ def test_the_history_of_equal_samples_is_that_of_single_ones(given: tuple[World,
 
 
 def simulated(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = front.run(["simulate", *arguments])
+    code = entrypoint.run(["simulate", *arguments])
     captured = capsys.readouterr()
     return code, captured.out, captured.err
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from standin_kubectl import install
 
-from qcheck.cli.front import run
-from qcheck.documents.writing import to_yaml
+from qcheck.cli.entrypoint import run
+from qcheck.documents.yaml_text import to_yaml
 from qcheck.kinds import core, decode, kueue
 from qcheck.nodepools import formats
 from qcheck.sources import kubectl

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from qcheck.cluster.resources import is_compute
-from qcheck.nodepools import catalogue
+from qcheck.nodepools import machine_catalogue
+from qcheck.nodepools.machine_capacity import of_type
 from qcheck.nodepools.machine_type import GIB, MachineType
-from qcheck.nodepools.machines import of_type
-from qcheck.nodepools.provided import GKE_ACCELERATORS
+from qcheck.nodepools.provider_labels import GKE_ACCELERATORS
 
 PROVIDERS = {
     "aws": 90, "azure": 60, "gcp": 50, "oci": 25, "nebius": 17, "crusoe": 10, "lambda": 10, "coreweave": 9, "ibm": 7,
@@ -18,12 +18,12 @@ PROVIDERS = {
 
 
 def rows() -> list[MachineType]:
-    return [row for provider in PROVIDERS for row in catalogue.all_of(provider)]
+    return [row for provider in PROVIDERS for row in machine_catalogue.all_of(provider)]
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_the_accelerator_types_of_each_cloud_are_there(provider: str) -> None:
-    assert sum(row.resource is not None for row in catalogue.all_of(provider)) >= PROVIDERS[provider]
+    assert sum(row.resource is not None for row in machine_catalogue.all_of(provider)) >= PROVIDERS[provider]
 
 
 def test_names_are_unique_within_a_cloud() -> None:
@@ -71,7 +71,7 @@ def test_what_is_left_for_pods_is_less_than_there_is() -> None:
 
 
 def test_gke_knows_the_label_of_every_gpu_it_sells() -> None:
-    for row in catalogue.all_of("gcp"):
+    for row in machine_catalogue.all_of("gcp"):
         whole = row.gpu_memory is not None and row.gpu_memory not in (12 * GIB, 48 * GIB)
         if row.resource == "nvidia.com/gpu" and row.model != "RTX PRO 6000" and whole:
             assert (row.model, (row.gpu_memory or 0) >> 30) in GKE_ACCELERATORS, row.name
@@ -92,11 +92,13 @@ def test_gke_knows_the_label_of_every_gpu_it_sells() -> None:
     ],
 )
 def test_sizes_of_general_purpose_types(provider: str, name: str, vcpu: int, gib: int) -> None:
-    found = catalogue.find(name, provider)
+    found = machine_catalogue.find(name, provider)
     assert found is not None
     assert (found.vcpu, found.memory, found.resource) == (vcpu, gib * GIB, None)
 
 
 def test_azure_does_not_care_about_case() -> None:
-    assert catalogue.find("standard_nd96isr_h100_v5", "azure") == catalogue.find("Standard_ND96isr_H100_v5", "azure")
-    assert catalogue.find("P5.48xlarge", "aws") is None
+    assert machine_catalogue.find("standard_nd96isr_h100_v5", "azure") == machine_catalogue.find(
+        "Standard_ND96isr_H100_v5", "azure"
+    )
+    assert machine_catalogue.find("P5.48xlarge", "aws") is None

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rule_cases import RULES
 
-from qcheck.cli.front import run
+from qcheck.cli.entrypoint import run
 from qcheck.cluster.place import read_route, show_route
 from qcheck.reports import FORMATS
 

@@ -7,8 +7,8 @@ import pytest
 from qcheck.cluster.mig import families_like, is_possible, placements, profiles
 from qcheck.packing.answer import DoesNotFit, Fits
 from qcheck.packing.mig import MigQuestion
+from qcheck.packing.proof_text import explain
 from qcheck.packing.solve import solve
-from qcheck.packing.words import explain
 
 A100 = placements("A100", 40)
 POSSIBLE: list[dict[str, int]] = [

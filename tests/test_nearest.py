@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qcheck.cluster.nearest import distance, nearest
+from qcheck.cluster.did_you_mean import distance, nearest
 from qcheck.findings.catalogue import load_catalogue
 
 

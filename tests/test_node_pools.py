@@ -77,9 +77,10 @@ def test_every_terraform_resource_has_a_case() -> None:
 def test_every_format_is_in_the_documents() -> None:
     page = (FORMATS.parent.parent / "docs" / "node-pools.md").read_text(encoding="utf-8")
     told = {
-        "configconnector": "Config Connector",
-        "machinesets": "Cluster API",
-        "own": "qcheck's own",
+        "config_connector": "Config Connector",
+        "machine_sets": "Cluster API",
+        "qcheck_format": "qcheck's own",
+        "gke_compute_class": "ComputeClass",
         "hyperpod": "HyperPod",
     }
     modules = {*READERS.values(), *(module for _, module in PLAIN_READERS)}

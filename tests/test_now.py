@@ -10,7 +10,7 @@ import pytest
 from standin_kubectl import install
 from test_live import METADATA, node, queue, thing
 
-from qcheck.cli.front import run
+from qcheck.cli.entrypoint import run
 
 GPU = "nvidia.com/gpu"
 KUEUE = "kueue.x-k8s.io/v1beta2"

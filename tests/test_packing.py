@@ -15,14 +15,14 @@ from brute_packing import (
 
 from qcheck.packing.adversary import pods_to_block, worst_case
 from qcheck.packing.answer import Cases, DoesNotFit, Fits, Placement, Weights
-from qcheck.packing.candidates import first_certificate
+from qcheck.packing.candidate_weights import first_certificate
 from qcheck.packing.gangs import pack_gangs
 from qcheck.packing.linear import relax
+from qcheck.packing.proof_text import explain
 from qcheck.packing.proposals import propose
 from qcheck.packing.question import Nodes, Pods, Question
 from qcheck.packing.solve import solve
 from qcheck.packing.verify import certificate_holds, witness_holds
-from qcheck.packing.words import explain
 
 SOME = range(1_600)
 MANY = range(1_600, 22_000)

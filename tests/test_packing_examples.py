@@ -25,9 +25,9 @@ from qcheck.packing.fragmentation import (
     stranded,
 )
 from qcheck.packing.gangs import Gang, GangQuestion, pack_gangs
+from qcheck.packing.proof_text import explain
 from qcheck.packing.question import Nodes, Pods, Question
 from qcheck.packing.solve import solve
-from qcheck.packing.words import explain
 
 GPU = "nvidia.com/gpu"
 GI = 2**30

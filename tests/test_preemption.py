@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qcheck.api import audit
-from qcheck.cli import front
+from qcheck.cli import entrypoint
 from qcheck.findings.result import Result
 from qcheck.pipeline.gather import gather
 from qcheck.reports import preemption as report
@@ -175,11 +175,11 @@ def test_the_example_fleet_breaks_the_pattern_and_can_be_mended(tmp_path: Path) 
 def test_the_command_line_shows_it_in_every_format(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "page.html"
     words = ["explain", "preemption", str(FLEET), "--format", "json", "--format", f"html={page}"]
-    assert front.run(words) == 0
+    assert entrypoint.run(words) == 0
     assert json.loads(capfd.readouterr().out)["clusters"][0]["claims"]
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
 def test_a_rule_is_explained_without_paths(capfd: pytest.CaptureFixture[str]) -> None:
-    assert front.run(["explain", "QC308", str(FLEET)]) == 2
+    assert entrypoint.run(["explain", "QC308", str(FLEET)]) == 2
     assert "qcheck explain preemption" in capfd.readouterr().err

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.workloads import Workload
     from qcheck.packing.pod_shape import PodShape
-    from qcheck.quota.passage import Passage
+    from qcheck.quota.start_decision import Passage
 
 NODES = """\
 apiVersion: qcheck.dev/v1

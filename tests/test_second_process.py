@@ -14,14 +14,14 @@ import bench_inputs
 import pytest
 
 from qcheck.documents.load import load
-from qcheck.documents.plain import as_plain, from_plain
+from qcheck.documents.transfer import as_plain, from_plain
 from qcheck.pipeline import second_process
 
 PROJECT = Path(__file__).parent.parent
 FIXTURES = sorted((PROJECT / "fixtures").rglob("*.yaml"))
 ALONE = "from qcheck.pipeline import second_process; second_process._may_fork = lambda: False; "
 EARLY = "import qcheck.pipeline.read as r, qcheck.pipeline.model as m; r.LARGE, m.MANY = 1, 2; "
-CHECK = "from qcheck.cli.front import run; run(['check', '.', '--format', 'json'])"
+CHECK = "from qcheck.cli.entrypoint import run; run(['check', '.', '--format', 'json'])"
 
 
 @pytest.fixture(autouse=True)

@@ -14,11 +14,11 @@ from pydantic import ValidationError
 from qcheck.cluster.value import replace
 from qcheck.documents.limits import Limits
 from qcheck.documents.load import load
-from qcheck.settings import Settings, checks
-from qcheck.settings import quick as quick_way
-from qcheck.settings.keys import described
+from qcheck.settings import Settings, validators
+from qcheck.settings import without_pydantic as quick_way
+from qcheck.settings.build import settings_of
+from qcheck.settings.key_table import described
 from qcheck.settings.schema import SettingsPart
-from qcheck.settings.values import settings_of
 
 FIXTURES = sorted((Path(__file__).parent.parent / "fixtures").rglob("qcheck.yaml"))
 USUAL = """
@@ -156,4 +156,4 @@ def test_the_keys_are_those_of_the_models() -> None:
 
 def test_cross_checks_have_a_name_that_the_quick_way_knows() -> None:
     for part in json.loads(described()).values():
-        assert all(callable(getattr(checks, name)) for name in part["checks"])
+        assert all(callable(getattr(validators, name)) for name in part["checks"])

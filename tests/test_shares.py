@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qcheck.cli import front
+from qcheck.cli import entrypoint
 from qcheck.reports.shares_schema import json_schema
 from qcheck.schedulers.kueue.fair_division import Branch, divide
 
@@ -109,7 +109,7 @@ def test_lent_quota_is_reserved_only_where_it_can_be_taken_back(
     reclaim: str, reserved: int, back: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "queues.yaml").write_text(QUEUES.replace("RECLAIM", reclaim), encoding="utf-8")
-    assert front.run(["shares", str(tmp_path), "--format", "json"]) == 0
+    assert entrypoint.run(["shares", str(tmp_path), "--format", "json"]) == 0
     found = json.loads(capsys.readouterr().out)
     jsonschema.validate(found, json_schema())
     [pool] = found["clusters"][0]["pools"]
@@ -125,15 +125,15 @@ def test_an_unknown_queue_is_an_error_with_its_line(tmp_path: Path, capsys: pyte
     demand.write_text(
         "version: 1\nqueues:\n  guest: {nvidia.com/gpu: 8}\n  gost: {nvidia.com/gpu: 8}\n", encoding="utf-8"
     )
-    assert front.run(["shares", str(tmp_path), "--demand", str(demand)]) == 2
+    assert entrypoint.run(["shares", str(tmp_path), "--demand", str(demand)]) == 2
     assert "demand.yaml:4: there is no queue 'gost'; there are: guest, owner" in capsys.readouterr().err
-    assert front.run(["shares", str(tmp_path), "--busy", ""]) == 2
+    assert entrypoint.run(["shares", str(tmp_path), "--busy", ""]) == 2
     assert "--busy names no queue" in capsys.readouterr().err
-    assert front.run(["shares", str(tmp_path), "--busy", "gost"]) == 2
+    assert entrypoint.run(["shares", str(tmp_path), "--busy", "gost"]) == 2
 
 
 def test_what_is_taken_back_from_nobody_has_no_from(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     queue = "apiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: a}\nspec:\n  resources:\n"
     (tmp_path / "q.yaml").write_text(queue + "    gpu: {quota: 1, limit: -1, overQuotaWeight: 1}\n")
-    assert front.run(["shares", str(tmp_path)]) == 0
+    assert entrypoint.run(["shares", str(tmp_path)]) == 0
     assert not [line for line in capsys.readouterr().out.splitlines() if line.endswith(" from")]

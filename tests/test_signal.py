@@ -13,9 +13,9 @@ from qcheck.api import audit
 from qcheck.cluster.objects import ObjectId
 from qcheck.cluster.value import replace
 from qcheck.findings.causes import CONSEQUENCES, causes_first, grouped
-from qcheck.findings.copies import apart, merged
 from qcheck.findings.finding import Finding
 from qcheck.findings.result import View
+from qcheck.findings.same_in_clusters import apart, merged
 from qcheck.findings.worsening import is_worse
 from qcheck.reports import FORMATS, render
 from qcheck.settings.load import load_settings

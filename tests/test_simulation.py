@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qcheck import api
-from qcheck.answers.lanes import lanes
 from qcheck.answers.scenario import Actor, Admitted, Scenario, pods, written_workload
 from qcheck.answers.simulate import simulate
 from qcheck.answers.simulated import Simulated
-from qcheck.cli import front
+from qcheck.answers.simulated_queues import lanes
+from qcheck.cli import entrypoint
 from qcheck.cluster.assemble import assemble
 from qcheck.cluster.cluster import Cluster
 from qcheck.cluster.place import Place
@@ -27,15 +27,15 @@ from qcheck.cluster.policy import Policy, Release
 from qcheck.cluster.quantity import parse_quantity
 from qcheck.documents.load import load
 from qcheck.kinds.decode import decode, roots
-from qcheck.pipeline.question import read_question
+from qcheck.pipeline.question_file import read_question
 from qcheck.pipeline.scenario import ScenarioPart
 from qcheck.pipeline.scenario import json_schema as scenario_schema
 from qcheck.reports.simulation import as_data
 from qcheck.reports.simulation_schema import json_schema
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 from qcheck.schedulers.kueue.simulation.ledger import Ledger
+from qcheck.schedulers.kueue.simulation.outcomes import Cause, Outcome, Site, WaitReason
 from qcheck.schedulers.kueue.simulation.timeline import End
-from qcheck.schedulers.kueue.simulation.words import Cause, Outcome, Site, WaitReason
 
 STORIES = Path(__file__).parent.parent / "fixtures" / "scenarios"
 GPU = "nvidia.com/gpu"
@@ -297,7 +297,7 @@ def test_a_wrong_scenario_is_an_error_with_its_line(
     monkeypatch.chdir(tmp_path)
     Path("cluster.yaml").write_text(json.dumps(_object("ClusterQueue", "q", _groups({"cells": {}}))), encoding="utf-8")
     Path("scenario.yaml").write_text(text, encoding="utf-8")
-    assert front.run(["simulate", "scenario.yaml", "--in", "cluster.yaml"]) == 2
+    assert entrypoint.run(["simulate", "scenario.yaml", "--in", "cluster.yaml"]) == 2
     assert said in capsys.readouterr().err
 
 

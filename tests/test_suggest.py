@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qcheck.api import audit
-from qcheck.cli.front import run
+from qcheck.cli.entrypoint import run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

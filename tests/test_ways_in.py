@@ -11,7 +11,7 @@ from pathlib import Path
 import plain_yaml
 import pytest
 
-from qcheck.cli.options import CHECK_OPTIONS
+from qcheck.cli.check_options import CHECK_OPTIONS
 from qcheck.reports import FORMATS
 
 ROOT = Path(__file__).parent.parent

@@ -8,7 +8,7 @@ from qcheck.cluster.views import Same, kept
 from qcheck.packing.kube_scheduler import Schedule, Wanted, schedule
 from qcheck.schedulers.kueue.admission import Decision
 from qcheck.schedulers.kueue.pod_injection import contradictions, created_pods
-from qcheck.schedulers.kueue.refusals import pod_refusals
+from qcheck.schedulers.kueue.rejected_workloads import pod_refusals
 from qcheck.schedulers.kueue.topology import decide_on_nodes
 from qcheck.schedulers.kueue.topology_pods import in_domains
 from qcheck.schedulers.table import passage_of
@@ -17,7 +17,7 @@ from qcheck.supply.pod_requests import bounds
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.workloads import Workload
-    from qcheck.quota.passage import Passage
+    from qcheck.quota.start_decision import Passage
 
 
 def judge(cluster: Cluster, workload: Workload) -> Verdict:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.kai.shards import RESOURCES
 from qcheck.schedulers.kai.simulation.gang import DIMENSIONS
+from qcheck.schedulers.kueue.simulation.outcomes import Site
 from qcheck.schedulers.kueue.simulation.timeline import (
     Admission,
     CycleRecord,
@@ -14,7 +15,6 @@ from qcheck.schedulers.kueue.simulation.timeline import (
     Timeline,
     Waiter,
 )
-from qcheck.schedulers.kueue.simulation.words import Site
 from qcheck.schedulers.kueue.simulation.workload import Choice, FlavorPlacement, Job
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from qcheck.quota.shares import NO_USAGE, Demand
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qcheck.answers.changes import ClusterChange
+    from qcheck.answers.cluster_changes import ClusterChange
     from qcheck.cluster.cluster import Cluster
     from qcheck.quota.shares import Amount, QueueShare
 

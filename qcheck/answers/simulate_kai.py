@@ -15,10 +15,10 @@ from qcheck.schedulers.kai.jobs import NON_PREEMPTIBLE_FROM, job_of
 from qcheck.schedulers.kai.requests import request_of
 from qcheck.schedulers.kai.shards import RESOURCES, shards_of
 from qcheck.schedulers.kai.simulation.clock import cycles
-from qcheck.schedulers.kai.simulation.floor import Floor
 from qcheck.schedulers.kai.simulation.gang import DIMENSIONS, Gang, Held
+from qcheck.schedulers.kai.simulation.nodes import Floor
 from qcheck.schedulers.kai.simulation.run import Run
-from qcheck.schedulers.kai.simulation.world import seconds_per_sample, world_of
+from qcheck.schedulers.kai.simulation.shard_state import seconds_per_sample, world_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

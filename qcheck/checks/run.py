@@ -11,7 +11,7 @@ from qcheck.schedulers.presence import has_kai, has_kueue, has_volcano
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from qcheck.answers.changes import ClusterChange
+    from qcheck.answers.cluster_changes import ClusterChange
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.place import Place
     from qcheck.findings.catalogue import Params, Rule

@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from qcheck import api
-from qcheck.cli.arguments import Busy, Clusters, ConfigFile, Format, Live, Verbose
-from qcheck.cli.given import paths_for, running, settings_for
+from qcheck.cli.inputs import paths_for, running, settings_for
 from qcheck.cli.output import parse_outputs, write
+from qcheck.cli.shared_parameters import Busy, Clusters, ConfigFile, Format, Live, Verbose
 from qcheck.cli.terminal import Watch
 from qcheck.reports import admission as report
 

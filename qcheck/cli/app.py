@@ -1,4 +1,4 @@
-"""The Typer app: every command with its help. `check` takes its options from the table in `options.py`.
+"""The Typer app: every command with its help. `check` takes its options from the table in `check_options.py`.
 
 A command's module is imported when the command is asked for, and all of them for the list of commands: importing all takes
 twice as long as a small check (measured: 170 ms of CPU).
@@ -17,11 +17,11 @@ import typer
 from typer.core import TyperCommand
 
 from qcheck import __version__
-from qcheck.cli.arguments import Paths
 from qcheck.cli.check import check
+from qcheck.cli.check_options import CHECK_OPTIONS, FLAG, LIVE, MANY, CheckOptions, Option
 from qcheck.cli.completion import COMPLETIONS
-from qcheck.cli.ending import COULD_NOT_JUDGE
-from qcheck.cli.options import CHECK_OPTIONS, FLAG, LIVE, MANY, CheckOptions, Option
+from qcheck.cli.shared_parameters import Paths
+from qcheck.cli.signals import COULD_NOT_JUDGE
 from qcheck.cli.terminal import PROGRESS, annotate, is_on_github
 
 HELP = """Will what Kueue admits actually run?

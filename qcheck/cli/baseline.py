@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from qcheck.cli.arguments import ConfigFile, Paths
-from qcheck.cli.given import audited, settings_for, stop_if_unjudged
+from qcheck.cli.inputs import audited, settings_for, stop_if_unjudged
 from qcheck.cli.output import Output, UsageError
 from qcheck.cli.output import write as to_file
+from qcheck.cli.shared_parameters import ConfigFile, Paths
 from qcheck.cli.terminal import Watch, say
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.baseline import prune_text, read_baseline, stale, write_text

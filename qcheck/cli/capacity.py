@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from qcheck.cli.arguments import Clusters, ConfigFile, Format, Live, Paths, Verbose
-from qcheck.cli.given import paths_for, running, settings_for, stop_if_unjudged
+from qcheck.cli.inputs import paths_for, running, settings_for, stop_if_unjudged
 from qcheck.cli.output import parse_outputs, write
+from qcheck.cli.shared_parameters import Clusters, ConfigFile, Format, Live, Paths, Verbose
 from qcheck.cli.terminal import Watch
 from qcheck.pipeline.gather import gather
 from qcheck.reports import capacity as report

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from qcheck.cli.given import audited, check_rules, paths_for, running, settings_for, words
+from qcheck.cli.inputs import audited, check_rules, paths_for, running, settings_for, words
 from qcheck.cli.output import STDOUT, Output, UsageError, parse_outputs, to_stdout, write
 from qcheck.cli.terminal import Watch, annotate, complain, is_on_github, say, wants_color
 from qcheck.cluster.value import TYPE_CHECKING, replace
@@ -13,7 +13,7 @@ from qcheck.findings.result import View
 from qcheck.reports import FORMATS, render, text
 
 if TYPE_CHECKING:
-    from qcheck.cli.options import CheckOptions
+    from qcheck.cli.check_options import CheckOptions
     from qcheck.findings.result import Result
     from qcheck.settings import Settings
 

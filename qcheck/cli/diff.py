@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from qcheck.answers.comparison import Comparison
-from qcheck.cli.arguments import Clusters, ConfigFile, Format, Verbose
-from qcheck.cli.given import paths_for, settings_for
+from qcheck.answers.finding_changes import Comparison
+from qcheck.cli.inputs import paths_for, settings_for
 from qcheck.cli.output import STDOUT, Output, UsageError, parse_outputs, write
+from qcheck.cli.shared_parameters import Clusters, ConfigFile, Format, Verbose
 from qcheck.cli.terminal import Watch, wants_color
 from qcheck.findings.result import BaselineError
 from qcheck.pipeline.diff import compare, sides

@@ -5,9 +5,9 @@ from __future__ import annotations
 import typer
 
 from qcheck import api
-from qcheck.cli.arguments import Clusters, ConfigFile, Format, Live, Paths, Verbose
-from qcheck.cli.given import paths_for, settings_for
+from qcheck.cli.inputs import paths_for, settings_for
 from qcheck.cli.output import Output, UsageError, parse_outputs, write
+from qcheck.cli.shared_parameters import Clusters, ConfigFile, Format, Live, Paths, Verbose
 from qcheck.cli.terminal import Watch, complain
 from qcheck.pipeline.drift import WANTED
 from qcheck.pipeline.live import read_live

@@ -14,10 +14,10 @@ import typer
 
 from qcheck.checks import run
 from qcheck.checks.registry import check_of
-from qcheck.cli.arguments import Clusters, Color, ConfigFile, Format
 from qcheck.cli.completion import rules
 from qcheck.cli.output import UsageError, to_stdout
 from qcheck.cli.rules import as_text, listed, of_family
+from qcheck.cli.shared_parameters import Clusters, Color, ConfigFile, Format
 from qcheck.cli.terminal import wants_color
 from qcheck.findings import baseline, settle, suppressions
 from qcheck.findings.catalogue import Rule, load_catalogue

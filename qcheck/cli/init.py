@@ -7,16 +7,16 @@ from typing import Annotated
 
 import typer
 
-from qcheck.cli.arguments import Paths
-from qcheck.cli.given import stop_if_unjudged
+from qcheck.cli.inputs import stop_if_unjudged
 from qcheck.cli.output import STDOUT, Output, UsageError, write
+from qcheck.cli.shared_parameters import Paths
 from qcheck.cli.terminal import Watch, say
 from qcheck.pipeline.environments import proposed
 from qcheck.pipeline.gather import gather
 from qcheck.settings import Settings
 from qcheck.settings.discovery import FILE_NAMES
 from qcheck.settings.starter import starter
-from qcheck.sources.renders import installed
+from qcheck.sources.renderers import installed
 
 
 def init(

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from qcheck.cli.arguments import Color, Format
 from qcheck.cli.output import STDOUT, Output, UsageError, parse_outputs, write
+from qcheck.cli.shared_parameters import Color, Format
 from qcheck.cli.terminal import complain, wants_color
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.pipeline.merge import MergeError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from qcheck.cli.ending import end_tidily
+from qcheck.cli.signals import end_tidily
 from qcheck.cli.terminal import PROGRESS
 from qcheck.cluster.value import TYPE_CHECKING, Value
 

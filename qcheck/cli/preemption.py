@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cli.given import paths_for, settings_for, stop_if_unjudged
+from qcheck.cli.inputs import paths_for, settings_for, stop_if_unjudged
 from qcheck.cli.output import parse_outputs, write
 from qcheck.cli.terminal import Watch
 from qcheck.cluster.value import TYPE_CHECKING

@@ -10,7 +10,7 @@ import typer
 
 from qcheck.cli import completion
 from qcheck.cli.output import UsageError, to_stdout
-from qcheck.cluster.nearest import nearest
+from qcheck.cluster.did_you_mean import nearest
 from qcheck.findings.catalogue import Rule, choose, load_catalogue, load_samples
 
 TYPE_CHECKING = False

@@ -16,7 +16,7 @@ from qcheck.kinds.schema.published import kueue_schema
 MODULES = {
     "config": "qcheck.settings.schema",
     "report": "qcheck.reports.schema",
-    "nodepool": "qcheck.nodepools.schema",
+    "nodepool": "qcheck.nodepools.qcheck_schema",
     "capacity": "qcheck.reports.capacity_schema",
     "admit": "qcheck.reports.admission_schema",
     "diff": "qcheck.reports.diff_schema",

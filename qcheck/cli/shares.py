@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from qcheck.answers.question import QuestionError
-from qcheck.cli.arguments import Clusters, ConfigFile, Format, Live, Paths, Verbose
-from qcheck.cli.given import paths_for, running, settings_for, stop_if_unjudged, words
+from qcheck.cli.inputs import paths_for, running, settings_for, stop_if_unjudged, words
 from qcheck.cli.output import UsageError, parse_outputs, write
+from qcheck.cli.shared_parameters import Clusters, ConfigFile, Format, Live, Paths, Verbose
 from qcheck.cli.terminal import Watch
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.pipeline.gather import gather

@@ -8,9 +8,9 @@ import typer
 
 from qcheck.answers.question import QuestionError
 from qcheck.cli.admit import In
-from qcheck.cli.arguments import Busy, Clusters, ConfigFile, Format, Live, Verbose
-from qcheck.cli.given import paths_for, running, settings_for
+from qcheck.cli.inputs import paths_for, running, settings_for
 from qcheck.cli.output import UsageError, parse_outputs, write
+from qcheck.cli.shared_parameters import Busy, Clusters, ConfigFile, Format, Live, Verbose
 from qcheck.cli.terminal import Watch
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.pipeline.simulate import run_change, run_scenario

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from qcheck.cli.arguments import Live, Verbose
 from qcheck.cli.output import STDOUT, Output, UsageError, write
+from qcheck.cli.shared_parameters import Live, Verbose
 from qcheck.cli.terminal import Watch
 from qcheck.pipeline.live import read_live, snapshot_text
 

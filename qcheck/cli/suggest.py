@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from qcheck.answers.proposals import Headroom, Mode, Wishes
-from qcheck.cli.arguments import Clusters, ConfigFile, Format, Paths, Verbose
-from qcheck.cli.given import check_rules, paths_for, settings_for, stop_if_unjudged, words
+from qcheck.cli.inputs import check_rules, paths_for, settings_for, stop_if_unjudged, words
 from qcheck.cli.output import UsageError, parse_outputs, write
+from qcheck.cli.shared_parameters import Clusters, ConfigFile, Format, Paths, Verbose
 from qcheck.cli.terminal import Watch, say
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.pipeline.gather import collect

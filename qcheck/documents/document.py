@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.documents.composed import KEY_SHIFT, VALUE_MASK
-from qcheck.documents.rendered import source_of
+from qcheck.documents.render_origin import source_of
 from qcheck.documents.scalars import show_number
 from qcheck.documents.text import Spot, Text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from qcheck.documents.document import Document
-from qcheck.documents.hclinterpolation import on_one_line
+from qcheck.documents.hcl_interpolation import on_one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

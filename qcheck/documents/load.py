@@ -102,27 +102,27 @@ def decoded(source: str | bytes, path: str) -> tuple[Loaded, bool]:
 
 def _load_json(loaded: Loaded, limit: limits.Limits, wanted: Wanted | None) -> None:
     """One JSON value, or several one after the other as kubectl accepts them."""
-    from qcheck.documents import jsontext  # 1.0 ms
+    from qcheck.documents import json_text  # 1.0 ms
 
     text = loaded.text.text
     if wanted and not wanted("", "", text) and not ('"apiVersion"' in text and '"kind"' in text):
         loaded.passed_over += 1
         return
-    at = jsontext.skip_space(text, 0)
+    at = json_text.skip_space(text, 0)
     while at < len(text):
         try:
-            data, end, repeated = jsontext.read(text, at, limit)
+            data, end, repeated = json_text.read(text, at, limit)
         except Refused as refusal:
             loaded.faults.append(refused(loaded.text, refusal))
             return
         _keep(
             loaded,
-            Document(loaded.text, len(loaded.documents) + loaded.passed_over, data, at, jsontext.Index(text)),
+            Document(loaded.text, len(loaded.documents) + loaded.passed_over, data, at, json_text.Index(text)),
             repeated,
             wanted,
             text,
         )
-        at = jsontext.skip_space(text, end)
+        at = json_text.skip_space(text, end)
 
 
 def _load_yaml(loaded: Loaded, limit: limits.Limits, wanted: Wanted | None) -> None:

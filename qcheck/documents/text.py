@@ -6,7 +6,7 @@ import codecs
 import re
 from bisect import bisect_right
 
-from qcheck.documents.rendered import entry_of
+from qcheck.documents.render_origin import entry_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import os
 from qcheck.cluster.place import Place, show_route
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.documents.load import load
-from qcheck.findings.copies import apart
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.result import BaselineError
+from qcheck.findings.same_in_clusters import apart
 from qcheck.findings.severity import SEVERITIES
 from qcheck.findings.worsening import amounts, is_worse
 

@@ -7,10 +7,10 @@ from operator import not_
 
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.findings.catalogue import choose
-from qcheck.findings.copies import merged
 from qcheck.findings.finding import Finding
 from qcheck.findings.fingerprint import fingerprints
 from qcheck.findings.result import Inputs, Result
+from qcheck.findings.same_in_clusters import merged
 from qcheck.findings.severity import SEVERITIES, Severity
 from qcheck.findings.suppressions import problems, read_suppressions
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from qcheck.cluster.nearest import nearest
+from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.objects import ObjectId
 from qcheck.cluster.place import Place, follow
 from qcheck.cluster.value import TYPE_CHECKING, Value

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from qcheck.cluster.quantity import QuantityError, parse_quantity
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.kinds.read import object_id
 from qcheck.kinds.rewrite import as_newest
 from qcheck.kinds.schema.catalogue import described
+from qcheck.kinds.shared_fields import object_id
 
 if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor
-    from qcheck.kinds.refusals.target import Target
     from qcheck.kinds.schema.node import SchemaNode
+    from qcheck.kinds.validation.target import Target
 
     Plain = dict[str, object]
 

@@ -8,10 +8,10 @@ from qcheck.cluster.problems import Problem
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.cursor import Cursor, root
 from qcheck.documents.embedded import NotYaml, embedded
-from qcheck.kinds.read import label_selector, place, quantities, text_list
-from qcheck.kinds.refusals.target import Target
 from qcheck.kinds.schema.catalogue import CONFIG
+from qcheck.kinds.shared_fields import label_selector, place, quantities, text_list
 from qcheck.kinds.validate import validate
+from qcheck.kinds.validation.target import Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -13,7 +13,7 @@ from qcheck.cluster.quantity import whole
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.workloads import PRIORITY_CLASS, QUEUE_NAME, PodSet, Workload
 from qcheck.kinds.pods import pod_template, topology_request
-from qcheck.kinds.read import metadata, object_id, place, quantities, tolerations
+from qcheck.kinds.shared_fields import metadata, object_id, place, quantities, tolerations
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import re
 
-from qcheck.cluster.nearest import nearest
+from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.kinds.cel import Judge
 from qcheck.kinds.decode import DEFINITIONS
-from qcheck.kinds.read import object_id
 from qcheck.kinds.rewrite import with_fixes
 from qcheck.kinds.schema.catalogue import KUEUE, described
 from qcheck.kinds.schema.failure import Failure, field_path
+from qcheck.kinds.shared_fields import object_id
 from qcheck.kinds.validate import validate
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
 
     from qcheck.documents.cursor import Cursor
-    from qcheck.kinds.refusals.target import Target
+    from qcheck.kinds.validation.target import Target
 
     Json = dict[str, object]
     Key = tuple[str, str, str]

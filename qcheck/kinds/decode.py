@@ -8,7 +8,7 @@ from qcheck.cluster.objects import Other
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.cursor import root
 from qcheck.kinds import core, kueue
-from qcheck.kinds.read import metadata, object_id, place
+from qcheck.kinds.shared_fields import metadata, object_id, place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

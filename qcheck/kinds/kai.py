@@ -9,7 +9,7 @@ from math import isfinite
 from qcheck.cluster import kai
 from qcheck.cluster.kai import Dimension
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.kinds.read import metadata, object_id, place
+from qcheck.kinds.shared_fields import metadata, object_id, place
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.kinds.core import pod_set, queued
-from qcheck.kinds.read import place
 from qcheck.kinds.replica_specs import MPI_VERSION, REPLICA_SPECS
+from qcheck.kinds.shared_fields import place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,7 +6,7 @@ from qcheck.cluster import kueue as queues
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.workloads import PRIORITY_CLASS, PodSet, TopologyRequest, TopologySlice, Workload
 from qcheck.kinds.pods import pod_template
-from qcheck.kinds.read import (
+from qcheck.kinds.shared_fields import (
     label_selector,
     metadata,
     object_id,

@@ -13,7 +13,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.cursor import root
 from qcheck.documents.embedded import NotYaml, embedded
 from qcheck.documents.load import first_document, load
-from qcheck.kinds.read import CLUSTER_SCOPED
+from qcheck.kinds.shared_fields import CLUSTER_SCOPED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.objects import Generator
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.kinds.read import metadata, object_id, place, text_list
+from qcheck.kinds.shared_fields import metadata, object_id, place, text_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,7 +9,7 @@ from qcheck.cluster.mig import MigLayout
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.cursor import root
 from qcheck.documents.embedded import NotYaml, embedded
-from qcheck.kinds.read import place
+from qcheck.kinds.shared_fields import place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,7 +8,7 @@ from qcheck.cluster.pods import Container, HostPort, PodTemplate, Spread
 from qcheck.cluster.quantity import whole
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.workloads import TopologyRequest, TopologySlice
-from qcheck.kinds.read import label_selector, metadata, node_selection, place, quantities, tolerations
+from qcheck.kinds.shared_fields import label_selector, metadata, node_selection, place, quantities, tolerations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from qcheck.cluster.pods import Container, Injected
 from qcheck.cluster.quantity import parse_quantity
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.kinds.core import pod_set, queued
-from qcheck.kinds.read import metadata, place, quantities
+from qcheck.kinds.shared_fields import metadata, place, quantities
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,18 +11,18 @@ from qcheck.cluster.place import Place
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.documents.cursor import Cursor
 from qcheck.documents.edits import Change, Nest, Remove, Rename, Replace, Wrap, changed
-from qcheck.kinds.read import object_id
+from qcheck.kinds.api_versions import served_versions
 from qcheck.kinds.schema.catalogue import KUEUE, described
 from qcheck.kinds.schema.renames import renamed
+from qcheck.kinds.shared_fields import object_id
 from qcheck.kinds.validate import validate
-from qcheck.kinds.versions import served_versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from qcheck.cluster.objects import ObjectId
     from qcheck.cluster.problems import Problem
-    from qcheck.kinds.refusals.target import Target
+    from qcheck.kinds.validation.target import Target
 
 NEWEST = "v1beta2"
 OLD = ("api-version-deprecated", "api-version-gone")

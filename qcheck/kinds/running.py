@@ -7,7 +7,7 @@ from qcheck.cluster.running import Condition, QueuedWorkload, QueueStatus, Quota
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.kueue import GROUP, pod_set
 from qcheck.kinds.pods import pod_template
-from qcheck.kinds.read import metadata, object_id, place, quantities, quantity
+from qcheck.kinds.shared_fields import metadata, object_id, place, quantities, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,7 +8,7 @@ from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.workloads import PodSet
 from qcheck.kinds.core import queued
 from qcheck.kinds.pods import container, pod_template, topology_request
-from qcheck.kinds.read import node_selection, place, quantity, tolerations
+from qcheck.kinds.shared_fields import node_selection, place, quantity, tolerations
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from qcheck.cluster import workloads
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.core import queued
 from qcheck.kinds.jobset import replicated_job
-from qcheck.kinds.read import metadata, node_selection, object_id, place, quantities, tolerations
+from qcheck.kinds.shared_fields import metadata, node_selection, object_id, place, quantities, tolerations
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,14 +8,14 @@ from importlib import import_module
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.kinds.api_versions import version_problems
 from qcheck.kinds.quantities import quantity_problems
-from qcheck.kinds.read import object_id
-from qcheck.kinds.refusals.metadata import metadata
-from qcheck.kinds.refusals.target import Target
 from qcheck.kinds.schema.catalogue import CONFIG, KUEUE, OWN, described
 from qcheck.kinds.schema.failure import Failure, field_path
-from qcheck.kinds.unknown import unknown_field
-from qcheck.kinds.versions import version_problems
+from qcheck.kinds.shared_fields import object_id
+from qcheck.kinds.unknown_fields import unknown_field
+from qcheck.kinds.validation.metadata import metadata
+from qcheck.kinds.validation.target import Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,7 +45,7 @@ _REFUSALS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
     ("apps", "ReplicaSet"): (("builtin", "replicated"),),
     ("apps", "StatefulSet"): (("builtin", "replicated"), _MANAGED),
     ("apps", "DaemonSet"): (("builtin", "replicated"),),
-    (OWN, "NodePool"): (("own", "node_pool"),),
+    (OWN, "NodePool"): (("qcheck_node_pool", "node_pool"),),
     ("scheduling.run.ai", "Queue"): (("kai", "queue"),),
     ("scheduling.run.ai", "PodGroup"): (("kai", "pod_group"),),
     ("kai.scheduler", "SchedulingShard"): (("kai", "scheduling_shard"),),
@@ -71,7 +71,7 @@ _REFUSALS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
         for kind in kinds
     },
 }
-"""Which functions of `refusals` judge a kind; their modules are imported for the kinds that are present."""
+"""Which functions of `validation` judge a kind; their modules are imported for the kinds that are present."""
 
 
 def validate(root: Cursor, target: Target) -> tuple[Problem, ...]:
@@ -96,7 +96,7 @@ def validate(root: Cursor, target: Target) -> tuple[Problem, ...]:
 @cache
 def _refusals(group: str, kind: str) -> tuple[Refusal, ...]:
     named = _REFUSALS.get((group, kind), ())
-    return tuple(getattr(import_module(f"qcheck.kinds.refusals.{module}"), function) for module, function in named)
+    return tuple(getattr(import_module(f"qcheck.kinds.validation.{module}"), function) for module, function in named)
 
 
 def _structure(root: Cursor, found: Described) -> list[Failure]:

@@ -6,7 +6,7 @@ from qcheck.cluster import volcano
 from qcheck.cluster.policy import VOLCANO_SCHEDULER
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.core import pod_set
-from qcheck.kinds.read import label_selector, metadata, object_id, place, quantities, text_list
+from qcheck.kinds.shared_fields import label_selector, metadata, object_id, place, quantities, text_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable

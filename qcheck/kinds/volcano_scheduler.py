@@ -10,7 +10,7 @@ from qcheck.cluster.volcano import SchedulerPlugin, VolcanoScheduler
 from qcheck.documents.cursor import root
 from qcheck.documents.embedded import NotYaml, embedded
 from qcheck.kinds.decode import mentions_volcano_scheduler
-from qcheck.kinds.read import object_id, place
+from qcheck.kinds.shared_fields import object_id, place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

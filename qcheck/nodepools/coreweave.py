@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools.figures import Count, Figures, unresolved_keys
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
-from qcheck.nodepools.provided import coreweave
+from qcheck.nodepools.provider_labels import coreweave
 from qcheck.nodepools.scalars import place
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.nodes import NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.world import World
+    from qcheck.nodepools.pool_context import World
 
 
 def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools import gke
-from qcheck.nodepools.fields import Fields
+from qcheck.nodepools.cloud_fields import Fields
 from qcheck.nodepools.terraform.pools import azure_pool, eks_group
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.nodes import NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.world import World
+    from qcheck.nodepools.pool_context import World
 
 HINT = "give qcheck the nodes"
 

@@ -6,7 +6,7 @@ from qcheck.cluster.nodes import LabelOrigin, Machine, NodePool
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools.figures import Count, Figures, unresolved_keys
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
-from qcheck.nodepools.provided import Provided, eks
+from qcheck.nodepools.provider_labels import Provided, eks
 from qcheck.nodepools.scalars import place, written_taint
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.labels import Taint
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.world import World
+    from qcheck.nodepools.pool_context import World
 
 EKSCTL = LabelOrigin("eksctl", before_boot=True)
 DEFAULT_TYPE = "m5.large"

@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
 NODE = ("", "Node")
 READERS = {
-    ("qcheck.dev", "NodePool"): "own",
+    ("qcheck.dev", "NodePool"): "qcheck_format",
     ("karpenter.sh", "NodePool"): "karpenter",
     ("eksctl.io", "ClusterConfig"): "eksctl",
-    ("container.cnrm.cloud.google.com", "ContainerNodePool"): "configconnector",
-    ("cluster.x-k8s.io", "MachineDeployment"): "machinesets",
-    ("cluster.x-k8s.io", "MachineSet"): "machinesets",
-    ("cluster.x-k8s.io", "MachinePool"): "machinesets",
-    ("cluster.x-k8s.io", "Cluster"): "machinesets",
-    ("machine.openshift.io", "MachineSet"): "machinesets",
+    ("container.cnrm.cloud.google.com", "ContainerNodePool"): "config_connector",
+    ("cluster.x-k8s.io", "MachineDeployment"): "machine_sets",
+    ("cluster.x-k8s.io", "MachineSet"): "machine_sets",
+    ("cluster.x-k8s.io", "MachinePool"): "machine_sets",
+    ("cluster.x-k8s.io", "Cluster"): "machine_sets",
+    ("machine.openshift.io", "MachineSet"): "machine_sets",
     ("compute.coreweave.com", "NodePool"): "coreweave",
-    ("cloud.google.com", "ComputeClass"): "computeclass",
+    ("cloud.google.com", "ComputeClass"): "gke_compute_class",
     ("kops.k8s.io", "InstanceGroup"): "kops",
     ("core.gardener.cloud", "Shoot"): "gardener",
     ("eks.aws.upbound.io", "NodeGroup"): "crossplane",
@@ -50,7 +50,7 @@ REFERRED: frozenset[tuple[str, str]] = frozenset(
 """Objects to which pools refer."""
 TEMPLATES = ("infrastructure.cluster.x-k8s.io", "bootstrap.cluster.x-k8s.io", "controlplane.cluster.x-k8s.io")
 """Groups of Cluster API whose objects machines refer to, whatever their kind."""
-PLAIN_READERS = (("terraform_version", "terraform.reading"), ("InstanceGroups", "hyperpod"))
+PLAIN_READERS = (("terraform_version", "terraform.read"), ("InstanceGroups", "hyperpod"))
 """Modules that read documents without apiVersion and kind, by a word that these hold."""
 CONFIG_MAP, CLUSTER_POLICY = ("", "ConfigMap"), ("nvidia.com", "ClusterPolicy")
 PLUGIN_WORDS = ("timeSlicing", "mps:", "mig-configs", "migManager", "migStrategy", "devicePlugin")

@@ -7,7 +7,7 @@ from qcheck.cluster.nodes import Certainty, LabelOrigin, Machine
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools.figures import Count, Figures, unresolved_keys
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
-from qcheck.nodepools.provided import Provided
+from qcheck.nodepools.provider_labels import Provided
 from qcheck.nodepools.scalars import amounts, place, texts
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.nodes import NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.world import World
+    from qcheck.nodepools.pool_context import World
 
 GARDENER = LabelOrigin("Gardener", before_boot=True)
 LABEL = "worker.gardener.cloud/pool"

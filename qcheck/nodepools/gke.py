@@ -13,17 +13,17 @@ from qcheck.cluster.nodes import Certainty, Machine
 from qcheck.cluster.place import Place
 from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
-from qcheck.nodepools import catalogue
+from qcheck.nodepools import machine_catalogue
 from qcheck.nodepools.figures import Count, Doubt, Figures, first_doubt, fixed, unresolved_keys, written_count
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
-from qcheck.nodepools.provided import GKE_ACCELERATORS, MEGA, GkePool, gke
+from qcheck.nodepools.provider_labels import GKE_ACCELERATORS, MEGA, GkePool, gke
 from qcheck.nodepools.scalars import place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qcheck.cluster.nodes import NodePool
-    from qcheck.nodepools.fields import Fields
+    from qcheck.nodepools.cloud_fields import Fields
     from qcheck.nodepools.machine_type import MachineType
 
 ZONE = re.compile(r"[a-z]+-[a-z]+\d+-[a-z]")
@@ -168,7 +168,7 @@ def _machines(
     machine = types.first
     if machine is None:
         return types, None
-    kind = catalogue.find(machine_type, "gcp")
+    kind = machine_catalogue.find(machine_type, "gcp")
     label = accelerator_label(kind)
     attached = _accelerator(config)
     if attached["type"].exists:

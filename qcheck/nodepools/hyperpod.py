@@ -10,7 +10,7 @@ from qcheck.cluster.nodes import LabelOrigin
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools.figures import Count, Figures
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
-from qcheck.nodepools.provided import Provided
+from qcheck.nodepools.provider_labels import Provided
 from qcheck.nodepools.scalars import place
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.nodes import NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.world import World
+    from qcheck.nodepools.pool_context import World
 
 HYPERPOD = LabelOrigin("SageMaker HyperPod", before_boot=True)
 AGENT = LabelOrigin("the HyperPod health agent", before_boot=False)

@@ -10,10 +10,10 @@ from qcheck.cluster.labels import Requirement
 from qcheck.cluster.nodes import LabelOrigin, Machine, NodePool
 from qcheck.cluster.resources import looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING, replace
-from qcheck.nodepools import catalogue, instancelabels, nodeclasses
-from qcheck.nodepools.added import UNSEEN
+from qcheck.nodepools import karpenter_labels, karpenter_node_class, machine_catalogue
+from qcheck.nodepools.automatic_labels import UNSEEN
 from qcheck.nodepools.figures import Count
-from qcheck.nodepools.machines import machine, of_type
+from qcheck.nodepools.machine_capacity import machine, of_type
 from qcheck.nodepools.pool import described, figures
 from qcheck.nodepools.scalars import amounts, place, taints, texts
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from qcheck.cluster.labels import Labels, Taint
     from qcheck.cluster.place import Place
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.nodeclasses import CloudNodeClass
-    from qcheck.nodepools.world import World
+    from qcheck.nodepools.karpenter_node_class import CloudNodeClass
+    from qcheck.nodepools.pool_context import World
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 CAPACITY_TYPE = "karpenter.sh/capacity-type"
@@ -45,10 +45,10 @@ PROVIDERS = {
     "karpenter.k8s.gcp": "gcp",
 }
 PREFIXES = {
-    "karpenter.k8s.aws": instancelabels.AWS,
-    "eks.amazonaws.com": instancelabels.AUTO_MODE,
-    "karpenter.azure.com": instancelabels.AZURE,
-    "karpenter.k8s.gcp": instancelabels.GCP,
+    "karpenter.k8s.aws": karpenter_labels.AWS,
+    "eks.amazonaws.com": karpenter_labels.AUTO_MODE,
+    "karpenter.azure.com": karpenter_labels.AZURE,
+    "karpenter.k8s.gcp": karpenter_labels.GCP,
 }
 """How the labels of a machine type begin, by the API group of the node class."""
 MANY = 40
@@ -66,7 +66,7 @@ def _pool(root: Cursor, world: World) -> NodePool:
     name = root["metadata"]["name"].text() or ""
     wanted = tuple(_requirement(r) for r in template["requirements"].items())
     group = template["nodeClassRef"]["group"].text() or _group(template)
-    provider, node_class = PROVIDERS.get(group), nodeclasses.referred(template, group, world)
+    provider, node_class = PROVIDERS.get(group), karpenter_node_class.referred(template, group, world)
     machines, why = _machines(wanted, provider, world.own)
     if node_class is not None and provider is not None:
         machines = tuple(m if m.instance_type in world.own else node_class.on(m, provider) for m in machines)
@@ -128,14 +128,14 @@ def _machines(
     wanted: tuple[Requirement, ...], provider: str | None, own: Mapping[str, Machine]
 ) -> tuple[tuple[Machine, ...], str | None]:
     """The machines that the requirements leave, and what could not be told."""
-    types = _values(wanted, INSTANCE_TYPE) or _values(wanted, f"{instancelabels.AZURE}name")
+    types = _values(wanted, INSTANCE_TYPE) or _values(wanted, f"{karpenter_labels.AZURE}name")
     if types:
         known = [(t, machine(t, provider, own)) for t in types]
         missing = [t for t, m in known if m is None]
         if missing:
             return (), f"the machine type {missing[0]} is in no catalogue"
         return tuple(m for _, m in known if m is not None), None
-    fitting = instancelabels.fitting(provider or "", wanted)
+    fitting = karpenter_labels.fitting(provider or "", wanted)
     if fitting is None:
         return (), "its requirements name no machine type"
     if not fitting or len(fitting) > MANY:
@@ -192,7 +192,7 @@ def _labels(
 
 def _possible(key: str, values: tuple[str, ...], node_class: CloudNodeClass | None) -> tuple[str, ...]:
     """Nodes are never from a reservation that their class does not select."""
-    if key != CAPACITY_TYPE or node_class is None or node_class.group != nodeclasses.EC2 or len(values) < 2:
+    if key != CAPACITY_TYPE or node_class is None or node_class.group != karpenter_node_class.EC2 or len(values) < 2:
         return values
     return tuple(v for v in values if v in node_class.capacity_types())
 
@@ -201,14 +201,14 @@ def _with_machine_labels(pool: NodePool, declared: Labels, declared_at: Place, p
     """Adds what nodes of each machine show of themselves; what the template declares wins."""
     named = []
     for each in pool.machines:
-        kind = catalogue.find(each.instance_type, provider) if each.instance_type else None
-        mine = instancelabels.node_labels(kind, provider, prefix) if kind else {}
+        kind = machine_catalogue.find(each.instance_type, provider) if each.instance_type else None
+        mine = karpenter_labels.node_labels(kind, provider, prefix) if kind else {}
         named.append(replace(each, labels={**mine, **each.labels}))
     machines, origins = described(tuple(named), declared)
     told = {k for each in machines for k in each.labels}
     by_karpenter = dict.fromkeys((k for k in told if prefix and k.startswith(prefix)), KARPENTER)
     gpus = not machines or any(looks_like_accelerator(r) for m in machines for r in (*m.allocatable, *m.unknown))
-    varying = {**instancelabels.unseen(provider, prefix, gpus), **pool.varying}
+    varying = {**karpenter_labels.unseen(provider, prefix, gpus), **pool.varying}
     if not machines:
         varying.setdefault(INSTANCE_TYPE, ())
     always = set(pool.labels).union(set.intersection(*(set(m.labels) for m in machines)) if machines else ())

@@ -8,7 +8,7 @@ from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools.figures import Count, Figures
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
-from qcheck.nodepools.provided import Provided
+from qcheck.nodepools.provider_labels import Provided
 from qcheck.nodepools.scalars import place, texts, written_taint
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.nodes import NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.world import World
+    from qcheck.nodepools.pool_context import World
 
 KOPS = LabelOrigin("kOps", before_boot=True)
 LABEL = "kops.k8s.io/instancegroup"

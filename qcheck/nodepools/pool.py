@@ -6,7 +6,7 @@ from qcheck.cluster.nodes import Certainty, LabelOrigin, Machine, NodePool
 from qcheck.cluster.place import show_route
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
-from qcheck.nodepools.added import UNSEEN, added
+from qcheck.nodepools.automatic_labels import UNSEEN, added
 from qcheck.nodepools.figures import Count, Figures, first_doubt
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.labels import Labels, Taint
     from qcheck.cluster.place import Place
-    from qcheck.nodepools.provided import Provided
+    from qcheck.nodepools.provider_labels import Provided
 
 ZONE = "topology.kubernetes.io/zone"
 ZONE_ALIASES = (ZONE, "topology.gke.io/zone", "failure-domain.beta.kubernetes.io/zone")
@@ -160,7 +160,7 @@ class Types(Value):
 
 def look_up(names: tuple[str, ...], provider: str | None, own: Mapping[str, Machine]) -> Types:
     """The machines of some types; a doubt if one of them is unknown, because any of them may come."""
-    from qcheck.nodepools.machines import machine  # 0.6 ms
+    from qcheck.nodepools.machine_capacity import machine  # 0.6 ms
 
     found = []
     for name in names:

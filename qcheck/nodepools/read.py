@@ -6,7 +6,7 @@ from importlib import import_module
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools.formats import CLUSTER_POLICY, CONFIG_MAP, NODE, PLAIN_READERS, READERS, REFERRED, TEMPLATES
-from qcheck.nodepools.world import World
+from qcheck.nodepools.pool_context import World
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +31,7 @@ def read(
     for root in roots:
         group, kind = root.text_at("apiVersion").rpartition("/")[0], root.text_at("kind")
         if (group, kind) == NODE:
-            from qcheck.nodepools.dump import read_node  # 0.1 ms
+            from qcheck.nodepools.kubernetes_nodes import read_node  # 0.1 ms
 
             nodes.append(read_node(root))
         elif (group, kind) in READERS:
@@ -49,16 +49,16 @@ def read(
     ]
     problems: list[Problem] = []
     if any(text.path.endswith((".tf", ".tf.json")) for text in hcl):
-        from qcheck.nodepools.terraform.reading import read_configurations  # 35 ms
+        from qcheck.nodepools.terraform.read import read_configurations  # 35 ms
 
         more, problems = read_configurations(hcl, world)
         pools += more
-    if classes := [root for module, root in mine if module == "computeclass"]:
-        from qcheck.nodepools.computeclass import with_classes  # 0.4 ms
+    if classes := [root for module, root in mine if module == "gke_compute_class"]:
+        from qcheck.nodepools.gke_compute_class import with_classes  # 0.4 ms
 
         pools = with_classes(classes, pools)
     if plugin:
-        from qcheck.nodepools.sharing import shared  # 0.4 ms
+        from qcheck.nodepools.nvidia_device_plugin import shared  # 0.4 ms
 
         pools = shared(plugin, pools)
     return tuple(pools), tuple(nodes), tuple(problems)

@@ -11,9 +11,9 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.packing.answer import DoesNotFit
 from qcheck.packing.pod_shape import KEPT_APART
+from qcheck.packing.proof_text import explain
 from qcheck.packing.question import Nodes, Pods, Question
 from qcheck.packing.solved import solved
-from qcheck.packing.words import explain
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from functools import cached_property
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.packing.answer import DoesNotFit, Fits
 from qcheck.packing.domains import Domain, capacity
+from qcheck.packing.proof_text import explain
 from qcheck.packing.question import Nodes, Pods, Question
 from qcheck.packing.room import Best, Filling, VectorRoom
 from qcheck.packing.solve import solve
-from qcheck.packing.words import explain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

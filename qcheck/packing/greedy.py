@@ -12,7 +12,7 @@ from qcheck.packing.room import VectorRoom
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from qcheck.packing.rest import Posed
+    from qcheck.packing.remaining import Posed
     from qcheck.packing.room import Filling
 
     Key = tuple[int, ...]

@@ -13,7 +13,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.packing.answer import Weights
 
 if TYPE_CHECKING:
-    from qcheck.packing.rest import Posed
+    from qcheck.packing.remaining import Posed
     from qcheck.packing.room import Filling
 
 _PIVOTS = 400

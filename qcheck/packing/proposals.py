@@ -10,7 +10,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.packing.answer import Placement
 
 if TYPE_CHECKING:
-    from qcheck.packing.rest import Posed
+    from qcheck.packing.remaining import Posed
     from qcheck.packing.room import Filling
 
     Column = tuple[int, Filling]

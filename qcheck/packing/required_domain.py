@@ -9,8 +9,8 @@ from qcheck.packing.answer import DoesNotFit
 from qcheck.packing.domains import Slice, at_level, capacity, gangs_per_domain, largest_gang
 from qcheck.packing.flavor_domains import HOSTNAME, anything, layout
 from qcheck.packing.flavor_question import LENIENT, PLAIN, SURE, label_of
+from qcheck.packing.proof_text import explain
 from qcheck.packing.question import Pods
-from qcheck.packing.words import explain
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.packing.answer import Case, Cases, DoesNotFit, Fits, Placement, Unknown
-from qcheck.packing.candidates import first_certificate
+from qcheck.packing.candidate_weights import first_certificate
 from qcheck.packing.greedy import place_greedily
-from qcheck.packing.rest import left_after
+from qcheck.packing.remaining import left_after
 
 if TYPE_CHECKING:
     from qcheck.packing.answer import Answer, Certificate
     from qcheck.packing.linear import Part
-    from qcheck.packing.rest import Posed
+    from qcheck.packing.remaining import Posed
     from qcheck.packing.room import Filling
 
 LONGEST_PROOF = 12

@@ -9,7 +9,7 @@ from qcheck.packing.verify import certificate_holds, witness_holds
 
 if TYPE_CHECKING:
     from qcheck.packing.answer import Answer
-    from qcheck.packing.rest import Posed
+    from qcheck.packing.remaining import Posed
 
 
 def solve(question: Posed) -> Answer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.reasons import UNSCHEDULABLE, Reason
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.packing.words import explain
+from qcheck.packing.proof_text import explain
 from qcheck.supply.eligibility import demand_of, runtime_class
 from qcheck.supply.pod_requests import PODS
 from qcheck.supply.supply import supply_of

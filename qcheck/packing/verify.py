@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.packing.answer import Cases, Weights
-from qcheck.packing.rest import left_after
+from qcheck.packing.remaining import left_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from qcheck.packing.answer import Certificate, Placement
-    from qcheck.packing.rest import Posed
+    from qcheck.packing.remaining import Posed
 
 
 def witness_holds(question: Posed, witness: Iterable[Placement]) -> bool:

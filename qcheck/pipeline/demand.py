@@ -8,7 +8,7 @@ from typing import Literal
 from qcheck.answers.question import QuestionError
 from qcheck.cluster.quantity import NANO, Quantity
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.pipeline.question import Amount, Part, at, read_question
+from qcheck.pipeline.question_file import Amount, Part, at, read_question
 from qcheck.quota.shares import Demand, Usage
 
 if TYPE_CHECKING:

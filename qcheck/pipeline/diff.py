@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 
-from qcheck.answers.comparison import compared, only_new
+from qcheck.answers.finding_changes import compared, only_new
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.pipeline.check import changes, checked
 from qcheck.pipeline.gather import gather
-from qcheck.pipeline.judge import changes, checked
 from qcheck.pipeline.read import unwatched
 from qcheck.settings import Settings
 from qcheck.settings.load import load_settings
@@ -20,7 +20,7 @@ from qcheck.sources import files, git
 if TYPE_CHECKING:
     from collections.abc import Sequence, Set
 
-    from qcheck.answers.comparison import Comparison
+    from qcheck.answers.finding_changes import Comparison
     from qcheck.findings.result import Result
     from qcheck.pipeline.gather import Gathered
     from qcheck.pipeline.read import Watch

@@ -6,8 +6,8 @@ from qcheck.answers.drift import Drift, Side, changed, node_differences
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.kinds.comparable import comparable
 from qcheck.kinds.decode import roots
-from qcheck.kinds.read import object_id, place
-from qcheck.kinds.refusals.target import Target
+from qcheck.kinds.shared_fields import object_id, place
+from qcheck.kinds.validation.target import Target
 from qcheck.sources import kubectl
 
 if TYPE_CHECKING:

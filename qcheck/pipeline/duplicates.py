@@ -10,7 +10,7 @@ import posixpath
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.kinds.read import object_id
+from qcheck.kinds.shared_fields import object_id
 from qcheck.pipeline.relevance import concerns_queues
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from qcheck.kinds.decode import roots
 from qcheck.kinds.gitops import Deployment, deployments
 from qcheck.kinds.helm import Chart, charts, is_below
 from qcheck.kinds.kustomize import Kustomization
-from qcheck.kinds.read import CLUSTER_SCOPED
+from qcheck.kinds.shared_fields import CLUSTER_SCOPED
 from qcheck.nodepools.formats import HCL
 from qcheck.pipeline.kustomizations import KustomizationTree
 from qcheck.pipeline.relevance import concerns_queues, concerns_queues_text

@@ -10,10 +10,10 @@ from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.documents.load import load
 from qcheck.findings.result import Inputs, NotRead
 from qcheck.pipeline.model import left_out, model, unjudged_rules
-from qcheck.pipeline.raw import ENTRIES, TEMPLATE, Raw
 from qcheck.pipeline.read import is_wanted, unwatched
 from qcheck.pipeline.read import read as read_files
 from qcheck.pipeline.relevance import concerns_queues_text
+from qcheck.pipeline.unrendered_files import ENTRIES, TEMPLATE, Raw
 from qcheck.settings import Settings
 from qcheck.sources import files
 
@@ -124,7 +124,7 @@ def _raw(scope: ClusterScope, files: Sequence[Loaded], within: str = ".") -> Raw
     """What is read as it is of the files that a cluster holds, and what is to be rendered."""
     if not scope.render and not any(posixpath.basename(f.text.path) in ENTRIES for f in files):
         return Raw(tuple(files))
-    from qcheck.pipeline.rendering import sorted_out  # most repositories of plain files never need it (5 ms)
+    from qcheck.pipeline.render_plan import sorted_out  # most repositories of plain files never need it (5 ms)
 
     return sorted_out(scope, files, within)
 
@@ -172,7 +172,7 @@ def _astray(
     """Settings that name nothing, by cluster; they are not judged where only a part of the repository is read."""
     if settings.path is None or isinstance(paths, files.Found):
         return {}
-    from qcheck.pipeline.unmatched import covers, unmatched  # 3.2 ms
+    from qcheck.pipeline.unmatched_settings import covers, unmatched  # 3.2 ms
 
     if not covers(paths, settings.root):
         return {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.unread import Unread
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.documents.writing import to_yaml
+from qcheck.documents.yaml_text import to_yaml
 from qcheck.kinds.snapshot.needed import needed
 from qcheck.kinds.snapshot.redacted import redacted
 from qcheck.sources import kubectl

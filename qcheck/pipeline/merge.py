@@ -11,10 +11,10 @@ from qcheck.cluster.objects import ObjectId
 from qcheck.cluster.place import Place, read_route
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.findings.catalogue import Rule, load_catalogue
-from qcheck.findings.copies import identity_of, merged
 from qcheck.findings.finding import Finding
 from qcheck.findings.fleet import AcceleratorSum, ClusterSummary
 from qcheck.findings.result import Inputs, NotRead, Result, Skipped
+from qcheck.findings.same_in_clusters import identity_of, merged
 from qcheck.findings.settle import reading_order
 from qcheck.findings.severity import SEVERITIES, Severity
 from qcheck.reports.schema import Report

@@ -12,7 +12,7 @@ from qcheck.cluster.unread import NODES, Unread
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.load import load
 from qcheck.findings.result import NotRead
-from qcheck.kinds import judging
+from qcheck.kinds import validate_cluster
 from qcheck.kinds.decode import (
     decode,
     mentions_configuration,
@@ -20,17 +20,17 @@ from qcheck.kinds.decode import (
     mentions_volcano_scheduler,
     roots,
 )
-from qcheck.kinds.read import object_id
-from qcheck.kinds.refusals.target import Target
 from qcheck.kinds.running import split
 from qcheck.kinds.schema.catalogue import KAI, VOLCANO
+from qcheck.kinds.shared_fields import object_id
+from qcheck.kinds.validation.target import Target
 from qcheck.nodepools import formats
 from qcheck.nodepools.read import read as read_pools
 from qcheck.pipeline.deep_queues import shallow
 from qcheck.pipeline.duplicates import distinct
-from qcheck.pipeline.raw import TEMPLATE
 from qcheck.pipeline.relevance import concerns_queues_text, kinds_in
 from qcheck.pipeline.second_process import beside
+from qcheck.pipeline.unrendered_files import TEMPLATE
 from qcheck.sources.files import is_live
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.fault import Fault
     from qcheck.documents.load import Loaded
-    from qcheck.pipeline.raw import Raw
     from qcheck.pipeline.render import Renders
+    from qcheck.pipeline.unrendered_files import Raw
     from qcheck.settings import ClusterScope, Settings
 
 ELSEWHERE = "nodes-elsewhere"
@@ -144,11 +144,11 @@ def _refused(manifests: list[Cursor], target: Target) -> Callable[[], list[Probl
     """Begins to judge the objects, and returns what waits for the problems. Of many objects a second process looks for
     those that have problems, while they are decoded here.
     """
-    if len(manifests) < MANY or judging.has_definitions(manifests):
-        return partial(judging.refused, manifests, target)
+    if len(manifests) < MANY or validate_cluster.has_definitions(manifests):
+        return partial(validate_cluster.refused, manifests, target)
 
     def problems(at: int) -> list[Problem]:
-        return judging.refused([manifests[at]], target)
+        return validate_cluster.refused([manifests[at]], target)
 
     mine, theirs = range(0, len(manifests), SHARE), [at for at in range(len(manifests)) if at % SHARE]
     faulty = beside(lambda: [at for at in theirs if problems(at)])
@@ -243,8 +243,8 @@ def left_out(loaded: Iterable[Loaded]) -> list[NotRead]:
 
 def unjudged_rules(loaded: Iterable[Loaded], settings: Settings) -> list[NotRead]:
     """CEL rules of CustomResourceDefinitions that cannot be judged here."""
-    if not any(judging.DEFINITION in f.text.text for f in loaded):
+    if not any(validate_cluster.DEFINITION in f.text.text for f in loaded):
         return []
     manifests = [r for f in loaded for d in f.documents for r in roots(d)]
     release = settings.policy.kueue
-    return [NotRead(path, why) for path, why in judging.unjudged(manifests, (release.major, release.minor))]
+    return [NotRead(path, why) for path, why in validate_cluster.unjudged(manifests, (release.major, release.minor))]

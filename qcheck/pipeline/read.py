@@ -10,8 +10,8 @@ from itertools import zip_longest
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.load import load
-from qcheck.documents.plain import as_plain, from_plain
-from qcheck.kinds import judging
+from qcheck.documents.transfer import as_plain, from_plain
+from qcheck.kinds import validate_cluster
 from qcheck.kinds.decode import mentions_settings, recognises
 from qcheck.nodepools import formats
 from qcheck.pipeline.second_process import beside
@@ -102,7 +102,9 @@ def _without_objects(patch: Loaded) -> Loaded:
 
 def _read_again(loaded: list[Loaded], limits: Limits) -> list[Loaded]:
     """The same, with the objects of kinds that a CustomResourceDefinition among the inputs describes."""
-    kinds = judging.described_kinds([d for f in loaded if judging.DEFINITION in f.text.text for d in f.documents])
+    kinds = validate_cluster.described_kinds(
+        [d for f in loaded if validate_cluster.DEFINITION in f.text.text for d in f.documents]
+    )
 
     def is_described(api_version: str, kind: str, text: str) -> bool:
         return (api_version, kind) in kinds or is_wanted(api_version, kind, text)

@@ -11,10 +11,10 @@ import os
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.cursor import root
-from qcheck.documents.rendered import ORIGIN
+from qcheck.documents.render_origin import ORIGIN
 from qcheck.documents.traced import Traced
 from qcheck.sources.files import NotLoaded
-from qcheck.sources.renders import render
+from qcheck.sources.renderers import render
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qcheck.documents.document import Document
     from qcheck.documents.load import Loaded
     from qcheck.pipeline.kustomizations import Source
-    from qcheck.pipeline.raw import Raw
+    from qcheck.pipeline.unrendered_files import Raw
     from qcheck.settings import ClusterScope, Render, Settings
     from qcheck.sources.files import Content
 

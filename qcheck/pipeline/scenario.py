@@ -14,7 +14,7 @@ from qcheck.cluster.place import Place
 from qcheck.cluster.quantity import Quantity
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.workloads import PodSet, Workload
-from qcheck.pipeline.question import Amount, Part, at, read_question
+from qcheck.pipeline.question_file import Amount, Part, at, read_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from qcheck.answers.busy import NOTHING_RUNS, holders
-from qcheck.answers.filling import full
+from qcheck.answers.admission_now import NOTHING_RUNS, holders
+from qcheck.answers.full_queues import full
 from qcheck.answers.question import QuestionError
 from qcheck.answers.simulate import simulate
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from qcheck.answers.proposals import Kind, Mode, Proposal, filling_proposals, overdraft_proposals
 from qcheck.answers.suggest import Alternative, Rejected, Suggestions, ValueEdit
-from qcheck.checks.capacity.sums import promised, supplied
+from qcheck.checks.capacity.arithmetic import promised, supplied
 from qcheck.cluster.edits import How
 from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
@@ -16,10 +16,10 @@ from qcheck.documents.document import Document
 from qcheck.documents.edits import edited
 from qcheck.findings.catalogue import choose, load_catalogue
 from qcheck.findings.severity import Severity
+from qcheck.pipeline.check import checked
 from qcheck.pipeline.fix import Fixed
 from qcheck.pipeline.fix import write as write_file
 from qcheck.pipeline.gather import gather, modelled
-from qcheck.pipeline.judge import checked
 from qcheck.pipeline.what_if import Impossible, Instead, edit_of, with_values
 from qcheck.schedulers.table import promises_of
 from qcheck.supply.supply import supply_of

@@ -16,8 +16,8 @@ from qcheck.documents.document import Document
 from qcheck.documents.edits import Replace, Unsafe, edited
 from qcheck.documents.load import load
 from qcheck.documents.traced import Traced
+from qcheck.pipeline.check import checked
 from qcheck.pipeline.gather import collect, modelled
-from qcheck.pipeline.judge import checked
 from qcheck.pipeline.read import is_wanted
 from qcheck.schedulers.table import promises_of
 from qcheck.supply.supply import supply_of
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from qcheck.findings.result import Result
     from qcheck.pipeline.gather import Read
     from qcheck.pipeline.live import Live
-    from qcheck.pipeline.raw import Raw
     from qcheck.pipeline.read import Watch
     from qcheck.pipeline.render import Renders
+    from qcheck.pipeline.unrendered_files import Raw
     from qcheck.settings import Settings
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.json import object_data, place_data
-from qcheck.reports.jsontext import dump
+from qcheck.reports.json_text import dump
 from qcheck.reports.wording import plain, plural
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from qcheck.answers.verdict import Judged, Verdict
     from qcheck.cluster.reasons import Reason
     from qcheck.packing.kube_scheduler import Placed
-    from qcheck.reports.jsontext import Json
+    from qcheck.reports.json_text import Json
     from qcheck.schedulers.kueue.flavor_assignment import Assigned
 
 _SIGNS = {True: "+", False: "x", None: "?"}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from qcheck.answers.capacity import CapacityLine, capacity_lines
-from qcheck.answers.usability import usability
+from qcheck.answers.fragmentation import usability
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.cost import cost_data, cost_lines, flavor_data
-from qcheck.reports.jsontext import dump
-from qcheck.reports.now import now_data, now_lines
-from qcheck.reports.usability import usability_data, usability_lines
+from qcheck.reports.current_state import now_data, now_lines
+from qcheck.reports.fragmentation import usability_data, usability_lines
+from qcheck.reports.json_text import dump
 from qcheck.reports.wording import plain, plural
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.nodes import NodePool
     from qcheck.quota.tree import Cell
-    from qcheck.reports.jsontext import Json
+    from qcheck.reports.json_text import Json
 
 HEADERS = ("flavor", "resource", "promised", "nodes hold", "with autoscaling", "headroom", "taken first", "nodes")
 _RIGHT = frozenset({2, 3, 4, 5})

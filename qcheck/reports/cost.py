@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from qcheck.answers.cost import Cost
     from qcheck.cluster.cluster import Cluster
-    from qcheck.reports.jsontext import Json
+    from qcheck.reports.json_text import Json
 
 HEADERS = ("per month", "cost", "may be lent")
 TITLE = "What the nodes cost"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.answers.changes import ADDED, REMOVED, RENAMED
+from qcheck.answers.cluster_changes import ADDED, REMOVED, RENAMED
 from qcheck.answers.share_changes import FIGURES, share_changes
 from qcheck.cluster.place import show_route
 from qcheck.cluster.quantity import show_amount
@@ -11,7 +11,7 @@ from qcheck.findings.causes import Group, causes_first
 from qcheck.findings.fingerprint import named_route
 from qcheck.reports.capacity import signed
 from qcheck.reports.json import finding_data
-from qcheck.reports.jsontext import dump
+from qcheck.reports.json_text import dump
 from qcheck.reports.markdown import escape, findings_table
 from qcheck.reports.shares import number, shown
 from qcheck.reports.text import Paint, finding_lines
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from qcheck.answers.capacity import CapacityLine
-    from qcheck.answers.changes import CapacityChange, ClusterChange, FieldChange, ThingChange
-    from qcheck.answers.comparison import Comparison
+    from qcheck.answers.cluster_changes import CapacityChange, ClusterChange, FieldChange, ThingChange
+    from qcheck.answers.finding_changes import Comparison
     from qcheck.answers.share_changes import ShareChange
     from qcheck.findings.finding import Finding
     from qcheck.quota.shares import QueueShare
-    from qcheck.reports.jsontext import Json
+    from qcheck.reports.json_text import Json
 
 MOST_SHARES = 20
 """Figures of queues that are listed; the rest is counted."""

@@ -8,7 +8,7 @@ from qcheck.cluster.place import show_route
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.json import object_data
-from qcheck.reports.jsontext import dump
+from qcheck.reports.json_text import dump
 from qcheck.reports.wording import plain, plural
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from qcheck.answers.drift import Changed, Drift, NodeDifference, Side
     from qcheck.cluster.place import Place
-    from qcheck.reports.jsontext import Json
+    from qcheck.reports.json_text import Json
 
 MOST_NODES = 5
 ALLOCATABLE = "allocatable."

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.reports.jsontext import dump
+from qcheck.reports.json_text import dump
 from qcheck.reports.wording import editable, has_many_clusters, plain, rendered_note, title, within
 
 if TYPE_CHECKING:
     from qcheck.findings.finding import Finding
     from qcheck.findings.result import Result
-    from qcheck.reports.jsontext import Json
+    from qcheck.reports.json_text import Json
 
 SEVERITIES = {"error": "major", "warning": "minor", "note": "info"}
 

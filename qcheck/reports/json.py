@@ -7,7 +7,7 @@ from qcheck.cluster.place import show_route
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.text_edits import text_edits
 from qcheck.reports.fleet import fleet_of
-from qcheck.reports.jsontext import dump
+from qcheck.reports.json_text import dump
 from qcheck.reports.wording import by_rule, help_of, skipped_rules, url_of
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qcheck.findings.fleet import AcceleratorSum, ClusterSummary
     from qcheck.findings.result import Result
     from qcheck.findings.text_edits import TextEdit
-    from qcheck.reports.jsontext import Json
+    from qcheck.reports.json_text import Json
 
 
 def render(result: Result) -> str:

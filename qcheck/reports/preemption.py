@@ -6,7 +6,7 @@ from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.html import document
 from qcheck.reports.html.markup import tag
-from qcheck.reports.jsontext import dump
+from qcheck.reports.json_text import dump
 from qcheck.reports.markdown import escape
 from qcheck.reports.wording import plain
 from qcheck.schedulers.kueue.preemption import NO, LendingClaim, Matrix, Stance
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from qcheck.reports.html.markup import Html
-    from qcheck.reports.jsontext import Json
+    from qcheck.reports.json_text import Json
 
 CLAIMS = ("owner", "quota", "borrowed by", "reclaimed", "within", "because")
 STANCES = ("queue", "cohort", "within queue", "reclaim", "borrow", "what it does")

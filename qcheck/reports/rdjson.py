@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.text_edits import text_edits
-from qcheck.reports.jsontext import dump
+from qcheck.reports.json_text import dump
 from qcheck.reports.wording import editable, has_many_clusters, help_of, plain, rendered_note, within, worst_first
 
 if TYPE_CHECKING:
     from qcheck.cluster.place import Origin, Place, Span
     from qcheck.findings.finding import Finding
     from qcheck.findings.result import Result
-    from qcheck.reports.jsontext import Json
+    from qcheck.reports.json_text import Json
 
 SEVERITIES = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
 

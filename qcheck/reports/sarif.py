@@ -14,7 +14,7 @@ from qcheck import __version__
 from qcheck.cluster.place import show_route
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.text_edits import text_edits
-from qcheck.reports.jsontext import dump
+from qcheck.reports.json_text import dump
 from qcheck.reports.wording import (
     editable,
     has_many_clusters,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from qcheck.findings.finding import Finding
     from qcheck.findings.result import Result
     from qcheck.findings.text_edits import TextEdit
-    from qcheck.reports.jsontext import Json
+    from qcheck.reports.json_text import Json
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 HOME = "https://github.com/qcheck-dev/qcheck"

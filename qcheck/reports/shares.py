@@ -7,7 +7,7 @@ from fractions import Fraction
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.json import place_data
-from qcheck.reports.jsontext import dump
+from qcheck.reports.json_text import dump
 from qcheck.reports.markdown import escape
 from qcheck.reports.wording import plain
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from qcheck.quota.shares import Amount, PoolShares, QueueShare
-    from qcheck.reports.jsontext import Json
+    from qcheck.reports.json_text import Json
 
     Divided = Sequence[tuple[str, tuple[PoolShares, ...]]]
     """The pools of each cluster, by its name."""

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from qcheck.answers.lanes import lanes
-from qcheck.answers.outcomes import fate_changes
+from qcheck.answers.simulated_queues import lanes
+from qcheck.answers.workload_outcomes import fate_changes
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.reports.jsontext import dump
+from qcheck.reports.json_text import dump
 from qcheck.reports.wording import plain, plural
+from qcheck.schedulers.kueue.simulation.outcomes import Outcome, Site
 from qcheck.schedulers.kueue.simulation.timeline import End
-from qcheck.schedulers.kueue.simulation.words import Outcome, Site
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from fractions import Fraction
 
-    from qcheck.answers.lanes import Lane
-    from qcheck.answers.outcomes import Fate
     from qcheck.answers.simulated import ShareStep, Simulated
-    from qcheck.reports.jsontext import Json
+    from qcheck.answers.simulated_queues import Lane
+    from qcheck.answers.workload_outcomes import Fate
+    from qcheck.reports.json_text import Json
     from qcheck.schedulers.kueue.simulation.timeline import CycleRecord, Span, Waiter
 
     Data = dict[str, Json]

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from qcheck.reports.schema import Part
 from qcheck.schedulers.kai.simulation.session import Action
+from qcheck.schedulers.kueue.simulation.outcomes import Cause, Outcome, Site
 from qcheck.schedulers.kueue.simulation.timeline import End
-from qcheck.schedulers.kueue.simulation.words import Cause, Outcome, Site
 
 Flavors = dict[str, dict[str, str]]
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.reports.jsontext import dump
+from qcheck.reports.json_text import dump
 from qcheck.reports.wording import plain, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.answers.suggest import Alternative, Suggestions
-    from qcheck.reports.jsontext import Json
+    from qcheck.reports.json_text import Json
 
 MOST_REJECTED = 6
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.workloads import PodSet, Workload
     from qcheck.packing.pod_shape import PodShape
-    from qcheck.quota.passage import Passage
+    from qcheck.quota.start_decision import Passage
     from qcheck.quota.tree import QuotaNode, QuotaTree
 
     class Peer(Protocol):

@@ -1,6 +1,6 @@
 """Settings as plain values: what a run looks at, what it takes for granted, and which rules count.
 
-They come from `qcheck.yaml` or `[tool.qcheck]` (`discovery.py` finds it, `reading.py` reads it, `schema.py` says what may
+They come from `qcheck.yaml` or `[tool.qcheck]` (`discovery.py` finds it, `read.py` reads it, `schema.py` says what may
 stand in it). Without a file `Settings()` is all there is, and pydantic stays unimported.
 """
 

@@ -11,6 +11,6 @@ def load_settings(first: str = ".", explicit: str | None = None) -> Settings:
     path = explicit or find_settings(first)
     if path is None:
         return Settings()
-    from qcheck.settings.reading import read_settings  # 3.0 ms
+    from qcheck.settings.read import read_settings  # 3.0 ms
 
     return read_settings(path)

@@ -1,6 +1,6 @@
 """What may stand in qcheck.yaml: each key once, with its type, its default and what it means.
 
-`values.py` turns these parts into `Settings`; the JSON Schema of `qcheck schema config` and `keys.json`, by which usual
+`build.py` turns these parts into `Settings`; the JSON Schema of `qcheck schema config` and `keys.json`, by which usual
 settings are read without pydantic, are generated from them.
 """
 
@@ -14,13 +14,13 @@ from pydantic.alias_generators import to_camel
 
 from qcheck.cluster.policy import KaiPolicy, Release, VolcanoPolicy
 from qcheck.documents.limits import DEFAULT as DEFAULT_LIMITS
-from qcheck.settings import Settings, checks
+from qcheck.settings import Settings, validators
 
-Path = Annotated[str, AfterValidator(checks.below_root)]
-Pattern = Annotated[str, AfterValidator(checks.pattern_below_root), AfterValidator(checks.a_pattern)]
-Quantity = Annotated[str | int, AfterValidator(checks.a_quantity)]
+Path = Annotated[str, AfterValidator(validators.below_root)]
+Pattern = Annotated[str, AfterValidator(validators.pattern_below_root), AfterValidator(validators.a_pattern)]
+Quantity = Annotated[str | int, AfterValidator(validators.a_quantity)]
 Amounts = dict[str, Quantity]
-Price = Annotated[int | float, AfterValidator(checks.a_price)]
+Price = Annotated[int | float, AfterValidator(validators.a_price)]
 Severity = Literal["error", "warning", "note"]
 ReleaseText = Annotated[
     str, Field(pattern=r"^v?[0-9]{1,4}\.[0-9]{1,4}(\.[0-9]+)?$", description='Such as "0.19"; in quotes.')
@@ -34,7 +34,7 @@ class Part(BaseModel):
         alias_generator=to_camel, extra="forbid", strict=True, defer_build=True, use_attribute_docstrings=True
     )
     together: ClassVar[tuple[Callable[[Any], Any], ...]] = ()
-    """Checks of the keys together, functions of `checks.py`."""
+    """Checks of the keys together, functions of `validators.py`."""
 
     @model_validator(mode="after")
     def fits_together(self) -> Self:
@@ -46,7 +46,7 @@ class Part(BaseModel):
 class RenderPart(Part):
     """One kustomization or chart, rendered by the installed kustomize or helm."""
 
-    together = (checks.one_tool,)
+    together = (validators.one_tool,)
 
     kustomize: Path | None = None
     """Directory with a kustomization file."""
@@ -188,7 +188,7 @@ class LimitsPart(Part):
 class ClusterPart(Part):
     """The files and rendered sources of one cluster, and its own settings."""
 
-    together = (checks.has_inputs,)
+    together = (validators.has_inputs,)
 
     include: list[Pattern] = []
     """Files of the cluster, as patterns like those of a .gitignore."""
@@ -215,7 +215,7 @@ class ClusterPart(Part):
 class SettingsPart(Part):
     """qcheck.yaml"""
 
-    together = (checks.clusters_or_renders,)
+    together = (validators.clusters_or_renders,)
 
     version: Literal[1] = 1
     """Version of this format."""

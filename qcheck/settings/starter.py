@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.policy import Release
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.documents.write import Entry, comment, to_yaml
+from qcheck.documents.commented_yaml import Entry, comment, to_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 
-from qcheck.sources.ignored import Ignored
+from qcheck.sources.gitignore import Ignored
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

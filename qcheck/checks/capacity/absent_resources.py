@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.sums import names, titled
+from qcheck.checks.capacity.arithmetic import names, titled
 from qcheck.checks.registry import rule
-from qcheck.cluster.nearest import nearest
+from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.nodes import Certainty
 from qcheck.cluster.place import Place, follow
 from qcheck.cluster.quota_pool import SchedulerName, pool_name

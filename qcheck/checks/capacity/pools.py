@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.sums import names, plural, promised
+from qcheck.checks.capacity.arithmetic import names, plural, promised
 from qcheck.checks.registry import rule
 from qcheck.cluster.nodes import Certainty
 from qcheck.cluster.quantity import show_amount

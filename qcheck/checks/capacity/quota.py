@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from qcheck.checks.capacity.absent_resources import advertised, is_of_volcano
+from qcheck.checks.capacity.arithmetic import names, plural, promised, supplied, titled
 from qcheck.checks.capacity.repelled import overdrafts_past_taints
-from qcheck.checks.capacity.sums import names, plural, promised, supplied, titled
 from qcheck.checks.registry import rule
 from qcheck.cluster.nodes import at_most
 from qcheck.cluster.quantity import show_amount

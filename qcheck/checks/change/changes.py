@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.sums import names
+from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
 from qcheck.cluster.place import follow
 from qcheck.cluster.quantity import show_amount
@@ -12,7 +12,7 @@ from qcheck.findings.finding import Finding, finding
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qcheck.answers.changes import CapacityChange, ClusterChange
+    from qcheck.answers.cluster_changes import CapacityChange, ClusterChange
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import Quota, QuotaHolder
     from qcheck.cluster.objects import Object

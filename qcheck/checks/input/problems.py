@@ -7,7 +7,7 @@ from qcheck.checks.problems import finding_of, of_problems
 from qcheck.checks.registry import rule
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
-from qcheck.schedulers.kueue.refusals import autoscaled_elsewhere
+from qcheck.schedulers.kueue.rejected_workloads import autoscaled_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from qcheck.checks.capacity.sums import names
+from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
 from qcheck.cluster.labels import NodeSelection
 from qcheck.cluster.value import TYPE_CHECKING

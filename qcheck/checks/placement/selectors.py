@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.answers.verdicts import verdicts_of
-from qcheck.checks.capacity.sums import names, plural
+from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.registry import rule
 from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.resources import is_compute

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.sums import names, plural
+from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.registry import rule
 from qcheck.checks.repelling_taints import has_open_taints, standing_taints, tolerates, workloads_with
 from qcheck.cluster.labels import Taint

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.sums import names
+from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.priority.layers import class_place
 from qcheck.checks.registry import rule
 from qcheck.cluster.value import TYPE_CHECKING

@@ -11,8 +11,8 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.competitors import contention_of
 from qcheck.schedulers.kueue.loans import loans_of
+from qcheck.schedulers.kueue.preemption_cost import fails_on_eviction, is_lost, seconds, teardown
 from qcheck.schedulers.kueue.priorities import global_default, pod_ranks
-from qcheck.schedulers.kueue.teardown import fails_on_eviction, is_lost, seconds, teardown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.place import Place
     from qcheck.cluster.workloads import Workload
     from qcheck.schedulers.kueue.loans import Loan
-    from qcheck.schedulers.kueue.teardown import Teardown
+    from qcheck.schedulers.kueue.preemption_cost import Teardown
 
 MOST_URGENT = 2**31
 """Above every priority."""

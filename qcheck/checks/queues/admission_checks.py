@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.sums import names
-from qcheck.checks.missing import Use, by_name, missing
+from qcheck.checks.capacity.arithmetic import names
+from qcheck.checks.missing_references import Use, by_name, missing
 from qcheck.checks.registry import rule
-from qcheck.cluster.nearest import nearest
+from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding

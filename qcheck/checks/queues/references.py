@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.sums import names, plural
-from qcheck.checks.missing import Use, by_name, missing, users
+from qcheck.checks.capacity.arithmetic import names, plural
+from qcheck.checks.missing_references import Use, by_name, missing, users
 from qcheck.checks.registry import rule
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from qcheck.checks.capacity.sums import names
+from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
+from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.durations import go_seconds
 from qcheck.cluster.kai import KaiPlugin, KaiQueue, SchedulingShard, UsageSource
-from qcheck.cluster.nearest import nearest
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.severity import Severity

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from qcheck.checks.capacity.sums import plural
+from qcheck.checks.capacity.arithmetic import plural
 from qcheck.checks.registry import rule
 from qcheck.checks.schedulers.kai_limits import blocked_jobs
 from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue

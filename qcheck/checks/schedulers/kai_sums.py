@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from qcheck.checks.capacity.sums import names
+from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
 from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, KaiTerms
 from qcheck.cluster.value import TYPE_CHECKING

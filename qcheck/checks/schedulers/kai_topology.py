@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.sums import names
+from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.problems import of_problems
 from qcheck.checks.registry import rule
+from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.kai import KaiTopology, TopologyConstraint
-from qcheck.cluster.nearest import nearest
 from qcheck.cluster.quantity import integer
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.sums import plural
-from qcheck.checks.missing import Use, by_name, users
+from qcheck.checks.capacity.arithmetic import plural
+from qcheck.checks.missing_references import Use, by_name, users
 from qcheck.checks.registry import rule
+from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.durations import go_seconds
-from qcheck.cluster.nearest import nearest
 from qcheck.cluster.policy import KAI_CLASSES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding

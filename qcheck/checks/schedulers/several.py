@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from qcheck.checks.capacity.arithmetic import names, promised, supplied
 from qcheck.checks.capacity.quota import compared_resources, is_proven, near_supply
-from qcheck.checks.capacity.sums import names, promised, supplied
 from qcheck.checks.registry import rule
 from qcheck.cluster.policy import KAI_SCHEDULER, VOLCANO_SCHEDULER
 from qcheck.cluster.quantity import show_amount

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.sums import names
+from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
-from qcheck.cluster.nearest import nearest
+from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.volcano import HIERARCHY_KEY, HIERARCHY_KEYS, VolcanoJob
 from qcheck.findings.finding import Finding, finding

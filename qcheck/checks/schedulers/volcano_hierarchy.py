@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.sums import names
-from qcheck.checks.missing import Use, by_name, missing, users
+from qcheck.checks.capacity.arithmetic import names
+from qcheck.checks.missing_references import Use, by_name, missing, users
 from qcheck.checks.registry import rule
-from qcheck.cluster.nearest import nearest
+from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.volcano import HIERARCHY_KEY, NODE_GROUP_LABEL, NODE_GROUPS
 from qcheck.findings.finding import Finding, finding

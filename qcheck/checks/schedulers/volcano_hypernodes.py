@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from qcheck.checks.capacity.sums import names
+from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.problems import of_problems
 from qcheck.checks.registry import rule
-from qcheck.cluster.nearest import nearest
+from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.volcano import VolcanoJob
 from qcheck.findings.finding import Finding, finding

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.sums import names, plural, supplied
+from qcheck.checks.capacity.arithmetic import names, plural, supplied
 from qcheck.checks.registry import rule
 from qcheck.cluster.nodes import at_most
 from qcheck.cluster.quantity import show_amount

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.sums import names, plural
+from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.registry import rule
-from qcheck.cluster.nearest import nearest
+from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding

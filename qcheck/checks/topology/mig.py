@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.sums import names, plural
+from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.registry import rule
 from qcheck.cluster.mig import families, families_like, is_possible, placements, told
 from qcheck.cluster.quantity import whole
@@ -10,8 +10,8 @@ from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.answer import DoesNotFit
+from qcheck.packing.proof_text import explain
 from qcheck.packing.solve import solve
-from qcheck.packing.words import explain
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:

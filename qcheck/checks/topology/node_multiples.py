@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.sums import names, plural, titled
+from qcheck.checks.capacity.arithmetic import names, plural, titled
 from qcheck.checks.registry import rule
 from qcheck.cluster.resources import is_whole_device
 from qcheck.cluster.value import TYPE_CHECKING, Value

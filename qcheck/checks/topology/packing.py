@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.sums import SHOWN, names, plural
+from qcheck.checks.capacity.arithmetic import SHOWN, names, plural
 from qcheck.checks.registry import rule
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.quota_pool import pool_name

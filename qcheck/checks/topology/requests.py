@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.answers.verdicts import verdicts_of
-from qcheck.checks.capacity.sums import names, plural
+from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.registry import rule
 from qcheck.checks.topology.levels import annotation_place
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace

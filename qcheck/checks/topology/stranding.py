@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.sums import names, plural, titled
+from qcheck.checks.capacity.arithmetic import names, plural, titled
 from qcheck.checks.registry import rule
 from qcheck.checks.topology.packing import overpromised
 from qcheck.cluster.pods import fits_times

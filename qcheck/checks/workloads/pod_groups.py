@@ -6,7 +6,7 @@ from qcheck.checks.registry import rule
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.workload_parts import group_of
 from qcheck.findings.finding import Finding, finding
-from qcheck.schedulers.kueue.refusals import group_faults
+from qcheck.schedulers.kueue.rejected_workloads import group_faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

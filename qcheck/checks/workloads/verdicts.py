@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.answers.verdicts import verdicts_of
-from qcheck.checks.capacity.sums import names, plural
+from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.placement.taints import is_repelled
 from qcheck.checks.problems import of_problems
 from qcheck.checks.registry import rule

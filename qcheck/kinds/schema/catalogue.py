@@ -27,7 +27,7 @@ _OPERATOR_GROUPS = frozenset({"jobset.x-k8s.io", "ray.io", "kubeflow.org", "lead
 _MODULES = {
     **dict.fromkeys(_BUILTIN_GROUPS, "builtin"),
     **dict.fromkeys(_OPERATOR_GROUPS, "operators"),
-    OWN: "own",
+    OWN: "qcheck_node_pool",
     **dict.fromkeys(KAI, "kai"),
     **dict.fromkeys(VOLCANO, "volcano"),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from qcheck.cluster.nearest import nearest
+from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.quantity import QuantityError, parse_quantity
 from qcheck.kinds.schema.failure import Failure, show, type_name
 from qcheck.kinds.schema.formats import DURATION, FORMATS, near_name

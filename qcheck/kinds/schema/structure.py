@@ -6,7 +6,7 @@ right; fields and named types are compiled when the first value of them is met.
 
 from __future__ import annotations
 
-from qcheck.cluster.nearest import nearest
+from qcheck.cluster.did_you_mean import nearest
 from qcheck.kinds.schema import scalars
 from qcheck.kinds.schema.failure import Failure, type_name
 from qcheck.kinds.schema.node import SchemaNode, Scope, parse

@@ -14,15 +14,15 @@ from qcheck.cluster.problems import Problem
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.cursor import Cursor
 from qcheck.documents.hcl import HclError
+from qcheck.documents.terraform_json import Body, parse_body
 from qcheck.documents.text import Spot
-from qcheck.documents.tfjson import Body, parse_body
 from qcheck.documents.unresolved import Unresolved
 from qcheck.nodepools.figures import Doubt
 from qcheck.nodepools.terraform.effort import MOST_STEPS, Effort
-from qcheck.nodepools.terraform.elsewhere import MARKS as ELSEWHERE
 from qcheck.nodepools.terraform.evaluate import evaluate, pairs
 from qcheck.nodepools.terraform.resource import Resource
 from qcheck.nodepools.terraform.types import with_defaults
+from qcheck.nodepools.terraform.unread_sources import MARKS as ELSEWHERE
 from qcheck.nodepools.terraform.variables import ENDINGS, choices, home_of
 
 if TYPE_CHECKING:

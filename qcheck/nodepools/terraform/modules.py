@@ -13,10 +13,10 @@ from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.documents.cursor import Cursor
 from qcheck.documents.unresolved import Unresolved
 from qcheck.nodepools import gke
-from qcheck.nodepools.fields import Fields
+from qcheck.nodepools.cloud_fields import Fields
 from qcheck.nodepools.figures import Count, Figures, written_count
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
-from qcheck.nodepools.provided import Provided
+from qcheck.nodepools.provider_labels import Provided
 from qcheck.nodepools.scalars import place, written_taint
 from qcheck.nodepools.terraform.neoclouds import oci_types
 from qcheck.nodepools.terraform.pools import azure_pool, eks_group, scaled

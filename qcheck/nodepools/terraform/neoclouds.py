@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from qcheck.cluster.nodes import Machine, NodePool
 from qcheck.cluster.value import TYPE_CHECKING, replace
-from qcheck.nodepools import families
+from qcheck.nodepools import machine_families
 from qcheck.nodepools.figures import Count, Figures, unresolved_keys, written_count
+from qcheck.nodepools.machine_capacity import of_type
 from qcheck.nodepools.machine_type import GIB
-from qcheck.nodepools.machines import of_type
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
-from qcheck.nodepools.provided import oci
+from qcheck.nodepools.provider_labels import oci
 from qcheck.nodepools.scalars import place
 
 if TYPE_CHECKING:
@@ -61,7 +61,9 @@ def oci_types(shape: str | None, config: Cursor, own: Own) -> Types:
     figures = Figures()
     ocpus, memory = figures.whole(config["ocpus"]), figures.whole(config["memory_in_gbs"])
     size = None if memory is None else memory * GIB
-    kind = families.plain("oci", shape, None if ocpus is None else ocpus * 2, size, "the pool's shape configuration")
+    kind = machine_families.plain(
+        "oci", shape, None if ocpus is None else ocpus * 2, size, "the pool's shape configuration"
+    )
     return Types((of_type(kind),))
 
 

@@ -10,7 +10,7 @@ from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools import gke
 from qcheck.nodepools.figures import Count, Figures, unresolved_keys, written_count
 from qcheck.nodepools.pool import Draft, Types, finished, look_up
-from qcheck.nodepools.provided import Provided, aks, eks
+from qcheck.nodepools.provider_labels import Provided, aks, eks
 from qcheck.nodepools.scalars import place, written_taint
 from qcheck.nodepools.terraform import neoclouds
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.fields import Fields
+    from qcheck.nodepools.cloud_fields import Fields
     from qcheck.nodepools.figures import Doubt
     from qcheck.nodepools.terraform.resource import Resource
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.nodepools.fields import Fields
+from qcheck.nodepools.cloud_fields import Fields
 
 if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from qcheck.documents.hcl import Expression
-    from qcheck.documents.tfjson import Body
+    from qcheck.documents.terraform_json import Body
     from qcheck.nodepools.terraform.evaluated import Evaluated
 
 ENDINGS = (".tfvars", ".tfvars.json")

@@ -12,9 +12,9 @@ from qcheck.reports.fleet import HEADERS, fleet_rows
 from qcheck.reports.html.bars import headroom
 from qcheck.reports.html.findings import card
 from qcheck.reports.html.links import Links
-from qcheck.reports.html.look import Look
 from qcheck.reports.html.markup import Html, join, tag
 from qcheck.reports.html.nodes import node_view
+from qcheck.reports.html.page_context import Look
 from qcheck.reports.html.quota import quota_view
 from qcheck.reports.wording import (
     by_rule,

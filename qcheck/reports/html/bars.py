@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from qcheck.answers.capacity import CapacityLine
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.place import Place
-    from qcheck.reports.html.look import Look
+    from qcheck.reports.html.page_context import Look
 
     Part = tuple[str, int, str]
     """Style class, amount, what it is."""

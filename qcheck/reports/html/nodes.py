@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from qcheck.answers.node_pictures import GroupPicture, NodePicture
     from qcheck.cluster.cluster import Cluster
-    from qcheck.reports.html.look import Look
+    from qcheck.reports.html.page_context import Look
 
 MOST_TILES = 64
 """Nodes of a group that are drawn one by one; above, equal neighbours share a tile."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.quota.tree import Cell, QuotaNode, QuotaTree
-    from qcheck.reports.html.look import Look
+    from qcheck.reports.html.page_context import Look
 
 
 def quota_view(tree: QuotaTree, look: Look) -> Iterator[Html]:

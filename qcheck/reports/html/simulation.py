@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck import __version__
-from qcheck.answers.lanes import lanes
+from qcheck.answers.simulated_queues import lanes
 from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.html import document
@@ -14,8 +14,8 @@ from qcheck.reports.wording import plural
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from qcheck.answers.lanes import Lane, Step
     from qcheck.answers.simulated import Simulated
+    from qcheck.answers.simulated_queues import Lane, Step
 
 WIDTH, HEIGHT = 1000, 90
 """Units of a lane's picture."""

@@ -9,7 +9,7 @@ from qcheck.cluster.workloads import Workload
 from qcheck.schedulers.kueue.equal_workloads import how_many
 from qcheck.schedulers.kueue.flavor_assignment import Assigned, Assigner, Assignment, AssignmentTerms, demands
 from qcheck.schedulers.kueue.gates import PARTIAL, is_on
-from qcheck.schedulers.kueue.refusals import refusals
+from qcheck.schedulers.kueue.rejected_workloads import refusals
 from qcheck.schedulers.kueue.routing import UNMANAGED, at_home, destination
 from qcheck.supply.pod_requests import UNBOUNDED, bounds, breaches
 

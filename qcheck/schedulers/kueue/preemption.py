@@ -13,8 +13,8 @@ from qcheck.cluster.views import view
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 from qcheck.schedulers.kueue.competitors import contention_of
 from qcheck.schedulers.kueue.loans import loans_of
+from qcheck.schedulers.kueue.preemption_cost import DEFAULT_GRACE, teardown
 from qcheck.schedulers.kueue.priorities import global_default
-from qcheck.schedulers.kueue.teardown import DEFAULT_GRACE, teardown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

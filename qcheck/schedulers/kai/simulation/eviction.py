@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.schedulers.kai.simulation.gang import GPU
+from qcheck.schedulers.kai.simulation.queue_order import Turns
 from qcheck.schedulers.kai.simulation.session import Eviction
-from qcheck.schedulers.kai.simulation.turns import Turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

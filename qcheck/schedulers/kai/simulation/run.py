@@ -8,18 +8,18 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.kai.simulation import reclaim
 from qcheck.schedulers.kai.simulation.accounts import Refusal, accounts_of
 from qcheck.schedulers.kai.simulation.eviction import Search
-from qcheck.schedulers.kai.simulation.floor import Floor
 from qcheck.schedulers.kai.simulation.gang import DIMENSIONS, NOTHING, Gang, Held, minus, plus
+from qcheck.schedulers.kai.simulation.nodes import Floor
+from qcheck.schedulers.kai.simulation.queue_order import Turns
 from qcheck.schedulers.kai.simulation.session import Action, Session
-from qcheck.schedulers.kai.simulation.turns import Turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from qcheck.schedulers.kai.hierarchy import Amounts, Hierarchy
     from qcheck.schedulers.kai.simulation.gang import Vector
-    from qcheck.schedulers.kai.simulation.past import Past
     from qcheck.schedulers.kai.simulation.session import Eviction
+    from qcheck.schedulers.kai.simulation.usage_history import Past
 
 
 class World(Value):

@@ -9,8 +9,8 @@ from qcheck.schedulers.kai.simulation.gang import Held
 
 if TYPE_CHECKING:
     from qcheck.schedulers.kai.simulation.accounts import Accounts
-    from qcheck.schedulers.kai.simulation.floor import Floor
     from qcheck.schedulers.kai.simulation.gang import Gang
+    from qcheck.schedulers.kai.simulation.nodes import Floor
 
 
 class Action(StrEnum):

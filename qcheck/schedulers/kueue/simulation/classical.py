@@ -11,8 +11,8 @@ from itertools import pairwise
 from qcheck.cluster.kueue import NEVER
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.kueue.simulation.ledger import charge, discharge
+from qcheck.schedulers.kueue.simulation.outcomes import Cause
 from qcheck.schedulers.kueue.simulation.victims import Victim, spared
-from qcheck.schedulers.kueue.simulation.words import Cause
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

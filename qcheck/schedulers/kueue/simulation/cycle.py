@@ -8,13 +8,13 @@ from __future__ import annotations
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.kueue.fungibility import Mode
 from qcheck.schedulers.kueue.simulation import classical, fair
+from qcheck.schedulers.kueue.simulation.admitted import ANY
 from qcheck.schedulers.kueue.simulation.entry import Entry, Nomination
 from qcheck.schedulers.kueue.simulation.flavors import SimulatedAssigner
-from qcheck.schedulers.kueue.simulation.holdings import ANY
 from qcheck.schedulers.kueue.simulation.ledger import charge, discharge
 from qcheck.schedulers.kueue.simulation.order import classical_order, fair_order
+from qcheck.schedulers.kueue.simulation.outcomes import Outcome
 from qcheck.schedulers.kueue.simulation.victims import Attempt
-from qcheck.schedulers.kueue.simulation.words import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

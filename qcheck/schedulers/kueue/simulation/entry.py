@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.schedulers.kueue.simulation.words import Outcome
+from qcheck.schedulers.kueue.simulation.outcomes import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,15 +8,15 @@ from __future__ import annotations
 from enum import StrEnum
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.schedulers.kueue.simulation.dominant import dominant_share
+from qcheck.schedulers.kueue.simulation.dominant_share import dominant_share
 from qcheck.schedulers.kueue.simulation.ledger import charge, discharge
+from qcheck.schedulers.kueue.simulation.outcomes import Cause
 from qcheck.schedulers.kueue.simulation.victims import Victim, spared
-from qcheck.schedulers.kueue.simulation.words import Cause
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qcheck.schedulers.kueue.simulation.dominant import DominantShare
+    from qcheck.schedulers.kueue.simulation.dominant_share import DominantShare
     from qcheck.schedulers.kueue.simulation.ledger import LedgerNode
     from qcheck.schedulers.kueue.simulation.victims import Attempt
     from qcheck.schedulers.kueue.simulation.workload import Holder

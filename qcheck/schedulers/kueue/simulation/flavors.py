@@ -8,7 +8,7 @@ from __future__ import annotations
 from qcheck.cluster.kueue import NEVER
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.kueue.fungibility import BEST, IMPOSSIBLE, Grade, Mode
-from qcheck.schedulers.kueue.simulation.words import WaitReason
+from qcheck.schedulers.kueue.simulation.outcomes import WaitReason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -6,13 +6,13 @@ Source: Kueue 0.20 `pkg/scheduler/scheduler.go` (makeClassicalIterator), `fair_s
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.schedulers.kueue.simulation.dominant import dominant_share
+from qcheck.schedulers.kueue.simulation.dominant_share import dominant_share
 from qcheck.schedulers.kueue.simulation.ledger import charge, discharge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qcheck.schedulers.kueue.simulation.dominant import DominantShare
+    from qcheck.schedulers.kueue.simulation.dominant_share import DominantShare
     from qcheck.schedulers.kueue.simulation.entry import Entry
     from qcheck.schedulers.kueue.simulation.ledger import LedgerNode
 

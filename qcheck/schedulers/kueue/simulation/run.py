@@ -11,14 +11,14 @@ from collections import Counter
 from enum import IntEnum
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.schedulers.kueue.simulation.admitted import Holdings
 from qcheck.schedulers.kueue.simulation.cycle import Cycle
 from qcheck.schedulers.kueue.simulation.entry import Head
 from qcheck.schedulers.kueue.simulation.flavors import LAST
-from qcheck.schedulers.kueue.simulation.holdings import Holdings
 from qcheck.schedulers.kueue.simulation.ledger import charge, discharge
+from qcheck.schedulers.kueue.simulation.outcomes import Outcome, Site, WaitReason
+from qcheck.schedulers.kueue.simulation.pending import Waiting
 from qcheck.schedulers.kueue.simulation.timeline import Recorder, Waiter
-from qcheck.schedulers.kueue.simulation.waiting import Waiting
-from qcheck.schedulers.kueue.simulation.words import Outcome, Site, WaitReason
 from qcheck.schedulers.kueue.simulation.workload import Holder
 
 if TYPE_CHECKING:

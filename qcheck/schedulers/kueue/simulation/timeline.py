@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.schedulers.kueue.simulation.words import Outcome, Site
+from qcheck.schedulers.kueue.simulation.outcomes import Outcome, Site
 
 if TYPE_CHECKING:
     from qcheck.cluster.kueue import FlavorResource

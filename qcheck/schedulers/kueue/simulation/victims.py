@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from qcheck.cluster.kueue import ClusterQueue, FlavorResource
-    from qcheck.schedulers.kueue.simulation.holdings import Holdings
+    from qcheck.schedulers.kueue.simulation.admitted import Holdings
     from qcheck.schedulers.kueue.simulation.ledger import LedgerCell, LedgerNode
-    from qcheck.schedulers.kueue.simulation.words import Cause
+    from qcheck.schedulers.kueue.simulation.outcomes import Cause
     from qcheck.schedulers.kueue.simulation.workload import Holder, Job
 
     Holders = Mapping[str, Holdings]

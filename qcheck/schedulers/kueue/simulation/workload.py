@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from qcheck.schedulers.kueue.simulation.ledger import LedgerCell
-    from qcheck.schedulers.kueue.simulation.words import Cause
+    from qcheck.schedulers.kueue.simulation.outcomes import Cause
 
     Usage = dict[LedgerCell, int]
     """What is taken of the cells of one queue, in base units."""

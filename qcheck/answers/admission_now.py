@@ -1,0 +1,169 @@
+"""Whether a workload runs now: beside the workloads that hold quota and the pods that are on the nodes."""
+
+from __future__ import annotations
+
+from qcheck.answers.judge import judge
+from qcheck.answers.question import QuestionError
+from qcheck.answers.scenario import Actor, Admitted, Scenario
+from qcheck.answers.simulate import simulate
+from qcheck.answers.verdict import Verdict
+from qcheck.cluster.place import Place
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.reasons import Reason
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.cluster.workloads import Workload
+from qcheck.schedulers.kueue.simulation.outcomes import WaitReason
+from qcheck.supply.occupied import occupied
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.running import Key, QueuedWorkload, State
+    from qcheck.schedulers.kueue.admission import Decision
+
+NEWCOMER = "the workload itself"
+"""Its name in the simulation; no object can be called so."""
+LATER = 1
+"""It arrives a second after those that hold quota."""
+BUSY = "busy"
+"""The cause of reasons that an idle cluster would not give."""
+NOTHING_RUNS = "no running workload was read: --busy needs --live or a snapshot among the paths"
+
+
+class Arrival(Value):
+    """What Kueue does when the workload arrives: whether it gets quota, and which workloads have to go for it."""
+
+    admitted: bool
+    victims: tuple[str, ...]
+
+
+def judge_now(cluster: Cluster, workload: Workload) -> Verdict:
+    """Return the verdict beside what runs; that on an idle cluster where it would not even run there."""
+    verdict = judge(cluster, workload)
+    if cluster.state is None or verdict.runs is not True:
+        return verdict
+    try:
+        return _beside_others(cluster, cluster.state, verdict)
+    except QuestionError as error:  # a workload holds quota that no queue has any more
+        doubt = Reason("CannotTell", BUSY, str(error), workload.place)
+        return Verdict(verdict.decision, None, (doubt,))
+
+
+def _beside_others(cluster: Cluster, state: State, verdict: Verdict) -> Verdict:
+    workload = verdict.workload
+    gone = {_key(verdict.workload)}
+    victims: tuple[str, ...] = ()
+    if verdict.decision.is_managed and verdict.decision.cluster_queue is not None:
+        now = _quota_now(cluster, state, verdict.decision)
+        if not now.admitted:
+            reason = _waits(cluster, state, verdict.decision)
+            decision = replace(verdict.decision, admitted=False, reasons=(reason,), code=reason.code)
+            return Verdict(decision, False, (reason,))
+        victims = now.victims
+        gone |= {state.origin(w.owner) for w in state.workloads if w.id.full_name in victims}
+    placed = judge(occupied(cluster, gone), workload)
+    told = tuple(_beside(r) for r in placed.reasons)
+    if victims:
+        told = (*told, _preempts(workload.place, victims))
+    return replace(placed, decision=verdict.decision, reasons=told)
+
+
+def _quota_now(cluster: Cluster, state: State, decision: Decision) -> Arrival:
+    """One simulated arrival beside the workloads that hold quota."""
+    running = [_holder(w) for w in _others(state, decision.workload) if w.cluster_queue in cluster.queue]
+    newcomer = Actor(
+        name=NEWCOMER,
+        place=decision.workload.place,
+        workload=decision.workload,
+        cluster_queue=decision.cluster_queue,
+        local_queue=None,
+        priority=None,
+        priority_class=None,
+        created=LATER,
+        admitted=None,
+        runs_for=None,
+    )
+    place = decision.workload.place
+    scenario = Scenario(place=place, is_fair=None, start=LATER, eviction_delay=0, actors=(*running, newcomer))
+    run = simulate(cluster, scenario)
+    copies = sum(s.job.name.startswith(NEWCOMER) for s in run.timeline.running)
+    return Arrival(
+        copies >= decision.copies, tuple(sorted(s.job.name for s in run.timeline.spans if s.preempted_by is not None))
+    )
+
+
+def holders(cluster: Cluster) -> tuple[Actor, ...]:
+    """Return the workloads that hold quota now, for a scenario to start from."""
+    found = cluster.state.workloads if cluster.state else ()
+    return tuple(_holder(w) for w in found if w.cluster_queue in cluster.queue and not w.holds("Finished"))
+
+
+def _others(state: State, workload: Workload) -> Iterator[QueuedWorkload]:
+    """The workloads that hold quota; not those of the object that is asked about, where it is in the cluster already."""
+    for found in state.workloads:
+        if found.cluster_queue and not found.holds("Finished") and state.origin(found.owner) != _key(workload):
+            yield found
+
+
+def _key(workload: Workload) -> Key:
+    return workload.id.kind, workload.id.namespace or "", workload.id.name
+
+
+def _holder(found: QueuedWorkload) -> Actor:
+    """A workload that holds quota, as an actor of a scenario."""
+    counts = {a.pod_set: a.count for a in found.assignments}
+    pod_sets = tuple(replace(p, count=counts.get(p.name, p.count)) for p in found.pod_sets)
+    nowhere = found.place
+    workload = Workload(
+        found.id, found.place, found.labels, found.annotations,
+        framework=None, queue=found.queue, queue_place=nowhere, priority_class=None, priority_class_place=nowhere,
+        pod_sets=pod_sets,
+    )  # fmt: skip
+    return Actor(
+        name=found.id.full_name,
+        place=found.place,
+        workload=workload,
+        cluster_queue=found.cluster_queue,
+        local_queue=None,
+        priority=found.priority,
+        priority_class=None,
+        created=0,
+        admitted=Admitted(0, {a.pod_set: a.flavors for a in found.assignments}, found.place),
+        runs_for=None,
+    )
+
+
+def _waits(cluster: Cluster, state: State, decision: Decision) -> Reason:
+    """Why it gets no quota now: what its queue has, and what is in use."""
+    queue = decision.cluster_queue or ""
+    told = list(_cells(cluster, state, decision, queue))
+    message = f"waits for quota of {queue}: {'; '.join(told)}" if told else f"waits for quota of {queue}"
+    return Reason(WaitReason.WAITING_FOR_QUOTA, BUSY, message, decision.workload.place)
+
+
+def _cells(cluster: Cluster, state: State, decision: Decision, queue: str) -> Iterator[str]:
+    """What it asks for, beside the quota and the usage of its queue."""
+    asked: dict[tuple[str, str], int] = {}
+    for each in decision.assigned:
+        for resource, flavor in each.flavors.items():
+            amount = each.demand.amounts.get(resource, 0)
+            asked[flavor, resource] = asked.get((flavor, resource), 0) + amount
+    usage: dict[tuple[str, str], int] = {}
+    for found in _others(state, decision.workload):
+        if found.cluster_queue == queue:
+            for key, amount in found.usage.items():
+                usage[key] = usage.get(key, 0) + amount
+    quota = {q.key: q.nominal for q in cluster.queue[queue].quotas()} if queue in cluster.queue else {}
+    for key, amount in sorted(asked.items()):
+        flavor, resource = key
+        has, used = (show_amount(resource, cells.get(key, 0)) for cells in (quota, usage))
+        yield f"asks for {show_amount(resource, amount)} {resource} of {flavor}, where {used} of {has} are in use"
+
+
+def _beside(reason: Reason) -> Reason:
+    return replace(reason, cause=BUSY, message=f"with the pods that run now, {reason.message}")
+
+
+def _preempts(place: Place, victims: tuple[str, ...]) -> Reason:
+    return Reason("Preempts", BUSY, f"preempts {', '.join(victims)}", place)

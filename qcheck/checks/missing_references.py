@@ -1,0 +1,51 @@
+"""References to what does not exist: every use of one missing name is one finding."""
+
+from __future__ import annotations
+
+from qcheck.cluster.did_you_mean import nearest
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.findings.finding import Finding, finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.objects import ObjectId
+    from qcheck.cluster.place import Place
+
+
+class Use(Value):
+    """A reference: the name, where it is written, and by whom."""
+
+    name: str
+    place: Place
+    by: ObjectId
+
+
+def by_name(uses: Iterable[Use]) -> dict[str, list[Use]]:
+    """Uses of each name, in the order of the files."""
+    grouped: dict[str, list[Use]] = {}
+    for use in uses:
+        grouped.setdefault(use.name, []).append(use)
+    return grouped
+
+
+def missing(cluster: Cluster, what: str, uses: list[Use], known: Iterable[str], consequence: str) -> Finding:
+    """One finding for all uses of a missing name: `what` is its kind, `consequence` what follows for its users."""
+    first, *others = uses
+    near = nearest(first.name, known)
+    certain = cluster.has_all(what)
+    fact = f"{what} {first.name} does not exist" if certain else f"no {what} {first.name} was read"
+    found = finding(first.place, f"{fact}: {consequence}").about(first.by).likely(not certain)
+    for other in others:
+        found = found.near(other.place, f"{other.by} names it too")
+    if near is not None:
+        found = found.fixed_by(f"Write {near} instead of {first.name}, or create the {what} {first.name}.")
+        found = found.offering_all([(use.place, near) for use in uses], f"Write {near} instead of {first.name}.")
+    return found.with_data(missing=first.name, nearest=near, uses=len(uses))
+
+
+def users(uses: list[Use]) -> str:
+    """`Job team/train`, `Job team/train and 2 others`."""
+    others = len(uses) - 1
+    return str(uses[0].by) + (f" and {others} other{'s' * (others > 1)}" if others else "")

@@ -1,0 +1,169 @@
+"""What the user gave on the command line, made into settings and paths; the same for every command that reads inputs."""
+
+from __future__ import annotations
+
+from qcheck.api import audit
+from qcheck.cli.output import UsageError
+from qcheck.cli.signals import end_tidily
+from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.findings.catalogue import choose, load_catalogue
+from qcheck.findings.result import BaselineError
+from qcheck.findings.settle import overrides
+from qcheck.settings.load import load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from qcheck.cluster.place import Route
+    from qcheck.findings.result import Inputs, Result
+    from qcheck.pipeline.live import Live
+    from qcheck.pipeline.read import Watch
+    from qcheck.settings import ClusterScope, RuleChoice, Settings
+
+
+def settings_for(
+    paths: Sequence[str],
+    config: str | None,
+    clusters: Sequence[str] = (),
+    live: str | None = None,
+    renders_all: bool = False,
+    near: Sequence[str] = (),
+) -> Settings:
+    """The settings that count for `paths`, narrowed to the named clusters, or to the one that is read from a running
+    cluster; with `renders_all` each renders what it finds. Without paths they are looked for beside the files in `near`.
+    Raises `SettingsError` and `UsageError`."""
+    settings = load_settings(next((path for path in (*paths, *near) if path != "-"), "."), config)
+    check_settings(settings)
+    if renders_all:
+        settings = replace(settings, scopes=tuple(replace(s, renders_all=True) for s in settings.scopes))
+    if clusters:
+        settings = replace(settings, scopes=tuple(_named(settings, name) for name in clusters), narrowed=True)
+    if live is not None:
+        scope = _running(settings, live)
+        rendered = scope if paths else replace(scope, render=(), renders_all=False)
+        settings = replace(settings, scopes=(rendered,), narrowed=settings.narrowed or len(settings.scopes) > 1)
+    if settings.renders:
+        end_tidily()
+    return settings
+
+
+def _named(settings: Settings, name: str) -> ClusterScope:
+    for scope in settings.scopes:
+        if scope.name == name:
+            return scope
+    known = ", ".join(scope.name for scope in settings.scopes)
+    raise UsageError(f"{settings.path or 'the settings'} has no cluster {name!r}", f"Clusters: {known}.")
+
+
+def _running(settings: Settings, context: str) -> ClusterScope:
+    """The cluster of the settings that a context stands for: the only one, else the one of that name."""
+    first, *more = settings.scopes
+    if not more:
+        return replace(first, name=context or first.name) if settings.path is None else first
+    if any(scope.name == context for scope in settings.scopes):
+        return _named(settings, context)
+    known = ", ".join(scope.name for scope in settings.scopes)
+    where = settings.path or "the settings"
+    raise UsageError(f"{where} has several clusters, and --live reads one", f"Pass --cluster NAME, one of {known}.")
+
+
+def paths_for(paths: Sequence[str], settings: Settings, live: str | None = None) -> tuple[str, ...]:
+    """The given paths, else where the settings' clusters are, which is the current directory without settings.
+
+    None where a running cluster is read alone.
+    """
+    return tuple(paths) or (() if live is not None else (settings.root,))
+
+
+def running(live: str | None, watch: Watch) -> Live | None:
+    """What `--live` reads: the cluster of a context; None where it was not given."""
+    if live is None:
+        return None
+    from qcheck.pipeline.live import read_live  # 50 ms
+
+    return read_live(live, watch)
+
+
+def audited(
+    paths: Sequence[str], settings: Settings, watch: Watch, since: str | None = None, live: str | None = None
+) -> Result:
+    """The result of a run over the given paths; of what is new since a revision, if one is given.
+
+    Raises `UsageError` for a baseline that cannot be used, and for a revision that git does not know.
+    """
+    try:
+        if since is not None:
+            return _since(since, paths, settings, watch)
+        return audit(paths_for(paths, settings, live), settings, watch, running(live, watch))
+    except BaselineError as error:
+        raise UsageError(str(error)) from None
+
+
+def _since(revision: str, paths: Sequence[str], settings: Settings, watch: Watch) -> Result:
+    from qcheck.pipeline.diff import check_since  # 25 ms
+    from qcheck.sources.git import GitError  # 25 ms
+
+    if "-" in paths:
+        raise UsageError(
+            "--since cannot be combined with standard input", "Pass files or directories of a git repository."
+        )
+    try:
+        return check_since(revision, paths_for(paths, settings), settings, watch)
+    except GitError as error:
+        raise UsageError(str(error), error.hint) from None
+
+
+def stop_if_unjudged(inputs: Inputs) -> None:
+    """Raises `UsageError` where the run could not judge; what it could say has been written by then."""
+    if inputs.unjudged:
+        raise UsageError("could not judge everything:\n" + "\n".join(inputs.unjudged))
+
+
+def words(texts: Iterable[str]) -> tuple[str, ...]:
+    """`--select QC1,QC2 --select QC305` as three words."""
+    return tuple(word for text in texts for word in text.split(",") if word)
+
+
+def check_rules(named: Iterable[str], where: str) -> None:
+    """Raises `UsageError` where a word names no rule: a typing mistake must not switch a rule off silently."""
+    asked = tuple(named)
+    if not asked:
+        return
+    catalogue = load_catalogue()
+    _, unknown = choose(catalogue.values(), asked)
+    if unknown:
+        from qcheck.cli.rules import no_such_rule  # 65 ms
+
+        error = no_such_rule(catalogue, unknown[0])
+        raise UsageError(f"{where}: {error}", error.hint)
+
+
+def check_settings(settings: Settings) -> None:
+    """Raises `UsageError` where the settings give a rule a parameter that it has not or of another type."""
+    if settings.path is None:
+        return
+    for route, choice in settings.choices():
+        if choice.params:
+            _check_params(choice, settings.path, route)
+
+
+def _check_params(choice: RuleChoice, path: str, route: Route) -> None:
+    from qcheck.settings.read import line_of  # 3.0 ms
+
+    catalogue = load_catalogue()
+    written = {word: (word, params) for word, params in choice.params.items()}
+    for identifier, (word, params) in sorted(overrides(catalogue, written).items()):
+        for name, value in params.items():
+            error, hint = _param_error(catalogue[identifier].params, name, value)
+            if error:
+                where = line_of(path, (*route, "params", word, name))
+                raise UsageError(f"{where}: rules.params: {identifier}{error}", hint)
+
+
+def _param_error(known: Mapping[str, object], name: str, value: object) -> tuple[str, str]:
+    """What is wrong with a rule's parameter, and what to do; empty if nothing is."""
+    if name not in known:
+        return f" has no parameter {name!r}", f"It has: {', '.join(known) or 'none'}."
+    if not isinstance(value, (str, int) if isinstance(known[name], str) else type(known[name])):
+        return f": {name} is {value!r}; it should be like its default, {known[name]!r}", ""
+    return "", ""

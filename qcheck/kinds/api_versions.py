@@ -1,0 +1,121 @@
+"""Versions of Kueue's API: which release serves which, and what the older ones lose."""
+
+from __future__ import annotations
+
+from qcheck.cluster.did_you_mean import nearest
+from qcheck.cluster.place import Place
+from qcheck.cluster.problems import Problem
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.kinds.schema.catalogue import CONFIG, CONFIG_SERVED, DEPRECATED_SINCE, KUEUE, NOT_DEPRECATED, SERVED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.cluster.objects import ObjectId
+    from qcheck.documents.cursor import Cursor
+    from qcheck.kinds.schema.catalogue import Release
+
+
+FORMER_KINDS = {"Queue": "LocalQueue"}
+"""Kinds of the first releases that have another name since."""
+
+
+def version_problems(root: Cursor, identity: ObjectId, release: Release) -> Iterator[Problem]:
+    """Nothing for other groups: their versions depend on the cluster."""
+    if identity.group == CONFIG and release < CONFIG_SERVED.get(identity.version, ((999, 0), ()))[0]:
+        message = (
+            f"Kueue {shown(release)} does not read {identity.api_version}; it reads v1beta1 and, from 0.15 on, v1beta2"
+        )
+        place = Place(root.document, (*root.route, "apiVersion"))
+        yield Problem(
+            code="configuration-rejected",
+            place=place,
+            message=message,
+            help="",
+            object=identity,
+            related=(),
+            data={"check": "CFG-KEY", "field": "apiVersion"},
+        )
+    if identity.group != KUEUE or not identity.version:
+        return
+    if identity.kind not in SERVED and identity.kind not in FORMER_KINDS:
+        yield _unknown_kind(root, identity)
+        return
+    served = served_versions(identity.kind, release)
+    if identity.version not in served:
+        yield _gone(root, identity, release, served)
+        return
+    is_flagged = DEPRECATED_SINCE.get(identity.version, (999, 0)) <= release
+    if is_flagged and (identity.kind, identity.version) not in NOT_DEPRECATED:
+        yield Problem(
+            code="api-version-deprecated",
+            place=Place(root.document, (*root.route, "apiVersion")),
+            message=f"{identity.api_version} {identity.kind} is deprecated in Kueue {shown(release)}",
+            help=f"Write apiVersion: {KUEUE}/{served[-1]}; `qcheck check --fix` rewrites the fields that changed.",
+            object=identity,
+            related=(),
+            data={"version": identity.version, "newest": served[-1]},
+        )
+    yield from _lost(root, identity)
+
+
+def served_versions(kind: str, release: Release) -> list[str]:
+    """The versions of a kind that a release serves, oldest first."""
+    return [v for v, (since, gone) in SERVED.get(kind, {}).items() if since <= release < gone]
+
+
+def shown(release: Release) -> str:
+    return f"{release[0]}.{release[1]}"
+
+
+def _gone(root: Cursor, identity: ObjectId, release: Release, served: list[str]) -> Problem:
+    span = SERVED.get(identity.kind, {}).get(identity.version)
+    if span is None:
+        why = "only releases before 0.3 did" if identity.version.startswith("v1alpha") else "no release does"
+    elif release < span[0]:
+        why = f"release {shown(span[0])} is the first that does"
+    else:
+        why = f"release {shown(span[1])} dropped it"
+    instead = f"Write apiVersion: {KUEUE}/{served[-1]}." if served else f"This release has no {identity.kind} at all."
+    if identity.kind in FORMER_KINDS:
+        instead = f"It is a {FORMER_KINDS[identity.kind]} now."
+    return Problem(
+        code="api-version-gone",
+        place=Place(root.document, (*root.route, "apiVersion")),
+        message=f"Kueue {shown(release)} does not serve {identity.api_version} {identity.kind}: {why}",
+        help=instead,
+        object=identity,
+        related=(),
+        data={"version": identity.version, "served": ", ".join(served)},
+    )
+
+
+def _unknown_kind(root: Cursor, identity: ObjectId) -> Problem:
+    near = nearest(identity.kind, SERVED)
+    return Problem(
+        code="api-rejected",
+        place=Place(root.document, (*root.route, "kind")),
+        message=f'no matches for kind "{identity.kind}" in version "{identity.api_version}"',
+        help=f"Write kind: {near}." if near else "",
+        object=identity,
+        related=(),
+        data={"check": "KIND", "field": "kind"},
+    )
+
+
+def _lost(root: Cursor, identity: ObjectId) -> Iterator[Problem]:
+    """What the conversion from v1beta1 to the stored version drops silently."""
+    spec = root["spec"]
+    plain, strategy = spec["admissionChecks"], spec["admissionChecksStrategy"]["admissionChecks"]
+    if identity.version != "v1beta1" or identity.kind != "ClusterQueue" or not (plain.data and strategy.data):
+        return
+    yield Problem(
+        code="unknown-field",
+        place=Place(root.document, strategy.route, "", True),
+        message="spec.admissionChecksStrategy is lost: where both are set, the plain list spec.admissionChecks "
+        "overwrites it, with all its onFlavors",
+        help="Remove admissionChecks, and keep the checks in admissionChecksStrategy.",
+        object=identity,
+        related=(Place(root.document, plain.route, "this list is kept", True),),
+        data={"check": "A02", "field": "spec.admissionChecksStrategy.admissionChecks"},
+    )

@@ -1,0 +1,14 @@
+"""The project's own node-pool format, so that a misspelt field is refused there as in an object of Kueue.
+
+`own.txt` is generated from the models in `nodepools/schema.py` by `make docs`. The count, a number or a range, is judged in
+`validation/qcheck_node_pool.py`.
+"""
+
+from __future__ import annotations
+
+import os
+
+DESCRIPTION = os.path.join(os.path.dirname(__file__), "own.txt")
+
+with open(DESCRIPTION, encoding="utf-8") as _file:
+    KINDS: dict[tuple[str, str], tuple[tuple[str, ...], str]] = {("qcheck.dev", "NodePool"): (("v1",), _file.read())}

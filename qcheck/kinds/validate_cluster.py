@@ -1,0 +1,46 @@
+"""What the API server would refuse of all objects of a cluster, by our descriptions and by definitions that users bring."""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.kinds import crds
+from qcheck.kinds.crds import definitions, validate_all
+from qcheck.kinds.decode import roots
+from qcheck.kinds.rewrite import with_fixes
+from qcheck.kinds.validate import validate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qcheck.cluster.problems import Problem
+    from qcheck.documents.cursor import Cursor
+    from qcheck.documents.document import Document
+    from qcheck.kinds.validation.target import Target
+
+DEFINITION = "CustomResourceDefinition"
+"""What a file must mention to hold a definition; the machinery for those is imported only then."""
+
+
+def described_kinds(documents: Iterable[Document]) -> set[tuple[str, str]]:
+    """apiVersion and kind of what the CustomResourceDefinitions in some documents describe."""
+    found = [r for d in documents for r in roots(d)]
+    if not found:
+        return set()
+    return {(f"{group}/{version}", kind) for group, version, kind in definitions(found)}
+
+
+def has_definitions(manifests: list[Cursor]) -> bool:
+    """Whether some objects bring definitions of kinds, which the others are then judged by."""
+    return any(r.text_at("kind") == DEFINITION for r in manifests)
+
+
+def refused(manifests: list[Cursor], target: Target) -> list[Problem]:
+    """All problems of some objects."""
+    if has_definitions(manifests):
+        return validate_all(manifests, target)
+    return [p for r in manifests for p in with_fixes(r, target, validate(r, target))]
+
+
+def unjudged(manifests: list[Cursor], release: tuple[int, int]) -> list[tuple[str, str]]:
+    """Rules of definitions that cannot be judged here: the definition's file, and why."""
+    return crds.unjudged(manifests, release)

@@ -1,0 +1,121 @@
+"""Requests and limits of containers and of pods as a whole; what breaks a rule of its own is QC604's business.
+
+Source: kubernetes `pkg/apis/core/validation` (`ValidateContainerResourceRequirements`, `ValidatePodResourceRequirements`).
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.quantity import QuantityError, parse_quantity
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.kinds.schema.failure import show
+from qcheck.kinds.schema.formats import key_fault
+from qcheck.kinds.validation.queues import amount
+from qcheck.kinds.validation.target import refuse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.kinds.schema.failure import Failure
+
+STANDARD = frozenset({"cpu", "memory", "ephemeral-storage"})
+REQUESTS_INVALID = "requests-invalid"
+HUGE = "hugepages-"
+
+
+def pod_resources(spec: Cursor) -> Iterator[Failure]:
+    """Requests and limits of all containers and of the pod itself."""
+    for container in (*spec["initContainers"].items(), *spec["containers"].items()):
+        yield from _requirements(container["resources"])
+    for part in ("requests", "limits"):
+        for name, value in spec["resources"][part].mapping():
+            if name not in ("cpu", "memory") and not name.startswith("hugepages-"):
+                text = f"Unsupported value: {show(name)}: a pod as a whole can ask only cpu, memory and hugepages"
+                yield _invalid(value, "RES-V05", text, on_key=True)
+    yield from _compare(spec["resources"])
+
+
+def _requirements(at: Cursor) -> Iterator[Failure]:
+    for part in ("limits", "requests"):
+        for name, value in at[part].mapping():
+            yield from _name(name, value)
+            quantity = amount(value)
+            if quantity is not None and quantity.nanos < 0:
+                text = f"Invalid value: {show(quantity.text)}: must be greater than or equal to 0"
+                yield _invalid(value, "RES-V02", text)
+            elif quantity is not None and is_extended(name) and not quantity.is_whole:
+                text = f"Invalid value: {show(quantity.text)}: must be an integer: {name} cannot be divided"
+                yield _invalid(value, "RES-V03", text)
+            elif name.startswith(HUGE):
+                yield from _pages(name, value)
+    yield from _compare(at)
+    yield from _huge_alone(at)
+
+
+def _pages(name: str, value: Cursor) -> Iterator[Failure]:
+    """Huge pages come in whole ones."""
+    quantity = amount(value)
+    try:
+        page = parse_quantity(name.removeprefix(HUGE))
+    except QuantityError:
+        text = f"Invalid value: {show(name)}: must name the size of a page, such as hugepages-2Mi"
+        yield _invalid(value, "RES-V01", text, on_key=True)
+        return
+    if quantity is not None and page.nanos > 0 and quantity.nanos % page.nanos:
+        text = f"Invalid value: {show(quantity.text)}: must be an integer multiple of the page size {page.text}"
+        yield _invalid(value, "RES-V06", text)
+
+
+def _huge_alone(at: Cursor) -> Iterator[Failure]:
+    named = {name: value for part in ("requests", "limits") for name, value in at[part].mapping()}
+    huge = [value for name, value in named.items() if name.startswith(HUGE)]
+    if huge and not named.keys() & {"cpu", "memory"}:
+        yield _invalid(huge[0], "RES-V06", "Forbidden: HugePages require cpu or memory", on_key=True)
+
+
+def is_extended(name: str) -> bool:
+    """A resource of a device plugin or administrator: a qualified name outside Kubernetes' own domains."""
+    domain, slash, _ = name.partition("/")
+    return bool(slash) and not domain.endswith("kubernetes.io") and not name.startswith("requests.")
+
+
+def _name(name: str, value: Cursor) -> Iterator[Failure]:
+    if "/" in name:
+        fault = key_fault(name)
+        if fault is None and name.startswith("requests."):
+            fault = "doesn't follow extended resource name standard"
+        if fault:
+            yield _invalid(value, "RES-V01", f"Invalid value: {show(name)}: {fault}", on_key=True)
+    elif name == "pods":
+        text = 'Invalid value: "pods": must be a standard resource for containers (Kueue counts pods by itself)'
+        yield _invalid(value, "WL-W03", text, on_key=True)
+    elif name not in STANDARD and not name.startswith(HUGE):
+        text = f"Invalid value: {show(name)}: must be a standard resource type or fully qualified"
+        yield _invalid(value, "RES-V01", text, on_key=True)
+
+
+def _compare(at: Cursor) -> Iterator[Failure]:
+    """A request is at most its limit; extended resources and hugepages are not overcommitted: limit required, equal."""
+    limits = dict(at["limits"].mapping())
+    for name, value in at["requests"].mapping():
+        request, limit = amount(value), amount(limits[name]) if name in limits else None
+        is_exact = is_extended(name) or name.startswith("hugepages-")
+        if request is None or (name in limits and limit is None):
+            continue
+        if limit is None and is_exact:
+            text = f"Required value: limit must be set for non overcommitable resources such as {name}"
+            yield _invalid(at["limits"][name], "RES-V04", text)
+        elif limit is not None and is_exact and request.nanos != limit.nanos:
+            text = f"Invalid value: {show(request.text)}: must be equal to {name} limit of {limit.text}"
+            yield _invalid(value, "RES-V04", text, related=(limits[name].route,))
+        elif limit is not None and request.nanos > limit.nanos:
+            text = f"Invalid value: {show(request.text)}: must be less than or equal to {name} limit of {limit.text}"
+            yield _invalid(value, "RES-V04", text, related=(limits[name].route,))
+
+
+def _invalid(
+    at: Cursor, check: str, text: str, on_key: bool = False, related: tuple[tuple[str | int, ...], ...] = ()
+) -> Failure:
+    failure = refuse(at, check, text, on_key=on_key, related=related)
+    failure.code = REQUESTS_INVALID
+    return failure

@@ -1,0 +1,91 @@
+"""GKE ComputeClass: rules for pools that GKE makes by itself. It holds no counts, so a pool has no ceiling."""
+
+from __future__ import annotations
+
+from qcheck.cluster.labels import Taint
+from qcheck.cluster.nodes import LabelOrigin
+from qcheck.cluster.resources import GPU
+from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.nodepools.figures import Count, Figures
+from qcheck.nodepools.pool import Draft, Types, finished, look_up
+from qcheck.nodepools.provider_labels import GKE, Provided
+from qcheck.nodepools.scalars import place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from qcheck.cluster.nodes import Machine, NodePool
+    from qcheck.documents.cursor import Cursor
+    from qcheck.nodepools.pool_context import World
+
+LABEL = "cloud.google.com/compute-class"
+
+
+def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
+    """One pool of whatever its priorities allow; none where it only orders pools that exist anyway."""
+    spec, name = root["spec"], root["metadata"]["name"].text() or ""
+    priorities = [p for p in spec["priorities"].items() if not p["nodepools"].exists]
+    if not priorities:
+        return
+    figures = Figures()
+    types = _types(priorities, world.own)
+    config = spec["nodePoolConfig"]
+    labels, taints = {LABEL: name}, [Taint(LABEL, name)]
+    accelerators = {p["gpu"]["type"].text() for p in priorities}
+    if types.machines and all(m.allocatable.get(GPU) for m in types.machines):
+        taints.append(Taint(GPU, "present"))
+        if len(accelerators) == 1 and (accelerator := accelerators.pop()):
+            labels["cloud.google.com/gke-accelerator"] = accelerator
+    own = Provided(GKE, labels, tuple(taints))
+    yield finished(
+        Draft(
+            name=name,
+            format="GKE ComputeClass",
+            place=place(root),
+            count=Count(place(spec["priorities"]), 0, None, None),
+            machines=types.machines,
+            type_place=place(spec["priorities"]),
+            machine_doubt=types.doubt,
+            labels=figures.labels(config["nodeLabels"]),
+            taints=figures.taints(config["taints"]),
+            provided=(own,),
+            spot=all(Figures().flag(p["spot"]) for p in priorities),
+            autoscaler="GKE node auto-provisioning",
+            group_label=(LABEL, name),
+            other=figures,
+        )
+    )
+
+
+def with_classes(roots: Iterable[Cursor], pools: Iterable[NodePool]) -> list[NodePool]:
+    """Pools, with the label of the ComputeClass that names them: pods get to them by it."""
+    named: dict[str, str] = {}
+    for root in roots:
+        for priority in root["spec"]["priorities"].items():
+            for pool in priority["nodepools"].items():
+                named.setdefault(pool.text() or "", root["metadata"].text_at("name"))
+    return [_in_class(p, named[p.name]) if p.name in named and LABEL not in p.labels else p for p in pools]
+
+
+def _in_class(pool: NodePool, name: str) -> NodePool:
+    origin = LabelOrigin(f"ComputeClass {name}", before_boot=True)
+    return replace(pool, labels={**pool.labels, LABEL: name}, added={**pool.added, LABEL: origin})
+
+
+def _types(priorities: list[Cursor], own: Mapping[str, Machine]) -> Types:
+    """The machines of all priorities, if each names its type."""
+    found = []
+    for each in priorities:
+        name = each["machineType"].text()
+        if name is None:
+            what = each["machineFamily"].text() or each["gpu"]["type"].text() or "its priorities"
+            return Types((), f"{what} leaves the machine type open")
+        types = look_up((name,), "gcp", own)
+        if types.first is None:
+            return types
+        gpus = each["gpu"]["count"].integer()
+        machine = types.first
+        if gpus:
+            machine = replace(machine, allocatable={**machine.allocatable, GPU: gpus})
+        found.append(machine)
+    return Types(tuple(found))

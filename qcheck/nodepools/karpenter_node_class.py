@@ -1,0 +1,101 @@
+"""The class of nodes that a Karpenter pool refers to: what it says to the kubelet, and what else follows from it.
+
+Read: EC2NodeClass (`karpenter.k8s.aws`), NodeClass of EKS Auto Mode, AKSNodeClass, GCENodeClass. A pool whose class is not in
+the repository is read as if the class said nothing. Sources: the API types of the three Karpenter providers, and the page
+on AKSNodeClass of AKS.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.labels import Taint
+from qcheck.cluster.nodes import Certainty
+from qcheck.cluster.resources import GPU
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.nodepools import machine_catalogue
+from qcheck.nodepools.machine_capacity import EFA, of_type
+from qcheck.nodepools.reservations import DEFAULT_PODS, Kubelet
+from qcheck.nodepools.scalars import amounts, place
+
+if TYPE_CHECKING:
+    from qcheck.cluster.nodes import Machine
+    from qcheck.cluster.place import Place
+    from qcheck.documents.cursor import Cursor
+    from qcheck.nodepools.pool_context import World
+
+EC2, AUTO_MODE, AKS, GCE = "karpenter.k8s.aws", "eks.amazonaws.com", "karpenter.azure.com", "karpenter.k8s.gcp"
+RESERVED = "reserved"
+RESERVATION_LABELS = tuple(f"{EC2}/capacity-reservation-{part}" for part in ("id", "type", "interruptible"))
+PLACEMENT_LABELS = tuple(f"{EC2}/placement-group-{part}" for part in ("id", "partition"))
+
+
+class CloudNodeClass(Value):
+    """`group` is the API group of the class, `spec` a cursor on what it says."""
+
+    group: str
+    spec: Cursor
+
+    @property
+    def kubelet(self) -> Kubelet:
+        """A number of pods that is written but is no number makes the pods unknown."""
+        said = self.spec["kubelet"]
+        pods = self.spec["maxPods"] if self.group == AKS else said["maxPods"]
+        number, per_core = _number(pods), _number(said["podsPerCore"])
+        return Kubelet(
+            max_pods=number,
+            pods_per_core=per_core,
+            kube_reserved=amounts(said["kubeReserved"]),
+            system_reserved=amounts(said["systemReserved"]),
+            eviction=said["evictionHard"]["memory.available"].amount(),
+            pods_unknown=(pods.exists and number is None) or (said["podsPerCore"].exists and per_core is None),
+        )
+
+    @property
+    def place(self) -> Place:
+        """Where its figures stand."""
+        return place(self.spec["maxPods"] if self.group == AKS else self.spec["kubelet"])
+
+    @property
+    def has_reservations(self) -> bool:
+        return bool(self.spec["capacityReservationSelectorTerms"].items())
+
+    def on(self, machine: Machine, provider: str) -> Machine:
+        """A machine of the catalogue with what the class says of its nodes."""
+        kind = machine_catalogue.find(machine.instance_type or "", provider)
+        if kind is None:
+            return machine
+        usual = kind.pods if self.group == EC2 and kind.pods else DEFAULT_PODS
+        told = of_type(kind, self.kubelet, usual)
+        interfaces = [each["interfaceType"].text() for each in self.spec["networkInterfaces"].items()]
+        if not interfaces or self.group != EC2:
+            return told
+        efa = sum(each in ("efa", "efa-only") for each in interfaces)
+        return replace(told, allocatable={**told.allocatable, EFA: efa}, sure={**told.sure, EFA: Certainty.DECLARED})
+
+    def capacity_types(self) -> tuple[str, ...]:
+        """Those that its nodes can have; reservations are used only where they are selected."""
+        return ("on-demand", "spot", *([RESERVED] if self.has_reservations else []))
+
+    def varying_labels(self) -> dict[str, tuple[str, ...]]:
+        """Labels whose values only the running node tells."""
+        reservations = RESERVATION_LABELS if self.has_reservations else ()
+        groups = PLACEMENT_LABELS if self.spec["placementGroupSelector"].exists else ()
+        return dict.fromkeys((*reservations, *groups), ()) if self.group == EC2 else {}
+
+    def taints(self, machines: tuple[Machine, ...]) -> tuple[Taint, ...]:
+        """On GCP a class may ask for the taint that GKE puts on GPU nodes."""
+        gpus = bool(machines) and all(m.allocatable.get(GPU) for m in machines)
+        asked = self.group == GCE and self.spec["autoGPUTaint"].boolean() is True
+        return (Taint(GPU, "present"),) if asked and gpus else ()
+
+
+def _number(at: Cursor) -> int | None:
+    number = at.integer()
+    return number if number is not None and number >= 0 else None
+
+
+def referred(template: Cursor, group: str, world: World) -> CloudNodeClass | None:
+    """The class that a pool's template names; None where the repository does not have it."""
+    reference = template["nodeClassRef"]
+    kind, name = reference["kind"].text() or "", reference["name"].text()
+    found = [c for c in world.all_of(group, kind) if name is not None and c["metadata"]["name"].text() == name]
+    return CloudNodeClass(group, found[0]["spec"]) if found else None

@@ -1,0 +1,117 @@
+"""The project's own node-pool format: each field once, with its type and what it means.
+
+Its JSON Schema, for editors, and the description by which a misspelt field is refused as in an object of Kueue are
+generated from here (`make docs`); `qcheck_format.py` reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+Quantity = Annotated[str | int, "quantity"]
+Text = str | bool | int | float
+"""The reader takes an unquoted `true` for the text that was meant."""
+Count = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(ge=1)]
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid")
+
+
+class Metadata(Part):
+    model_config = ConfigDict(extra="allow")
+    name: str
+
+
+class Range(Part):
+    """An autoscaled pool."""
+
+    min: Count = 0
+    desired: Count | None = None
+    max: Count | None = Field(default=None, description="Left out: no ceiling.")
+
+
+class TaintPart(Part):
+    key: str
+    value: Text = ""
+    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
+
+
+class Accelerator(Part):
+    model: str | None = None
+    nvlink_domain: Positive | None = Field(default=None, description="Accelerators that one NVLink domain connects.")
+
+
+class Level(Part):
+    """How the nodes fall into domains of one topology level."""
+
+    level: str = Field(description="The label key, as in the Topology.")
+    domains: Positive | None = None
+    nodes_per_domain: Positive | None = None
+
+
+class Spec(Part):
+    count: Count | Range = Field(description="Nodes: a number, or the bounds of an autoscaled pool.")
+    instance_type: str | None = Field(
+        default=None, description="Looked up in the catalogue for what is not given here."
+    )
+    labels: dict[str, Text] = {}
+    taints: list[TaintPart] = []
+    allocatable: dict[str, Quantity] = Field(default={}, description="What the scheduler may hand out per node.")
+    accelerator: Accelerator = Accelerator()
+    topology: list[Level] = []
+
+
+class NodePool(Part):
+    """Nodes that are declared for qcheck, where the real definition lives elsewhere."""
+
+    api_version: Literal["qcheck.dev/v1"]
+    kind: Literal["NodePool"]
+    metadata: Metadata
+    spec: Spec
+
+
+def json_schema() -> dict[str, object]:
+    """The JSON Schema (2020-12) of the format."""
+    schema = NodePool.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "qcheck.dev/v1 NodePool"}
+
+
+def description() -> str:
+    """The spec in the language of `kinds/schema`. `kinds/validation` judges a count, of two types."""
+    return "\n".join(["spec! NP-S01", *_fields(Spec, "  ")]) + "\n"
+
+
+def _fields(model: type[Part], indent: str) -> Iterator[str]:
+    for field in model.model_fields.values():
+        kind, inner = _kind(field.annotation, field.metadata)
+        yield f"{indent}{field.alias}{'!' * field.is_required()} {kind}".rstrip()
+        if inner is not None:
+            yield from _fields(inner, indent + "  ")
+
+
+def _kind(annotation: Any, metadata: Any = ()) -> tuple[str, type[Part] | None]:
+    """A type in words, and the model of what is inside."""
+    origin, inner = get_origin(annotation), [each for each in get_args(annotation) if each is not NoneType]
+    if origin is Annotated:
+        return _kind(inner[0], inner[1:])
+    if "quantity" in metadata:
+        return "quantity", None
+    if origin is Literal:
+        return "|".join(inner), None
+    if origin in (list, dict):
+        kind, model = _kind(inner[-1])
+        return f"{'[..]' if origin is list else '{..}'} {kind}", model
+    if len(inner) == 1:
+        return _kind(inner[0])
+    if isinstance(annotation, type) and issubclass(annotation, Part):
+        return "", annotation
+    least = [bound.ge for data in metadata for bound in getattr(data, "metadata", [data]) if hasattr(bound, "ge")]
+    words = {str: "string", int: f"int32 min:{least[0]}" if least else "int32"}
+    return words.get(annotation, "any"), None

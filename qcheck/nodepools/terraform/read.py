@@ -1,0 +1,64 @@
+"""Pools of Terraform plans, states and configurations, and of the Kubernetes manifests that they apply."""
+
+from __future__ import annotations
+
+import posixpath
+from importlib import import_module
+
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.nodepools.formats import READERS, REFERRED
+from qcheck.nodepools.terraform import manifests, modules, plan, pools
+from qcheck.nodepools.terraform.configuration import configurations, too_much
+from qcheck.nodepools.terraform.disabled_pools import switched_off
+from qcheck.nodepools.terraform.effort import TooMuch
+from qcheck.nodepools.terraform.unread_sources import elsewhere
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qcheck.cluster.nodes import NodePool
+    from qcheck.cluster.problems import Problem
+    from qcheck.documents.cursor import Cursor
+    from qcheck.documents.text import Text
+    from qcheck.nodepools.pool_context import World
+    from qcheck.nodepools.terraform.resource import Resource
+
+
+def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
+    """The pools of a JSON document; none if it is no plan or state."""
+    if plan.is_plan(root):
+        yield from of_resources(list(plan.resources(root)), world)
+
+
+def read_configurations(texts: Sequence[Text], world: World) -> tuple[list[NodePool], list[Problem]]:
+    """The pools of HCL files, the files that are no HCL, and the manifests that cannot be told."""
+    roots, problems = configurations(texts)
+    folders = {posixpath.normpath(posixpath.dirname(t.path) or ".") for t in texts}
+    found: list[list[Resource]] = []
+    for root in roots:
+        try:
+            resources = list(root.resources())
+        except TooMuch:
+            problems.append(too_much(root))
+            continue
+        found.append(resources)
+        problems += [
+            *manifests.unread(resources),
+            *elsewhere(resources, folders),
+            *switched_off(root.module, {r.address for r in resources}),
+        ]
+    return [pool for resources in found for pool in of_resources(resources, world)], problems
+
+
+def of_resources(resources: Sequence[Resource], world: World) -> Iterator[NodePool]:
+    objects = [(manifests.kind_of(each), each) for resource in resources for each in manifests.manifests(resource)]
+    for (group, kind), each in objects:
+        if (group, kind) in REFERRED:
+            world.add(group, kind, each)
+    yield from pools.read(resources, world.own)
+    for resource in resources:
+        if resource.type.startswith("module "):
+            yield from (pools.repeated(pool, resource.doubt) for pool in modules.read(resource, world.own))
+    for key, each in objects:
+        if key in READERS:
+            yield from import_module(f"qcheck.nodepools.{READERS[key]}").read_pools(each, world)

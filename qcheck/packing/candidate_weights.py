@@ -1,0 +1,61 @@
+"""Weights that people would try: they prove most of what does not fit, and read best.
+
+In this order: one shape alone; a whole resource (the sums that everybody checks first, already rounded to what nodes can
+use); slots of one size (for sizes that divide each other this decides exactly: Coffman, Garey and Johnson 1987).
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.packing.answer import Weights
+from qcheck.packing.room import VectorRoom
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qcheck.packing.remaining import Posed
+
+_SIZES = 12
+
+
+def first_certificate(posed: Posed) -> Weights | None:
+    """The first of the well-known weights that proves that the pods do not fit."""
+    tried: set[tuple[int, ...]] = set()
+    for weights in _candidates(posed):
+        if weights not in tried and any(weights):
+            tried.add(weights)
+            proof = weigh(posed, weights)
+            if proof is not None:
+                return proof
+    return None
+
+
+def weigh(posed: Posed, weights: tuple[int, ...]) -> Weights | None:
+    """The certificate that `weights` give, if they do."""
+    best = [room.best(weights) if n else None for room, n in zip(posed.rooms, posed.counts, strict=True)]
+    most = tuple(b.bound if b else 0 for b in best)
+    wanted = sum(w * n for w, n in zip(weights, posed.wanted, strict=True))
+    if wanted <= sum(m * n for m, n in zip(most, posed.counts, strict=True)):
+        return None
+    return Weights(weights, most, tuple(b.filling if b else (0,) * len(weights) for b in best))
+
+
+def _candidates(posed: Posed) -> Iterator[tuple[int, ...]]:
+    shapes = range(len(posed.wanted))
+    for shape in shapes:
+        if posed.wanted[shape]:
+            yield tuple(int(s == shape) for s in shapes)
+    for asked in _asked(posed):
+        yield asked
+        for size in sorted({q for q in asked if q})[:_SIZES]:
+            yield tuple(q // size for q in asked)
+
+
+def _asked(posed: Posed) -> list[tuple[int, ...]]:
+    """Per resource, what a pod of each wanted shape asks."""
+    room = next((r for r in posed.rooms if isinstance(r, VectorRoom)), None)
+    if room is None:
+        return []
+    return [
+        tuple(q[r] if n else 0 for q, n in zip(room.requests, posed.wanted, strict=True)) for r in range(len(room.free))
+    ]

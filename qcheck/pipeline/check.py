@@ -1,0 +1,90 @@
+"""From the models to a settled result: run the rules, and settle what they find."""
+
+from __future__ import annotations
+
+import os
+
+from qcheck.checks.run import CHANGE, run
+from qcheck.cluster.cluster import Cluster
+from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.findings.catalogue import choose, load_catalogue
+from qcheck.findings.settle import SettleTerms, overrides, settle
+from qcheck.findings.severity import Severity
+from qcheck.pipeline.gather import Gathered
+from qcheck.pipeline.read import unwatched
+from qcheck.settings import Settings
+from qcheck.settings.profiles import severities
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qcheck.answers.cluster_changes import ClusterChange
+    from qcheck.documents.load import Loaded
+    from qcheck.findings.catalogue import Rule
+    from qcheck.findings.result import Result
+    from qcheck.pipeline.read import Watch
+    from qcheck.settings import RuleChoice
+
+
+def checked(gathered: Gathered, settings: Settings, watch: Watch = unwatched, before: Gathered | None = None) -> Result:
+    """The settled result for what was read; with the rules about changes where a reading from `before` is given."""
+    catalogue = load_catalogue()
+    choices = {s.name: settings.rules.with_own(s.rules) for s in settings.scopes}
+    rules = {name: chosen_rules(catalogue, c, with_changes=before is not None) for name, c in choices.items()}
+    params = {name: overrides(catalogue, c.params) for name, c in choices.items()}
+    watch("check", 0, 0)
+    between = changes(before, gathered) if before else {}
+    outcomes = [run(c, rules[c.name], params[c.name], catalogue, between.get(c.name)) for c in gathered.clusters]
+    watch("settle", 0, 0)
+    inputs = replace(
+        gathered.inputs,
+        skipped=tuple(s for o in outcomes for s in o.skipped),
+        unjudged=(*gathered.inputs.unjudged, *(c for o in outcomes for c in o.crashed)),
+    )
+    findings = [f for o in outcomes for f in o.findings]
+    chosen = {rule.id for some in rules.values() for rule in some}
+    asked = tuple(rule for rule in catalogue.values() if rule.id in chosen)
+    severity = {name: _severities(catalogue, settings.policy.profile, c) for name, c in choices.items()}
+    return settle(findings, inputs, asked, gathered.clusters, _terms(catalogue, settings, severity, gathered.loaded))
+
+
+def changes(before: Gathered, after: Gathered) -> dict[str, ClusterChange]:
+    """Each cluster before and after, by name; one that is new began empty."""
+    from qcheck.answers.cluster_changes import ClusterChange  # 0.5 ms
+
+    old = {c.name: c for c in before.clusters}
+    return {c.name: ClusterChange(old.get(c.name, Cluster(c.name)), c) for c in after.clusters}
+
+
+def _terms(
+    catalogue: dict[str, Rule], settings: Settings, severity: dict[str, dict[str, Severity]], loaded: Iterable[Loaded]
+) -> SettleTerms:
+    """What decides about findings: the settings, comments in the files, the baseline."""
+    baseline = None
+    if settings.baseline is not None:
+        from qcheck.findings.baseline import read_baseline  # 0.4 ms
+
+        baseline = read_baseline(os.path.normpath(os.path.join(settings.root, settings.baseline)))
+    return SettleTerms(
+        catalogue,
+        severity,
+        markers=tuple((c.line, c.text, c.stands_alone, c.spot) for f in loaded for c in f.comments("qcheck:")),
+        baseline=baseline,
+        root=settings.root,
+    )
+
+
+def _severities(catalogue: dict[str, Rule], profile: str | None, choice: RuleChoice) -> dict[str, Severity]:
+    """Severity by rule id: what a profile asks for, and what settings say, which wins."""
+    chosen = severities(profile) if profile else {}
+    if choice.severity:
+        chosen = chosen | overrides(catalogue, choice.severity)
+    return {rule: Severity(severity) for rule, severity in chosen.items()}
+
+
+def chosen_rules(catalogue: dict[str, Rule], choice: RuleChoice, with_changes: bool = False) -> tuple[Rule, ...]:
+    """The rules that settings select and do not ignore; an empty selection is all of them."""
+    selected, _ = choose(catalogue.values(), choice.select) if choice.select else (set(catalogue), [])
+    ignored, _ = choose(catalogue.values(), choice.ignore)
+    asked = (r for r in catalogue.values() if r.id in selected - ignored)
+    return tuple(r for r in asked if with_changes or r.family != CHANGE)

@@ -1,0 +1,109 @@
+"""The words for kustomizations and charts that are not rendered: what is not known of them, and the command that tells."""
+
+from __future__ import annotations
+
+from qcheck.cluster.place import Place
+from qcheck.cluster.problems import Problem
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.documents.load import first_document
+from qcheck.documents.templates import first_mark
+from qcheck.sources.renderers import installed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.documents.text import Text
+    from qcheck.kinds.helm import Chart
+    from qcheck.kinds.kustomize import Kustomization, KustomizeChange
+
+CODE = "template-not-rendered"
+MOST_NAMED = 3
+
+
+class Left(Value):
+    """Why a kustomization cannot be rendered here: bases from elsewhere, parts of unknown kinds. `asked`: rendering is on."""
+
+    remote: Sequence[str]
+    opaque: Sequence[tuple[str, Place]]
+    asked: bool
+
+
+def kustomization_problem(top: Kustomization, missed: Sequence[tuple[Cursor, KustomizeChange]], left: Left) -> Problem:
+    """One problem for a kustomization root and all that it changes."""
+    place = missed[0][1].place if missed and missed[0][1].place.origin.path == top.path else top.place
+    facts = []
+    if missed:
+        fields = sorted({change.what for _, change in missed})
+        facts.append(f"it changes {_names(map(_name, (f for f, _ in missed)))} ({', '.join(fields)})")
+    if left.remote:
+        facts.append(f"it uses {_names(left.remote)}, which qcheck never downloads")
+    if left.opaque:
+        facts.append(f"it uses {_names(field for field, _ in left.opaque)}, which qcheck never runs")
+    if left.asked and not left.remote and not left.opaque and not installed("kustomize"):
+        facts.append("neither kustomize nor kubectl is installed")
+    return Problem(
+        CODE,
+        place,
+        f"the kustomization {top.folder} is not rendered, so its output was not read: {'; '.join(facts)}",
+        _how(
+            f"kustomize build{' --enable-helm' if left.opaque else ''} {top.folder}", f"kustomize: {top.folder}", left
+        ),
+        related=_others(place, missed),
+        data={"engine": "kustomize", "root": top.folder},
+    )
+
+
+def _others(first: Place, missed: Sequence[tuple[Cursor, KustomizeChange]]) -> tuple[Place, ...]:
+    """Where other changes are written, each place once."""
+    places: dict[Place, str] = {}
+    for found, change in missed:
+        if change.place != first:
+            places.setdefault(change.place, f"changes {_name(found)}")
+    return tuple(place.named(caption) for place, caption in list(places.items())[:MOST_NAMED])
+
+
+def unreadable(text: Text) -> Problem | None:
+    """What is wrong with the text of a kustomization; None for an empty one, and for a template of one."""
+    fault = next(iter(first_document(text).faults), None)
+    if fault is None or first_mark(text.text) is not None:
+        return None
+    related = tuple(Place(spot, caption=caption) for caption, spot in fault.related)
+    return Problem(fault.code, Place(fault.spot), f"{fault.message}; the kustomization was not read", related=related)
+
+
+def chart_problem(chart: Chart, kinds: frozenset[str], values: tuple[str, ...] | None, asked: bool) -> Problem:
+    """One problem for a chart and all its templates."""
+    facts = [f"its templates may define {_names(sorted(kinds)) if kinds else 'queues'}"]
+    if values is None:
+        facts.append(f"its values may be those of {_names(chart.choices)}")
+    elif asked and not installed("helm"):
+        facts.append("helm is not installed")
+    chosen = f" -f {(values or chart.choices)[0]}" if chart.choices else ""
+    return Problem(
+        CODE,
+        chart.place,
+        f"the chart {chart.folder} is not rendered, so its templates were not read: {'; '.join(facts)}",
+        _how(f"helm template {chart.folder}{chosen}", f"helm: {chart.folder}", None),
+        data={"engine": "helm", "root": chart.folder},
+    )
+
+
+def _how(command: str, render: str, left: Left | None) -> str:
+    """What to type."""
+    piped = f"`{command} | qcheck check - .`"
+    if left is not None and (left.remote or left.opaque):
+        return f"Check its output: {piped}."
+    return (
+        f"Render it with `qcheck check --render`, list it in the settings (`render: [{{{render}}}]`), or run {piped}."
+    )
+
+
+def _names(some: Iterable[str]) -> str:
+    found = list(dict.fromkeys(some))
+    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    return ", ".join(found[:MOST_NAMED]) + more
+
+
+def _name(found: Cursor) -> str:
+    return f"{found.text_at('kind')} {found['metadata'].text_at('name')}".strip()

@@ -1,0 +1,105 @@
+"""KAI's answer to a workload: its queue, the gates on the path, and the pods that start together on the shard's nodes."""
+
+from __future__ import annotations
+
+from qcheck.cluster.labels import NodeSelection, NodeSelectorTerm, Requirement
+from qcheck.cluster.reasons import EXCEEDS_MAX_QUOTA, Reason
+from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.quota.start_decision import Passage, Start
+from qcheck.schedulers.kai.gates import Bound, barriers
+from qcheck.schedulers.kai.jobs import job_of
+from qcheck.schedulers.kai.shards import CHART_QUEUES, RESOURCES, shard_of
+from qcheck.schedulers.kai.words import told
+
+if TYPE_CHECKING:
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.pods import PodTemplate
+    from qcheck.cluster.workloads import Workload
+    from qcheck.schedulers.kai.gates import KaiBarrier
+    from qcheck.schedulers.kai.jobs import KaiJob
+    from qcheck.schedulers.kai.shards import Shard
+
+NO_QUEUE = "QueueDoesNotExist"
+"""KAI's word for a job whose queue its scheduler does not see."""
+QUOTA_CAUSE, LIMIT_CAUSE, ZERO_LIMIT_CAUSE = "kai-quota", "kai-limit", "kai-no-limit"
+
+
+def decide(cluster: Cluster, workload: Workload) -> Passage | None:
+    """Return KAI's answer; None for a workload that KAI does not schedule."""
+    job = job_of(cluster, workload)
+    if job is None or not job.is_scheduled:
+        return None
+    shard = shard_of(cluster, job.partition)
+    if workload.not_read:
+        return Passage(job.queue.name, None, (Reason("NotRead", "not-read", workload.not_read, workload.name_place),))
+    if shard is None or job.queue.name not in shard.queue or job.queue.name in shard.inner:
+        return _without_queue(cluster, job, shard)
+    stopped = tuple(_refused(job, b) for b in barriers(job, shard))
+    if stopped:
+        return Passage(job.queue.name, False, stopped)
+    if job.is_preemptible is None:
+        return Passage(job.queue.name, None, (_unknown_priority(job),), _starts(cluster, job))
+    return Passage(job.queue.name, True, (), _starts(cluster, job))
+
+
+def _without_queue(cluster: Cluster, job: KaiJob, shard: Shard | None) -> Passage:
+    """A job stays pending without a leaf queue; the queues of KAI's chart may exist all the same."""
+    name, place = job.queue.name, job.queue.place or job.workload.name_place
+    if name in CHART_QUEUES and name not in {q.name for q in cluster.kai_queues}:
+        message = f"queue {name} comes from KAI's chart, so its limits are not known"
+        return Passage(name, None, (Reason("QueueUnknown", "kai-queue", message, place),), _starts(cluster, job))
+    if shard is not None and name in shard.inner:
+        message = f"queue {name} has queues below it and runs no jobs"
+    else:
+        message = f"there is no queue {name} in the job's shard"
+    certain = cluster.has_all("Queue")
+    return Passage(name, False if certain else None, (Reason(NO_QUEUE, "kai-queue", message, place),))
+
+
+def _refused(job: KaiJob, barrier: KaiBarrier) -> Reason:
+    requested, amount = told(barrier.dimension, barrier.requested), told(barrier.dimension, barrier.amount)
+    is_limit = barrier.bound is Bound.LIMIT
+    place = barrier.terms.limit_place if is_limit else barrier.terms.quota_place
+    why = f"the limit of queue {barrier.queue.name} is {amount}"
+    if not is_limit:
+        why = f"it is not preemptible, and the quota of queue {barrier.queue.name} is {amount}"
+    cause = QUOTA_CAUSE if not is_limit else LIMIT_CAUSE if barrier.amount else ZERO_LIMIT_CAUSE
+    return Reason(
+        code=EXCEEDS_MAX_QUOTA,
+        cause=cause,
+        message=f"it requests {requested}, and {why}",
+        place=job.place_of(barrier.dimension),
+        near=(place,),
+        flavor=barrier.queue.name,
+        resource=RESOURCES[barrier.dimension],
+    )
+
+
+def _unknown_priority(job: KaiJob) -> Reason:
+    message = (
+        f"the value of its priority class {job.priority_class.name} is not known, so whether it must stay within quota"
+    )
+    place = job.priority_class.place or job.workload.name_place
+    return Reason("PriorityUnknown", "kai-priority", f"{message} is not known either", place)
+
+
+def _starts(cluster: Cluster, job: KaiJob) -> tuple[Start, ...]:
+    sets = zip(job.workload.pod_sets, job.gang.counts, strict=True)
+    counts = [(p, p.count if job.workload.each_pod_alone else least) for p, least in sets]
+    return tuple(Start(p, bound(cluster, p.template, job.partition), count) for p, count in counts if count)
+
+
+def bound(cluster: Cluster, template: PodTemplate, partition: str) -> PodTemplate:
+    """The template with what a shard's scheduler adds to the choice of nodes."""
+    label = cluster.kai_names.node_pool_label
+    selection = template.selection
+    if partition:
+        return replace(template, selection=NodeSelection({**selection.selector, label: partition}, selection.terms))
+    absent = Requirement(label, "DoesNotExist")
+    terms = selection.terms if selection.terms is not None else (NodeSelectorTerm(),)
+    kept = tuple(
+        NodeSelectorTerm((*term.expressions, absent), term.fields)
+        for term in terms
+        if selection.terms is None or term.expressions or term.fields
+    )
+    return replace(template, selection=NodeSelection(selection.selector, kept))

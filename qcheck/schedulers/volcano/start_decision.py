@@ -1,0 +1,110 @@
+"""Volcano's answer to a workload: its queue, the gates on the path to `root`, and the pods that start together."""
+
+from __future__ import annotations
+
+from qcheck.cluster.labels import NodeSelection, NodeSelectorTerm, Requirement
+from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.reasons import EXCEEDS_MAX_QUOTA, Reason
+from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.cluster.volcano import NODE_GROUP_LABEL, ROOT
+from qcheck.quota.start_decision import Passage, Start
+from qcheck.schedulers.volcano.gates import barriers, stopped_by
+from qcheck.schedulers.volcano.queues import queues_of
+from qcheck.schedulers.volcano.quota_tree import gang_of
+
+if TYPE_CHECKING:
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.pods import PodTemplate
+    from qcheck.cluster.workloads import Workload
+    from qcheck.schedulers.volcano.gates import VolcanoBarrier
+    from qcheck.schedulers.volcano.jobs import VolcanoGang
+    from qcheck.schedulers.volcano.queues import Queues
+
+QUEUE_CAUSE, LIMIT_CAUSE = "volcano-queue", "volcano-limit"
+NO_QUEUE = "QueueUnusable"
+
+
+def decide(cluster: Cluster, workload: Workload) -> Passage | None:
+    """Return Volcano's answer; None for a workload that Volcano does not schedule."""
+    gang = gang_of(cluster, workload)
+    if gang is None:
+        return None
+    queues = queues_of(cluster)
+    why = _unusable(cluster, queues, gang)
+    if why:
+        certain = cluster.has_all("Queue") or queues.exists(gang.queue)
+        reason = Reason(NO_QUEUE, QUEUE_CAUSE, why, gang.queue_place)
+        return Passage(gang.queue, False if certain else None, (reason,))
+    over = tuple(_refused(queues, gang, b) for b in barriers(cluster, gang))
+    if over:
+        return Passage(gang.queue, False, over)
+    return Passage(gang.queue, True, (), _starts(queues, gang))
+
+
+def _unusable(cluster: Cluster, queues: Queues, gang: VolcanoGang) -> str:
+    """Why the queue takes no job; "" if it does."""
+    known = queues.queue.get(gang.queue)
+    if gang.queue == ROOT or not queues.exists(gang.queue):
+        return f"there is no queue {gang.queue} that accepts jobs"
+    if queues.children(gang.queue):
+        return f"queue {gang.queue} has queues below it and accepts no jobs"
+    if known is not None and known.state not in ("", "Open"):
+        return f"queue {gang.queue} is {known.state} and accepts no jobs"
+    if any(gang.queue in c for c in queues.cycles):
+        return f"queue {gang.queue} is its own ancestor, so it gets no share"
+    return stopped_by(cluster)
+
+
+def _refused(queues: Queues, gang: VolcanoGang, barrier: VolcanoBarrier) -> Reason:
+    requested, limit = (show_amount(barrier.resource, a) for a in (barrier.requested, barrier.limit))
+    queue = queues.queue.get(barrier.queue)
+    is_stated = queue is not None and barrier.resource in queue.amounts["capability"]
+    near = (queue.place_of("capability", barrier.resource) if is_stated else queue.name_place,) if queue else ()
+    return Reason(
+        code=EXCEEDS_MAX_QUOTA,
+        cause=LIMIT_CAUSE,
+        message=f"it needs {requested} {barrier.resource} to start, but queue {barrier.queue} may hold at most {limit}",
+        place=gang.place,
+        near=near,
+        flavor=barrier.queue,
+        resource=barrier.resource,
+        short=barrier.requested - barrier.limit,
+    )
+
+
+def _starts(queues: Queues, gang: VolcanoGang) -> tuple[Start, ...]:
+    """The pods that must start, and of the rest as many as the gang needs, the smallest first."""
+    workload = gang.workload
+    assert workload is not None
+    least = (
+        [t.least for t in gang.tasks] if sum(t.least for t in gang.tasks) <= gang.together else [0] * len(gang.tasks)
+    )
+    left = gang.together - sum(least)
+    order = sorted(range(len(gang.tasks)), key=lambda at: sorted(gang.tasks[at].request.items()))
+    for at in order:
+        more = min(left, gang.tasks[at].count - least[at])
+        least[at] += more
+        left -= more
+    found = []
+    for task, count in zip(gang.tasks, least, strict=True):
+        pod_set = next(p for p in workload.pod_sets if p.name == task.name)
+        number = pod_set.count if workload.each_pod_alone else count
+        if number:
+            found.append(Start(pod_set, bound(queues, task.template, gang.queue), number))
+    return tuple(found)
+
+
+def bound(queues: Queues, template: PodTemplate, queue: str) -> PodTemplate:
+    """The template with the node groups that the queue is kept to."""
+    terms = queues.node_terms(queue)
+    if terms is None or terms.is_empty:
+        return template
+    groups = tuple(g for g in dict.fromkeys((*terms.required, *terms.preferred, *terms.avoided)) if terms.allows(g))
+    within = Requirement(NODE_GROUP_LABEL, "In", groups)
+    own = template.selection.terms
+    kept = tuple(
+        NodeSelectorTerm((*term.expressions, within), term.fields)
+        for term in (own if own is not None else (NodeSelectorTerm(),))
+        if own is None or term.expressions or term.fields
+    )
+    return replace(template, selection=NodeSelection(template.selection.selector, kept))

@@ -1,0 +1,203 @@
+"""Reads a settings file: text to `Settings`, or an error that names each line and what to write instead."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from qcheck.cluster.did_you_mean import nearest
+from qcheck.cluster.place import Place
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.documents.load import load
+from qcheck.documents.text import NotText, Spot, Text, decode
+from qcheck.settings import Settings, SettingsError
+from qcheck.settings.build import settings_of
+from qcheck.settings.without_pydantic import quick
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from pydantic_core import ErrorDetails
+
+    from qcheck.settings.schema import SettingsPart
+
+    Route = tuple[str | int, ...]
+    Locate = Callable[[Route], str]
+    """A route in the settings to `file:line`."""
+
+HINT = "`qcheck schema config` prints the schema; docs/settings.md explains the keys."
+LARGEST = 1_000_000
+TOML_LINE = re.compile(r"at line (\d+)")
+"""Where tomllib says that something is wrong; it says no line for the end of the file."""
+
+
+def read_settings(path: str) -> Settings:
+    """The settings in the file `path`. Raises `SettingsError`."""
+    shown = os.path.relpath(path).replace(os.sep, "/")
+    written, locate = _plain_data(shown, _text(path, shown))
+    data = {} if written is None else written
+    root = os.path.dirname(shown) or "."
+    return settings_of(quick(data) or _by_schema(data, locate), shown, root)
+
+
+def line_of(path: str, route: Route) -> str:
+    """`file:line` of the value at a route of the settings file `path`. Raises `SettingsError`."""
+    return _plain_data(path, _text(path, path))[1](route)
+
+
+def place_of(path: str, route: Route) -> Place:
+    """The key or item at a route of the settings file `path`, as a place for findings. Raises `SettingsError`."""
+    text = _text(path, path)
+    if not path.endswith(".toml"):
+        place = Place(load(text, path).documents[0], route)
+        return place if isinstance(route[-1], int) else place.key()
+    line = _toml_line(text, route)
+    start = sum(len(each) for each in text.splitlines(keepends=True)[: line - 1])
+    return Place(Spot(Text(path, text), start, start + len(text.splitlines()[line - 1])))
+
+
+def _by_schema(data: object, locate: Locate) -> SettingsPart:
+    """The long way, which says what is wrong."""
+    from pydantic import ValidationError
+
+    from qcheck.settings.schema import SettingsPart  # with pydantic, 80 ms
+
+    try:
+        return SettingsPart.model_validate(data)
+    except ValidationError as error:
+        raise SettingsError(_explained(error.errors(), data, locate), HINT) from None
+
+
+def _text(path: str, shown: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            raw = file.read(LARGEST + 1)
+    except OSError as error:
+        raise SettingsError([f"{shown}: {error.strerror or error}"], "Name another file with --config.") from None
+    if len(raw) > LARGEST:
+        raise SettingsError([f"{shown}:1: larger than {LARGEST:,} bytes, which is too large for a settings file"])
+    try:
+        return decode(raw)
+    except NotText as error:
+        line = raw.count(b"\n", 0, error.offset) + 1
+        raise SettingsError([f"{shown}:{line}: {error}"]) from None
+
+
+def _plain_data(shown: str, text: str) -> tuple[object, Locate]:
+    return _toml(shown, text) if shown.endswith(".toml") else _yaml(shown, text)
+
+
+def _yaml(shown: str, text: str) -> tuple[object, Locate]:
+    loaded = load(text, shown)
+    if loaded.faults:
+        raise SettingsError([f"{f.spot.path}:{f.spot.span()[0]}: {f.message}" for f in loaded.faults], HINT)
+    if len(loaded.documents) > 1:
+        second = loaded.documents[1].span(())[0]
+        raise SettingsError([f"{shown}:{second}: a second document; settings must be one document"], HINT)
+    if not loaded.documents:
+        return None, lambda _: shown
+    document = loaded.documents[0]
+    return document.data, lambda route: f"{shown}:{document.span(route, on_key=True)[0]}"
+
+
+def _toml(shown: str, text: str) -> tuple[object, Locate]:
+    import tomllib
+
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = TOML_LINE.search(str(error))
+        line = int(found[1]) if found else text.count("\n") + 1
+        raise SettingsError([f"{shown}:{line}: {error}"]) from None
+    except RecursionError:
+        raise SettingsError([f"{shown}:1: nested too deep"]) from None
+    tool = data.get("tool")
+    table = tool.get("qcheck") if isinstance(tool, dict) else None
+    return table, lambda route: f"{shown}:{_toml_line(text, route)}"
+
+
+def _toml_line(text: str, route: Route) -> int:
+    """The line of the last key of `route` below `[tool.qcheck]`; tomllib keeps no positions, so it is looked for."""
+    lines = text.splitlines()
+    start = next((i for i, line in enumerate(lines) if line.lstrip().startswith("[tool.qcheck")), 0)
+    keys = [step for step in route if isinstance(step, str)]
+    for number, line in enumerate(lines[start:], start + 1):
+        if keys and keys[-1] in line.partition("=")[0].replace('"', "").replace("]", ".").replace(" ", ".").split("."):
+            return number
+    return start + 1
+
+
+def _explained(errors: list[ErrorDetails], data: object, locate: Locate) -> list[str]:
+    """One line per place; where a value may be of several types, what each would need is joined."""
+    messages: dict[tuple[str, str], list[str]] = {}
+    for error in errors:
+        route = _written(error["loc"], data)
+        place = messages.setdefault((locate(route), _dotted(route)), [])
+        text = _message(error, route)
+        if text not in place:
+            place.append(text)
+    return [f"{line}: {name}{' or '.join(texts)}" for (line, name), texts in messages.items()]
+
+
+def _written(location: Route, data: object) -> Route:
+    """The part of a location that stands in the file; what pydantic adds (the type it tried) does not."""
+    route: Route = ()
+    for step in location:
+        try:
+            data = data[step]  # type: ignore[index]
+        except (LookupError, TypeError):
+            continue
+        route = (*route, step)
+    return route
+
+
+def _dotted(route: Route) -> str:
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in route).lstrip(".")
+    return f"{text}: " if text else ""
+
+
+def _message(error: ErrorDetails, route: Route) -> str:
+    match error["type"]:
+        case "extra_forbidden":
+            return f"unknown key{_nearest(route)}"
+        case "missing":
+            return f"{error['loc'][-1]!r} is required"
+        case "value_error":
+            return str(error["ctx"]["error"])
+        case "string_type" if isinstance(error["input"], (int, float)) and route[-1:] in (("kueue",), ("version",)):
+            return "write the release in quotes: YAML reads 0.20 as the number 0.2"
+        case "string_pattern_mismatch" if route[-1:] == ("kueue",):
+            return f'{error["input"]!r} is not a release of Kueue; write it as in "0.19"'
+        case "string_pattern_mismatch" if route[-1:] == ("version",):
+            return f'{error["input"]!r} is not a release; write it as in "0.17"'
+    return error["msg"].replace("Input should be", "should be") + _given(error["input"])
+
+
+def _given(value: object) -> str:
+    return f", not {value!r}" if isinstance(value, (str, int, float, bool)) or value is None else ""
+
+
+def _nearest(route: Route) -> str:
+    known = _known_keys(route[:-1])
+    near = nearest(str(route[-1]), known)
+    return f"; did you mean {near!r}?" if near else f"; known here: {', '.join(known)}"
+
+
+def _known_keys(route: Route) -> list[str]:
+    """The keys that may stand at `route`, from the JSON Schema."""
+    from qcheck.settings.schema import json_schema  # with pydantic, 80 ms
+
+    schema: Any = json_schema()
+    definitions = schema["$defs"]
+    part = schema
+    for step in route:
+        part = (
+            part.get("items")
+            if isinstance(step, int)
+            else part.get("properties", {}).get(step, part.get("additionalProperties"))
+        )
+        part = next((p for p in part.get("anyOf", ()) if "items" in p), part)
+        if "$ref" in part:
+            part = definitions[part["$ref"].rsplit("/", 1)[-1]]
+    return sorted(part.get("properties", {}))
