@@ -60,7 +60,7 @@ def test_fixtures_load_alike(path: Path) -> None:
             data, _ = slow_loader.load(chunk)
         except (YAMLError, ValueError):
             continue
-        if data is not None:
+        if data is not None and templates.placeholder(data) is None:
             same(chunk)
 
 
@@ -91,7 +91,7 @@ def test_generated_documents_load_alike(
         known, _ = slow_loader.load(text)
     except (YAMLError, ValueError):
         return
-    assume(not templates.placeholders(known))
+    assume(templates.placeholder(known) is None)
     same(text)
 
 
@@ -103,7 +103,7 @@ def test_aliases_stand_for_what_they_name(data: object) -> None:
         expected, _ = slow_loader.load(text)
     except (YAMLError, ValueError):
         return
-    assume(not templates.placeholders(expected))
+    assume(templates.placeholder(expected) is None)
     [document] = load(text, "x.yaml").documents
     assert json.dumps(document.data) == json.dumps(expected)
 

@@ -22,6 +22,14 @@ TEMPLATES = [
     ("q.yaml", QUEUE.format("$NAME"), "placeholder"),
     ("q.yaml", QUEUE.format("a") + "spec: {quota: __GPUS__}\n", "placeholder"),
     ("q.yaml", QUEUE.format("PLACEHOLDER_QUEUE"), "placeholder"),
+    ("q.yaml", QUEUE.format("@@QUEUE@@"), "placeholder"),
+    ("q.yaml", QUEUE.format("team-%TEAM%"), "placeholder"),
+    ("q.yaml", QUEUE.format("TEAM_QUEUE"), "placeholder"),
+    ("q.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE}\n", "placeholder"),
+    ("q.yaml", "apiVersion: v1\nkind: Pod\nspec:\n  serviceAccountName: V_KSA\n", "placeholder"),
+    ("q.yaml", QUEUE.format("a") + "spec: {x: [{nominalQuota: NUM_GPUS}]}\n", "placeholder"),
+    ("q.yaml", "apiVersion: v1\nkind: Pod\nspec: {x: {limits: {nvidia.com/gpu: GPU_COUNT}}}\n", "placeholder"),
+    ("q.yaml", QUEUE.format("%TEAM%"), "placeholder"),
     ("q.yaml", QUEUE.format('"{{ name }}Gi"'), "go-template"),
     ("q.yaml.j2", QUEUE.format("a") + "spec: {{ spec }}\n", "jinja"),
     ("q.tpl", QUEUE.format("a") + 'spec:\n  # {{ no }}\n  script: |\n    {{ template "x" }}\n', "helm"),
@@ -38,6 +46,11 @@ READABLE = [
     ("q.yaml", QUEUE.format("a") + "spec:\n  note: costs <5 EUR and $HOME stays\n"),
     ("q.yaml", "apiVersion: v1\nkind: Pod\nspec: {containers: [{image: $IMAGE, args: [$X, <y>]}]}\n"),
     ("q.json", '{"apiVersion": "v1", "kind": "Pod", "x": "${y}"}'),
+    ("q.yaml", QUEUE.format("Team-A")),
+    ("q.yaml", QUEUE.format("TEAM")),
+    ("q.yaml", QUEUE.format("a") + "spec: {flavors: [{resources: [{name: VENDOR_GPU, nominalQuota: 8}]}]}\n"),
+    ("q.yaml", "apiVersion: v1\nkind: Pod\nspec: {containers: [{env: [{name: MY_VAR, value: ANY_VALUE}]}]}\n"),
+    ("q.yaml", QUEUE.format("a") + "spec: {effect: NO_SCHEDULE, at: 'a@b.example', rate: 25%}\n"),
 ]
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 CRASHED = "QC000"
 CHANGE = "change"
+INPUT = "input"
 TRAIN_JOB = "TrainJob"
 RUNTIMES = ("ClusterTrainingRuntime", "TrainingRuntime")
 
@@ -99,9 +100,23 @@ def _completed(found: Finding, rule: Rule, cluster: Cluster) -> Finding:
     subject = found.object or cluster.object_at(found.primary)
     found = _at_the_train_job(found, cluster)
     related = tuple(place.written() for place in found.related)
+    found = found.likely(rule.family != INPUT and _is_contested(found, cluster))
     return replace(
         found, rule=rule, cluster=cluster.name, object=subject, primary=found.primary.written(), related=related
     )
+
+
+def _is_contested(found: Finding, cluster: Cluster) -> bool:
+    """Whether a finding rests on an object, or on a Configuration, of which another definition says something else."""
+    places = (found.primary, *found.related)
+    manager = cluster.configuration
+    if manager is not None and manager.is_contested and any(p.origin is manager.place.origin for p in places):
+        return True
+    contested = {(copy.id.group, copy.id.kind, copy.id.full_name) for copy in cluster.copies}
+    if not contested:
+        return False
+    at = [found_at for place in places if (found_at := cluster.object_at(place)) is not None]
+    return any((each.group, each.kind, each.full_name) in contested for each in at)
 
 
 def _at_the_train_job(found: Finding, cluster: Cluster) -> Finding:

@@ -25,7 +25,10 @@ class DeviceClassMapping(Value):
 
 
 class Configuration(Value):
-    """`place` is the Configuration's root, also where it stands inside a ConfigMap or Helm values."""
+    """`place` is the Configuration's root, also where it stands inside a ConfigMap or Helm values.
+
+    `is_contested`: another one was read that differs.
+    """
 
     version: str
     place: Place
@@ -45,3 +48,4 @@ class Configuration(Value):
     transformations: tuple[Transformation, ...] = ()
     device_classes: tuple[DeviceClassMapping, ...] = ()
     feature_gates: dict[str, bool] = {}
+    is_contested: bool = False

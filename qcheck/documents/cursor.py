@@ -87,6 +87,10 @@ class Cursor:
             return {}
         return {key: text for key, value in self.data.items() if (text := _meant(value)) is not None}
 
+    def booleans(self) -> dict[str, bool]:
+        """A map of booleans."""
+        return {key: each.data for key, each in self.mapping() if isinstance(each.data, bool)}
+
     def __repr__(self) -> str:
         return f"Cursor({self.document.path}, {self.route}, {self.data!r})"
 

@@ -70,8 +70,9 @@ def template(text: Text) -> Fault:
     from qcheck.documents import templates  # 0.7 ms
 
     engine = templates.engine(text.text, text.path)
-    mark = templates.first_mark(text.text) or templates.first_mark(text.text, mark=templates.PLACEHOLDER)
-    spot = text.spot(*mark.span()) if mark else text.spot(0, 0)
+    marks = (templates.MARK, templates.PLACEHOLDER, templates.IN_CAPITALS)
+    mark = next((m for each in marks if (m := templates.first_mark(text.text, mark=each))), None)
+    spot = text.spot(*mark.span(mark.re.groups)) if mark else text.spot(0, 0)
     shown = text.text[spot.start : spot.end][:60]
     return Fault(
         "template-not-rendered",

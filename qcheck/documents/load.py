@@ -26,9 +26,18 @@ MARKER = r"(?m)(?:^|(?<=\r))---(?=[ \t\r\n]|\Z)"
 NAMED = r"""(?m)^[ \t]*["']?(?:apiVersion|kind)["']?[ \t]*:"""
 SOURCE = "# Source: "
 """How helm says which template a document comes from."""
-LEFT_OPEN = ("<", "$", "__", "PLACEHOLDER", "REPLACE", "CHANGE", "YOUR_")
+LEFT_OPEN = ("<", "$", "__", "@", "%", "PLACEHOLDER", "REPLACE", "CHANGE", "YOUR_")
 """One of these is in every text with a placeholder that people are to fill in."""
-PLACEHOLDER = re.compile(r"<[A-Za-z]|\$[A-Za-z_]|__[A-Za-z]|PLACEHOLDER|REPLACE_?ME|CHANGE_?ME|YOUR_")
+PLACEHOLDER = re.compile(
+    r"<[A-Za-z]|\$[A-Za-z_]|__[A-Za-z]|@@?[A-Za-z]|%%?[A-Za-z]|PLACEHOLDER|REPLACE_?ME|CHANGE_?ME|YOUR_"
+)
+IN_CAPITALS = re.compile(r""":[ \t]+["']?(?:[A-Z][A-Z0-9]*_|NAMESPACE\b)""")
+"""What may be the name of a variable that stands for a value."""
+FOR_A_VALUE = re.compile(
+    r"""(?:^|[ \t{,"'])(?:\w*(?:Name|namespace|Account|Quota|cohort|[rR]eplicas|parallelism|completions|count)|(?<!- )name"""
+    r"""|[\w.-]+/[\w.-]+|cpu|memory)["']?\Z"""
+)
+"""What a line holds before one: a key. Items of lists that have such names are environment variables."""
 IN_A_VALUE = re.compile(r"""(?:[:,\[-][ \t]+|[\[,])["']?[\w./-]*\Z""")
 """What a line holds before a placeholder that is, or begins, a value."""
 LONGEST_BEFORE = 300
@@ -237,7 +246,10 @@ def _looks_templated(text: str) -> bool:
     """Whether there is anything for `templates` to look at; cheap."""
     if "{{" in text or "${" in text or "{%" in text or "%{" in text or "<%" in text:
         return True
-    return any(_is_left_open(text, word) for word in LEFT_OPEN)
+    return any(_is_left_open(text, word) for word in LEFT_OPEN) or any(
+        FOR_A_VALUE.search(text[max(text.rfind("\n", 0, m.start()) + 1, m.start() - LONGEST_BEFORE) : m.start()])
+        for m in IN_CAPITALS.finditer(text)
+    )
 
 
 def _is_left_open(text: str, word: str) -> bool:
@@ -263,9 +275,10 @@ def _is_template(loaded: Loaded) -> bool:
     if templates.is_template_name(loaded.text.path) or templates.first_statement(text):
         return templates.first_mark(text) is not None
     broken = [_chunk_of(loaded, fault) for fault in loaded.faults if fault.code == "yaml-syntax"]
-    if any(templates.first_mark(text, *chunk) is not None for chunk in broken):
+    marks = (templates.MARK, templates.NO_YAML)
+    if any(templates.first_mark(text, *chunk, mark) is not None for chunk in broken for mark in marks):
         return True
-    return any(templates.placeholders(document.data) for document in loaded.documents)
+    return any(templates.placeholder(document.data) is not None for document in loaded.documents)
 
 
 def _chunk_of(loaded: Loaded, fault: Fault) -> tuple[int, int]:

@@ -22,9 +22,42 @@ FIRST_COLUMN = re.compile(r"^(?:\{\{|\{%|%\{|<%)", re.MULTILINE)
 COMMENT = re.compile(r"^[ \t]*#[^\n]*|(?<=[ \t])#[^\n]*", re.MULTILINE)
 
 PLACEHOLDER = re.compile(
-    r"<[A-Za-z][\w .-]*>|\$[A-Za-z_]\w*|__[A-Za-z]\w*__|(?<![A-Za-z])(?:PLACEHOLDER|REPLACE_?ME|CHANGE_?ME|YOUR_[A-Z_]+)\w*"
+    r"<[A-Za-z][\w .-]*>|\$[A-Za-z_]\w*|__[A-Za-z]\w*__|@@?[A-Za-z]\w*@@?|%%?[A-Za-z]\w*%%?"
+    r"|(?<![A-Za-z])(?:PLACEHOLDER|REPLACE_?ME|CHANGE_?ME|YOUR_[A-Z_]+)\w*"
 )
-"""What people leave for others to fill in: `<NUM_NODES>`, `$IMAGE`, `__GPUS__`, `PLACEHOLDER_ZONE`."""
+"""What people leave for others to fill in: `<NUM_NODES>`, `$IMAGE`, `__GPUS__`, `@@NAME@@`, `PLACEHOLDER_ZONE`."""
+NO_YAML = re.compile(r"(?<=: )(?:@@?[A-Za-z]\w*@@?|%%?[A-Za-z]\w*%%?)")
+"""Such a value without quotes breaks the document."""
+CAPITALS = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|NAMESPACE")
+"""A variable of a shell script, such as `NUM_NODES`: a placeholder where a number or a lower-case name is needed."""
+NAMES_AND_NUMBERS = frozenset(
+    {
+        "claimName",
+        "cohort",
+        "cohortName",
+        "completions",
+        "count",
+        "maxReplicas",
+        "minReplicas",
+        "name",
+        "namespace",
+        "nominalQuota",
+        "parallelism",
+        "parentName",
+        "priorityClassName",
+        "queueName",
+        "replicas",
+        "serviceAccount",
+        "serviceAccountName",
+    }
+)
+"""Fields in which no value is written in capitals and underscores."""
+AMOUNTS = frozenset({"allocatable", "limits", "requests"})
+"""Fields of resource names and quantities."""
+IN_CAPITALS = re.compile(
+    rf"""(?:{"|".join(sorted(NAMES_AND_NUMBERS))}|cpu|memory|\.[\w.-]+/[\w.-]+)["']?:[ \t]*["']?({CAPITALS.pattern})\b"""
+)
+"""Such a value, behind its key."""
 NAME_OR_NUMBER = re.compile(r"[\w./:@+-]*")
 """What is left of a value without its placeholders, if it is no prose and no text for another program."""
 
@@ -83,11 +116,11 @@ def first_statement(text: str) -> re.Match[str] | None:
     return FIRST_COLUMN.search(text)
 
 
-def placeholders(data: object) -> bool:
-    """Whether a parsed Kubernetes object holds a placeholder where a value is meant."""
+def placeholder(data: object) -> str | None:
+    """The first value of a parsed Kubernetes object that is, or holds, a placeholder where a value is meant."""
     if isinstance(data, dict) and str(data.get("apiVersion", "")).startswith(OWN_TEMPLATES):
-        return False
-    return any(True for _ in _in_values(data))
+        return None
+    return next(_in_values(data), None)
 
 
 def is_open(value: str) -> bool:
@@ -97,18 +130,25 @@ def is_open(value: str) -> bool:
     return bool(braces or others) and "://" not in rest and NAME_OR_NUMBER.fullmatch(rest) is not None
 
 
-def _in_values(data: object) -> Iterator[str]:
+def _in_values(data: object, of: str = "", within: str = "") -> Iterator[str]:
+    """The placeholders in a value of the field `of`, itself in the field `within`."""
     if isinstance(data, dict):
         for key, value in data.items():
             if is_open(key):
                 yield key
             if key not in FREE_TEXT:
-                yield from _in_values(value)
+                yield from _in_values(value, key, of)
     elif isinstance(data, list):
         for item in data:
-            yield from _in_values(item)
-    elif isinstance(data, str) and "\n" not in data and is_open(data):
+            yield from _in_values(item, of, within)
+    elif isinstance(data, str) and "\n" not in data and (is_open(data) or _is_variable(data, of, within)):
         yield data
+
+
+def _is_variable(value: str, of: str, within: str) -> bool:
+    """Whether a name or a number is written as the variable that stands for it. Names of resources may be in capitals."""
+    is_needed = within in AMOUNTS or (of in NAMES_AND_NUMBERS and within != "resources")
+    return is_needed and CAPITALS.fullmatch(value) is not None
 
 
 def engine(text: str, path: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.kueue_configuration import Configuration, DeviceClassMapping, Transformation
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.documents.cursor import Cursor, root
 from qcheck.documents.embedded import NotYaml, embedded
 from qcheck.kinds.schema.catalogue import CONFIG
@@ -26,9 +26,9 @@ DEEPEST = 8
 def read_configuration(documents: Iterable[Document], release: Release) -> tuple[Configuration | None, list[Problem]]:
     """The Configuration of a cluster (the first one that is met), and what is wrong with those inside other objects.
 
-    One that is a document of its own is judged like every object.
+    One that is a document of its own is judged like every object. Where they differ, which one the manager gets is open.
     """
-    first: Configuration | None = None
+    read: list[Configuration] = []
     problems: list[Problem] = []
     for document in documents:
         found, unreadable = find(document)
@@ -36,8 +36,11 @@ def read_configuration(documents: Iterable[Document], release: Release) -> tuple
         for at in found:
             if at.document is not document:
                 problems += validate(at, Target(release))
-            first = first or decode(at, release)
-    return first, problems
+            read.append(decode(at, release))
+    if not read:
+        return None, problems
+    first, *others = read
+    return replace(first, is_contested=any(replace(o, place=first.place) != first for o in others)), problems
 
 
 def find(document: Document) -> tuple[list[Cursor], list[Problem]]:
@@ -99,7 +102,7 @@ def decode(at: Cursor, release: Release) -> Configuration:
         exclude_prefixes=text_list(resources["excludeResourcePrefixes"]),
         transformations=tuple(_transformation(t) for t in resources["transformations"].items()),
         device_classes=tuple(_device_class(m) for m in resources["deviceClassMappings"].items()),
-        feature_gates={k: v.data for k, v in at["featureGates"].mapping() if isinstance(v.data, bool)},
+        feature_gates=at["featureGates"].booleans(),
     )
 
 

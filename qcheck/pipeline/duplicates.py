@@ -127,7 +127,7 @@ def _in_one_folder(original: Cursor, copies: list[Cursor]) -> Problem:
 
 
 def _in_two_folders(one: str, other: str, found: list[tuple[Cursor, Cursor]]) -> Problem:
-    ids = [object_id(copy) for _, copy in found]
+    ids = list(dict.fromkeys(object_id(copy) for _, copy in found))
     names = ", ".join(str(identity) for identity in ids[:MOST_NAMED])
     more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
     what = f"{names} is" if len(ids) == 1 else f"{len(ids)} objects are"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.cluster import kueue_gates as gate_table
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.labels import LabelSelector, Requirement
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.schema.formats import value_fault
 from qcheck.kinds.validation import manager_servers as servers
@@ -49,6 +49,8 @@ _NAME = "kubernetes.io/metadata.name"
 
 
 def configuration(root: Cursor, target: Target) -> Iterator[Failure]:
+    """A Configuration is judged by the feature gates that it sets itself, not by those of another one."""
+    target = replace(target, gates=root["featureGates"].booleans())
     yield from servers.certificates(root["internalCertManagement"])
     yield from servers.tls(root["tls"])
     yield from servers.visibility(root["visibilityServer"])

@@ -1,0 +1,107 @@
+"""Repositories that nobody prepared: a claim is an error only where every reading of the files bears it out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from qcheck.api import audit
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NODES = """\
+apiVersion: qcheck.dev/v1
+kind: NodePool
+metadata: {name: h100}
+spec: {count: 2, labels: {gpu: h100}, allocatable: {cpu: "96", memory: 900Gi, pods: 110, nvidia.com/gpu: 8}}
+"""
+FLAVOR = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: h100}
+spec: {nodeLabels: {gpu: h100}}
+"""
+QUEUE = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: team}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+    - coveredResources: [cpu, memory, nvidia.com/gpu]
+      flavors:
+        - name: h100
+          resources:
+            - {name: cpu, nominalQuota: 96}
+            - {name: memory, nominalQuota: 900Gi}
+            - {name: nvidia.com/gpu, nominalQuota: AMOUNT}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: team, namespace: team}
+spec: {clusterQueue: team}
+"""
+PYTORCH_JOB = """\
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: train, namespace: team, labels: {kueue.x-k8s.io/queue-name: team}}
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 1
+      template:
+        spec: {containers: [{name: pytorch, image: trainer, resources: {limits: {cpu: 1, memory: 1Gi, nvidia.com/gpu: 8}}}]}
+"""
+MANAGER = """\
+apiVersion: config.kueue.x-k8s.io/v1beta2
+kind: Configuration
+waitForPodsReady: {timeout: 10m}
+"""
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def said(repository: Path, files: dict[str, str], *rules: str) -> list[tuple[str, str]]:
+    """Rule and severity of each finding of some rules."""
+    for name, text in files.items():
+        path = repository / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    found = [(f.rule.id if f.rule else "", f.severity) for f in audit(["."]).findings]
+    return sorted(each for each in found if each[0] in rules)
+
+
+def test_a_configuration_is_judged_by_its_own_feature_gates(repository: Path) -> None:
+    gates = "featureGates: {KueueDRAIntegration: true, KueueDRAIntegrationConsumableCapacity: true}\n"
+    sources = "[{capacity: {name: memory, driver: gpu.example.com, deviceSelector: {cel: {expression: 'true'}}}}]"
+    devices = f"[{{name: gpu.memory, deviceClassNames: [gpu.example.com], sources: {sources}}}]"
+    mapped = f"{MANAGER}resources: {{deviceClassMappings: {devices}}}\n"
+    configs = {"a/config.yaml": MANAGER, "b/config.yaml": f"{mapped}{gates}"}
+    assert said(repository, configs, "QC701") == []
+    assert said(repository, {"a/config.yaml": f"{MANAGER}{gates}", "b/config.yaml": mapped}, "QC701") != []
+
+
+def test_what_one_of_two_configurations_lacks_is_no_error(repository: Path) -> None:
+    queues = {
+        "nodes.yaml": NODES,
+        "queues.yaml": f"{FLAVOR}---\n{QUEUE.replace('AMOUNT', '16')}",
+        "job.yaml": PYTORCH_JOB,
+    }
+    lacking = f"{MANAGER}integrations: {{frameworks: [batch/job]}}\n"
+    having = f"{MANAGER}integrations: {{frameworks: [batch/job, kubeflow.org/pytorchjob]}}\n"
+    assert said(repository, {**queues, "dev/config.yaml": lacking}, "QC606") == [("QC606", "error")]
+    assert said(repository, {"prod/config.yaml": lacking}, "QC606") == [("QC606", "error")]
+    assert said(repository, {"prod/config.yaml": having}, "QC606") == [("QC606", "warning")]
+
+
+def test_what_one_of_two_definitions_promises_is_no_error(repository: Path) -> None:
+    once = {"nodes.yaml": NODES, "flavor.yaml": FLAVOR, "dev/queue.yaml": QUEUE.replace("AMOUNT", "40")}
+    assert said(repository, once, "QC011", "QC101") == [("QC101", "error")]
+    again = {"prod/queue.yaml": QUEUE.replace("AMOUNT", "8")}
+    assert said(repository, again, "QC011", "QC101") == [("QC011", "error"), ("QC101", "warning")]
