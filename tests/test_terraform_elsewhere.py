@@ -63,6 +63,12 @@ def found(folder: Path, **files: str) -> dict[str, tuple[str, str]]:
         'resource "helm_release" "pools" {\n  name  = "gpu-nodepools"\n  chart = "oci://example.com/charts/raw"\n}\n',
         'resource "helm_release" "extra" {\n  name  = "x"\n  chart = "./x"\n  values = [yamlencode({ nodePools = {} })]\n}\n',
         'resource "digitalocean_kubernetes_node_pool" "gpu" {\n  name = "gpu"\n}\n',
+        'resource "google_container_cluster" "c" {\n  cluster_autoscaling {\n    enabled = true\n  }\n}\n',
+        'resource "google_container_cluster" "c" {\n  enable_autopilot = true\n}\n',
+        'resource "azurerm_kubernetes_cluster" "c" {\n  node_provisioning_profile {\n    mode = "Auto"\n  }\n}\n',
+        'resource "aws_eks_cluster" "c" {\n  compute_config {\n    enabled = true\n  }\n}\n',
+        'module "c" {\n  source = "terraform-aws-modules/eks/aws"\n  compute_config = { enabled = true }\n}\n',
+        'module "c" {\n  source = "terraform-google-modules/kubernetes-engine/google//modules/beta-autopilot-public-cluster"\n}\n',
     ],
 )
 def test_what_may_bring_nodes_lowers_their_absence_and_is_named(tmp_path: Path, text: str) -> None:
@@ -82,6 +88,8 @@ def test_what_may_bring_nodes_lowers_their_absence_and_is_named(tmp_path: Path, 
         'resource "helm_release" "karpenter" {\n  name  = "karpenter"\n  chart = "karpenter"\n}\n',
         'module "gpu_helper" {\n  source = "./helper"\n}\n',
         'resource "helm_release" "web" {\n  name  = "web"\n  chart = "./web"\n}\n',
+        'resource "google_container_cluster" "c" {\n  cluster_autoscaling {\n    enabled = false\n  }\n}\n',
+        'resource "azurerm_kubernetes_cluster" "c" {\n  node_provisioning_profile {\n    mode = "Manual"\n  }\n}\n',
     ],
 )
 def test_what_brings_no_nodes_lowers_nothing(tmp_path: Path, text: str) -> None:

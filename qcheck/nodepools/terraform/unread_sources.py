@@ -18,6 +18,7 @@ from qcheck.nodepools.terraform.pools import READERS
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
 
+    from qcheck.documents.cursor import Cursor
     from qcheck.nodepools.terraform.resource import Resource
 
 CODE = "nodes-elsewhere"
@@ -26,6 +27,7 @@ WORDS = (
 )
 MARKS = (
     rf"""module\s+"[^"]*(?:{WORDS})|source\s*=\s*"[^."][^"]*(?:{WORDS})"""
+    r"""|(?:cluster_autoscaling|compute_config|node_provisioning_profile|enable_autopilot)\b"""
     r"""|resource\s+"(?:helm_release|\w*(?:node_?pool|node_?group|worker_?pool|machine_?pool|machine_?set))"""
 )
 """Text of configurations in which there may be such a thing."""
@@ -35,6 +37,8 @@ POOL_TYPE = re.compile(r"node_?pool|node_?group|worker_?pool|machine_?pool|machi
 POOL_VALUES = re.compile(
     r"(?i)node_?-?pools?\b|\bpools?\b|node_?-?groups?\b|node_?class|instance_?-?types?|machine_?-?types?|provisioner"
 )
+AUTOPILOT = re.compile(r"^module .*kubernetes-engine.*autopilot")
+ADDS_POOLS = "which adds node pools by itself"
 OTHER_MODULES = re.compile(
     r"(?i)(?:^|[/_-])(?:vpc|vnet|network|networking|subnets?|security-group|iam[\w-]*|s3[\w-]*|rds[\w-]*|kms|ecr|acm|alb|elb|nlb"
     r"|route53|dns|lambda|dynamodb[\w-]*|sqs|sns|efs|fsx[\w-]*|bastion|bucket|storage|cloud-storage|sql[\w-]*|redis|elasticache"
@@ -77,12 +81,34 @@ def _may_bring_nodes(resource: Resource, folders: Container[str]) -> Iterator[st
                 return
         arguments = resource.values.data if isinstance(resource.values.data, dict) else {}
         words = " ".join((source, resource.label, *map(str, arguments)))
+        if modules.is_known(source) and _adds_pools(resource):
+            yield f"{resource.address} ({ADDS_POOLS})"
         if not modules.is_known(source) and NODE_WORDS.search(words) and not OTHER_MODULES.search(source):
             yield f"{resource.address} ({source})"
     elif resource.type == "helm_release":
         yield from _release(resource)
+    elif _adds_pools(resource):
+        yield f"{resource.address} ({ADDS_POOLS})"
     elif POOL_TYPE.search(resource.type) and resource.type not in READERS:
         yield f"{resource.address} ({resource.type}, which is no format that qcheck reads)"
+
+
+def _adds_pools(resource: Resource) -> bool:
+    """Whether the provider of a cluster makes node pools for pods that fit on none: GKE's and AKS's node auto-provisioning,
+    Autopilot, and EKS Auto Mode. The known modules call their arguments like the fields of the resources.
+    """
+    values = resource.values
+    if values["enable_autopilot"].meant() == "true" or AUTOPILOT.search(resource.type):
+        return True
+    blocks = ("cluster_autoscaling", "compute_config", "cluster_compute_config")
+    if any(_only(values[block])["enabled"].meant() == "true" for block in blocks):
+        return True
+    return _only(values["node_provisioning_profile"])["mode"].text() == "Auto"
+
+
+def _only(at: Cursor) -> Cursor:
+    """A block that may occur once: the one in a list, or the value itself."""
+    return next(iter(at.items()), at)
 
 
 def _release(resource: Resource) -> Iterator[str]:
