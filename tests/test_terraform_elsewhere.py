@@ -68,7 +68,7 @@ def found(folder: Path, **files: str) -> dict[str, tuple[str, str]]:
         'resource "azurerm_kubernetes_cluster" "c" {\n  node_provisioning_profile {\n    mode = "Auto"\n  }\n}\n',
         'resource "aws_eks_cluster" "c" {\n  compute_config {\n    enabled = true\n  }\n}\n',
         'module "c" {\n  source = "terraform-aws-modules/eks/aws"\n  compute_config = { enabled = true }\n}\n',
-        'module "c" {\n  source = "terraform-google-modules/kubernetes-engine/google//modules/beta-autopilot-public-cluster"\n}\n',
+        'module "c" {\n  source = "terraform-google-modules/kubernetes-engine/google//modules/beta-autopilot-public"\n}\n',
     ],
 )
 def test_what_may_bring_nodes_lowers_their_absence_and_is_named(tmp_path: Path, text: str) -> None:

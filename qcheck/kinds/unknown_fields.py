@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.did_you_mean import distance
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.schema.failure import Failure, field_path
 from qcheck.kinds.schema.renames import renamed
+
+SLIP = 2
+"""Letters that a slip of the pen changes."""
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +31,7 @@ def unknown_field(root: Cursor, identity: ObjectId, found: Described | None, fai
         place=Place(root.document, failure.route, "", True),
         message=f'unknown field "{path}": {identity.api_version} {identity.kind} has no such field and drops it silently'
         + (f"; {advice}" if advice else ""),
-        help=f"Write {near}." if near else "",
+        help=(f"Move it to {near}." if "." in near else f"Write {near}.") if near else "",
         object=identity,
         related=(),
         data={"field": path, "nearest": near or None},
@@ -42,10 +46,16 @@ def _advice(
     known = renamed(identity.kind, names)
     if known is not None:
         return known
-    if failure.near:
-        return failure.near, f"did you mean {failure.near}?"
-    elsewhere = _elsewhere(found, str(route[-1])) if found else None
-    return (elsewhere, f"it belongs at {elsewhere}") if elsewhere else ("", "")
+    name = str(route[-1])
+    elsewhere = _elsewhere(found, name) if found and not _is_slip(name, failure.near) else None
+    if elsewhere:
+        return elsewhere, f"it belongs at {elsewhere}"
+    return (failure.near, f"did you mean {failure.near}?") if failure.near else ("", "")
+
+
+def _is_slip(name: str, near: str | None) -> bool:
+    """Whether two names are one but for a letter or two."""
+    return near is not None and distance(name.lower(), near.lower()) <= SLIP
 
 
 def _elsewhere(found: Described, name: str) -> str | None:
@@ -57,10 +67,13 @@ def _elsewhere(found: Described, name: str) -> str | None:
 def _named(
     found: Described, node: SchemaNode, name: str, above: tuple[str, ...], depth: int
 ) -> Iterator[tuple[str, ...]]:
-    """Routes of fields called `name`, through lists too, not into types that many kinds share."""
+    """Routes of fields called `name`, through lists too; of types that many kinds share only those of pods."""
     for child in node.children.values():
         if child.name == name:
             yield (*above, child.name)
         inner = child.innermost
-        if inner.kind == "object" and depth < 6:
-            yield from _named(found, inner, name, (*above, child.name), depth + 1)
+        if inner.type_name == "PodTemplate":
+            if name in found.compiler.tree("PodSpec").children:
+                yield (*above, child.name, "spec", name)
+        elif (inner.kind == "object" or inner.type_name == "JobSpec") and depth < 6:
+            yield from _named(found, found.compiler.resolve(inner), name, (*above, child.name), depth + 1)

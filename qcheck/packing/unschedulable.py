@@ -107,9 +107,19 @@ def _culprit(cluster: Cluster, shape: WantedPods) -> str | None:
 def _taints(pod_set: PodSet, shape: WantedPods) -> Reason | None:
     if any(h.possible for h in shape.hosts):
         return None
-    host = next(h for h in shape.hosts if h.labels_match and h.repels is not None)
-    taint, names = host.repels, ", ".join(h.group.name for h in shape.hosts if h.labels_match)
-    message = f"every node for pod set {pod_set.name} ({names}) has the taint {taint}, which nothing tolerates"
+    repelling = [h for h in shape.hosts if h.labels_match and h.repels is not None]
+    host = repelling[0]
+    by_taint: dict[str, list[str]] = {}
+    for each in repelling:
+        by_taint.setdefault(str(each.repels), []).append(each.group.name)
+    taint = host.repels
+    if len(by_taint) == 1:
+        names = ", ".join(h.group.name for h in repelling)
+        fact = f"every node for pod set {pod_set.name} ({names}) has the taint {taint}"
+    else:
+        listed = "; ".join(f"{each} on {', '.join(names)}" for each, names in by_taint.items())
+        fact = f"every node for pod set {pod_set.name} has a taint ({listed})"
+    message = f"{fact}, which nothing tolerates"
     change = f"tolerate {taint} in the flavor or in the pod template"
     place = pod_set.template.place.at("tolerations")
     return Reason(

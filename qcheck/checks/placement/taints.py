@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.arithmetic import names, plural
+from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
 from qcheck.checks.repelling_taints import has_open_taints, standing_taints, tolerates, workloads_with
 from qcheck.cluster.labels import Taint
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.place import Place
     from qcheck.cluster.quota_pool import QuotaPool
+    from qcheck.cluster.workloads import Workload
     from qcheck.supply.groups import NodeGroup
 
 
@@ -28,22 +29,21 @@ def flavor_taint_untolerated(cluster: Cluster) -> Iterator[Finding]:
     for flavor, quotas in promises_of(cluster).used_pools():
         if flavor.scheduler is not SchedulerName.KUEUE:  # only flavors add tolerations to pods
             continue
-        blocking = _blocking_taint(cluster, flavor)
-        if blocking is None:
-            continue
-        taint, group = blocking
+        blocking = _blocking_taints(cluster, flavor)
         workloads = workloads_with(cluster, quotas)
-        if any(tolerates(cluster, w, taint) for w in workloads):
+        if not blocking or any(_gets_in(cluster, w, blocking) for w in workloads):
             continue
+        taint = blocking[0][1][0]
         by_plugin = looks_like_accelerator(taint.key)
         found = finding(
             flavor.place.at("spec", "tolerations").key(),
-            f"every node that {flavor.title} selects has the taint {taint}, which the {flavor.word} does not tolerate"
-            + (f" and neither do its {plural(len(workloads), 'workload')}" if workloads else ""),
+            f"every node that {flavor.title} selects has {_listed(blocking)}, which the {flavor.word} does not tolerate"
+            + _nor(len(workloads)),
         )
+        for each, taints in blocking:
+            found = found.near(_taint_place(each), f"{each.name} carries {taints[0]}")
         yield (
-            found.near(_taint_place(group), f"{group.name} carries {taint}")
-            .likely(not workloads or by_plugin)
+            found.likely(not workloads or by_plugin)
             .fixed_by(_toleration_fix(taint, by_plugin))
             .with_data(flavor=flavor.name, taint=str(taint))
         )
@@ -52,9 +52,30 @@ def flavor_taint_untolerated(cluster: Cluster) -> Iterator[Finding]:
 def is_repelled(cluster: Cluster, flavor: str) -> bool:
     """Whether QC202 says of a flavor that its nodes repel all of its pods."""
     quotas = next((q for f, q in promises_of(cluster).used_pools() if f.key == flavor), None)
-    blocking = _blocking_taint(cluster, cluster.quota_pools[flavor]) if quotas is not None else None
-    return blocking is not None and not any(
-        tolerates(cluster, w, blocking[0]) for w in workloads_with(cluster, quotas or [])
+    blocking = _blocking_taints(cluster, cluster.quota_pools[flavor]) if quotas is not None else []
+    return bool(blocking) and not any(_gets_in(cluster, w, blocking) for w in workloads_with(cluster, quotas or []))
+
+
+def _gets_in(cluster: Cluster, workload: Workload, blocking: list[tuple[NodeGroup, list[Taint]]]) -> bool:
+    """Whether a workload tolerates all taints of some group."""
+    return any(all(tolerates(cluster, workload, taint) for taint in taints) for _, taints in blocking)
+
+
+def _listed(blocking: list[tuple[NodeGroup, list[Taint]]]) -> str:
+    """`the taint a=x:NoSchedule`, or one of several with the groups that have them."""
+    groups: dict[str, list[str]] = {}
+    for group, taints in blocking:
+        groups.setdefault(str(taints[0]), []).append(group.name)
+    if len(groups) == 1:
+        return f"the taint {next(iter(groups))}"
+    return "one of the taints " + names([f"{taint} ({names(of)})" for taint, of in groups.items()])
+
+
+def _nor(workloads: int) -> str:
+    if not workloads:
+        return ""
+    return (
+        " and its only workload does not either" if workloads == 1 else f" and none of its {workloads} workloads does"
     )
 
 
@@ -67,16 +88,14 @@ def _toleration_fix(taint: Taint, by_plugin: bool) -> str:
     return text
 
 
-def _blocking_taint(cluster: Cluster, flavor: QuotaPool) -> tuple[Taint, NodeGroup] | None:
-    """A hard taint on every node of the flavor that neither it tolerates nor its nodeTaints ask workloads to tolerate."""
-    matches = supply_of(cluster).matches(flavor.key)
-    found: tuple[Taint, NodeGroup] | None = None
-    for match in matches:
-        open_taints = [t for t in standing_taints(match.group, flavor) if t not in flavor.node_taints]
-        if not open_taints:
-            return None
-        found = found or (open_taints[0], match.group)
-    return found
+def _blocking_taints(cluster: Cluster, flavor: QuotaPool) -> list[tuple[NodeGroup, list[Taint]]]:
+    """The hard taints of each group of the flavor that neither it tolerates nor its nodeTaints ask workloads to tolerate.
+
+    None where some group has no such taint.
+    """
+    groups = [match.group for match in supply_of(cluster).matches(flavor.key)]
+    found = [(g, [t for t in standing_taints(g, flavor) if t not in flavor.node_taints]) for g in groups]
+    return found if all(taints for _, taints in found) else []
 
 
 def _taint_place(group: NodeGroup) -> Place:
