@@ -128,7 +128,7 @@ def test_the_reports_say_it(repository: Path) -> None:
     comparison = now()
     text = render_text(comparison)
     assert "~ node pool h100 (nodes/h100.yaml:2)\n    spec.count: 19 -> 18\n" in text
-    assert "h100    nvidia.com/gpu  152    133 -> 126" in text
+    assert "h100 nvidia.com/gpu 152 133 -> 126" in " ".join(text.split())
     assert "| h100 | nvidia.com/gpu | 152 | 133 -&gt; 126 |" in render_markdown(comparison)
     data = json.loads(render_json(comparison))
     assert data["clusters"][0]["capacity"][0]["static"] == {"before": 133, "after": 126}

@@ -151,7 +151,7 @@ def test_set_up_by_init_alone_check_finds_the_quota_that_is_too_high_and_nothing
     result = audit(["."], load_settings())
     assert said(result) == [("QC101", "error", "prod", "overlays/prod/quota.yaml:7")]
     assert (
-        "40 (research) nvidia.com/gpu, but the nodes can supply 32: 4 nodes x 8 = 32 (h100)"
+        "40 nvidia.com/gpu (research), but the nodes can supply 32: 4 nodes x 8 = 32 (h100)"
         in result.findings[0].message
     )
     assert not result.inputs.unjudged

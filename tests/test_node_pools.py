@@ -127,7 +127,7 @@ def test_figures_say_where_they_come_from() -> None:
     (pool,) = pools(FORMATS / "kops" / "groups.yaml")
     assert "2 to 5 nodes: spec.maxSize" in pool.figures
     assert any(f.startswith("8 nvidia.com/gpu per g5.48xlarge node: catalogue, Karpenter") for f in pool.figures)
-    assert any("191450m cpu, " in f and "per g5.48xlarge node: estimated" in f for f in pool.figures)
+    assert any("191.45 cores, " in f and "per g5.48xlarge node: estimated" in f for f in pool.figures)
 
 
 UNKNOWN = {

@@ -112,7 +112,7 @@ class TestCoresRunOut:
         assert 61 * 14 <= 10 * 92
         assert fits(nodes, Pods("p", request, 60))
         assert proof(nodes, Pods("p", request, 61)) == (
-            "10 nodes of a100 hold at most 6 each (cpu: 92 free, 7 x 14 = 98 needed for 7): "
+            "10 nodes of a100 hold at most 6 each (cpu: 92 cores free, 7 x 14 cores = 98 cores needed for 7): "
             "room for 60 p pods, 61 are wanted"
         )
 

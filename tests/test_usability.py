@@ -93,6 +93,6 @@ def test_in_words() -> None:
         "  pods that fit, by size: 16 of 1, 8 of 2, 4 of 4, 2 of 8",
         "  trainer (1 each): 12 pods (4 idle: cpu)",
         "  fragmentation rate: 25 % for pods of trainer",
-        "  no accelerator is stranded up to 11500m cpu and 122Gi memory per nvidia.com/gpu",
+        "  no accelerator is stranded up to 11.5 cores and 122 GiB of memory per nvidia.com/gpu",
         "  expected fragment for the declared shapes: 0 of 16",
     ]

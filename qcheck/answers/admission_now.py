@@ -8,8 +8,8 @@ from qcheck.answers.scenario import Actor, Admitted, Scenario
 from qcheck.answers.simulate import simulate
 from qcheck.answers.verdict import Verdict
 from qcheck.cluster.place import Place
-from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.reasons import Reason
+from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.workloads import Workload
 from qcheck.schedulers.kueue.simulation.outcomes import WaitReason
@@ -157,8 +157,8 @@ def _cells(cluster: Cluster, state: State, decision: Decision, queue: str) -> It
     quota = {q.key: q.nominal for q in cluster.queue[queue].quotas()} if queue in cluster.queue else {}
     for key, amount in sorted(asked.items()):
         flavor, resource = key
-        has, used = (show_amount(resource, cells.get(key, 0)) for cells in (quota, usage))
-        yield f"asks for {show_amount(resource, amount)} {resource} of {flavor}, where {used} of {has} are in use"
+        has, used, asks = show_amounts(resource, quota.get(key, 0), usage.get(key, 0), amount)
+        yield f"asks for {named(resource, asks)} of {flavor}, where {used} of {has} are in use"
 
 
 def _beside(reason: Reason) -> Reason:

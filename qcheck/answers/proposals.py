@@ -9,9 +9,10 @@ from __future__ import annotations
 from enum import StrEnum
 
 from qcheck.cluster.place import Place, follow
-from qcheck.cluster.quantity import show_amount, written_amount
+from qcheck.cluster.quantity import written_amount
 from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.resources import is_compute
+from qcheck.cluster.units import name_amount, named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.quota.lowering import Adjustable, Room, divided, lowerings
 from qcheck.quota.tree import Cell
@@ -110,7 +111,7 @@ def filling_proposals(cluster: Cluster, wishes: Wishes) -> Iterator[Proposal]:
         total = max(0, supply.static(pool, resource) - _kept_free(cluster, pool, resource, wishes.headroom))
         values = _divided(cluster, cells, total, wishes)
         if values:
-            words = f"divide {show_amount(resource, total)} {resource} of {cluster.quota_pools[pool].title}"
+            words = f"divide {name_amount(resource, total)} of {cluster.quota_pools[pool].title}"
             yield Proposal(Kind.QUOTA, values, words)
 
 
@@ -173,8 +174,8 @@ def _lower(cluster: Cluster, scheduler: SchedulerName, resource: str, wishes: Wi
 
 
 def _cut(cell: Cell, amount: int) -> str:
-    was, now = show_amount(cell.resource, cell.promised), show_amount(cell.resource, amount)
-    return f"the quota of {cell.holder} from {was} to {now} {cell.resource}"
+    was, now = show_amounts(cell.resource, cell.promised, amount)
+    return f"the quota of {cell.holder} from {was} to {named(cell.resource, now)}"
 
 
 def _unit(cluster: Cluster, cell: Cell) -> int:

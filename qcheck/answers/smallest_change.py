@@ -9,8 +9,9 @@ from functools import partial
 
 from qcheck.answers.judge import judge
 from qcheck.cluster.labels import NodeSelection, Toleration
-from qcheck.cluster.quantity import NANO, Quantity, show_amount
+from qcheck.cluster.quantity import NANO, Quantity, written_amount
 from qcheck.cluster.reasons import EXCEEDS_MAX_QUOTA
+from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.workloads import Workload
 
@@ -144,9 +145,8 @@ def _smaller(cluster: Cluster, verdict: Verdict, target: bool | None) -> str:
         step = {"cpu": 1000, "memory": 2**30}.get(resource, 1)
         most = step * _most((largest - 1) // step, partial(_runs_asking, cluster, workload, target, resource, step))
         if most:
-            return (
-                f"ask for {show_amount(resource, most)} {resource} per pod instead of {show_amount(resource, largest)}"
-            )
+            less, too_much = show_amounts(resource, most, largest)
+            return f"ask for {named(resource, less)} per pod instead of {too_much}"
     return ""
 
 
@@ -174,7 +174,7 @@ def _quota(cluster: Cluster, verdict: Verdict) -> str:
         queues = tuple(raised if q.name == queue.name else q for q in cluster.queues)
         if judge(replace(cluster, queues=queues), verdict.workload).admitted:
             quota = raised.quota(*cell)
-            shown = show_amount(cell[1], quota.nominal) if quota is not None else ""
+            shown = written_amount(cell[1], quota.nominal) if quota is not None else ""
             return f"raise nominalQuota of {queue.name} for {cell[1]} in {cell[0]} to {shown}"
     return ""
 

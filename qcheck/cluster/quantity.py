@@ -167,21 +167,6 @@ def amount(resource: str, quantity: Quantity) -> int:
     return quantity.milli if resource == "cpu" else quantity.units
 
 
-def show_amount(resource: str, units: int) -> str:
-    """Base units as a person would write them: `12` or `1500m` cpu, `64Gi` memory, `8` devices."""
-    if resource == "cpu":
-        return Quantity(units * 10**6, "decimal", "").canonical
-    if resource in ("memory", "ephemeral-storage", "storage") or resource.startswith("hugepages-"):
-        return Quantity(units * NANO, "binary", "").canonical if units % 1024 == 0 else _approximate(units)
-    return str(units)
-
-
-def _approximate(size: int) -> str:
-    """A byte count that is no multiple of 1Ki: as decimals where these are short, else to the Mi, marked by `~`."""
-    decimal = Quantity(size * NANO, "decimal", "").canonical
-    return decimal if len(decimal) <= 8 else f"~{size >> 20}Mi"
-
-
 def written_amount(resource: str, units: int, up: bool = False) -> str:
     """Return an amount in base units as manifests write it, in the largest unit that says it exactly.
 

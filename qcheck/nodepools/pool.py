@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.nodes import Certainty, LabelOrigin, Machine, NodePool
 from qcheck.cluster.place import show_route
-from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.units import IN_PROSE, IN_TABLES, scale_of
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.nodepools.automatic_labels import UNSEEN, added
 from qcheck.nodepools.figures import Count, Figures, first_doubt
@@ -127,16 +127,15 @@ def figures(count: Count, machines: tuple[Machine, ...], type_place: Place) -> t
         for resource, number in each.allocatable.items():
             how = each.sure.get(resource, Certainty.DECLARED)
             source = each.source if how != Certainty.DECLARED else show_route(type_place.route)
-            alike.setdefault(f"{how}, {source}", []).append(f"{_shown(resource, number, how)} {resource}")
+            alike.setdefault(f"{how}, {source}", []).append(_shown(resource, number, how))
         of = f" {each.instance_type}" if each.instance_type else ""
         told += [f"{', '.join(amounts)} per{of} node: {source}" for source, amounts in alike.items()]
     return tuple(told)
 
 
 def _shown(resource: str, number: int, how: str) -> str:
-    """An estimate of bytes to the MiB."""
-    rough = how != Certainty.DECLARED and resource == "memory"
-    return show_amount(resource, number >> 20 << 20 if rough else number)
+    """A declared amount exactly, an estimate with two decimals."""
+    return scale_of(resource, (number,), IN_PROSE if how == Certainty.DECLARED else IN_TABLES).name(number)
 
 
 def _nodes(count: Count) -> str:

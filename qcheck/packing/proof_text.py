@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.units import scale_of
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.packing.answer import Cases, Weights
 from qcheck.packing.remaining import left_after
@@ -99,19 +99,19 @@ class _Words:
         return None
 
     def _resource_sum(self, posed: Posed, proof: Weights, resource: str) -> str:
+        total, room = _weight(proof, posed.wanted), self._room(posed, proof)
+        scale = scale_of(resource, (*proof.weights, *proof.most, total, room))
         asked = [
-            f"{n} x {show_amount(resource, w)} ({p.label})"
+            f"{n} x {scale(w)} ({p.label})"
             for p, n, w in zip(self._question.pods, posed.wanted, proof.weights, strict=True)
             if n and w
         ]
         given = [
-            f"{self._nodes(c, n)} can give {'' if n == 1 else 'each '}{show_amount(resource, proof.most[c])} at most"
+            f"{self._nodes(c, n)} can give {'' if n == 1 else 'each '}{scale(proof.most[c])} at most"
             for c, n in enumerate(posed.counts)
             if n
         ]
-        total = show_amount(resource, _weight(proof, posed.wanted))
-        room = show_amount(resource, self._room(posed, proof))
-        return f"of {resource}, {' + '.join(asked)} = {total} is wanted, {', '.join(given)}: {room}"
+        return f"of {resource}, {' + '.join(asked)} = {scale(total)} is wanted, {', '.join(given)}: {scale(room)}"
 
     def _weighted(self, posed: Posed, proof: Weights) -> str:
         worth = [

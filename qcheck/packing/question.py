@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.resources import BASIC
+from qcheck.cluster.units import show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.packing.room import VectorRoom
 
@@ -79,8 +79,7 @@ class Question(Value, cached=True):
         scarce = min(counts, key=lambda r: (counts[r], devices_first(r)), default=None)
         if scarce is None or counts[scarce] > most:
             return ""
-        has, asked = show_amount(scarce, free.get(scarce, 0)), show_amount(scarce, request[scarce])
+        has, asked, needed = show_amounts(scarce, free.get(scarce, 0), request[scarce], (most + 1) * request[scarce])
         if most == 0:
             return f"{scarce}: {has} free, {asked} asked"
-        needed = show_amount(scarce, (most + 1) * request[scarce])
         return f"{scarce}: {has} free, {most + 1} x {asked} = {needed} needed for {most + 1}"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.reasons import UNSCHEDULABLE, Reason
+from qcheck.cluster.units import IN_PROSE, scale_of, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.packing.proof_text import explain
 from qcheck.supply.eligibility import demand_of, runtime_class
@@ -148,12 +148,13 @@ def _size(pod_set: PodSet, shape: WantedPods, posed: Question, index: int) -> Re
     largest = max(able, key=lambda i: (posed.nodes[i].count > 0, _share(posed, i, shape)))
     resource = _binding(posed, largest, shape)
     free, asked = posed.nodes[largest].free.get(resource, 0), shape.request[resource]
-    shown = f"{show_amount(resource, asked)} {resource}"
+    scale = scale_of(resource, (free, asked), IN_PROSE)
+    shown = scale.name(asked)
     message = (
         f"a pod of pod set {pod_set.name} asks for {shown}, more than any node has free: "
-        f"{posed.nodes[largest].label} has {show_amount(resource, free)}{_taken(shape.hosts[largest], resource)}"
+        f"{posed.nodes[largest].label} has {scale(free)}{_taken(shape.hosts[largest], resource)}"
     )
-    change = f"ask for at most {show_amount(resource, free)} {resource} per pod" if free else ""
+    change = f"ask for at most {scale.name(free)} per pod" if free else ""
     places = (shape.hosts[largest].group.place, *_takers(shape.hosts[largest], resource))
     return Reason(
         code=UNSCHEDULABLE,
@@ -182,7 +183,8 @@ def _taken(host: Host, resource: str) -> str:
     classes = host.group.classes
     taken = classes[0].taken(resource) + classes[0].reserved(resource) if classes else 0
     whole = classes[0].machine.allocatable.get(resource, 0) if classes else 0
-    return f" ({show_amount(resource, whole)} - {show_amount(resource, taken)} taken)" if taken else ""
+    shown = show_amounts(resource, whole, taken)
+    return f" ({' - '.join(shown)} taken)" if taken else ""
 
 
 def _takers(host: Host, resource: str) -> tuple[Place, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from qcheck.answers.proposals import Kind, Mode, Proposal, filling_proposals, overdraft_proposals
 from qcheck.answers.suggest import Alternative, Rejected, Suggestions, ValueEdit
-from qcheck.checks.capacity.arithmetic import promised, supplied
+from qcheck.checks.capacity.arithmetic import cell_scale, promised, supplied
 from qcheck.cluster.edits import How
 from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
@@ -300,5 +300,7 @@ def _sum(cluster: Cluster, resource: str, pools: Datum) -> str:
     groups = {m.group.name: m.group for key in keys for m in supply_of(cluster).matches(key)}
     if not cells or not groups:
         return ""
-    have = supplied(resource, [g for g in groups.values() if g.advertises(resource)], at_best=True)
-    return f"promised {promised(resource, cells)} {resource}; the nodes can supply {have}"
+    behind = [g for g in groups.values() if g.advertises(resource)]
+    scale = cell_scale(resource, cells, behind)
+    have = supplied(scale, behind, at_best=True)
+    return f"promised {promised(scale, cells)}; the nodes can supply {have}"

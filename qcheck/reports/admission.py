@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.units import name_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.json import object_data, place_data
 from qcheck.reports.json_text import dump
@@ -109,7 +109,7 @@ def _block(verdict: Verdict, where: str) -> Iterator[str]:
 def _assigned_line(assigned: Assigned) -> str:
     """`pod set main, 4 x: 32 nvidia.com/gpu from h100, 64 cpu from h100`."""
     amounts = assigned.demand.amounts
-    shares = [f"{show_amount(r, amounts.get(r, 0))} {r} from {f}" for r, f in sorted(assigned.flavors.items())]
+    shares = [f"{name_amount(r, amounts.get(r, 0))} from {f}" for r, f in sorted(assigned.flavors.items())]
     return f"pod set {assigned.pod_set.name}, {plural(assigned.demand.count, 'pod')}: {', '.join(shares) or 'no quota'}"
 
 

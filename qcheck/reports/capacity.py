@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from qcheck.answers.capacity import CapacityLine, capacity_lines
 from qcheck.answers.fragmentation import usability
-from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.quota_pool import SchedulerName
+from qcheck.cluster.units import IN_TABLES, scale_of
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.cost import cost_data, cost_lines, flavor_data
 from qcheck.reports.current_state import now_data, now_lines
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from qcheck.answers.capacity import PoolLine
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.nodes import NodePool
+    from qcheck.cluster.units import Scale
     from qcheck.quota.tree import Cell
     from qcheck.reports.json_text import Json
 
@@ -128,46 +129,58 @@ def _name(cluster: Cluster, many: bool) -> str:
 
 
 def cells(line: CapacityLine) -> tuple[str, ...]:
-    """A line in words, in the order of `HEADERS`."""
+    """A line in words, in the order of `HEADERS`; all its amounts have one unit."""
+    scale = line_scale(line)
     return (
         plain(line.label),
         plain(line.resource),
-        show_amount(line.resource, line.nominal),
-        held(line),
-        at_best(line),
-        signed(line.resource, line.headroom),
-        taken_first(line),
-        plain("; ".join(pool_words(line.resource, p) for p in line.pools)) or "none selected",
+        scale(line.nominal),
+        held(line, scale),
+        at_best(line, scale),
+        signed(scale, line.headroom),
+        taken_first(line, scale),
+        plain("; ".join(pool_words(line))) or "none selected",
     )
 
 
-def held(line: CapacityLine) -> str:
+def line_scale(line: CapacityLine) -> Scale:
+    """The unit in which promises and nodes of a line are compared."""
+    amounts = (line.nominal, line.static, line.ceiling, line.headroom, line.daemon_sets, line.reserves)
+    return scale_of(line.resource, [a for a in amounts if a is not None], IN_TABLES)
+
+
+def held(line: CapacityLine, scale: Scale) -> str:
     if line.static is None:
         return "unknown"
-    shown = show_amount(line.resource, line.static)
-    return f"~{shown.removeprefix('~')}" if line.is_estimated else shown
+    return f"~{scale(line.static)}" if line.is_estimated else scale(line.static)
 
 
-def at_best(line: CapacityLine) -> str:
+def at_best(line: CapacityLine, scale: Scale) -> str:
     if line.ceiling is None:
         return "no ceiling" if line.is_known else "unknown"
-    return "" if line.ceiling == line.static else show_amount(line.resource, line.ceiling)
+    return "" if line.ceiling == line.static else scale(line.ceiling)
 
 
-def signed(resource: str, units: int | None) -> str:
+def signed(scale: Scale, units: int | None) -> str:
     if units is None:
         return ""
-    return ("+" if units > 0 else "-" if units < 0 else "") + show_amount(resource, abs(units))
+    return ("+" if units > 0 else "") + scale(units)
 
 
-def taken_first(line: CapacityLine) -> str:
+def taken_first(line: CapacityLine, scale: Scale) -> str:
     """What DaemonSets and reserves take before any queue."""
     parts = ((line.daemon_sets, "DaemonSets"), (line.reserves, "reserves"))
-    return ", ".join(f"{show_amount(line.resource, amount)} {word}" for amount, word in parts if amount)
+    return ", ".join(f"{word}: {scale(amount)}" for amount, word in parts if amount)
 
 
-def pool_words(resource: str, pool: PoolLine) -> str:
-    """`19 nodes x 7 of 8 (h100)`."""
+def pool_words(line: CapacityLine) -> Iterator[str]:
+    """`19 nodes x 7 of 8 (h100)`, pool by pool; amounts of one node have one unit."""
+    amounts = [a for p in line.pools for a in (p.per_node, p.free_per_node)]
+    scale = scale_of(line.resource, amounts, IN_TABLES)
+    return (_pool_words(pool, scale) for pool in line.pools)
+
+
+def _pool_words(pool: PoolLine, scale: Scale) -> str:
     count = plural(pool.nodes, "node")
     if pool.ceiling_nodes is None:
         count = f"{pool.nodes} or more nodes"
@@ -175,8 +188,10 @@ def pool_words(resource: str, pool: PoolLine) -> str:
         count = f"{pool.nodes} to {plural(pool.ceiling_nodes, 'node')}"
     if not pool.group.is_known:
         return f"{pool.name}, not known"
-    of = f" of {show_amount(resource, pool.per_node)}" if pool.free_per_node != pool.per_node else ""
-    return f"{count} x {show_amount(resource, pool.free_per_node)}{of} ({pool.name})"
+    free = scale(pool.free_per_node)
+    if pool.free_per_node != pool.per_node:
+        free = f"{scale.bare(pool.free_per_node)} of {scale(pool.per_node)}"
+    return f"{count} x {free} ({pool.name})"
 
 
 def holders(line: CapacityLine) -> list[Cell]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.answers.current_state import now
-from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.units import IN_TABLES, named, scale_of, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.wording import plain, plural
 
@@ -80,15 +80,17 @@ def _paragraphs(found: Now) -> Iterator[tuple[str, list[str]]]:
 
 
 def _use(use: Use) -> str:
-    used, reserved = show_amount(use.resource, use.used), show_amount(use.resource, use.reserved)
-    nominal = "no quota of its own" if use.nominal is None else f"of {show_amount(use.resource, use.nominal)}"
-    more = f", {reserved} by workloads that wait for admission checks" if use.reserved > use.used else ""
-    return f"{use.queue}: {used} {nominal} {use.resource} in {use.flavor}{more}"
+    scale = scale_of(use.resource, (use.used, use.reserved, use.nominal or 0), IN_TABLES)
+    nominal = scale.name(use.used) + " without quota of its own"
+    if use.nominal is not None:
+        nominal = f"{scale(use.used)} of {scale.name(use.nominal)}"
+    more = f", {scale(use.reserved)} by workloads that wait for admission checks" if use.reserved > use.used else ""
+    return f"{use.queue}: {nominal} in {use.flavor}{more}"
 
 
 def _over(found: Over) -> str:
-    used, held = show_amount(found.resource, found.used), show_amount(found.resource, found.held)
-    return f"{found.flavor}: {used} {found.resource} in use, its ready nodes hold {held}"
+    used, held = show_amounts(found.resource, found.used, found.held)
+    return f"{found.flavor}: {named(found.resource, used)} in use, its ready nodes hold {held}"
 
 
 def _stuck(found: Stuck) -> Iterator[str]:

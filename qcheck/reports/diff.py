@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.answers.cluster_changes import ADDED, REMOVED, RENAMED
 from qcheck.answers.share_changes import FIGURES, share_changes
 from qcheck.cluster.place import show_route
-from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.units import IN_TABLES, name_amount, named, scale_of, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.causes import Group, causes_first
 from qcheck.findings.fingerprint import named_route
@@ -13,7 +13,7 @@ from qcheck.reports.capacity import signed
 from qcheck.reports.json import finding_data
 from qcheck.reports.json_text import dump
 from qcheck.reports.markdown import escape, findings_table
-from qcheck.reports.shares import number, shown
+from qcheck.reports.shares import number
 from qcheck.reports.text import Paint, finding_lines
 from qcheck.reports.wording import WORST_FIRST, not_judged, plain, plural, title
 
@@ -82,11 +82,12 @@ def _share_lines(change: ClusterChange) -> Iterator[str]:
     for each, name, old, new in found[:MOST_SHARES]:
         figure = f"{name} of {each.queue} in {each.pool}"
         if old is None or new is None:
-            shown_old, shown_new = (NOT_DEFINED if v is None else shown(each.resource, v) for v in (old, new))
-            yield f"{figure}: {shown_old} -> {shown_new} {each.resource}"
+            shown_old, shown_new = (NOT_DEFINED if v is None else name_amount(each.resource, v) for v in (old, new))
+            yield f"{figure}: {shown_old} -> {shown_new}"
         else:
             verb = "rises" if new > old else "falls"
-            yield f"{figure} {verb} from {shown(each.resource, old)} to {shown(each.resource, new)} {each.resource}"
+            was, now = show_amounts(each.resource, old, new)
+            yield f"{figure} {verb} from {was} to {named(each.resource, now)}"
     if len(found) > MOST_SHARES:
         yield f"and {plural(len(found) - MOST_SHARES, 'more figure')} of queues: `qcheck shares` has them"
 
@@ -117,13 +118,17 @@ def _value(value: str | None, show: Callable[[str], str]) -> str:
 
 
 def _cells(pair: CapacityChange) -> tuple[str, ...]:
+    lines = [line for line in (pair.before, pair.after) if line is not None]
+    amounts = [a for each in lines for a in (each.nominal, each.static, each.ceiling, each.headroom) if a is not None]
+    scale = scale_of(pair.resource, amounts, IN_TABLES)
+
     def both(value: Callable[[CapacityLine], str]) -> str:
         before = value(pair.before) if pair.before else "-"
         after = value(pair.after) if pair.after else "-"
         return before if before == after else f"{before} -> {after}"
 
     def amount(units: int | None) -> str:
-        return "?" if units is None else show_amount(pair.resource, units)
+        return "?" if units is None else scale(units)
 
     return (
         plain(pair.flavor),
@@ -131,7 +136,7 @@ def _cells(pair: CapacityChange) -> tuple[str, ...]:
         both(lambda line: amount(line.nominal)),
         both(lambda line: amount(line.static)),
         both(lambda line: "no ceiling" if line.is_known and line.ceiling is None else amount(line.ceiling)),
-        both(lambda line: signed(pair.resource, line.headroom) or "?"),
+        both(lambda line: signed(scale, line.headroom) or "?"),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from qcheck.cluster.place import show_route
-from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.units import show_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.json import object_data
 from qcheck.reports.json_text import dump

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.units import name_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.wording import plain, plural
 
@@ -23,7 +23,7 @@ def usability_lines(flavor: str, resource: str, found: Usability) -> Iterator[st
         rates = ", ".join(f"{_percent(*u.fragmentation)} for pods of {u.name}" for u in found.references)
         yield plain(f"  fragmentation rate: {rates}")
     if found.ceilings:
-        most = " and ".join(f"{show_amount(r, _round_down(r, n))} {r}" for r, n in found.ceilings.items())
+        most = " and ".join(name_amount(r, _round_down(r, n)) for r, n in found.ceilings.items())
         yield plain(f"  no accelerator is stranded up to {most} per {resource}")
     if found.fragment is not None:
         yield plain(f"  expected fragment for the declared shapes: {_ratio(*found.fragment)} of {found.free}")

@@ -10,10 +10,9 @@ import re
 
 from qcheck.answers.capacity import capacity_lines
 from qcheck.answers.cost import cost_of
-from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports import cost
-from qcheck.reports.capacity import at_best, held, holders, pool_words, signed, taken_first
+from qcheck.reports.capacity import at_best, held, holders, line_scale, pool_words, signed, taken_first
 from qcheck.reports.fleet import HEADERS, fleet_rows
 from qcheck.reports.wording import (
     by_rule,
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 
     from qcheck.answers.capacity import CapacityLine
     from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.units import Scale
     from qcheck.findings.causes import Group
     from qcheck.findings.result import Result
 
@@ -138,18 +138,18 @@ def _cost(cluster: Cluster) -> Iterator[str]:
 
 
 def _cells(line: CapacityLine) -> Iterable[str]:
-    headroom = line.headroom
+    headroom, scale = line.headroom, line_scale(line)
     fits = headroom is not None and headroom >= 0
     sign = "❔" if headroom is None else "✅" if fits else "🔶" if _fits_at_best(line) else "❌"
-    pools = "<br>".join(escape(pool_words(line.resource, p)) for p in line.pools) or "none selected"
+    pools = "<br>".join(map(escape, pool_words(line))) or "none selected"
     return (
         escape(line.label),
         escape(line.resource),
-        _promised(line),
-        f"{sign} {escape(signed(line.resource, headroom))}",
-        f"**{escape(held(line))}**",
-        escape(at_best(line)),
-        escape(taken_first(line)),
+        _promised(line, scale),
+        f"{sign} {escape(signed(scale, headroom))}",
+        f"**{escape(held(line, scale))}**",
+        escape(at_best(line, scale)),
+        escape(taken_first(line, scale)),
         pools,
     )
 
@@ -158,11 +158,11 @@ def _fits_at_best(line: CapacityLine) -> bool:
     return line.is_known and (line.ceiling is None or line.ceiling >= line.nominal)
 
 
-def _promised(line: CapacityLine) -> str:
-    who = [f"{escape(c.holder)} {show_amount(line.resource, c.promised)}" for c in holders(line)]
+def _promised(line: CapacityLine, scale: Scale) -> str:
+    who = [f"{escape(c.holder)} {scale(c.promised)}" for c in holders(line)]
     if len(who) > _MOST_PLACES:
         who = [*who[:_MOST_PLACES], f"{len(who) - _MOST_PLACES} more"]
-    total = f"**{show_amount(line.resource, line.nominal)}**"
+    total = f"**{scale(line.nominal)}**"
     return f"{total}<br>{'<br>'.join(who)}" if len(who) > 1 else f"{total} {''.join(who)}".rstrip()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.html import document
 from qcheck.reports.html.markup import tag
@@ -99,8 +99,9 @@ def _table(rows: Sequence[tuple[str, ...]]) -> str:
 def claim_cells(claim: LendingClaim) -> tuple[str, ...]:
     """A claim in words, in the order of `CLAIMS`."""
     resource = claim.quota.resource
-    held = f"{plain(_some(claim.holders))}: up to {show_amount(resource, claim.amount)}"
-    quota = f"{show_amount(resource, claim.quota.nominal)} {plain(resource)} ({plain(claim.quota.flavor)})"
+    most, nominal = show_amounts(resource, claim.amount, claim.quota.nominal)
+    held = f"{plain(_some(claim.holders))}: up to {most}"
+    quota = f"{plain(named(resource, nominal))} ({plain(claim.quota.flavor)})"
     return plain(claim.owner.name), quota, held, claim.outcome, how_long(claim), plain(claim.why)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.units import IN_TABLES, scale_of
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.json import place_data
 from qcheck.reports.json_text import dump
@@ -14,7 +14,8 @@ from qcheck.reports.wording import plain
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from qcheck.quota.shares import Amount, PoolShares, QueueShare
+    from qcheck.cluster.units import Amount, Scale
+    from qcheck.quota.shares import PoolShares, QueueShare
     from qcheck.reports.json_text import Json
 
     Divided = Sequence[tuple[str, tuple[PoolShares, ...]]]
@@ -82,12 +83,13 @@ def render_text(divided: Divided) -> str:
 
 def heading(pool: PoolShares) -> str:
     """`h100: 152 nvidia.com/gpu in cohort tree pool (kueue)`."""
-    return f"{pool.pool}: {shown(pool.resource, pool.total)} {pool.resource} in {pool.tree} ({pool.scheduler})"
+    return f"{pool.pool}: {pool_scale(pool).name(pool.total)} in {pool.tree} ({pool.scheduler})"
 
 
 def _text(pool: PoolShares) -> Iterator[str]:
     yield heading(pool)
-    rows = [HEADERS, *(cells(pool.resource, q) for q in pool.queues)]
+    scale = pool_scale(pool)
+    rows = [HEADERS, *(cells(q, scale) for q in pool.queues)]
     widths = [max(len(r[i]) for r in rows) for i in range(len(HEADERS))]
     for row in rows:
         yield (
@@ -99,31 +101,42 @@ def _text(pool: PoolShares) -> Iterator[str]:
     yield from (f"  {line}" for line in remarks(pool))
 
 
-def cells(resource: str, share: QueueShare) -> tuple[str, ...]:
+def pool_scale(pool: PoolShares) -> Scale:
+    """The unit in which the amounts of a table are compared."""
+    amounts = [pool.total]
+    for each in pool.queues:
+        amounts += [each.reserved, each.entitled, each.share or 0, each.limit, each.reclaimable.amount, each.step or 0]
+    return scale_of(pool.resource, amounts, IN_TABLES)
+
+
+def cells(share: QueueShare, scale: Scale) -> tuple[str, ...]:
     """A queue in words, in the order of `HEADERS`."""
     return (
         share.queue,
-        shown(resource, share.reserved),
-        shown(resource, share.entitled),
-        "-" if share.share is None else shown(resource, share.share) + margin(resource, share),
-        shown(resource, share.limit),
-        _taken_back(resource, share),
+        scale(share.reserved),
+        scale(share.entitled),
+        _share(share, scale),
+        scale(share.limit),
+        _taken_back(share, scale),
     )
 
 
-def margin(resource: str, share: QueueShare) -> str:
-    """` ±8`: a real division differs by up to the largest workload. Nothing where all fits or none is known."""
-    is_between = share.share is not None and 0 < share.share < share.limit
-    return f" ±{show_amount(resource, share.step)}" if share.step and is_between else ""
+def _share(queue: QueueShare, scale: Scale) -> str:
+    """`48 ±8`: a real division differs by up to the largest workload. No margin where all fits or none is known."""
+    if queue.share is None:
+        return "-"
+    if queue.step and 0 < queue.share < queue.limit:
+        return f"{scale.bare(queue.share)} ±{scale(queue.step)}"
+    return scale(queue.share)
 
 
-def _taken_back(resource: str, share: QueueShare) -> str:
+def _taken_back(share: QueueShare, scale: Scale) -> str:
     back = share.reclaimable
     if not back.amount:
         return "nothing"
     named = ", ".join(back.holders[:MOST_HOLDERS])
     more = f" and {len(back.holders) - MOST_HOLDERS} more" if len(back.holders) > MOST_HOLDERS else ""
-    return shown(resource, back.amount) + (f" from {named}{more}" if named else "")
+    return scale(back.amount) + (f" from {named}{more}" if named else "")
 
 
 def remarks(pool: PoolShares) -> list[str]:
@@ -136,16 +149,6 @@ def remarks(pool: PoolShares) -> list[str]:
     return [f"{', '.join(queues)}: {message}" for message, queues in about.items()]
 
 
-def shown(resource: str, value: Amount) -> str:
-    """An amount for people: whole base units with their unit, fractions to a tenth."""
-    if isinstance(value, int):
-        return show_amount(resource, value)
-    if isinstance(value, float) or value.denominator != 1:
-        text = show_amount(resource, int(value))
-        return f"{float(value):.1f}" if text == str(int(value)) and value != int(value) else text
-    return show_amount(resource, value.numerator)
-
-
 def render_markdown(divided: Divided) -> str:
     """For a step summary or a comment on the pull request."""
     lines = ["# qcheck: who gets what", ""]
@@ -153,6 +156,6 @@ def render_markdown(divided: Divided) -> str:
         lines += [f"## Cluster {escape(name)}", ""] if len(divided) > 1 else []
         for pool in pools:
             lines += [f"**{escape(heading(pool))}**", "", f"| {' | '.join(HEADERS)} |", "|---|---:|---:|---:|---:|---|"]
-            lines += [f"| {' | '.join(escape(c) for c in cells(pool.resource, q))} |" for q in pool.queues]
+            lines += [f"| {' | '.join(escape(c) for c in cells(q, pool_scale(pool)))} |" for q in pool.queues]
             lines += ["", *(f"- {escape(line)}" for line in remarks(pool)), ""]
     return "\n".join(lines).rstrip() + "\n"

@@ -6,7 +6,7 @@ from bisect import bisect_right
 
 from qcheck.answers.simulated_queues import lanes
 from qcheck.answers.workload_outcomes import fate_changes
-from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.units import name_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.json_text import dump
 from qcheck.reports.wording import plain, plural
@@ -139,7 +139,7 @@ def _cycle_lines(record: CycleRecord, start: int) -> Iterator[str]:
 
 
 def _release(span: Span, start: int) -> str:
-    held = ", ".join(f"{show_amount(r, n)} {r}" for (_, r), n in sorted(span.held.items()) if n)
+    held = ", ".join(name_amount(r, n) for (_, r), n in sorted(span.held.items()) if n)
     return f"{clock((span.end or 0) - start):>10}  {'':11} {span.job.name} gives back {held}"
 
 
@@ -191,7 +191,7 @@ def _table(found: Sequence[Lane]) -> Iterator[str]:
 
 def amount(lane: Lane, units: int) -> str:
     """An amount of a lane's resource with its unit."""
-    return f"{show_amount(lane.resource, units)} {lane.resource}"
+    return name_amount(lane.resource, units)
 
 
 def render_change_json(before: Simulated, after: Simulated, names: tuple[str, str]) -> str:

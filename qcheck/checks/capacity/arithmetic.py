@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.quota_pool import pool_name
+from qcheck.cluster.units import scale_of
 from qcheck.cluster.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.units import Scale
     from qcheck.quota.tree import Cell
     from qcheck.supply.groups import NodeGroup
 
@@ -36,39 +37,55 @@ def plural(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
-def promised(resource: str, cells: Sequence[Cell]) -> str:
-    """`80 (team-a) + 40 (team-b) = 120`; the largest first."""
+def common_scale(resource: str, promises: Iterable[int], groups: Iterable[NodeGroup] = ()) -> Scale:
+    """The scale on which promises and the nodes that back them are compared."""
+    amounts = [*promises]
+    amounts.append(sum(amounts))
+    for group in groups:
+        amounts += [group.highest(resource), group.static_supply(resource), group.ceiling_supply(resource) or 0]
+    return scale_of(resource, amounts)
+
+
+def cell_scale(resource: str, cells: Iterable[Cell], groups: Iterable[NodeGroup] = ()) -> Scale:
+    """The same for the cells of a quota tree."""
+    return common_scale(resource, [c.promised for c in cells], groups)
+
+
+def promised(scale: Scale, cells: Sequence[Cell]) -> str:
+    """`80 (team-a) + 40 (team-b) = 120 nvidia.com/gpu`; the largest first."""
     ordered = sorted((c for c in cells if c.promised), key=lambda c: (-c.promised, c.holder))
-    total = show_amount(resource, sum(c.promised for c in cells))
+    total = scale.name(sum(c.promised for c in cells))
     if len(ordered) == 1:
         return f"{total} ({ordered[0].holder})"
-    parts = [f"{show_amount(resource, c.promised)} ({c.holder})" for c in ordered[:SHOWN]]
+    parts = [f"{scale.bare(c.promised)} ({c.holder})" for c in ordered[:SHOWN]]
     if len(ordered) > SHOWN:
         rest = sum(c.promised for c in ordered[SHOWN:])
-        parts.append(f"{show_amount(resource, rest)} ({len(ordered) - SHOWN} more)")
+        parts.append(f"{scale.bare(rest)} ({len(ordered) - SHOWN} more)")
     return f"{' + '.join(parts)} = {total}"
 
 
-def supplied(resource: str, groups: Sequence[NodeGroup], at_best: bool) -> str:
-    """`16 nodes x (8 - 1 DaemonSets) = 112 (h100)`, group by group."""
-    return " + ".join(_group_sum(resource, g, at_best) for g in groups) or "nothing"
+def supplied(scale: Scale, groups: Sequence[NodeGroup], at_best: bool) -> str:
+    """`16 nodes x (8 - 1 for DaemonSets) = 112 (h100)`, group by group."""
+    return " + ".join(_group_sum(scale, g, at_best) for g in groups) or "nothing"
 
 
-def _group_sum(resource: str, group: NodeGroup, at_best: bool) -> str:
+def _group_sum(scale: Scale, group: NodeGroup, at_best: bool) -> str:
+    resource = scale.resource
     count = group.ceiling if at_best else group.static
     if count is None:
         limit = group.pool.limits.get(resource) if group.pool else None
-        return f"{group.name}: " + ("no ceiling" if limit is None else f"limit {show_amount(resource, limit)}")
+        return f"{group.name}: " + ("no ceiling" if limit is None else f"limit {scale(limit)}")
     per_node = group.highest(resource) if at_best else group.lowest(resource)
     total = group.ceiling_supply(resource) if at_best else group.static_supply(resource)
-    text = f"{plural(count, 'node')} x {_per_node(resource, group, per_node)}"
-    shown = show_amount(resource, total or 0)
+    text = f"{plural(count, 'node')} x {_per_node(scale, group, per_node)}"
+    shown = scale(total or 0)
     if total != count * per_node:
         return f"{text}, limited to {shown} ({group.name})"
     return f"{text} = {shown} ({group.name})"
 
 
-def _per_node(resource: str, group: NodeGroup, free: int) -> str:
+def _per_node(scale: Scale, group: NodeGroup, free: int) -> str:
+    resource = scale.resource
     first = group.classes[0] if group.classes else None
     if first is None:
         return "?"
@@ -76,10 +93,10 @@ def _per_node(resource: str, group: NodeGroup, free: int) -> str:
     taken = first.taken(resource)
     kept = first.reserved(resource)
     if whole - taken - kept != free or not (taken or kept):
-        return show_amount(resource, free)
-    parts = show_amount(resource, whole)
+        return scale(free)
+    parts = scale.bare(whole)
     if taken:
-        parts += f" - {show_amount(resource, taken)} for DaemonSets"
+        parts += f" - {scale.bare(taken)} for DaemonSets"
     if kept:
-        parts += f" - {show_amount(resource, kept)} reserved"
+        parts += f" - {scale.bare(kept)} reserved"
     return f"({parts})"

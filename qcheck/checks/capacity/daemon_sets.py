@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.registry import rule
-from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.resources import is_compute
+from qcheck.cluster.units import show_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.table import promises_of

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.registry import rule
-from qcheck.cluster.quantity import show_amount, written_amount
+from qcheck.cluster.quantity import written_amount
 from qcheck.cluster.quota_pool import SchedulerName, pool_name
 from qcheck.cluster.resources import is_compute
+from qcheck.cluster.units import named, show_amount, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.flavor_question import Without, groups_behind, judge
@@ -98,9 +99,9 @@ def _co_resource(name: str, short: Short) -> Finding:
             f"accelerators from borrowers"
         )
     else:
+        has, needs = show_amounts(resource, beside.entitled, short.needed)
         message = (
-            f"{promised} with {show_amount(resource, beside.entitled)} {resource}: {short.by} they need "
-            f"{show_amount(resource, short.needed)}, so only {short.usable} can be used"
+            f"{promised} with {named(resource, has)}: {short.by} they need {needs}, so only {short.usable} can be used"
         )
     found = finding(beside.place, message)
     if short.needed:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
-from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.resources import is_compute
+from qcheck.cluster.units import scale_of
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 
@@ -64,16 +64,16 @@ def _total(queue: ClusterQueue, resource: str) -> int:
 def _mismatch(queue: ClusterQueue, differing: list[str], theirs: list[tuple[str, Quota]]) -> Finding:
     resource = differing[0]
     cells = [(name, q) for name, q in theirs if q.resource == resource]
-    total = show_amount(resource, sum(q.nominal for _, q in cells))
-    parts = " + ".join(f"{show_amount(resource, q.nominal)} ({name})" for name, q in cells) or "0"
-    own = _total(queue, resource)
-    effect = "the workers leave idle" if own < sum(q.nominal for _, q in cells) else "the workers cannot run"
+    total, own = sum(q.nominal for _, q in cells), _total(queue, resource)
+    scale = scale_of(resource, (total, own, *(q.nominal for _, q in cells)))
+    parts = " + ".join(f"{scale.bare(q.nominal)} ({name})" for name, q in cells) or "0"
+    effect = "the workers leave idle" if own < total else "the workers cannot run"
     first = max((q for q in queue.quotas() if q.resource == resource), key=lambda q: q.nominal)
     found = finding(
         first.nominal_place,
-        f"{queue.name} has quota of {show_amount(resource, own)} {resource}, its workers have {parts} = {total}: {effect} "
+        f"{queue.name} has quota of {scale.name(own)}, its workers have {parts} = {scale(total)}: {effect} "
         f"the difference" + (f" (and {names(differing[1:])} differ too)" if differing[1:] else ""),
     ).about(queue.id)
     for name, quota in cells:
-        found = found.near(quota.nominal_place, f"{show_amount(resource, quota.nominal)} on {name}")
-    return found.with_data(queue=queue.name, resource=resource, manager=own, workers=sum(q.nominal for _, q in cells))
+        found = found.near(quota.nominal_place, f"{scale(quota.nominal)} on {name}")
+    return found.with_data(queue=queue.name, resource=resource, manager=own, workers=total)

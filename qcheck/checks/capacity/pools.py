@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.arithmetic import names, plural, promised
+from qcheck.checks.capacity.arithmetic import cell_scale, names, plural, promised
 from qcheck.checks.registry import rule
 from qcheck.cluster.nodes import Certainty
-from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.quantity import written_amount
 from qcheck.cluster.resources import is_compute
+from qcheck.cluster.units import show_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.table import promises_of
@@ -70,7 +71,7 @@ def _shared(flavor: QuotaPool, resource: str, quotas: list[Cell], groups: list[N
     largest = max(quotas, key=lambda q: q.promised)
     found = finding(
         largest.place,
-        f"{flavor.title} promises {promised(resource, quotas)} {resource}, "
+        f"{flavor.title} promises {promised(cell_scale(resource, quotas), quotas)}, "
         f"but the nodes have {physical} GPUs: {', '.join(sums)}",
     )
     for group in groups:
@@ -91,7 +92,7 @@ def guarantee_on_spot(cluster: Cluster) -> Iterator[Finding]:
         same = [q for q in held if q.resource == resource]
         found = finding(
             largest.place,
-            f"{flavor.title} promises {promised(resource, same)} {resource}, "
+            f"{flavor.title} promises {promised(cell_scale(resource, same), same)}, "
             f"and all its nodes ({names(sorted(g.name for g in groups))}) are spot or preemptible",
         )
         for group in groups:
@@ -126,18 +127,19 @@ def _launchable(machine: Machine, resource: str, pool: NodePool) -> int:
 def _binds(pool: NodePool, other: str, device: str) -> Finding:
     machine = max(pool.machines, key=lambda m: _launchable(m, other, pool) * m.capacity[device])
     nodes, wanted = _launchable(machine, other, pool), _launchable(machine, device, pool)
-    each, per_node = show_amount(other, machine.capacity.get(other, 0)), machine.capacity[device]
-    enough = show_amount(other, wanted * machine.capacity.get(other, 0))
+    each, per_node = machine.capacity.get(other, 0), machine.capacity[device]
     limits = pool.limits_place or pool.place
     return (
         finding(
             limits.at(other),
-            f"the {other} limit {show_amount(other, pool.limits[other])} stops pool {pool.name} at "
-            f"{plural(nodes, 'node')} of {each} {other}, which have {nodes * per_node} {device}; "
+            f"the {other} limit of {show_amount(other, pool.limits[other])} stops pool {pool.name} at "
+            f"{plural(nodes, 'node')} of {show_amount(other, each)}, which have {nodes * per_node} {device}; "
             f"its limit of {pool.limits[device]} {device} would allow {plural(wanted, 'node')}",
         )
         .near(limits.at(device), f"never reached: {nodes * per_node} of {pool.limits[device]}")
-        .fixed_by(f"Raise the {other} limit to {enough}, or lower that of {device}.")
+        .fixed_by(
+            f"Raise the {other} limit to {written_amount(other, wanted * each, up=True)}, or lower that of {device}."
+        )
         .with_data(pool=pool.name, resource=other, limit=pool.limits[other], nodes=nodes, accelerators=nodes * per_node)
     )
 
@@ -157,10 +159,10 @@ def pod_slots_short(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _too_few(cluster: Cluster, flavor: QuotaPool, resource: str, quotas: list[Cell], total: int, sums: str) -> Finding:
-    what = "pods" if resource == "pods" else f"{resource}, each of which a separate pod may request"
+    what = "" if resource == "pods" else ", each of which a separate pod may request"
     found = finding(
         max(quotas, key=lambda q: q.promised).place,
-        f"{flavor.title} promises {promised(resource, quotas)} {what}, "
+        f"{flavor.title} promises {promised(cell_scale(resource, quotas), quotas)}{what}, "
         f"but its nodes have room for {total} pods: {sums}",
     )
     for match in supply_of(cluster).matches(flavor.key):

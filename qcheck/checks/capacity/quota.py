@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from qcheck.checks.capacity.absent_resources import advertised, is_of_volcano
-from qcheck.checks.capacity.arithmetic import names, plural, promised, supplied, titled
+from qcheck.checks.capacity.arithmetic import cell_scale, names, plural, promised, supplied, titled
 from qcheck.checks.capacity.repelled import overdrafts_past_taints
 from qcheck.checks.registry import rule
 from qcheck.cluster.nodes import at_most
-from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.quantity import written_amount
 from qcheck.cluster.quota_pool import SchedulerName, pool_name
 from qcheck.cluster.resources import is_accelerator, is_compute
+from qcheck.cluster.units import show_amount
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
@@ -76,26 +77,27 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     largest = max(quotas, key=lambda q: q.promised)
     kept, reasons = supply_of(cluster).kept_back(resource, over.groups)
     without = _supply_without_daemon_sets(resource, groups, kept) if _takers(resource, groups) else None
+    scale = cell_scale(resource, quotas, groups)
     message = (
-        f"{_pools(cluster, over)} {_promise(over)} {promised(resource, quotas)} {resource}, "
-        f"but the nodes can supply {show_amount(resource, over.supply)}: {supplied(resource, groups, at_best=True)}"
+        f"{_pools(cluster, over)} {_promise(over)} {promised(scale, quotas)}, "
+        f"but the nodes can supply {scale(over.supply)}: {supplied(scale, groups, at_best=True)}"
     )
     if kept:
         why = f" ({names(reasons)})" if reasons else ""
-        message += f", minus {show_amount(resource, kept)} reserved{why} = {show_amount(resource, over.supply)}"
+        message += f", minus {scale(kept)} reserved{why} = {scale(over.supply)}"
     is_kueue = all(cluster.quota_pools[key].scheduler is SchedulerName.KUEUE for key in over.pools)
     field = "nominalQuota" if is_kueue else "what the queues are promised"
-    advice = f"Lower {field} to {show_amount(resource, over.supply)} {resource} in all, or add nodes."
+    advice = f"Lower {field} to {written_amount(resource, over.supply)} {resource} in all, or add nodes."
     if without is not None and over.supply < over.wanted <= without:
         message += "; it would fit without the DaemonSets"
         advice = f"{advice[:-1]}, or keep the DaemonSets off these nodes."
     if lost := _lost(resource, groups):
         message += f"; {lost}"
         advice = f"{advice[:-1]}, or repair the devices."
-    found = finding(largest.place, message, f"{show_amount(resource, largest.promised)} for {largest.holder}")
+    found = finding(largest.place, message, f"{scale(largest.promised)} for {largest.holder}")
     for quota in sorted(quotas, key=lambda q: -q.promised)[1:]:
         if quota.promised:
-            found = found.near(quota.place, f"{show_amount(resource, quota.promised)} for {quota.holder}")
+            found = found.near(quota.place, f"{scale(quota.promised)} for {quota.holder}")
     found = near_supply(found, resource, groups)
     provisioned = any(promises_of(cluster).is_provisioned(q) for q in quotas)
     return (
@@ -164,8 +166,9 @@ def _supply_without_daemon_sets(resource: str, groups: list[NodeGroup], kept: in
 
 
 def near_supply(found: Finding, resource: str, groups: list[NodeGroup]) -> Finding:
+    scale = cell_scale(resource, (), groups)
     for group in groups:
-        found = found.near(group.count_place, supplied(resource, [group], at_best=True))
+        found = found.near(group.count_place, supplied(scale, [group], at_best=True))
     for taking in _takers(resource, groups):
         amount = show_amount(resource, taking.amounts[resource])
         found = found.near(
@@ -217,9 +220,10 @@ def _needs_more(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     quotas = _quotas(cluster, resource, over)
     groups = [g for g in _groups(cluster, over) if g.static != g.ceiling]
     largest = max(quotas, key=lambda q: q.promised)
+    scale = cell_scale(resource, quotas)
     message = (
-        f"{_pools(cluster, over)} {_promise(over)} {promised(resource, quotas)} {resource}; "
-        f"{show_amount(resource, over.supply)} of it exists without more nodes in {names(g.name for g in groups)}"
+        f"{_pools(cluster, over)} {_promise(over)} {promised(scale, quotas)}; "
+        f"{scale(over.supply)} of it exists without more nodes in {names(g.name for g in groups)}"
     )
     found = finding(largest.place, message)
     for group in groups:

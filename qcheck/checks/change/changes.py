@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
 from qcheck.cluster.place import follow
-from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.units import scale_of, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 
@@ -116,13 +116,12 @@ def _same(cluster: Cluster, holder: QuotaHolder) -> QuotaHolder | None:
 
 
 def _cut(holder: QuotaHolder, old: Quota, nominal: int, place: Place) -> Finding:
-    was, now = show_amount(old.resource, old.nominal), show_amount(old.resource, nominal)
+    was, now, gone = show_amounts(old.resource, old.nominal, nominal, old.nominal - nominal)
     return (
         finding(
             place,
             f"{holder.id}: nominalQuota of {old.resource} on {old.flavor} falls from {was} to {now}; "
-            f"workloads that use the removed {show_amount(old.resource, old.nominal - nominal)} keep running until others "
-            "need it",
+            f"workloads that use the removed {gone} keep running until others need it",
             f"was {was}",
         )
         .about(holder.id)
@@ -198,23 +197,15 @@ def headroom_shrinks(change: ClusterChange) -> Iterator[Finding]:
         place = _shrinking_place(change, pair)
         if place is None or pair.before is None or pair.after is None:
             continue
-        rows = [
-            f"{word} {show_amount(pair.resource, one)} to {show_amount(pair.resource, other)}"
-            for word, one, other in (
-                ("quota", pair.before.nominal, pair.after.nominal),
-                ("supply", pair.before.static or 0, pair.after.static or 0),
-            )
-        ]
         was, now = pair.before.headroom or 0, pair.after.headroom or 0
+        quota, supply = (pair.before.nominal, pair.after.nominal), (pair.before.static or 0, pair.after.static or 0)
+        scale = scale_of(pair.resource, (was, now, *quota, *supply))
+        rows = [f"{word} {scale(a)} to {scale(b)}" for word, (a, b) in (("quota", quota), ("supply", supply))]
         yield finding(
             place,
-            f"headroom of {pair.resource} on {pair.flavor} shrinks from {_signed(pair.resource, was)} to "
-            f"{_signed(pair.resource, now)}: {', '.join(rows)}",
+            f"headroom of {pair.resource} on {pair.flavor} shrinks from {scale(was)} to {scale(now)}: "
+            f"{', '.join(rows)}",
         ).with_data(flavor=pair.flavor, resource=pair.resource, before=was, after=now)
-
-
-def _signed(resource: str, units: int) -> str:
-    return ("-" if units < 0 else "") + show_amount(resource, abs(units))
 
 
 def _shrinking_place(change: ClusterChange, pair: CapacityChange) -> Place | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.units import show_amounts
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
@@ -23,9 +23,10 @@ def scales_apart(cluster: Cluster) -> Iterator[Finding]:
         least, most = min(quotas, key=lambda q: q.nominal), max(quotas, key=lambda q: q.nominal)
         if least.nominal * FAR < most.nominal:
             times = most.nominal // least.nominal
+            here, elsewhere = show_amounts(resource, least.nominal, most.nominal)
             message = (
-                f"in cohort {root} {resource} has quotas in two scales: {show_amount(resource, least.nominal)} here, "
-                f"{show_amount(resource, most.nominal)} elsewhere, {times:,} times as much"
+                f"in cohort {root} {resource} has quotas in two scales: {here} here, "
+                f"{elsewhere} elsewhere, {times:,} times as much"
             )
             yield finding(least.nominal_place, message).near(most.nominal_place, "the largest quota of the cohort")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
 from qcheck.checks.repelling_taints import keeps_off
-from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.quota_pool import SchedulerName, pool_name
 from qcheck.cluster.resources import is_compute
+from qcheck.cluster.units import scale_of
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.table import promises_of
@@ -61,14 +61,13 @@ def _selects_all(cluster: Cluster, flavor: str, group: NodeGroup) -> bool:
 
 def _sharing(cluster: Cluster, resource: str, group: NodeGroup, flavors: tuple[str, ...]) -> Finding:
     first, *others = [cluster.quota_pools[f] for f in flavors]
-    sums = [
-        f"{pool_name(f)} {show_amount(resource, sum(q.promised for q in promises_of(cluster).cells[f, resource]))}"
-        for f in flavors
-    ]
-    have = show_amount(resource, group.static_supply(resource))
+    quotas = [sum(q.promised for q in promises_of(cluster).cells[f, resource]) for f in flavors]
+    scale = scale_of(resource, (group.static_supply(resource), *quotas))
+    sums = [f"{pool_name(f)} {scale(quota)}" for f, quota in zip(flavors, quotas, strict=True)]
+    have = scale.name(group.static_supply(resource))
     found = finding(
         others[0].labels_place.key(),
-        f"the {first.word}s {names(pool_name(f) for f in flavors)} select the same nodes ({group.name}, {have} {resource}) "
+        f"the {first.word}s {names(pool_name(f) for f in flavors)} select the same nodes ({group.name}, {have}) "
         f"and each has quota for them: {names(sums)}",
     )
     found = found.near(first.labels_place.key(), f"{first.name} selects them too")

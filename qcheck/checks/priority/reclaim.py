@@ -6,7 +6,8 @@ from qcheck.checks.problems import is_refused
 from qcheck.checks.queues.unused import holds_quota_for_others
 from qcheck.checks.registry import rule
 from qcheck.cluster.kueue import NEVER
-from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.quantity import written_amount
+from qcheck.cluster.units import name_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.competitors import contention_of
@@ -45,7 +46,9 @@ def owner_cannot_reclaim(cluster: Cluster) -> Iterator[Finding]:
                     f"{owner.name} lends up to {lent(loan)} and {limit}",
                 )
                 .about(owner.id)
-                .near(loan.quota.nominal_place, f"nominalQuota {show_amount(loan.quota.resource, loan.quota.nominal)}")
+                .near(
+                    loan.quota.nominal_place, f"nominalQuota {written_amount(loan.quota.resource, loan.quota.nominal)}"
+                )
                 .near(loan.borrowed.place, f"{loan.borrower.name} may borrow it")
                 .with_data(queue=owner.name, resource=loan.quota.resource, borrowers=[*others])
             )
@@ -72,7 +75,7 @@ def _reclaim_limit(cluster: Cluster, owner: ClusterQueue) -> str | None:
 
 def lent(loan: Loan) -> str:
     """`8 nvidia.com/gpu of flavor h100`."""
-    return f"{show_amount(loan.quota.resource, loan.amount)} {loan.quota.resource} of flavor {loan.quota.flavor}"
+    return f"{name_amount(loan.quota.resource, loan.amount)} of flavor {loan.quota.flavor}"
 
 
 @rule("QC309")

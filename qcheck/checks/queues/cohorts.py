@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.registry import rule
-from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.units import name_amount, named, scale_of, show_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
@@ -97,12 +97,13 @@ def _is_there(cluster: Cluster, quota: Quota) -> bool:
 
 def _adds_up(cohort: Cohort, doubled: list[tuple[Quota, list[Quota], int]]) -> Finding:
     (quota, theirs, total), *others = doubled
-    own, members = show_amount(quota.resource, quota.nominal), show_amount(quota.resource, total)
-    both = show_amount(quota.resource, quota.nominal + total)
+    both = quota.nominal + total
+    scale = scale_of(quota.resource, (quota.nominal, total, both))
+    own, members = scale(quota.nominal), scale(total)
     found = finding(
         quota.nominal_place,
-        f"cohort {cohort.name} has {own} {quota.resource} of flavor {quota.flavor} of its own in addition to the {members} "
-        f"of its members: it adds to them, {own} + {members} = {both}, and does not limit them",
+        f"cohort {cohort.name} has {named(quota.resource, own)} of flavor {quota.flavor} of its own in addition to the "
+        f"{members} of its members: it adds to them, {own} + {members} = {scale(both)}, and does not limit them",
     ).about(cohort.id)
     for each in theirs:
         found = found.near(each.nominal_place, f"{show_amount(each.resource, each.nominal)} of a member")
@@ -124,7 +125,7 @@ def cohort_flavor_mismatch(cluster: Cluster) -> Iterator[Finding]:
             has = f"; {plural(len(members), 'queue')} below it with quota of {names(flavors)}" if flavors else ""
             found = finding(
                 first.nominal_place,
-                f"cohort {cohort.name} has {show_amount(first.resource, first.nominal)} {first.resource} of flavor "
+                f"cohort {cohort.name} has {name_amount(first.resource, first.nominal)} of flavor "
                 f"{first.flavor}, which no queue below it lists, so no queue can use it{has}",
             ).about(cohort.id)
             for other in others:

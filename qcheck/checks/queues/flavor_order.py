@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from qcheck.checks.registry import rule
-from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.resources import is_compute
+from qcheck.cluster.units import show_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.severity import Severity

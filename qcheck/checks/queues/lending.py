@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.registry import rule
-from qcheck.cluster.quantity import show_amount, written_amount
+from qcheck.cluster.quantity import written_amount
 from qcheck.cluster.resources import is_compute
+from qcheck.cluster.units import name_amount, named, show_amount, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
@@ -68,11 +69,11 @@ def _node(cluster: Cluster, holder: QuotaHolder) -> TreeNode:
 
 def _out_of_reach(holder: QuotaHolder, beyond: list[tuple[Quota, int]]) -> Finding:
     (first, most), *others = beyond
-    limit = show_amount(first.resource, first.borrowing_limit or 0)
+    limit, lent_at_most = show_amounts(first.resource, first.borrowing_limit or 0, most)
     found = finding(
         first.place.at("borrowingLimit"),
-        f"{holder.name} may borrow {limit} {first.resource} of flavor {first.flavor}, but all others together lend "
-        f"{show_amount(first.resource, most)}" + (f" (and {plural(len(others), 'more limit')})" if others else ""),
+        f"{holder.name} may borrow {named(first.resource, limit)} of flavor {first.flavor}, but all others together lend "
+        f"{lent_at_most}" + (f" (and {plural(len(others), 'more limit')})" if others else ""),
     ).about(holder.id)
     for quota, lent in others:
         found = found.near(quota.place.at("borrowingLimit"), f"others lend {show_amount(quota.resource, lent)}")
@@ -90,7 +91,7 @@ def lending_blocked(cluster: Cluster) -> Iterator[Finding]:
             quota, keen = min(kept, key=lambda k: not is_compute(k[0].resource))
             found = finding(
                 quota.place.at("lendingLimit"),
-                f"{queue.name} keeps {show_amount(quota.resource, quota.nominal)} {quota.resource} of flavor "
+                f"{queue.name} keeps {name_amount(quota.resource, quota.nominal)} of flavor "
                 f"{quota.flavor} to itself even when idle; {names(keen)} could borrow it",
             ).about(queue.id)
             yield found.with_data(queue=queue.name, resource=quota.resource, nominal=quota.nominal)
@@ -129,7 +130,7 @@ def _can_borrow(cluster: Cluster, queue: ClusterQueue, cells: list[Quota]) -> bo
 def _borrows(queue: ClusterQueue, cells: list[Quota]) -> Finding:
     first, *others = cells
     limit = first.borrowing_limit
-    has = "no borrowingLimit" if limit is None else f"borrowingLimit {show_amount(first.resource, limit)}"
+    has = "no borrowingLimit" if limit is None else f"borrowingLimit {written_amount(first.resource, limit)}"
     found = finding(
         first.place.at("borrowingLimit") if limit is not None else first.place,
         f"{queue.name} is a reserved queue and may borrow {first.resource}: it has {has}",

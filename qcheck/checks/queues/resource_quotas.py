@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from qcheck.checks.registry import rule
-from qcheck.cluster.quantity import amount, show_amount
+from qcheck.cluster.quantity import amount, written_amount
 from qcheck.cluster.resources import BASIC, is_compute
+from qcheck.cluster.units import named, show_amount, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
@@ -50,12 +51,15 @@ def _tight(cluster: Cluster, quota: ResourceQuota, queue: ClusterQueue) -> list[
 def _tighter(quota: ResourceQuota, queue: ClusterQueue, tight: list[tuple[str, int, int, Quota]]) -> Finding:
     (key, hard, admitted, cell), *others = tight
     resource = cell.resource
+    allowed, at_most = show_amounts(resource, hard, admitted)
     found = finding(
         quota.place.at("spec", "hard", key),
-        f"namespace {quota.namespace} may request {show_amount(resource, hard)} {resource}, while {queue.name} admits up to "
-        f"{show_amount(resource, admitted)}: beyond the ResourceQuota the API server refuses the pods of admitted workloads",
+        f"namespace {quota.namespace} may request {named(resource, allowed)}, while {queue.name} admits up to "
+        f"{at_most}: beyond the ResourceQuota the API server refuses the pods of admitted workloads",
     ).about(quota.id)
-    found = found.near(cell.nominal_place, f"nominalQuota {show_amount(resource, cell.nominal)} of {queue.name}")
-    for other, _, most, _ in others:
-        found = found.near(quota.place.at("spec", "hard", other), f"{queue.name} admits up to {most}")
+    found = found.near(cell.nominal_place, f"nominalQuota {written_amount(resource, cell.nominal)} of {queue.name}")
+    for other, _, most, its in others:
+        found = found.near(
+            quota.place.at("spec", "hard", other), f"{queue.name} admits up to {show_amount(its.resource, most)}"
+        )
     return found.with_data(namespace=quota.namespace, queue=queue.name, resource=resource, hard=hard, admitted=admitted)

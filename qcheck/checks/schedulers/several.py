@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.arithmetic import names, promised, supplied
+from qcheck.checks.capacity.arithmetic import cell_scale, names, promised, supplied
 from qcheck.checks.capacity.quota import compared_resources, is_proven, near_supply
 from qcheck.checks.registry import rule
 from qcheck.cluster.policy import KAI_SCHEDULER, VOLCANO_SCHEDULER
-from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.volcano import QUEUE_ANNOTATION, VolcanoJob
 from qcheck.cluster.workloads import QUEUE_NAME
@@ -42,19 +41,19 @@ def _shared(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     cells = [c for key in over.pools for c in promises_of(cluster).cells[key, resource] if c.promised]
     groups = [g for g in supply_of(cluster).groups if g.name in over.groups]
     pools = [cluster.quota_pools[key] for key in over.pools]
+    scale = cell_scale(resource, cells, groups)
     by_scheduler: dict[SchedulerName, list[Cell]] = {}
     for cell in cells:
         by_scheduler.setdefault(cluster.quota_pools[cell.pool].scheduler, []).append(cell)
-    parts = [f"{title_of(scheduler)} {promised(resource, its)}" for scheduler, its in by_scheduler.items()]
-    total, supply = show_amount(resource, over.wanted), show_amount(resource, over.supply)
+    parts = [f"{title_of(scheduler)} {promised(scale, its)}" for scheduler, its in by_scheduler.items()]
     message = (
-        f"queues of several schedulers promise {names(parts)}, together {total} {resource}, "
-        f"but the nodes can supply {supply}: {supplied(resource, groups, at_best=True)}"
+        f"queues of several schedulers promise {names(parts)}, together {scale.name(over.wanted)}, "
+        f"but the nodes can supply {scale(over.supply)}: {supplied(scale, groups, at_best=True)}"
     )
     largest, *others = sorted(cells, key=lambda c: -c.promised)
-    found = finding(largest.place, message, f"{show_amount(resource, largest.promised)} for {largest.holder}")
+    found = finding(largest.place, message, f"{scale(largest.promised)} for {largest.holder}")
     for cell in others:
-        found = found.near(cell.place, f"{show_amount(resource, cell.promised)} for {cell.holder}")
+        found = found.near(cell.place, f"{scale(cell.promised)} for {cell.holder}")
     return (
         near_supply(found, resource, groups)
         .likely(any(supply_of(cluster).is_estimated(key, resource) for key in over.pools))

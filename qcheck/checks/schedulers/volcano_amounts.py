@@ -5,8 +5,9 @@ from __future__ import annotations
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
 from qcheck.cluster.did_you_mean import nearest
-from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.quantity import written_amount
 from qcheck.cluster.resources import is_accelerator, is_fabric
+from qcheck.cluster.units import named, scale_of, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.volcano import AMOUNTS, ROOT
 from qcheck.findings.finding import Finding, finding
@@ -58,27 +59,29 @@ def _within(queue: VolcanoQueue, violations: list[Violation]) -> Finding:
         found = found.near(queue.place_of(violation.field, violation.resource), _order(violation))
     if first.check is not Check.GUARANTEE_WITHOUT_DESERVED:
         bound = "capability" if first.check is Check.DESERVED_ABOVE_CAPABILITY else "deserved"
-        found = found.near(queue.place_of(bound, first.resource), f"{bound} {show_amount(first.resource, first.bound)}")
+        found = found.near(
+            queue.place_of(bound, first.resource), f"{bound} {written_amount(first.resource, first.bound)}"
+        )
     return found.with_data(check=first.check.value, resource=first.resource, found=first.found, bound=first.bound)
 
 
 def _order(violation: Violation) -> str:
-    found, bound = (show_amount(violation.resource, a) for a in (violation.found, violation.bound))
+    shown, bound = show_amounts(violation.resource, violation.found, violation.bound)
+    found = named(violation.resource, shown)
     match violation.check:
         case Check.GUARANTEE_WITHOUT_DESERVED:
-            return f"{found} {violation.resource} are guaranteed, but deserved does not list it"
+            return f"{found} are guaranteed, but deserved does not list it"
         case Check.DESERVED_BELOW_GUARANTEE:
-            return f"{found} {violation.resource} are guaranteed, but only {bound} deserved"
+            return f"{found} are guaranteed, but only {bound} deserved"
         case _:
-            return f"{found} {violation.resource} are deserved above a capability of {bound}"
+            return f"{found} are deserved above a capability of {bound}"
 
 
 def _above(queues: Queues, queue: VolcanoQueue, violation: Violation) -> Finding:
     resource = violation.resource
-    found, bound = (show_amount(resource, a) for a in (violation.found, violation.bound))
-    message = (
-        f"queue {queue.name} has a capability of {found} {resource}, its ancestor {violation.other} one of {bound}"
-    )
+    found, bound = show_amounts(resource, violation.found, violation.bound)
+    shown = named(resource, found)
+    message = f"queue {queue.name} has a capability of {shown}, its ancestor {violation.other} one of {bound}"
     ancestor = queues.queue[violation.other]
     return (
         finding(queue.place_of("capability", resource), message)
@@ -120,20 +123,20 @@ def _sum(parent: VolcanoQueue, below: list[VolcanoQueue], violation: Violation, 
     """Children that state more together than their parent."""
     resource, field = violation.resource, violation.field
     stating = [q for q in below if resource in q.amounts[field]]
-    parts = " + ".join(f"{show_amount(resource, q.amounts[field][resource])} ({q.name})" for q in stating)
-    total, bound = show_amount(resource, violation.found), show_amount(resource, violation.bound)
+    scale = scale_of(resource, [q.amounts[field][resource] for q in stating] + [violation.found, violation.bound])
+    parts = " + ".join(f"{scale.bare(q.amounts[field][resource])} ({q.name})" for q in stating)
+    total, bound = scale.name(violation.found), scale(violation.bound)
     many = len(stating) > 1
     who = f"the queues below {parent.name}" if many else f"queue {stating[0].name} below {parent.name}"
     verb = {"guarantee": ("is guaranteed", "are guaranteed"), "deserved": ("deserves", "deserve")}[field][many]
     summed = f"{parts} = {total}" if many else total
     is_set = resource in parent.amounts[bound_in]
     own = f"has {bound_in} {bound}" if is_set else f"sets no {bound_in}, which counts as 0"
-    message = f"{who} {verb} {summed} {resource}, and {parent.name} {own}"
+    message = f"{who} {verb} {summed}, and {parent.name} {own}"
     place = parent.place_of(bound_in, resource) if is_set else parent.name_place
     found = finding(place, message)
     for queue in stating:
-        amount = show_amount(resource, queue.amounts[field][resource])
-        found = found.near(queue.place_of(field, resource), f"{amount} for {queue.name}")
+        found = found.near(queue.place_of(field, resource), f"{scale(queue.amounts[field][resource])} for {queue.name}")
     return found.with_data(
         check=violation.check.value, resource=resource, field=field, found=violation.found, bound=violation.bound
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
 from qcheck.cluster.did_you_mean import nearest
-from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.quantity import written_amount
 from qcheck.cluster.resources import is_accelerator
+from qcheck.cluster.units import IN_PROSE, named, scale_of, show_amount, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.volcano import ROOT
 from qcheck.findings.finding import Finding, finding
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.place import Place
+    from qcheck.cluster.units import Scale
     from qcheck.cluster.volcano import VolcanoQueue
     from qcheck.schedulers.volcano.amounts import Amount, Amounts
     from qcheck.schedulers.volcano.gates import VolcanoBarrier
@@ -95,17 +97,17 @@ def _no_queue(cluster: Cluster, queues: Queues, gang: VolcanoGang) -> Finding:
 def _stopped(cluster: Cluster, queues: Queues, gang: VolcanoGang, over: tuple[VolcanoBarrier, ...]) -> Finding:
     first = min(over, key=lambda b: (not is_accelerator(b.resource), b.resource))
     resource = first.resource
-    requested, limit = show_amount(resource, first.requested), show_amount(resource, first.limit)
+    scale = scale_of(resource, (first.requested, first.limit), IN_PROSE)
     message = (
-        f"{gang.id} needs {_sum(gang, resource, requested)} {resource} to start, "
-        f"but queue {first.queue} may never hold more than {limit}{_why(cluster, queues, first)}"
+        f"{gang.id} needs {_sum(gang, scale, first.requested)} to start, "
+        f"but queue {first.queue} may never hold more than {scale(first.limit)}{_why(cluster, queues, first)}"
     )
     found = finding(gang.place, message).about(gang.id)
     queue = queues.queue.get(first.queue)
     stated = queue is not None and first.limit == queue.amounts["capability"].get(resource)
     if queue is not None:
         place = queue.place_of("capability", resource) if stated else queue.name_place
-        found = found.near(place, f"capability {limit}" if stated else "this queue")
+        found = found.near(place, f"capability {written_amount(resource, first.limit)}" if stated else "this queue")
     for other in queues.declared if first.set_aside and not stated else ():
         if other.name != first.queue and other.amounts["guarantee"].get(resource):
             amount = show_amount(resource, other.amounts["guarantee"][resource])
@@ -115,12 +117,12 @@ def _stopped(cluster: Cluster, queues: Queues, gang: VolcanoGang, over: tuple[Vo
     )
 
 
-def _sum(gang: VolcanoGang, resource: str, requested: str) -> str:
-    """`4 x 8 = 32`, where all pods that must start are alike."""
-    each = {t.request.get(resource, 0) for t in gang.tasks if t.count}
+def _sum(gang: VolcanoGang, scale: Scale, requested: int) -> str:
+    """`4 x 8 = 32 nvidia.com/gpu`, where all pods that must start are alike."""
+    each = {t.request.get(scale.resource, 0) for t in gang.tasks if t.count}
     if gang.fixed is None and len(each) == 1 and gang.together > 1:
-        return f"{gang.together} x {show_amount(resource, each.pop())} = {requested}"
-    return requested
+        return f"{gang.together} x {show_amount(scale.resource, each.pop())} = {scale.name(requested)}"
+    return scale.name(requested)
 
 
 def _why(cluster: Cluster, queues: Queues, barrier: VolcanoBarrier) -> str:
@@ -131,7 +133,7 @@ def _why(cluster: Cluster, queues: Queues, barrier: VolcanoBarrier) -> str:
     if not barrier.set_aside:
         return ""
     all_there_is = total(cluster, True).get(barrier.resource, 0)
-    shown, aside = (show_amount(barrier.resource, int(a)) for a in (all_there_is, barrier.set_aside))
+    shown, aside = show_amounts(barrier.resource, all_there_is, barrier.set_aside)
     return f": of {shown}, {aside} are guaranteed to other queues"
 
 
@@ -158,9 +160,10 @@ def _starved(
         if not is_known(cluster, resource) or size <= part or barriers(cluster, largest):
             continue
         weight = next(t.weight for t in queues.terms if t.name == name)
+        gets, asks = show_amounts(resource, part, size)
         message = (
-            f"queue {name} gets {_shown(resource, part)} {resource} by its weight {weight} when every queue is busy, "
-            f"but a task of {largest.id} requests {show_amount(resource, size)}: it waits until others are idle"
+            f"queue {name} gets {named(resource, gets)} by its weight {weight} when every queue is busy, "
+            f"but a task of {largest.id} requests {asks}: it waits until others are idle"
         )
         queue = queues.queue.get(name)
         place = queue.place.at("spec", "weight") if queue else largest.queue_place

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from qcheck.checks.capacity.arithmetic import names, plural, supplied
+from qcheck.checks.capacity.arithmetic import common_scale, names, plural, supplied
 from qcheck.checks.registry import rule
 from qcheck.cluster.nodes import at_most
-from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
 from qcheck.quota.max_flow import overdrafts
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.units import Scale
     from qcheck.cluster.volcano import VolcanoQueue
     from qcheck.quota.max_flow import Overdraft
     from qcheck.supply.groups import NodeGroup
@@ -125,16 +125,19 @@ def _who(excess: Excess) -> str:
 
 
 def _sum(excess: Excess) -> str:
-    parts = [f"{show_amount(excess.resource, a)} ({q.name})" for q, _, a in excess.amounts]
-    total_text = show_amount(excess.resource, excess.stated)
-    return (
-        f"{' + '.join(parts)} = {total_text} {excess.resource}" if len(parts) > 1 else f"{total_text} {excess.resource}"
-    )
+    scale = _scale(excess)
+    parts = [f"{scale.bare(a)} ({q.name})" for q, _, a in excess.amounts]
+    total_text = scale.name(excess.stated)
+    return f"{' + '.join(parts)} = {total_text}" if len(parts) > 1 else total_text
+
+
+def _scale(excess: Excess) -> Scale:
+    return common_scale(excess.resource, [a for _, _, a in excess.amounts], excess.groups)
 
 
 def _supply(excess: Excess) -> str:
-    shown = show_amount(excess.resource, excess.supply)
-    return f"the nodes can supply {shown}: {supplied(excess.resource, excess.groups, at_best=True)}"
+    scale = _scale(excess)
+    return f"the nodes can supply {scale(excess.supply)}: {supplied(scale, excess.groups, at_best=True)}"
 
 
 def _consequence(cluster: Cluster, queues: Queues, excess: Excess) -> str:
@@ -153,12 +156,12 @@ def _consequence(cluster: Cluster, queues: Queues, excess: Excess) -> str:
 
 def _found(excess: Excess, message: str) -> Finding:
     (first, field, amount), *others = excess.amounts
-    resource = excess.resource
-    found = finding(first.place_of(field, resource), message, f"{show_amount(resource, amount)} for {first.name}")
+    resource, scale = excess.resource, _scale(excess)
+    found = finding(first.place_of(field, resource), message, f"{scale(amount)} for {first.name}")
     for queue, listed, more in others:
-        found = found.near(queue.place_of(listed, resource), f"{show_amount(resource, more)} for {queue.name}")
+        found = found.near(queue.place_of(listed, resource), f"{scale(more)} for {queue.name}")
     for group in excess.groups:
-        found = found.near(group.count_place, supplied(resource, [group], at_best=True))
+        found = found.near(group.count_place, supplied(scale, [group], at_best=True))
     return found.likely(excess.estimated).with_data(
         resource=resource,
         queues=list(excess.names),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from qcheck.checks.capacity.arithmetic import SHOWN, names, plural
 from qcheck.checks.registry import rule
-from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.resources import is_compute
+from qcheck.cluster.units import name_amount, show_amount
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.severity import Severity
@@ -119,13 +119,13 @@ def _promises(short: list[Guarantee]) -> str:
     resource = short[0].cell.resource
     total, pods = sum(g.cell.promised for g in short), sum(g.pods for g in short)
     flavors, shapes = sorted({pool_name(g.pool) for g in short}), dict.fromkeys(g.shape.name for g in short)
-    quota = f"{show_amount(resource, total)} {resource} of {len(short)} queues in {names(flavors)}"
+    quota = f"{name_amount(resource, total)} of {len(short)} queues in {names(flavors)}"
     return f"{quota} is {plural(pods, 'pod')} of {names(shapes)}"
 
 
 def _promise(given: Guarantee) -> str:
     resource = given.cell.resource
-    quota = f"{show_amount(resource, given.cell.promised)} {resource} of {given.holder} in {pool_name(given.pool)}"
+    quota = f"{name_amount(resource, given.cell.promised)} of {given.holder} in {pool_name(given.pool)}"
     return f"{quota} is {plural(given.pods, 'pod')} of {given.shape.name} ({show_amount(resource, given.size)} each)"
 
 

@@ -6,8 +6,8 @@ from qcheck.checks.capacity.arithmetic import names, plural, titled
 from qcheck.checks.registry import rule
 from qcheck.checks.topology.packing import overpromised
 from qcheck.cluster.pods import fits_times
-from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.resources import is_compute
+from qcheck.cluster.units import name_amount, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.flavor_question import LENIENT, PLAIN, groups_behind, judge, nodes_of
@@ -100,12 +100,13 @@ def _strands(flavor: str, resource: str, largest: Cell, shape: PodShape, idle: l
     count = sum(i.group.ceiling or i.group.static for i in idle)
     total = sum(i.left * (i.group.ceiling or i.group.static) for i in idle)
     asked, free = shape.request[worst.by], worst.nodes.free[worst.by]
-    sum_ = f"{worst.pods + 1} x {show_amount(worst.by, asked)} > {show_amount(worst.by, free)}"
+    one, has = show_amounts(worst.by, asked, free)
+    sum_ = f"{worst.pods + 1} x {one} > {has}"
     ceiling = free // worst.nodes.free[resource]
     message = (
-        f"pods of {shape.name} ({shape.request[resource]} {resource}, {show_amount(worst.by, asked)} {worst.by}) fill a "
+        f"pods of {shape.name} ({shape.request[resource]} {resource}, {name_amount(worst.by, asked)}) fill a "
         f"node of {worst.group.name} with {worst.pods}: {worst.by} runs out ({sum_}) and {worst.left} {resource} stay "
-        f"idle, {total} on {plural(count, 'node')}; up to {show_amount(worst.by, ceiling)} {worst.by} per {resource} "
+        f"idle, {total} on {plural(count, 'node')}; up to {name_amount(worst.by, ceiling)} per {resource} "
         f"leave none idle"
     )
     place: Place = largest.place
@@ -287,4 +288,4 @@ def _blocked(duel: Duel, resource: str, enough: int | None, slots: int, groups: 
 def _small(shape: PodShape, resource: str) -> str:
     if shape.accelerator is not None:
         return f"{shape.request[resource]} each"
-    return f"{names(f'{show_amount(r, shape.request[r])} {r}' for r in _basic(shape))} each, no {resource}"
+    return f"{names(f'{name_amount(r, shape.request[r])}' for r in _basic(shape))} each, no {resource}"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.reports.capacity import at_best, held, holders, pool_words, signed
+from qcheck.reports.capacity import at_best, held, holders, line_scale, pool_words, signed
 from qcheck.reports.html.markup import Html, share, tag
 
 if TYPE_CHECKING:
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from qcheck.answers.capacity import CapacityLine
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.place import Place
+    from qcheck.cluster.units import Scale
     from qcheck.reports.html.page_context import Look
 
     Part = tuple[str, int, str]
@@ -31,8 +31,9 @@ def headroom(cluster: Cluster, lines: Sequence[CapacityLine], look: Look) -> Ite
 
 
 def _row(cluster: Cluster, line: CapacityLine, look: Look) -> Html:
-    promised = _promised(line, look)
-    nodes = _nodes(line)
+    unit = line_scale(line)
+    promised = _promised(line, look, unit)
+    nodes = _nodes(line, unit)
     scale = max(1, line.nominal, sum(amount for _, amount, _ in nodes))
     return tag(
         "div",
@@ -42,12 +43,12 @@ def _row(cluster: Cluster, line: CapacityLine, look: Look) -> Html:
             " ",
             tag("span", line.resource, cls="quiet"),
             look.links(*(q.place for q in line.quotas), *_label_places(cluster, line.pool)),
-            _chip(line),
+            _chip(line, unit),
             cls="bar-name",
         ),
-        _bar("promised", promised, scale, show_amount(line.resource, line.nominal)),
-        _bar("nodes", nodes, scale, _held(line)),
-        tag("div", "; ".join(pool_words(line.resource, p) for p in line.pools) or "no nodes selected", cls="where"),
+        _bar("promised", promised, scale, unit(line.nominal)),
+        _bar("nodes", nodes, scale, _held(line, unit)),
+        tag("div", "; ".join(pool_words(line)) or "no nodes selected", cls="where"),
         cls="bar-row",
     )
 
@@ -58,10 +59,10 @@ def _label_places(cluster: Cluster, flavor: str) -> list[Place]:
     return [found.labels_place.at(key) for key in found.node_labels] if found else []
 
 
-def _chip(line: CapacityLine) -> Html:
+def _chip(line: CapacityLine, unit: Scale) -> Html:
     if line.headroom is None:
         return tag("span", "not known", cls="chip")
-    text = signed(line.resource, line.headroom)
+    text = signed(unit, line.headroom)
     if line.headroom >= 0:
         return tag("span", f"{text} left" if line.headroom else "exactly", cls="chip good")
     fits = line.ceiling is None or line.ceiling >= line.nominal
@@ -69,26 +70,24 @@ def _chip(line: CapacityLine) -> Html:
     return tag("span", f"{text} {word}", cls="chip warn" if fits else "chip bad")
 
 
-def _held(line: CapacityLine) -> str:
-    most = at_best(line)
-    return held(line) + (f" … {most}" if most and line.is_known else "")
+def _held(line: CapacityLine, unit: Scale) -> str:
+    most = at_best(line, unit)
+    return held(line, unit) + (f" … {most}" if most and line.is_known else "")
 
 
-def _promised(line: CapacityLine, look: Look) -> list[Part]:
-    return [
-        (look.of(c.holder), c.promised, f"{c.holder} {show_amount(line.resource, c.promised)}") for c in holders(line)
-    ]
+def _promised(line: CapacityLine, look: Look, unit: Scale) -> list[Part]:
+    return [(look.of(c.holder), c.promised, f"{c.holder} {unit(c.promised)}") for c in holders(line)]
 
 
-def _nodes(line: CapacityLine) -> list[Part]:
+def _nodes(line: CapacityLine, unit: Scale) -> list[Part]:
     """What is there, what scaling adds, and what DaemonSets and reserves take."""
     static = line.static or 0
     grown = max(0, line.ceiling - static) if line.ceiling is not None else 0
     parts = [
-        ("held", static, f"{show_amount(line.resource, static)} for queues"),
-        ("grown", grown, f"{show_amount(line.resource, grown)} after scaling up"),
-        ("daemon", line.daemon_sets, f"{show_amount(line.resource, line.daemon_sets)} taken by DaemonSets"),
-        ("kept", line.reserves, f"{show_amount(line.resource, line.reserves)} reserved"),
+        ("held", static, f"{unit(static)} for queues"),
+        ("grown", grown, f"{unit(grown)} after scaling up"),
+        ("daemon", line.daemon_sets, f"{unit(line.daemon_sets)} taken by DaemonSets"),
+        ("kept", line.reserves, f"{unit(line.reserves)} reserved"),
     ]
     return [part for part in parts if part[1] > 0]
 

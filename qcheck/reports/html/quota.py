@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.resources import is_compute
+from qcheck.cluster.units import IN_TABLES, name_amount, scale_of
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.html.markup import Html, share, tag
 
@@ -94,16 +94,17 @@ def _cell(node: QuotaNode, cell: Cell, look: Look) -> Html:
 
 
 def _words(cell: Cell) -> str:
-    parts = [f"owns {show_amount(cell.resource, cell.entitled)}"]
+    scale = scale_of(cell.resource, (cell.entitled, cell.lendable, cell.borrowable or 0), IN_TABLES)
+    parts = [f"owns {scale(cell.entitled)}"]
     if cell.lendable:
         whole = cell.lendable == cell.entitled
-        parts.append("lends all" if whole else f"lends {show_amount(cell.resource, cell.lendable)}")
+        parts.append("lends all" if whole else f"lends {scale(cell.lendable)}")
     if cell.borrowable is None:
         parts.append("borrows without limit")
     elif cell.borrowable:
-        parts.append(f"may borrow {show_amount(cell.resource, cell.borrowable)}")
+        parts.append(f"may borrow {scale(cell.borrowable)}")
     return ", ".join(parts)
 
 
 def _amount(cell: Cell) -> str:
-    return f"{show_amount(cell.resource, cell.promised)} {cell.resource}"
+    return name_amount(cell.resource, cell.promised)

@@ -6,9 +6,10 @@ from qcheck import __version__
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.html import document
 from qcheck.reports.html.markup import Html, share, tag
-from qcheck.reports.shares import cells, heading, remarks, shown
+from qcheck.reports.shares import cells, heading, pool_scale, remarks
 
 if TYPE_CHECKING:
+    from qcheck.cluster.units import Scale
     from qcheck.quota.shares import PoolShares, QueueShare
     from qcheck.reports.shares import Divided
 
@@ -41,15 +42,13 @@ def _pool(pool: PoolShares) -> Html:
     return tag(
         "section",
         tag("h3", heading(pool)),
-        [_queue(pool, q, max(1, round(scale))) for q in pool.queues],
+        [_queue(q, max(1, round(scale)), pool_scale(pool)) for q in pool.queues],
         tag("ul", [tag("li", line) for line in remarks(pool)], cls="quiet") if remarks(pool) else None,
     )
 
 
-def _queue(pool: PoolShares, queue: QueueShare, scale: int) -> Html:
-    words = dict(
-        zip(("queue", "reserved", "entitled", "share", "limit", "back"), cells(pool.resource, queue), strict=True)
-    )
+def _queue(queue: QueueShare, scale: int, unit: Scale) -> Html:
+    words = dict(zip(("queue", "reserved", "entitled", "share", "limit", "back"), cells(queue, unit), strict=True))
     share_text = f"share {words['share']}, " if queue.share is not None else ""
     return tag(
         "div",
@@ -57,7 +56,7 @@ def _queue(pool: PoolShares, queue: QueueShare, scale: int) -> Html:
         tag(
             "div",
             tag("span", "", cls="bar-label"),
-            tag("span", _segments(pool.resource, queue, scale), cls="bar"),
+            tag("span", _segments(queue, scale, unit), cls="bar"),
             tag("span", f"{share_text}{words['reserved']} to {words['limit']}", cls="bar-total"),
             cls="bar-line",
         ),
@@ -65,7 +64,7 @@ def _queue(pool: PoolShares, queue: QueueShare, scale: int) -> Html:
     )
 
 
-def _segments(resource: str, queue: QueueShare, scale: int) -> list[Html]:
+def _segments(queue: QueueShare, scale: int, unit: Scale) -> list[Html]:
     """Reserved, then what is entitled beyond it, then the share beyond that, then the way to the limit."""
     ends = [queue.reserved, max(queue.reserved, queue.entitled)]
     ends += [max(ends[-1], queue.share if queue.share is not None else 0)]
@@ -73,7 +72,7 @@ def _segments(resource: str, queue: QueueShare, scale: int) -> list[Html]:
     segments, before = [], 0
     for (cls, words), end in zip(LEGEND, ends, strict=True):
         at = round(float(end))
-        title = f"{words}: {shown(resource, end)}"
+        title = f"{words}: {unit(end)}"
         if at > before:
             style = f"width:{share(at - before, scale)}"
             segments.append(tag("i", cls=cls, style=style, title=title, aria_label=title))

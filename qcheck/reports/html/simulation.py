@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck import __version__
 from qcheck.answers.simulated_queues import lanes
-from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.units import name_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.html import document
 from qcheck.reports.html.markup import Html, tag
@@ -60,7 +60,7 @@ def _lane(run: Simulated, lane: Lane) -> Html:
     used = f"{float(lane.device_hours):,.1f} device-hours"
     words = f"{used}, waited {clock(lane.waited)[1:]}, preempted {plural(lane.preempted, 'time')}"
     tallest = _tallest(lane)
-    top = f"up to {show_amount(lane.resource, tallest)} {lane.resource}"
+    top = f"up to {name_amount(lane.resource, tallest)}"
     return tag(
         "section",
         tag("div", tag("b", lane.queue), tag("span", words, cls="quiet"), tag("span", top, cls="chip"), cls="bar-name"),
@@ -99,7 +99,7 @@ def _tallest(lane: Lane) -> int:
 
 
 def _caption(lane: Lane) -> str:
-    return f"{lane.queue}: up to {show_amount(lane.resource, _tallest(lane))} {lane.resource}"
+    return f"{lane.queue}: up to {name_amount(lane.resource, _tallest(lane))}"
 
 
 def _picture(run: Simulated, lane: Lane, tallest: int, **where: str) -> Html:

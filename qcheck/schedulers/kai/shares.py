@@ -9,8 +9,8 @@ from fractions import Fraction
 from math import inf
 
 from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, KaiTerms
-from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.quota_pool import SchedulerName
+from qcheck.cluster.units import show_amount
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.quota.shares import NOTHING_TO_RECLAIM, PoolShares, QueueShare, Reclaimable, ShareNote
 from qcheck.schedulers.kai.jobs import jobs_of

@@ -1,16 +1,16 @@
-"""KAI's amounts in words: GPUs, cores and decimal units of memory."""
+"""KAI's amounts in words: GPUs, cores and bytes, and what is unlimited."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
 from qcheck.cluster.kai import UNLIMITED, Dimension
+from qcheck.cluster.units import scale_of, show_amount
 from qcheck.cluster.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_UNITS = ((10**18, "EB"), (10**15, "PB"), (10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"), (1, "B"))
 FIELDS = {Dimension.GPU: "GPUs", Dimension.CPU: "cpu", Dimension.MEMORY: "memory"}
 """What people call each dimension."""
 
@@ -19,15 +19,10 @@ def shown(dimension: Dimension, amount: Fraction | float) -> str:
     """An amount in base units as people write it: `8 GPUs`, `80 cores`, `1.5 TB`, `unlimited`."""
     if amount == UNLIMITED:
         return "unlimited"
-    exact = Fraction(amount)
-    match dimension:
-        case Dimension.GPU:
-            return f"{number(exact)} GPU{'' if exact == 1 else 's'}"
-        case Dimension.CPU:
-            return f"{number(exact / 1000)} core{'' if exact == 1000 else 's'}"
-        case Dimension.MEMORY:
-            size, unit = next((u for u in _UNITS if abs(exact) >= u[0]), _UNITS[-1])
-            return f"{number(exact / size)} {unit}"
+    if dimension is Dimension.GPU:
+        gpus = number(Fraction(amount))
+        return f"{gpus} GPU{'' if gpus == '1' else 's'}"
+    return show_amount(dimension.value, amount)
 
 
 def told(dimension: Dimension, amount: Fraction | float) -> str:
@@ -47,7 +42,10 @@ def number(amount: Fraction) -> str:
 def added(dimension: Dimension, parts: Iterable[tuple[str, Fraction]]) -> str:
     """`24 GPUs (a) + 24 GPUs (b) = 48 GPUs`; a single part has no sum."""
     listed = list(parts)
-    words = [f"{shown(dimension, amount)} ({name})" for name, amount in listed]
-    if len(words) == 1:
-        return words[0] + (" of memory" if dimension is Dimension.MEMORY else "")
-    return f"{' + '.join(words)} = {told(dimension, sum((a for _, a in listed), Fraction(0)))}"
+    if len(listed) == 1:
+        return f"{told(dimension, listed[0][1])} ({listed[0][0]})"
+    total = sum((a for _, a in listed), Fraction(0))
+    if dimension is Dimension.GPU:
+        return f"{' + '.join(f'{shown(dimension, a)} ({name})' for name, a in listed)} = {told(dimension, total)}"
+    scale = scale_of(dimension.value, [total, *(a for _, a in listed)])
+    return f"{' + '.join(f'{scale.bare(a)} ({name})' for name, a in listed)} = {scale.name(total)}"

@@ -9,8 +9,9 @@ from __future__ import annotations
 from qcheck.cluster.kueue import FlavorResource
 from qcheck.cluster.place import Place
 from qcheck.cluster.pods import Amounts
-from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.quantity import written_amount
 from qcheck.cluster.reasons import EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR, Reason, least_severe
+from qcheck.cluster.units import IN_PROSE, name_amount, scale_of, show_amount
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.workloads import PodSet
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
@@ -22,6 +23,7 @@ from qcheck.supply.pod_requests import PODS, Bounds, charged, completed
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import ClusterQueue, FlavorQuotas, ResourceFlavor, ResourceGroup
+    from qcheck.cluster.units import Scale
 
 _ZERO_SKIPPED_SINCE = 15
 """Before, a request of 0 of a resource that the queue does not cover kept a workload out (Kueue #8079)."""
@@ -201,8 +203,8 @@ class Assigner:
         return Reason(
             code=NO_MATCHING_FLAVOR,
             cause="resource-not-covered",
-            message=f"pod set {asking.pod_set.name} asks for {show_amount(resource, asking.amounts[resource])} "
-            f"{resource}, which {self._queue.name} does not cover (it covers {covered})",
+            message=f"pod set {asking.pod_set.name} asks for {name_amount(resource, asking.amounts[resource])}, "
+            f"which {self._queue.name} does not cover (it covers {covered})",
             place=place_of(asking.pod_set, resource),
             near=(self._queue.place.at("spec", "resourceGroups"),),
             change=f"add {resource} to coveredResources of {self._queue.name}, or remove the request",
@@ -273,18 +275,20 @@ class Assigner:
         asking = max(together, key=lambda d: d.amounts.get(resource, 0))
         queue = self._queue.name
         reach, own = cohort_tree(self._cluster).queue_potential(queue, cell), self._own(cell)
+        used = self._used.get(cell, 0)
+        scale = scale_of(resource, (reach, own, asked, used, asking.amounts.get(resource, 0)), IN_PROSE)
         return Reason(
             code=EXCEEDS_MAX_QUOTA,
             cause="quota",
-            message=f"{_sum(asking, resource, asked, self._used.get(cell, 0))}; in flavor {flavor} {queue} can hold at most "
-            f"{show_amount(resource, reach)} (nominal {show_amount(resource, own)}{_beyond(resource, reach - own)})",
+            message=f"{_sum(asking, scale, asked, used)}; in flavor {flavor} {queue} can hold at most "
+            f"{scale(reach)} (nominal {scale(own)}{_beyond(scale, reach - own)})",
             place=place_of(asking.pod_set, resource),
             near=self._quota_places(cell),
             change=f"raise the quota or borrowing limit of {queue} for {resource} in {flavor} by "
-            f"{show_amount(resource, self._used.get(cell, 0) + asked - reach)}, or ask for less",
+            f"{written_amount(resource, used + asked - reach, up=True)}, or ask for less",
             flavor=flavor,
             resource=resource,
-            short=self._used.get(cell, 0) + asked - reach,
+            short=used + asked - reach,
         )
 
     def _own(self, cell: FlavorResource) -> int:
@@ -327,16 +331,16 @@ def grouped(wanted: tuple[PodSetDemand, ...]) -> list[list[PodSetDemand]]:
     return list(groups.values())
 
 
-def _sum(demand: PodSetDemand, resource: str, asked: int, before: int) -> str:
+def _sum(demand: PodSetDemand, scale: Scale, asked: int, before: int) -> str:
     """The request with its arithmetic: `pod set main asks for 16 x 8 = 128 nvidia.com/gpu`."""
-    own = demand.amounts.get(resource, 0)
-    shown = show_amount(resource, own)
-    if demand.count > 1 and resource != PODS:
-        shown = f"{demand.count} x {show_amount(resource, own // demand.count)} = {shown}"
-    text = f"pod set {demand.pod_set.name} asks for {shown} {resource}"
+    own = demand.amounts.get(scale.resource, 0)
+    shown = scale.name(own)
+    if demand.count > 1 and scale.resource != PODS:
+        shown = f"{demand.count} x {show_amount(scale.resource, own // demand.count)} = {shown}"
+    text = f"pod set {demand.pod_set.name} asks for {shown}"
     beside = asked - own + before
-    return f"{text} in addition to {show_amount(resource, beside)} of other pods" if beside > 0 else text
+    return f"{text} in addition to {scale(beside)} of other pods" if beside > 0 else text
 
 
-def _beyond(resource: str, extra: int) -> str:
-    return f" + {show_amount(resource, extra)} to borrow" if extra else ", nothing to borrow"
+def _beyond(scale: Scale, extra: int) -> str:
+    return f" + {scale(extra)} to borrow" if extra else ", nothing to borrow"

@@ -5,7 +5,7 @@ Source: Kueue 0.20 `pkg/cache/scheduler/resource_node.go`, `fair_sharing.go`, `p
 
 from __future__ import annotations
 
-from qcheck.cluster.quantity import show_amount
+from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import view
 from qcheck.quota.shares import PoolShares, QueueShare, Reclaimable, ShareNote
@@ -164,12 +164,14 @@ def _notes(
         yield ShareNote("starves", "nominalQuota 0: it gets nothing while the owners are busy", quota.nominal_place)
     largest = _largest(cluster).get((queue.name, resource))
     if largest is not None and largest.amount > limit:
-        asked, most = show_amount(resource, largest.amount), show_amount(resource, limit)
-        message = f"{largest.name} asks for {asked} {resource}, more than the limit of {most} in flavor {quota.flavor}"
+        asked, most = show_amounts(resource, largest.amount, limit)
+        message = (
+            f"{largest.name} asks for {named(resource, asked)}, more than the limit of {most} in flavor {quota.flavor}"
+        )
         yield ShareNote("limit-below-workload", message, quota.nominal_place)
     if unused > 0 and quota.borrowing_limit is not None:
-        bound, idle = show_amount(resource, quota.borrowing_limit), show_amount(resource, int(unused))
-        message = f"borrowingLimit {bound}, while no queue can use {idle} {resource} of the tree"
+        bound, idle = show_amounts(resource, quota.borrowing_limit, unused)
+        message = f"borrowingLimit {bound}, while no queue can use {named(resource, idle)} of the tree"
         yield ShareNote("unusable-surplus", message, quota.place.at("borrowingLimit"))
     consumed = usage.of(queue.name, resource)
     if usage.is_given and consumed:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.reasons import TOPOLOGY_FAILED, Reason
+from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.packing.question import devices_first
 from qcheck.schedulers.kueue.topology_search import NotFound, search
@@ -53,10 +53,10 @@ def _scarce(nodes: TopologyNodes, asked: Ask) -> str | None:
 
 def _too_large(flavor: str, nodes: TopologyNodes, asked: Ask, workers: Assigned, scarce: str) -> Reason:
     most = max((d.leaf.free.get(scarce, 0) for d in nodes.tree.by_level[-1] if d.leaf is not None), default=0)
-    shown, has = show_amount(scarce, asked.request[scarce]), show_amount(scarce, max(0, most))
+    shown, has = show_amounts(scarce, asked.request[scarce], max(0, most))
     message = (
-        f"a pod of pod set {workers.pod_set.name} asks for {shown} {scarce}, more than any domain of flavor {flavor} has "
-        f"free: at most {has} after DaemonSets, which Kueue subtracts regardless of priority"
+        f"a pod of pod set {workers.pod_set.name} asks for {named(scarce, shown)}, more than any domain of flavor {flavor} "
+        f"has free: at most {has} after DaemonSets, which Kueue subtracts regardless of priority"
     )
     change = f"ask for at most {has} {scarce} per pod" if most > 0 else ""
     place = workers.pod_set.template.place_of(scarce)

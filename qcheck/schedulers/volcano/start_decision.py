@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from qcheck.cluster.labels import NodeSelection, NodeSelectorTerm, Requirement
-from qcheck.cluster.quantity import show_amount
 from qcheck.cluster.reasons import EXCEEDS_MAX_QUOTA, Reason
+from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.volcano import NODE_GROUP_LABEL, ROOT
 from qcheck.quota.start_decision import Passage, Start
@@ -56,14 +56,14 @@ def _unusable(cluster: Cluster, queues: Queues, gang: VolcanoGang) -> str:
 
 
 def _refused(queues: Queues, gang: VolcanoGang, barrier: VolcanoBarrier) -> Reason:
-    requested, limit = (show_amount(barrier.resource, a) for a in (barrier.requested, barrier.limit))
+    requested, limit = show_amounts(barrier.resource, barrier.requested, barrier.limit)
     queue = queues.queue.get(barrier.queue)
     is_stated = queue is not None and barrier.resource in queue.amounts["capability"]
     near = (queue.place_of("capability", barrier.resource) if is_stated else queue.name_place,) if queue else ()
     return Reason(
         code=EXCEEDS_MAX_QUOTA,
         cause=LIMIT_CAUSE,
-        message=f"it needs {requested} {barrier.resource} to start, but queue {barrier.queue} may hold at most {limit}",
+        message=f"it needs {named(barrier.resource, requested)} to start, but queue {barrier.queue} may hold at most {limit}",
         place=gang.place,
         near=near,
         flavor=barrier.queue,
