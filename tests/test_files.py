@@ -39,6 +39,23 @@ def test_the_order_is_fixed_and_other_files_are_left_out(tree: Path) -> None:
     assert paths("a/notes.txt") == ["a/notes.txt"]
 
 
+def test_copies_that_go_keeps_of_other_projects_are_left_out(tree: Path) -> None:
+    for name in ("vendor/example.com/x/node.yaml", "a/vendor/node.yaml"):
+        (tree / name).parent.mkdir(parents=True)
+        (tree / name).write_text("kind: A\n")
+    assert paths() == [
+        "a/deep/n.json",
+        "a/vendor/node.yaml",
+        "a/x.yml",
+        "b.yaml",
+        "t.tf",
+        "vendor/example.com/x/node.yaml",
+    ]
+    (tree / "vendor/modules.txt").write_text("# example.com/x v1.0.0\n")
+    assert paths() == ["a/deep/n.json", "a/vendor/node.yaml", "a/x.yml", "b.yaml", "t.tf"]
+    assert paths("vendor") == ["vendor/example.com/x/node.yaml"]
+
+
 def test_git_ignored_files_are_left_out(tree: Path) -> None:
     (tree / ".gitignore").write_text("*.json\n/a/x.yml\n!keep.json\n")
     (tree / "a" / ".gitignore").write_text("!x.yml\n")

@@ -42,6 +42,15 @@ def test_a_revision_is_read_and_the_working_tree_left_alone(repo: Path) -> None:
     assert (repo / "b.yaml").read_text() == "kind: C\n"
 
 
+def test_copies_that_go_keeps_of_other_projects_are_left_out(repo: Path) -> None:
+    for name in ("vendor/modules.txt", "vendor/x/node.yaml", "vendored/node.yaml"):
+        (repo / name).parent.mkdir(parents=True, exist_ok=True)
+        (repo / name).write_text("kind: A\n")
+    git("add", "-A")
+    git("commit", "-qm", "three")
+    assert [f.path for f in discover("HEAD", ["."], root_of(".")).files] == ["b.yaml", "vendored/node.yaml"]
+
+
 def test_single_files_and_ancestors(repo: Path) -> None:
     root = root_of(".")
     assert read_file("HEAD", "b.yaml", root) == b"kind: B\n"

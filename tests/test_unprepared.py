@@ -105,3 +105,36 @@ def test_what_one_of_two_definitions_promises_is_no_error(repository: Path) -> N
     assert said(repository, once, "QC011", "QC101") == [("QC101", "error")]
     again = {"prod/queue.yaml": QUEUE.replace("AMOUNT", "8")}
     assert said(repository, again, "QC011", "QC101") == [("QC011", "error"), ("QC101", "warning")]
+
+
+def test_what_spark_completes_to_a_pod_is_no_object(repository: Path) -> None:
+    part = "apiVersion: v1\nkind: Pod\nspec:\n  nodeSelector: {pool: spark}\n  containers: [{name: executor}]\n"
+    assert said(repository, {"executor-pod-template.yaml": part, "nodes.yaml": NODES}, "QC003", "QC210") == []
+    assert said(repository, {"executor.yaml": part}, "QC003") != []
+
+
+VOLCANO = """\
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {name: research}
+spec: {deserved: {nvidia.com/gpu: 24}, guarantee: {resource: {nvidia.com/gpu: 24}}}
+---
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {name: train, namespace: ml}
+spec:
+  schedulerName: volcano
+  queue: research
+  tasks:
+    - name: worker
+      replicas: 4
+      template:
+        spec: {restartPolicy: Never, containers: [{name: main, image: trainer, resources: {limits: {nvidia.com/gpu: 8}}}]}
+"""
+MORE_NODES = 'module "gpu_nodes" {\n  source = "example/gpu-pool/aws"\n}\n'
+
+
+def test_nodes_that_were_not_read_may_be_volcanos_too(repository: Path) -> None:
+    files = {"nodes.yaml": NODES, "queue.yaml": VOLCANO}
+    assert said(repository, files, "QC951", "QC960") == [("QC951", "error"), ("QC960", "error")]
+    assert said(repository, {"main.tf": MORE_NODES}, "QC951", "QC960") == [("QC951", "warning")]

@@ -93,7 +93,7 @@ OWN_TEMPLATES = (
 """API groups whose objects carry placeholders for their own controllers."""
 
 HELM = re.compile(
-    r"\{\{-?\s*(?:\.Values|\.Release|\.Chart|\.Capabilities|include\b|template\b|define\b|toYaml\b|\$)|\.Values\."
+    r"\{\{-?\s*(?:\.Values|\.Release|\.Chart|\.Capabilities|include\b|template\b|define\b|toYaml\b)|\.Values\."
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 
 from qcheck.cluster.objects import Other
@@ -39,6 +40,8 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
 Each has the module that reads it, imported when met, and its kinds."""
 
 
+POD_TEMPLATE = re.compile(r"(?i)pod[-_]?template[^/]*$")
+"""What files are called that `spark.kubernetes.driver.podTemplateFile` names."""
 DEFINITIONS = "apiextensions.k8s.io"
 EVENT = ("", "Event")
 """What kube-scheduler said about pods; part of a cluster's state."""
@@ -82,13 +85,20 @@ def mentions_settings(text: str) -> bool:
 
 
 def roots(document: Document) -> Iterator[Cursor]:
-    """The objects of a document: itself, or the items of a List."""
+    """The objects of a document: itself, or the items of a List. A file that Spark completes to pods holds none."""
     whole = root(document)
+    if POD_TEMPLATE.search(document.path) and whole["kind"].text() == "Pod" and _is_partial(whole["spec"]):
+        return
     kind = whole["kind"].text() or ""
     if kind.endswith("List") and isinstance(whole["items"].data, list):
         yield from whole["items"].items()
     else:
         yield whole
+
+
+def _is_partial(spec: Cursor) -> bool:
+    containers = spec["containers"].items()
+    return not containers or not all(each["image"].exists for each in containers)
 
 
 def decode(root: Cursor) -> Object | None:

@@ -46,6 +46,8 @@ SKIPPED = frozenset(
     | {".github", ".gitlab", ".circleci", ".chainsaw-test", ".devcontainer", ".vscode", ".idea"}
 )
 """Directories of tools, never of manifests."""
+GO_MODULES = ("vendor", "modules.txt")
+"""A directory of Go's copies of other projects, and the file by which it is known."""
 OTHER_TEXTS = re.compile(
     r"\.(?:md|markdown|rst|adoc|txt|html?|sh|bash|py|ps1|ini|conf|toml|service)\.(?:j2|jinja2?|tftpl|tpl|tmpl|gotmpl)"
 )
@@ -193,6 +195,8 @@ class _Search:
             except OSError as error:
                 self.not_read.append(NotLoaded(shown(directory), reason(error)))
                 continue
+            if directory != top and _holds_go_modules(directory, entries):
+                continue
             ignored = ignored.within(real, any(entry.name == ".gitignore" for entry in entries))
             ahead += reversed([found for entry in entries if (found := self.entry(entry, real, ignored))])
 
@@ -227,6 +231,12 @@ class _Search:
             self.not_read.append(NotLoaded(shown(path), "a link that points to nothing"))
         else:
             self.files.setdefault(os.path.realpath(path), File(shown(path), path))
+
+
+def _holds_go_modules(directory: str, entries: list[os.DirEntry[str]]) -> bool:
+    """Whether a directory holds copies of other projects, with their test data."""
+    name, listing = GO_MODULES
+    return os.path.basename(directory) == name and any(entry.name == listing for entry in entries)
 
 
 def repository(real: str) -> str | None:

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from contextlib import contextmanager
 
-from qcheck.sources.files import SKIPPED, Content, Found, NotLoaded, may_hold_manifests, repository
+from qcheck.sources.files import GO_MODULES, SKIPPED, Content, Found, NotLoaded, may_hold_manifests, repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SECONDS = 120
 """How long git may take for one question."""
+LISTING = GO_MODULES[1]
 FILE_MODES = ("100644", "100755")
 QUIET = {
     "GIT_OPTIONAL_LOCKS": "0",
@@ -67,8 +68,12 @@ def discover(revision: str, paths: Iterable[str], root: str) -> Found:
     below = [os.path.relpath(os.path.realpath(path), root).replace(os.sep, "/") for path in paths]
     chosen: dict[str, str] = {}
     not_read: list[NotLoaded] = []
-    for mode, object_id, path in _entries(commit(revision, root), root):
-        if not _is_chosen(path, below):
+    entries = list(_entries(commit(revision, root), root))
+    copies = tuple(
+        path[: -len(LISTING)] for _, _, path in entries if f"/{path}".endswith(f"/{GO_MODULES[0]}/{LISTING}")
+    )
+    for mode, object_id, path in entries:
+        if not _is_chosen(path, below) or (path.startswith(copies) and path not in below):
             continue
         if mode in FILE_MODES:
             chosen[path] = object_id

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.checks.capacity.arithmetic import common_scale, names, plural, supplied
 from qcheck.checks.registry import rule
 from qcheck.cluster.nodes import at_most
+from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
 from qcheck.quota.max_flow import overdrafts
@@ -116,7 +117,7 @@ def _excess(cluster: Cluster, resource: str, over: Overdraft, stated: Stated) ->
         groups=groups,
         stated=over.wanted,
         supply=over.supply,
-        estimated=any(c.is_estimated(resource) for g in groups for c in g.classes),
+        estimated=any(c.is_estimated(resource) for g in groups for c in g.classes) or not cluster.has_all(NODES),
     )
 
 

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from qcheck.cluster.kai import Dimension, KaiNames, KaiQueue, SchedulingShard, partition_of
 from qcheck.cluster.quota_pool import QuotaPool, SchedulerName
+from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.views import view
 from qcheck.schedulers.kai.hierarchy import Hierarchy, Member, Share
@@ -187,7 +188,7 @@ def _shard(cluster: Cluster, names: KaiNames, pool: QuotaPool) -> Shard:
         queues=tuple(replace(q, parent="") for q in queues if q.parent) if is_flat else queues,
         pool=pool,
         groups=tuple(m.group for m in matches),
-        is_whole=all(m.how_many == ALL for m in matches),
+        is_whole=all(m.how_many == ALL for m in matches) and cluster.has_all(NODES),
         is_flat=is_flat,
     )
 

@@ -5,6 +5,7 @@ Source: Volcano 1.15, `pkg/scheduler/plugins/{capacity,proportion}`: the most a 
 
 from __future__ import annotations
 
+from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import answered_once, view
 from qcheck.cluster.volcano import ROOT
@@ -62,10 +63,11 @@ def stopped_by(cluster: Cluster) -> str:
 
 
 def _most(cluster: Cluster) -> Amounts:
-    """All that the nodes can ever have; what is not known of them bounds nothing."""
+    """All that the nodes can ever have; what is not known of them, or of nodes that were not read, bounds nothing."""
     named = {r for t in queues_of(cluster).terms for r in (*t.capability, *t.deserved, *t.guarantee)}
     named |= {r for g in gangs_of(cluster) for r in g.resources}
-    return {**total(cluster, True), **{r: UNLIMITED for r in sorted(named) if not is_known(cluster, r)}}
+    is_open = not cluster.has_all(NODES)
+    return {**total(cluster, True), **{r: UNLIMITED for r in sorted(named) if is_open or not is_known(cluster, r)}}
 
 
 @answered_once
