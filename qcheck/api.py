@@ -92,8 +92,8 @@ def simulate(
 
 def drift(paths: Sequence[str], live: Live, settings: Settings, watch: Watch = unwatched) -> Drift:
     """How a running cluster differs from the files under `paths`. The settings have one cluster."""
-    from qcheck.pipeline.drift import Reading, differences  # 45 ms
+    from qcheck.pipeline.drift import DriftSide, differences  # 45 ms
 
     written, running = gather(paths, settings, watch), gather((), settings, watch, live=live)
-    ours, theirs = Reading(written.loaded, written.clusters[0]), Reading(running.loaded, running.clusters[0])
+    ours, theirs = DriftSide(written.loaded, written.clusters[0]), DriftSide(running.loaded, running.clusters[0])
     return differences(ours, theirs, live, written.inputs.unjudged)

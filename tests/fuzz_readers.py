@@ -24,7 +24,7 @@ from qcheck.documents.load import load
 from qcheck.documents.text import NotText, Text, decode
 from qcheck.kinds.shared_fields import label_selector, node_selection, taints, tolerations
 from qcheck.kinds.validation import selectors
-from qcheck.nodepools.pool_context import World
+from qcheck.nodepools.pool_context import PoolContext
 from qcheck.nodepools.terraform.read import read_configurations
 from qcheck.settings import SettingsError
 from qcheck.settings.load import load_settings
@@ -211,7 +211,7 @@ def hcl(case: Case, dice: random.Random) -> None:
             texts.append(Text(name, decode(raw)))
         except NotText:
             continue
-    pools, problems = read_configurations([t for t in texts if t.path.endswith(HCL)], World({}))
+    pools, problems = read_configurations([t for t in texts if t.path.endswith(HCL)], PoolContext({}))
     for place in (*(p.place for p in pools), *(p.count_place for p in pools), *(p.place for p in problems)):
         placed(place, case)
     if any(pool.minimum < 0 or (pool.maximum or 0) < 0 for pool in pools):

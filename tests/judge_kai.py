@@ -7,10 +7,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from qcheck.cluster.kai import Dimension
-from qcheck.schedulers.kai.hierarchy import Hierarchy, Member, Share
+from qcheck.schedulers.kai.hierarchy import Hierarchy, HierarchyQueue, Share
 from qcheck.schedulers.kai.history import Window
-from qcheck.schedulers.kai.simulation.gang import DIMENSIONS, GPU, NOTHING, Gang, Vector
-from qcheck.schedulers.kai.simulation.run import Run, World
+from qcheck.schedulers.kai.simulation.gang import DIMENSIONS, GPU, NOTHING, SimulatedGang, Vector
+from qcheck.schedulers.kai.simulation.run import Run, ShardState
 from qcheck.schedulers.kai.simulation.usage_history import Past
 
 if TYPE_CHECKING:
@@ -81,10 +81,10 @@ def _amounts(given: Mapping[str, float]) -> dict[Dimension, float]:
     return {Dimension(name): float(amount) for name, amount in given.items()}
 
 
-def _member(queue: Record) -> Member:
+def _member(queue: Record) -> HierarchyQueue:
     spec = queue["spec"]
     resources = spec.get("resources") or {}
-    return Member(
+    return HierarchyQueue(
         name=queue["name"],
         parent=spec.get("parentQueue", ""),
         terms={d: _terms(resources.get(d.value) or {}, d) for d in Dimension},
@@ -127,7 +127,7 @@ def _rerun(record: Record) -> Iterator[tuple[str, str]]:
     given = record["input"]
     nodes = tuple(float(node["gpus"]) for node in given["nodes"] for _ in range(node["count"]))
     window = Window(size=int(given["windowSize"]), half_life=given["halfLife"])
-    world = World(
+    world = ShardState(
         tree=Hierarchy(_traced_queue(queue) for queue in given["queues"]),
         total=_of_gpus(sum(nodes), UNBOUNDED),
         nodes=nodes,
@@ -166,11 +166,11 @@ def _numbered(group: str, number: str) -> str:
     return f"g{int(group):03}-{number}"
 
 
-def _gangs(jobs: list[Record]) -> Iterator[Gang]:
+def _gangs(jobs: list[Record]) -> Iterator[SimulatedGang]:
     for group, job in enumerate(jobs):
         priority = job["priorityClassValue"] or 50
         for number in range(job["count"]):
-            yield Gang(
+            yield SimulatedGang(
                 name=_numbered(str(group), f"{number:03}"),
                 queue=job["queue"],
                 pods=(_of_gpus(float(job["gpusPerPod"]), 0.0),) * job["pods"],
@@ -186,10 +186,10 @@ def _usage(name: str, ours: float, theirs: float) -> tuple[str, str]:
     return name, "" if abs(ours - theirs) < 2e-5 else f"{name}: {ours}, recorded: {theirs}"
 
 
-def _traced_queue(queue: Record) -> Member:
+def _traced_queue(queue: Record) -> HierarchyQueue:
     terms = Share(quota=float(queue["deservedGPUs"]), limit=float(queue["limit"]), weight=float(queue["weight"]))
     unbounded = Share(quota=-1.0, limit=-1.0, weight=1.0)
-    return Member(
+    return HierarchyQueue(
         name=queue["name"],
         parent=queue["parent"],
         terms={d: terms if d is Dimension.GPU else unbounded for d in Dimension},
@@ -283,10 +283,10 @@ def _run(record: Record) -> Iterator[tuple[str, str]]:
         yield name, "" if any(each == theirs for each in near) else f"{name}: {ours[at]}, recorded: {theirs}"
 
 
-def _simulated_queue(queue: Record) -> Member:
+def _simulated_queue(queue: Record) -> HierarchyQueue:
     terms = Share(quota=float(queue.get("DeservedGPUs", 0)), limit=-1.0, weight=float(queue.get("Weight", 1)))
     priority = queue.get("Priority") or 100
-    return Member(name=queue["Name"], parent=queue["Parent"], terms={Dimension.GPU: terms}, priority=priority)
+    return HierarchyQueue(name=queue["Name"], parent=queue["Parent"], terms={Dimension.GPU: terms}, priority=priority)
 
 
 def _left_over(jobs: Mapping[str, Record], held: Mapping[str, list[float]], at: int) -> dict[str, float]:

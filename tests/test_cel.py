@@ -16,7 +16,7 @@ from test_crds import FOLDER, crd, schema_of
 
 from qcheck.documents.cursor import root
 from qcheck.documents.load import load
-from qcheck.kinds.cel import Judge
+from qcheck.kinds.cel import CelEvaluator
 from qcheck.kinds.crds import defaulted, pruned
 from qcheck.kinds.schema.catalogue import KUEUE
 from qcheck.kinds.validate import validate
@@ -52,7 +52,7 @@ def ours(data: Any) -> tuple[bool, bool]:
 
 @pytest.mark.parametrize("base", [b for b, o in table()["bases"].items() if o["apiVersion"].startswith(KUEUE)])
 def test_the_library_agrees(base: str) -> None:
-    judge = Judge()
+    judge = CelEvaluator()
     compared = 0
     for data in objects(base):
         if data["kind"] != table()["bases"][base]["kind"]:
@@ -71,4 +71,4 @@ def test_the_library_agrees(base: str) -> None:
 )
 def test_the_library_knows_every_rule(kind: str) -> None:
     for version in crd(kind)["spec"]["versions"]:
-        assert Judge().unjudged(version["schema"]["openAPIV3Schema"]) == []
+        assert CelEvaluator().unjudged(version["schema"]["openAPIV3Schema"]) == []

@@ -84,7 +84,7 @@ def test_another_spelling_is_no_change(tmp_path: Path, monkeypatch: pytest.Monke
     local = local.replace(", namespace: default", "")
     node = node.replace('resourceVersion: "1"', 'resourceVersion: "2"').replace("00:00:00Z", "00:10:00Z")
     comparison = between(tmp_path, "---\n".join([two, one, "# moved\n" + node, local, queue]), "eks.tf")
-    assert [(c.thing.name, c.fields) for change in comparison.clusters for c in change.things] == []
+    assert [(c.object.name, c.fields) for change in comparison.clusters for c in change.objects] == []
     assert [f.message for f in comparison.new if f.rule and f.rule.id != "QC008"] == []
 
 
@@ -101,7 +101,7 @@ def test_another_value_is_one(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     comparison = between(tmp_path, OLD.replace(old, new))
-    fields = [f for change in comparison.clusters for c in change.things for f in c.fields]
+    fields = [f for change in comparison.clusters for c in change.objects for f in c.fields]
     assert [(f.before, f.after) for f in fields] == [(before, after)]
 
 
@@ -111,5 +111,5 @@ def test_the_order_of_flavors_is_a_change(tmp_path: Path, monkeypatch: pytest.Mo
     at = next(i for i, line in enumerate(lines) if "name: small" in line)
     lines[at], lines[at + 1] = lines[at + 1], lines[at]
     comparison = between(tmp_path, "".join(lines))
-    fields = [f for change in comparison.clusters for c in change.things for f in c.fields]
+    fields = [f for change in comparison.clusters for c in change.objects for f in c.fields]
     assert [(f.before, f.after) for f in fields] == [("small, large", "large, small")]

@@ -83,7 +83,7 @@ def test_moved_lines_and_files_are_no_change(repository: Path) -> None:
     Path("queues/shared.yaml").rename("queues/everybody.yaml")
     comparison = now()
     assert (comparison.new, comparison.fixed) == ((), ())
-    assert [c.things for c in comparison.clusters] == [()]
+    assert [c.objects for c in comparison.clusters] == [()]
 
 
 def test_what_others_changed_meanwhile_is_not_held_against_a_change(repository: Path) -> None:
@@ -99,7 +99,7 @@ def test_objects_are_added_removed_renamed_and_changed(repository: Path) -> None
     replace_in("queues/flavors.yaml", "  name: h100\n", "  name: hopper\n")
     Path("more.yaml").write_text("apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: all}\n")
     replace_in("nodes/h100.yaml", "count: 19", "count: 20")
-    told = {(c.how, str(c.thing)) for change in now().clusters for c in change.things}
+    told = {(c.how, str(c.object)) for change in now().clusters for c in change.objects}
     assert told == {
         ("removed", "Job alignment/sweep"),
         ("renamed", "ResourceFlavor hopper"),
@@ -173,5 +173,5 @@ def test_what_is_rendered_is_rendered_from_each_revision(repository: Path, monke
     replace_in("queues/reserved.yaml", "nominalQuota: 80", "nominalQuota: 96")
     comparison = compare(*sides("main", None, ["."], load_settings()))
     assert "QC101" in ids(comparison.new)
-    assert comparison.clusters[0].things[0].fields[0].before == "80"
+    assert comparison.clusters[0].objects[0].fields[0].before == "80"
     assert not comparison.after.inputs.unjudged

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from qcheck.cluster.kai import Dimension
 from qcheck.schedulers.kai.division import UNLIMITED, Claim, divide
-from qcheck.schedulers.kai.hierarchy import Hierarchy, Member, Share
+from qcheck.schedulers.kai.hierarchy import Hierarchy, HierarchyQueue, Share
 from qcheck.schedulers.kai.history import Window
 
 
@@ -93,8 +93,10 @@ def test_the_order_of_the_queues_does_not_matter(claims: list[Claim], total: flo
     assert all(math.isclose(one[queue], other[queue], abs_tol=1e-9) for queue in one)
 
 
-def member(name: str, parent: str = "", quota: float = 0, weight: float = 1, limit: float = -1) -> Member:
-    return Member(name=name, parent=parent, terms={Dimension.GPU: Share(quota=quota, limit=limit, weight=weight)})
+def member(name: str, parent: str = "", quota: float = 0, weight: float = 1, limit: float = -1) -> HierarchyQueue:
+    return HierarchyQueue(
+        name=name, parent=parent, terms={Dimension.GPU: Share(quota=quota, limit=limit, weight=weight)}
+    )
 
 
 def gpu_shares(tree: Hierarchy, total: float, usage: dict[str, float] | None = None) -> dict[str, float]:

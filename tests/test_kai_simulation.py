@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from qcheck.cli import entrypoint
 from qcheck.cluster.kai import Dimension
 from qcheck.reports.simulation_schema import json_schema
-from qcheck.schedulers.kai.hierarchy import Hierarchy, Member, Share
+from qcheck.schedulers.kai.hierarchy import Hierarchy, HierarchyQueue, Share
 from qcheck.schedulers.kai.history import Window
 from qcheck.schedulers.kai.simulation.clock import cycles
-from qcheck.schedulers.kai.simulation.gang import DIMENSIONS, GPU, NOTHING, Gang, Vector
-from qcheck.schedulers.kai.simulation.run import Run, World
+from qcheck.schedulers.kai.simulation.gang import DIMENSIONS, GPU, NOTHING, SimulatedGang, Vector
+from qcheck.schedulers.kai.simulation.run import Run, ShardState
 from qcheck.schedulers.kai.simulation.usage_history import Past
 
 STORY = Path(__file__).parent.parent / "fixtures" / "scenarios" / "kai-large-job"
@@ -29,19 +29,23 @@ def gpus(amount: float, rest: float = 0.0) -> Vector:
     return tuple(amount if dimension is Dimension.GPU else rest for dimension in DIMENSIONS)
 
 
-def queue(name: str, quota: float = 0.0, weight: float = 1.0, limit: float = -1.0, parent: str = "") -> Member:
+def queue(name: str, quota: float = 0.0, weight: float = 1.0, limit: float = -1.0, parent: str = "") -> HierarchyQueue:
     share = Share(quota=quota, weight=weight, limit=limit)
     terms = {dimension: share if dimension is Dimension.GPU else UNBOUNDED for dimension in Dimension}
-    return Member(name=name, parent=parent, terms=terms)
+    return HierarchyQueue(name=name, parent=parent, terms=terms)
 
 
-def world(*queues: Member, nodes: tuple[float, ...], k: float = 0.0, window: Window | None = None) -> World:
+def world(
+    *queues: HierarchyQueue, nodes: tuple[float, ...], k: float = 0.0, window: Window | None = None
+) -> ShardState:
     past = Past(window, gpus(sum(nodes))) if window else None
-    return World(tree=Hierarchy(queues), total=gpus(sum(nodes), 1e9), nodes=nodes, k=k, past=past)
+    return ShardState(tree=Hierarchy(queues), total=gpus(sum(nodes), 1e9), nodes=nodes, k=k, past=past)
 
 
-def gang(name: str, of: str, *pods: float, since: int = 0, priority: int = 50, runs_for: int | None = None) -> Gang:
-    return Gang(
+def gang(
+    name: str, of: str, *pods: float, since: int = 0, priority: int = 50, runs_for: int | None = None
+) -> SimulatedGang:
+    return SimulatedGang(
         name=name,
         queue=of,
         pods=tuple(gpus(each) for each in pods),
@@ -122,7 +126,7 @@ def test_a_gang_needs_nodes_for_each_pod() -> None:
 
 
 @st.composite
-def runs(draw: st.DrawFn) -> tuple[World, list[Gang]]:
+def runs(draw: st.DrawFn) -> tuple[ShardState, list[SimulatedGang]]:
     numbers = st.integers(0, 8).map(float)
     names = ["a", "b", "c"]
     members = [queue("top", quota=-1, limit=draw(st.sampled_from([-1.0, 12.0])))]
@@ -156,7 +160,7 @@ def runs(draw: st.DrawFn) -> tuple[World, list[Gang]]:
 
 @settings(max_examples=150, deadline=None)
 @given(runs())
-def test_no_cycle_exceeds_nodes_or_limits_and_nobody_is_lost(given: tuple[World, list[Gang]]) -> None:
+def test_no_cycle_exceeds_nodes_or_limits_and_nobody_is_lost(given: tuple[ShardState, list[SimulatedGang]]) -> None:
     place, gangs = given
     run = Run(place, gangs)
     done: set[str] = set()
@@ -180,7 +184,9 @@ def test_no_cycle_exceeds_nodes_or_limits_and_nobody_is_lost(given: tuple[World,
 
 @settings(max_examples=40, deadline=None)
 @given(runs(), st.integers(1, 5))
-def test_the_history_of_equal_samples_is_that_of_single_ones(given: tuple[World, list[Gang]], times: int) -> None:
+def test_the_history_of_equal_samples_is_that_of_single_ones(
+    given: tuple[ShardState, list[SimulatedGang]], times: int
+) -> None:
     _, gangs = given
     window = Window(size=7, half_life=2.5)
     samples = [{g.queue: g.total} for g in gangs for _ in range(times)]

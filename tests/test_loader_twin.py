@@ -14,7 +14,7 @@ from plain_yaml import written
 from ruamel.yaml.error import YAMLError
 
 from qcheck.documents import events, limits, templates
-from qcheck.documents.composed import Refused
+from qcheck.documents.composed import RefusedText
 from qcheck.documents.document import Document
 from qcheck.documents.load import load
 
@@ -128,7 +128,7 @@ def test_without_libyaml_the_pure_parser_reads_the_same(path: Path, monkeypatch:
         monkeypatch.setattr(events, "LIBYAML", LIBYAML)
         try:
             expected = read_by_events(chunk)
-        except Refused:
+        except RefusedText:
             continue
         monkeypatch.setattr(events, "LIBYAML", None)
         assert read_by_events(chunk) == expected
@@ -147,7 +147,7 @@ def test_values_without_libyaml(case: dict[str, str | None], monkeypatch: pytest
     text = case["yaml"] or ""
     try:
         value = read_by_events(text)[0]
-    except Refused:
+    except RefusedText:
         assert case["json"] is None or PURE_DIFFERS.get(text) == "refuses"
         return
     if PURE_DIFFERS.get(text) == "accepts":
@@ -170,7 +170,7 @@ def test_words_with_colons_in_flow_collections(word: str, frame: str) -> None:
 @pytest.mark.parametrize("libyaml", [LIBYAML, None], ids=["libyaml", "pure"])
 def test_both_parsers_refuse(text: str, libyaml: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "LIBYAML", libyaml)
-    with pytest.raises(Refused, match="not valid YAML"):
+    with pytest.raises(RefusedText, match="not valid YAML"):
         events.compose(text, 0, limits.DEFAULT)
 
 

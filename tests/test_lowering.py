@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from qcheck.cluster.place import Place
 from qcheck.documents.load import load
-from qcheck.quota.lowering import Adjustable, Room, divided, lowerings
+from qcheck.quota.lowering import Adjustable, GroupCapacity, divided, lowerings
 from qcheck.quota.tree import Cell
 
 if TYPE_CHECKING:
@@ -36,24 +36,24 @@ def adjustable(number: int, pool: str, promised: int, floor: int | None) -> Adju
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[list[Adjustable], Room]:
+def cases(draw: st.DrawFn) -> tuple[list[Adjustable], GroupCapacity]:
     cells = []
     for number in range(draw(st.integers(1, 4))):
         promised = draw(st.integers(1, 5))
         floor = draw(st.one_of(st.none(), st.integers(0, promised)))
         cells.append(adjustable(number, draw(st.sampled_from(POOLS)), promised, floor))
     reach = {p: dict.fromkeys(draw(st.lists(st.sampled_from(GROUPS), min_size=1, unique=True))) for p in POOLS}
-    return cells, Room(reach, {g: draw(st.integers(0, 6)) for g in GROUPS})
+    return cells, GroupCapacity(reach, {g: draw(st.integers(0, 6)) for g in GROUPS})
 
 
-def fits(cells: Sequence[Adjustable], room: Room, amounts: Sequence[int]) -> bool:
+def fits(cells: Sequence[Adjustable], room: GroupCapacity, amounts: Sequence[int]) -> bool:
     wanted: dict[str, int] = {}
     for each, amount in zip(cells, amounts, strict=True):
         wanted[each.cell.pool] = wanted.get(each.cell.pool, 0) + amount
     return room.met(wanted) == sum(amounts)
 
 
-def best(cells: Sequence[Adjustable], room: Room) -> tuple[int, int] | None:
+def best(cells: Sequence[Adjustable], room: GroupCapacity) -> tuple[int, int] | None:
     """How many cells change and how much is taken, by trying all amounts; None where no amounts fit."""
     ranges = [[c.cell.promised] if c.floor is None else range(c.floor, c.cell.promised + 1) for c in cells]
     found = [a for a in product(*ranges) if fits(cells, room, a)]
@@ -66,7 +66,7 @@ def best(cells: Sequence[Adjustable], room: Room) -> tuple[int, int] | None:
 
 @settings(max_examples=300, deadline=None)
 @given(cases())
-def test_no_choice_of_fewer_cells_and_no_smaller_cut_would_do(case: tuple[list[Adjustable], Room]) -> None:
+def test_no_choice_of_fewer_cells_and_no_smaller_cut_would_do(case: tuple[list[Adjustable], GroupCapacity]) -> None:
     cells, room = case
     wanted = best(cells, room)
     first = next(lowerings(cells, room), None)
@@ -83,7 +83,7 @@ def test_no_choice_of_fewer_cells_and_no_smaller_cut_would_do(case: tuple[list[A
 
 def test_reserved_queues_yield_last() -> None:
     small, large = adjustable(0, "p", 4, 0), adjustable(1, "p", 8, 0)
-    room = Room({"p": {"g": None}}, {"g": 10})
+    room = GroupCapacity({"p": {"g": None}}, {"g": 10})
     reserved = Adjustable(large.cell, 0, yields_last=True)
     assert [c.holder for c, _ in next(lowerings([small, reserved], room)).amounts] == ["queue-0"]
     assert [c.holder for c, _ in next(lowerings([small, large], room)).amounts] == ["queue-1"]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.workloads import Workload
     from qcheck.packing.pod_shape import PodShape
-    from qcheck.quota.start_decision import Passage
+    from qcheck.quota.start_decision import StartDecision
 
 NODES = """\
 apiVersion: qcheck.dev/v1
@@ -86,7 +86,7 @@ class Toy:
     def queue_of(self, cluster: Cluster, workload: Workload) -> str | None:
         return workload.queue
 
-    def decide(self, cluster: Cluster, workload: Workload) -> Passage | None:
+    def decide(self, cluster: Cluster, workload: Workload) -> StartDecision | None:
         return None
 
     def workload_shapes(self, cluster: Cluster) -> dict[str, tuple[PodShape, ...]]:

@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qcheck import api
-from qcheck.answers.scenario import Actor, Admitted, Scenario, pods, written_workload
+from qcheck.answers.scenario import Admitted, Scenario, ScenarioWorkload, pods, written_workload
 from qcheck.answers.simulate import simulate
 from qcheck.answers.simulated import Simulated
-from qcheck.answers.simulated_queues import lanes
+from qcheck.answers.simulated_queues import simulated_queues
 from qcheck.cli import entrypoint
 from qcheck.cluster.assemble import assemble
 from qcheck.cluster.cluster import Cluster
@@ -34,7 +34,7 @@ from qcheck.reports.simulation import as_data
 from qcheck.reports.simulation_schema import json_schema
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 from qcheck.schedulers.kueue.simulation.ledger import Ledger
-from qcheck.schedulers.kueue.simulation.outcomes import Cause, Outcome, Site, WaitReason
+from qcheck.schedulers.kueue.simulation.outcomes import Cause, Outcome, PendingPlace, WaitReason
 from qcheck.schedulers.kueue.simulation.timeline import End
 
 STORIES = Path(__file__).parent.parent / "fixtures" / "scenarios"
@@ -65,12 +65,12 @@ def _groups(spec: Spec) -> Spec:
     return {**rest, "resourceGroups": [{"coveredResources": [GPU], "flavors": flavors}]} if flavors else rest
 
 
-def job(name: str, queue: str, gpus: int, created: int = 0, **more: Any) -> Actor:
+def job(name: str, queue: str, gpus: int, created: int = 0, **more: Any) -> ScenarioWorkload:
     """A workload of one pod; `held` names the flavor that it has from the start, since second `since`."""
     place = Place(load("{}", "scenario.yaml").documents[0])
     held = more.get("held")
     pod_set = pods("main", 1, {GPU: parse_quantity(gpus)}, place)
-    return Actor(
+    return ScenarioWorkload(
         name=name,
         place=place,
         workload=written_workload(name, None, place, (pod_set,)),
@@ -84,7 +84,7 @@ def job(name: str, queue: str, gpus: int, created: int = 0, **more: Any) -> Acto
     )
 
 
-def run(cluster: Cluster, *actors: Actor, fair: bool = False, delay: int = 0, start: int = 0) -> Simulated:
+def run(cluster: Cluster, *actors: ScenarioWorkload, fair: bool = False, delay: int = 0, start: int = 0) -> Simulated:
     place = Place(load("{}", "scenario.yaml").documents[0])
     return simulate(cluster, Scenario(place=place, is_fair=fair, start=start, eviction_delay=delay, actors=actors))
 
@@ -98,7 +98,7 @@ POLICIES = st.sampled_from(["Never", "LowerPriority", "Any"])
 
 
 @st.composite
-def worlds(draw: st.DrawFn) -> tuple[Cluster, list[Actor], bool]:
+def worlds(draw: st.DrawFn) -> tuple[Cluster, list[ScenarioWorkload], bool]:
     """A cohort tree of two levels with random quota and policies, and workloads that come and go."""
     flavors = draw(st.sampled_from([["f"], ["f", "g"]]))
 
@@ -143,7 +143,7 @@ def worlds(draw: st.DrawFn) -> tuple[Cluster, list[Actor], bool]:
 
 @FAIRLY
 @given(worlds())
-def test_nothing_is_admitted_above_what_the_tree_allows(given: tuple[Cluster, list[Actor], bool]) -> None:
+def test_nothing_is_admitted_above_what_the_tree_allows(given: tuple[Cluster, list[ScenarioWorkload], bool]) -> None:
     cluster, actors, fair = given
     found = run(cluster, *actors, fair=fair)
     ledger = Ledger(cohort_tree(cluster))
@@ -160,7 +160,9 @@ def test_nothing_is_admitted_above_what_the_tree_allows(given: tuple[Cluster, li
 
 @FAIRLY
 @given(worlds())
-def test_every_workload_is_in_one_place_and_a_second_run_is_the_same(given: tuple[Cluster, list[Actor], bool]) -> None:
+def test_every_workload_is_in_one_place_and_a_second_run_is_the_same(
+    given: tuple[Cluster, list[ScenarioWorkload], bool],
+) -> None:
     cluster, actors, fair = given
     found = run(cluster, *actors, fair=fair)
     running = [s.job.name for s in found.timeline.running]
@@ -172,7 +174,7 @@ def test_every_workload_is_in_one_place_and_a_second_run_is_the_same(given: tupl
 
 @FAIRLY
 @given(worlds(), st.integers(0, 30))
-def test_an_unrelated_queue_changes_nothing(given: tuple[Cluster, list[Actor], bool], created: int) -> None:
+def test_an_unrelated_queue_changes_nothing(given: tuple[Cluster, list[ScenarioWorkload], bool], created: int) -> None:
     cluster, actors, fair = given
     loaded = load(
         json.dumps(_object("ClusterQueue", "alone", _groups({"cells": {"f": {"nominalQuota": 4}}}))), "a.yaml"
@@ -209,7 +211,7 @@ def test_a_strict_queue_waits_for_its_head_and_another_does_not() -> None:
         found = run(cluster, job("large", "q", 8, 1), job("small", "q", 2, 2), start=10)
         assert [s.job.name for s in found.timeline.running] == admitted
         place = {w.job.name: (w.site, w.reason) for w in found.timeline.waiting}
-        expected = Site.HEAP if strategy == "StrictFIFO" else Site.INADMISSIBLE
+        expected = PendingPlace.HEAP if strategy == "StrictFIFO" else PendingPlace.INADMISSIBLE
         assert place["large"] == (expected, WaitReason.EXCEEDS_MAX_QUOTA)
 
 
@@ -217,7 +219,7 @@ def test_equal_workloads_are_set_aside_together() -> None:
     cluster = world({"q": {"cells": {"f": {"nominalQuota": 4}}}})
     found = run(cluster, *(job(f"w{i}", "q", 8, i) for i in range(5)), start=10)
     assert heads(found) == [[("w0", Outcome.NO_FIT)]]
-    assert all(w.site is Site.INADMISSIBLE for w in found.timeline.waiting)
+    assert all(w.site is PendingPlace.INADMISSIBLE for w in found.timeline.waiting)
 
 
 def test_a_victim_holds_its_quota_for_the_eviction_delay() -> None:
@@ -228,7 +230,7 @@ def test_a_victim_holds_its_quota_for_the_eviction_delay() -> None:
     spans = {s.job.name: (s.start, s.end, s.preempted_by) for s in found.timeline.spans}
     assert spans == {"low": (0, 160, "high"), "high": (160, None, None)}
     assert [p.cause for c in found.timeline.cycles for p in c.preempted] == [Cause.IN_QUEUE]
-    [lane] = lanes(found)
+    [lane] = simulated_queues(found)
     assert (lane.preempted, lane.waited) == (1, 60)
     assert lane.device_hours == Fraction(4 * (160 - 50), 3600)
 

@@ -12,7 +12,7 @@ from qcheck.answers.judge import judge, place_pods
 from qcheck.answers.verdicts import verdicts_of
 from qcheck.cluster.cluster import Cluster
 from qcheck.cluster.value import replace
-from qcheck.cluster.views import kept
+from qcheck.cluster.views import cache_of
 from qcheck.cluster.workloads import Workload
 from qcheck.pipeline.gather import gather
 from qcheck.schedulers.kueue import admission
@@ -46,6 +46,6 @@ def test_many_alike(tmp_path: Path) -> None:
     bench_inputs.repository(str(tmp_path), 120, 6)
     (cluster,) = clusters(tmp_path)
     verdicts = verdicts_of(cluster)
-    placed, admitted = kept(cluster, place_pods), kept(cluster, admission._decided)
+    placed, admitted = cache_of(cluster, place_pods), cache_of(cluster, admission._decided)
     assert len(placed) < len(admitted) < len(verdicts)
     assert not [w for w in cluster.workloads if differ(cluster, w)]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from qcheck.schedulers.volcano import amounts as listed
 from qcheck.schedulers.volcano.amounts import UNLIMITED, amounts
-from qcheck.schedulers.volcano.division import NotReady, Part, VolcanoTerms, capacity, hierarchy, proportion
+from qcheck.schedulers.volcano.division import NotReady, QueueDivision, VolcanoTerms, capacity, hierarchy, proportion
 
 GPU = "nvidia.com/gpu"
 
@@ -22,11 +22,11 @@ TOTAL = of(12, 96_000, 768)
 ALL = amounts(TOTAL)
 
 
-def gpus(parts: dict[str, Part]) -> dict[str, object]:
+def gpus(parts: dict[str, QueueDivision]) -> dict[str, object]:
     return {name: part.deserved.get(GPU, 0) for name, part in parts.items()}
 
 
-def below_root(*queues: VolcanoTerms, jobs: tuple[str, ...] = ()) -> dict[str, Part]:
+def below_root(*queues: VolcanoTerms, jobs: tuple[str, ...] = ()) -> dict[str, QueueDivision]:
     parts = hierarchy((VolcanoTerms("root"), *queues), ALL, dict.fromkeys(jobs, ALL))
     assert isinstance(parts, dict)
     return parts

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from qcheck.documents.commented_yaml import Entry, comment, to_yaml
+from qcheck.documents.commented_yaml import YamlEntry, comment, to_yaml
 from qcheck.documents.load import load
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=20) | st.sampled_from(
@@ -22,7 +22,7 @@ VALUES: Any = st.recursive(
 
 @given(st.dictionaries(TEXTS, VALUES, min_size=1, max_size=4))
 def test_what_is_written_is_read_back(data: dict[str, Any]) -> None:
-    text = to_yaml(Entry(key, value, above=["", "why: [x"], beside="note #2") for key, value in data.items())
+    text = to_yaml(YamlEntry(key, value, above=["", "why: [x"], beside="note #2") for key, value in data.items())
     loaded = load(text, "new.yaml")
     assume(not any(fault.code == "template-not-rendered" for fault in loaded.faults))  # `__A__` is a placeholder
     assert not loaded.faults
@@ -31,9 +31,9 @@ def test_what_is_written_is_read_back(data: dict[str, Any]) -> None:
 
 def test_it_is_written_for_people() -> None:
     entries = [
-        Entry("version", 1, above=["Settings."]),
-        Entry("kueue", "0.19", beside="the release"),
-        Entry("clusters", {"a": {"include": ["a/**", "*.tf"]}, "b": {}}, above=["", "Two folders:"]),
+        YamlEntry("version", 1, above=["Settings."]),
+        YamlEntry("kueue", "0.19", beside="the release"),
+        YamlEntry("clusters", {"a": {"include": ["a/**", "*.tf"]}, "b": {}}, above=["", "Two folders:"]),
     ]
     assert to_yaml(entries) == (
         "# Settings.\n"
@@ -49,9 +49,9 @@ def test_it_is_written_for_people() -> None:
 
 
 def test_a_long_list_gets_a_line_for_each_item() -> None:
-    text = to_yaml([Entry("include", [f"clusters/with-a-long-name-{at}/**" for at in range(4)])])
+    text = to_yaml([YamlEntry("include", [f"clusters/with-a-long-name-{at}/**" for at in range(4)])])
     assert text.splitlines()[:2] == ["include:", "  - clusters/with-a-long-name-0/**"]
 
 
 def test_examples_are_comments() -> None:
-    assert comment(["", *to_yaml([Entry("baseline", "b.json")]).splitlines()]) == "\n# baseline: b.json\n"
+    assert comment(["", *to_yaml([YamlEntry("baseline", "b.json")]).splitlines()]) == "\n# baseline: b.json\n"

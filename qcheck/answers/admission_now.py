@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.answers.judge import judge
 from qcheck.answers.question import QuestionError
-from qcheck.answers.scenario import Actor, Admitted, Scenario
+from qcheck.answers.scenario import Admitted, Scenario, ScenarioWorkload
 from qcheck.answers.simulate import simulate
 from qcheck.answers.verdict import Verdict
 from qcheck.cluster.place import Place
@@ -72,7 +72,7 @@ def _beside_others(cluster: Cluster, state: State, verdict: Verdict) -> Verdict:
 def _quota_now(cluster: Cluster, state: State, decision: Decision) -> Arrival:
     """One simulated arrival beside the workloads that hold quota."""
     running = [_holder(w) for w in _others(state, decision.workload) if w.cluster_queue in cluster.queue]
-    newcomer = Actor(
+    newcomer = ScenarioWorkload(
         name=NEWCOMER,
         place=decision.workload.place,
         workload=decision.workload,
@@ -93,7 +93,7 @@ def _quota_now(cluster: Cluster, state: State, decision: Decision) -> Arrival:
     )
 
 
-def holders(cluster: Cluster) -> tuple[Actor, ...]:
+def holders(cluster: Cluster) -> tuple[ScenarioWorkload, ...]:
     """Return the workloads that hold quota now, for a scenario to start from."""
     found = cluster.state.workloads if cluster.state else ()
     return tuple(_holder(w) for w in found if w.cluster_queue in cluster.queue and not w.holds("Finished"))
@@ -110,7 +110,7 @@ def _key(workload: Workload) -> Key:
     return workload.id.kind, workload.id.namespace or "", workload.id.name
 
 
-def _holder(found: QueuedWorkload) -> Actor:
+def _holder(found: QueuedWorkload) -> ScenarioWorkload:
     """A workload that holds quota, as an actor of a scenario."""
     counts = {a.pod_set: a.count for a in found.assignments}
     pod_sets = tuple(replace(p, count=counts.get(p.name, p.count)) for p in found.pod_sets)
@@ -120,7 +120,7 @@ def _holder(found: QueuedWorkload) -> Actor:
         framework=None, queue=found.queue, queue_place=nowhere, priority_class=None, priority_class_place=nowhere,
         pod_sets=pod_sets,
     )  # fmt: skip
-    return Actor(
+    return ScenarioWorkload(
         name=found.id.full_name,
         place=found.place,
         workload=workload,

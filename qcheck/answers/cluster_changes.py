@@ -29,7 +29,7 @@ SERVER_FIELDS = {
 LAST_APPLIED = ("metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration")
 
 
-class Thing(Value):
+class WrittenObject(Value):
     """An object or node pool as it is written: what it is called, where it stands, and its data."""
 
     kind: str
@@ -52,12 +52,12 @@ class FieldChange(Value):
     after: str | None
 
 
-class ThingChange(Value):
-    """`thing` is as it is afterwards, or as it was where it is removed; `was` is set where it is renamed."""
+class ObjectChange(Value):
+    """`object` is as it is afterwards, or as it was where it is removed; `was` is set where it is renamed."""
 
     how: str
-    thing: Thing
-    was: Thing | None = None
+    object: WrittenObject
+    was: WrittenObject | None = None
     fields: tuple[FieldChange, ...] = ()
 
 
@@ -86,7 +86,7 @@ class ClusterChange(Value, cached=True):
         return self.after.name
 
     @property
-    def things(self) -> tuple[ThingChange, ...]:
+    def objects(self) -> tuple[ObjectChange, ...]:
         """Objects and pools that were added, removed, renamed or changed, in order of kind and name."""
         before, after = _things(self.before), _things(self.after)
         changes = [_changed(before[key], after[key]) for key in before.keys() & after.keys()]
@@ -94,9 +94,9 @@ class ClusterChange(Value, cached=True):
         come = {k: t for k, t in after.items() if k not in before}
         for pairs in (_same_name, _is_renamed):
             changes += _paired(gone, come, pairs)
-        changes += [ThingChange(REMOVED, t) for t in gone.values()] + [ThingChange(ADDED, t) for t in come.values()]
+        changes += [ObjectChange(REMOVED, t) for t in gone.values()] + [ObjectChange(ADDED, t) for t in come.values()]
         real = [c for c in changes if c.how != CHANGED or c.fields]
-        return tuple(sorted(real, key=lambda c: (c.thing.kind, c.thing.name)))
+        return tuple(sorted(real, key=lambda c: (c.object.kind, c.object.name)))
 
     @property
     def capacity(self) -> tuple[CapacityChange, ...]:
@@ -114,42 +114,46 @@ def _figures(line: CapacityLine | None) -> tuple[object, ...] | None:
 Key = tuple[str, str, str]
 
 
-def _things(cluster: Cluster) -> dict[Key, Thing]:
+def _things(cluster: Cluster) -> dict[Key, WrittenObject]:
     """Return everything that is compared. Objects whose names the server makes up are told apart by what they say."""
-    found: dict[Key, Thing] = {}
+    found: dict[Key, WrittenObject] = {}
     for one in cluster.all_objects():
         namespaced = f"{one.id.namespace or 'default'}/{one.id.name}"
-        thing = Thing(one.id.kind, one.id.full_name, one.place)
-        content = repr(thing.data) if one.id.is_generated else ""
-        found[f"{one.id.group}/{one.id.kind}", namespaced, content] = thing
+        new = WrittenObject(one.id.kind, one.id.full_name, one.place)
+        content = repr(new.data) if one.id.is_generated else ""
+        found[f"{one.id.group}/{one.id.kind}", namespaced, content] = new
     for pool in cluster.pools:
-        found[f"pool {pool.format}", pool.name, ""] = Thing("node pool", pool.name, pool.place)
+        found[f"pool {pool.format}", pool.name, ""] = WrittenObject("node pool", pool.name, pool.place)
     return found
 
 
-def _paired(gone: dict[Key, Thing], come: dict[Key, Thing], alike: Callable[[Thing, Thing], bool]) -> list[ThingChange]:
-    """Take the things that are the same before and after out of both, and return what changed of them."""
+def _paired(
+    gone: dict[Key, WrittenObject],
+    come: dict[Key, WrittenObject],
+    alike: Callable[[WrittenObject, WrittenObject], bool],
+) -> list[ObjectChange]:
+    """Take the objects that are the same before and after out of both, and return what changed of them."""
     changes = []
-    for key, thing in list(come.items()):
-        old = next((k for k, t in gone.items() if alike(t, thing)), None)
+    for key, new in list(come.items()):
+        old = next((k for k, t in gone.items() if alike(t, new)), None)
         if old is not None:
             was = gone.pop(old)
-            changes.append(_changed(was, thing) if was.name == thing.name else ThingChange(RENAMED, thing, was))
+            changes.append(_changed(was, new) if was.name == new.name else ObjectChange(RENAMED, new, was))
             del come[key]
     return changes
 
 
-def _changed(before: Thing, after: Thing) -> ThingChange:
+def _changed(before: WrittenObject, after: WrittenObject) -> ObjectChange:
     fields = tuple(f for f in differences(before.data, after.data) if not _is_bookkeeping(f, after.kind))
-    return ThingChange(CHANGED, after, None, fields)
+    return ObjectChange(CHANGED, after, None, fields)
 
 
-def _same_name(before: Thing, after: Thing) -> bool:
+def _same_name(before: WrittenObject, after: WrittenObject) -> bool:
     return (before.kind, before.name) == (after.kind, after.name)
 
 
-def _is_renamed(before: Thing, after: Thing) -> bool:
-    """Whether two things are of one kind and alike but for their names, and say something."""
+def _is_renamed(before: WrittenObject, after: WrittenObject) -> bool:
+    """Whether two objects are of one kind and alike but for their names, and say something."""
     if before.kind != after.kind or not isinstance(before.data, dict) or not isinstance(after.data, dict):
         return False
     one, other = ({k: v for k, v in d.items() if k != "metadata"} for d in (before.data, after.data))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cache
 
-from qcheck.answers.node_pictures import DAEMON_SET, QUEUE, RESERVE, holdings
+from qcheck.answers.node_pictures import DAEMON_SET, QUEUE, RESERVE, device_pictures
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.shapes import declared_shapes
@@ -119,7 +119,7 @@ def _divide(cluster: Cluster, group: NodeGroup, price: Fraction, parts: _Parts) 
     """Divides what the nodes of a group that take pods cost."""
     resource = _billed(group)
     whole = max((c.machine.allocatable.get(resource, 0) for c in group.classes), default=0)
-    picture = next((g for g in holdings(cluster, resource).groups if g.group.name == group.name), None)
+    picture = next((g for g in device_pictures(cluster, resource).groups if g.group.name == group.name), None)
     if not whole or picture is None:
         parts.unclaimed += group.static * price
         return

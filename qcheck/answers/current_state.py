@@ -28,7 +28,7 @@ QUEUED_BY = ("kueue.x-k8s.io/workload", "scheduling.k8s.io/group-name", "pod-gro
 DEFAULT_SCHEDULER = "default-scheduler"
 
 
-class Use(Value):
+class QuotaUse(Value):
     """Quota of a queue that is in use: by admitted workloads, and `reserved` with those that only hold it.
 
     `nominal` is None where the queue has none of its own.
@@ -42,7 +42,7 @@ class Use(Value):
     nominal: int | None
 
 
-class Over(Value):
+class OverusedFlavor(Value):
     """A flavor of which more is in use than its nodes have now."""
 
     flavor: str
@@ -51,7 +51,7 @@ class Over(Value):
     held: int
 
 
-class Stuck(Value):
+class StuckPods(Value):
     """Pods of one object that Kueue admitted and that kube-scheduler does not place.
 
     `reason` is this model's, empty where the pod fits in it; `event` is what kube-scheduler said.
@@ -63,7 +63,7 @@ class Stuck(Value):
     event: str
 
 
-class Outside(Value):
+class UnqueuedPods(Value):
     """Pods of one object that hold accelerators and belong to no queue."""
 
     owner: Key
@@ -71,7 +71,7 @@ class Outside(Value):
     devices: dict[str, int]
 
 
-class Inactive(Value):
+class InactiveQueue(Value):
     """A queue that admits nothing, and why."""
 
     queue: str
@@ -80,23 +80,23 @@ class Inactive(Value):
     pending: int
 
 
-class Now(Value):
+class CurrentState(Value):
     """The state of a cluster."""
 
-    uses: tuple[Use, ...]
-    over: tuple[Over, ...]
-    stuck: tuple[Stuck, ...]
-    outside: tuple[Outside, ...]
-    inactive: tuple[Inactive, ...]
+    uses: tuple[QuotaUse, ...]
+    over: tuple[OverusedFlavor, ...]
+    stuck: tuple[StuckPods, ...]
+    outside: tuple[UnqueuedPods, ...]
+    inactive: tuple[InactiveQueue, ...]
 
 
-def now(cluster: Cluster) -> Now | None:
+def current_state(cluster: Cluster) -> CurrentState | None:
     """Return what goes on; None where the inputs are files only."""
     state = cluster.state
     if state is None or not (state.pods or state.workloads or state.queues):
         return None
     uses = tuple(_uses(cluster, state))
-    return Now(
+    return CurrentState(
         uses=uses,
         over=tuple(_over(cluster, uses)),
         stuck=tuple(_stuck(cluster, state)),
@@ -105,14 +105,14 @@ def now(cluster: Cluster) -> Now | None:
     )
 
 
-def _uses(cluster: Cluster, state: State) -> Iterator[Use]:
+def _uses(cluster: Cluster, state: State) -> Iterator[QuotaUse]:
     for name, status in sorted(state.queues.items()):
         quota = {q.key: q.nominal for q in cluster.queue[name].quotas()} if name in cluster.queue else {}
         for key in sorted({*status.usage, *status.reserved}):
             used, reserved = status.usage.get(key, 0), status.reserved.get(key, 0)
             if used or reserved:
                 flavor, resource = key
-                yield Use(
+                yield QuotaUse(
                     queue=name,
                     flavor=flavor,
                     resource=resource,
@@ -122,7 +122,7 @@ def _uses(cluster: Cluster, state: State) -> Iterator[Use]:
                 )
 
 
-def _over(cluster: Cluster, uses: Iterable[Use]) -> Iterator[Over]:
+def _over(cluster: Cluster, uses: Iterable[QuotaUse]) -> Iterator[OverusedFlavor]:
     """Sums over the queues, beside the nodes that the flavor selects and that are ready."""
     total: dict[tuple[str, str], int] = {}
     for use in uses:
@@ -132,10 +132,10 @@ def _over(cluster: Cluster, uses: Iterable[Use]) -> Iterator[Over]:
         has_nodes = bool(cluster.nodes) and flavor in cluster.flavor and not supply.is_virtual(resource)
         held = supply.static(flavor, resource) if has_nodes and supply.is_known(flavor, resource) else None
         if held is not None and used > held:
-            yield Over(flavor, resource, used, held)
+            yield OverusedFlavor(flavor, resource, used, held)
 
 
-def _stuck(cluster: Cluster, state: State) -> Iterator[Stuck]:
+def _stuck(cluster: Cluster, state: State) -> Iterator[StuckPods]:
     """Grouped by the object that the pods come from; the first pod of each is asked about."""
     admitted = {state.origin(w.owner) for w in state.workloads if w.holds("Admitted")}
     waiting: dict[Key, list[RunningPod]] = {}
@@ -149,7 +149,7 @@ def _stuck(cluster: Cluster, state: State) -> Iterator[Stuck]:
     for origin, pods in sorted(waiting.items()):
         first = min(pods, key=lambda p: p.key)
         event = state.events.get(first.key) or first.blocked or ""
-        yield Stuck(origin, tuple(sorted(p.name for p in pods)), _why(full, first), event)
+        yield StuckPods(origin, tuple(sorted(p.name for p in pods)), _why(full, first), event)
 
 
 def _why(cluster: Cluster, pod: RunningPod) -> str:
@@ -165,7 +165,7 @@ def _why(cluster: Cluster, pod: RunningPod) -> str:
     return "; ".join(r.message for r in verdict.reasons if r.code != "Unmanaged") if verdict.runs is not True else ""
 
 
-def _outside(state: State) -> Iterator[Outside]:
+def _outside(state: State) -> Iterator[UnqueuedPods]:
     queued = {state.origin(w.owner) for w in state.workloads}
     found: dict[Key, list[RunningPod]] = {}
     for pod in state.pods:
@@ -173,7 +173,7 @@ def _outside(state: State) -> Iterator[Outside]:
         if pod.node is not None and origin not in queued and not _names_queue(pod) and _devices([pod]):
             found.setdefault(origin, []).append(pod)
     for origin, pods in sorted(found.items()):
-        yield Outside(origin, len(pods), _devices(pods))
+        yield UnqueuedPods(origin, len(pods), _devices(pods))
 
 
 def _names_queue(pod: RunningPod) -> bool:
@@ -190,7 +190,7 @@ def _devices(pods: Iterable[RunningPod]) -> dict[str, int]:
     return found
 
 
-def _inactive(state: State) -> Iterator[Inactive]:
+def _inactive(state: State) -> Iterator[InactiveQueue]:
     for name, status in sorted(state.queues.items()):
         if status.active is not None and not status.active.holds:
-            yield Inactive(name, status.active.reason, status.active.message, status.pending)
+            yield InactiveQueue(name, status.active.reason, status.active.message, status.pending)

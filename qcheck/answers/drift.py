@@ -29,7 +29,7 @@ HEALTH = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "node.cili
 """Taints that come and go with the state of a node."""
 
 
-class Side(Value):
+class DriftObject(Value):
     """One object as one side has it: `data` in comparable form, `place` where it is written."""
 
     id: ObjectId
@@ -68,8 +68,8 @@ class NodeDifference(Value):
 class Drift(Value):
     """All differences, and why some things could not be compared."""
 
-    only_in_files: tuple[Side, ...] = ()
-    only_live: tuple[Side, ...] = ()
+    only_in_files: tuple[DriftObject, ...] = ()
+    only_live: tuple[DriftObject, ...] = ()
     changed: tuple[Changed, ...] = ()
     nodes: tuple[NodeDifference, ...] = ()
     not_compared: tuple[str, ...] = ()
@@ -85,7 +85,7 @@ class Drift(Value):
         return 2 if self.unjudged else 1 if self.count else 0
 
 
-def changed(file: Side, live: Side) -> Changed | None:
+def changed(file: DriftObject, live: DriftObject) -> Changed | None:
     """How an object differs; None where it does not."""
     fields = tuple(_differences(file.data, live.data, ()))
     return Changed(file.id, file.place, fields) if fields else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from qcheck.answers.question import QuestionError
-from qcheck.answers.scenario import Actor, Admitted, pods, written_workload
+from qcheck.answers.scenario import Admitted, ScenarioWorkload, pods, written_workload
 from qcheck.cluster.kai import UNLIMITED
 from qcheck.cluster.quantity import NANO, Quantity, QuantityError, amount, parse_quantity
 from qcheck.cluster.value import TYPE_CHECKING, replace
@@ -75,7 +75,9 @@ def _held(cluster: Cluster, scenario: Scenario) -> Counter[Spot]:
     return held
 
 
-def _fillers(queue: ClusterQueue, requests: dict[str, int], scenario: Scenario, held: Counter[Spot]) -> Iterator[Actor]:
+def _fillers(
+    queue: ClusterQueue, requests: dict[str, int], scenario: Scenario, held: Counter[Spot]
+) -> Iterator[ScenarioWorkload]:
     """Workloads that hold what is left of a queue's nominal quota, flavor by flavor."""
     for flavor in dict.fromkeys(f.name for f in queue.flavors()):
         cells = [q for q in queue.quotas() if q.flavor == flavor]
@@ -87,7 +89,9 @@ def _fillers(queue: ClusterQueue, requests: dict[str, int], scenario: Scenario, 
             yield _filler(f"full-{queue.name}-{flavor}-{number}", queue.name, asked, flavors, scenario)
 
 
-def _kai_fillers(queue: KaiQueue, requests: dict[str, int], scenario: Scenario, held: Counter[Spot]) -> Iterator[Actor]:
+def _kai_fillers(
+    queue: KaiQueue, requests: dict[str, int], scenario: Scenario, held: Counter[Spot]
+) -> Iterator[ScenarioWorkload]:
     """Workloads that hold what is left of the quota of a queue of KAI; a resource without a bound counts for nothing."""
     bounds = {RESOURCES[d]: terms.quota for d, terms in queue.terms.items() if terms.quota != UNLIMITED}
     asked = {r: n for r, n in requests.items() if n > 0}
@@ -98,9 +102,9 @@ def _kai_fillers(queue: KaiQueue, requests: dict[str, int], scenario: Scenario, 
 
 def _filler(
     name: str, queue: str, asked: dict[str, int], flavors: dict[str, dict[str, str]], scenario: Scenario
-) -> Actor:
+) -> ScenarioWorkload:
     quantities = {r: Quantity(n * (10**6 if r == "cpu" else NANO), "decimal", "") for r, n in asked.items()}
-    return Actor(
+    return ScenarioWorkload(
         name=name,
         place=scenario.place,
         workload=written_workload(name, None, scenario.place, (pods(MAIN, 1, quantities, scenario.place),)),

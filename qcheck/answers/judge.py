@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from qcheck.answers.verdict import Verdict
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.cluster.views import Same, kept
+from qcheck.cluster.views import ByIdentity, cache_of
 from qcheck.packing.kube_scheduler import Schedule, Wanted, schedule
 from qcheck.schedulers.kueue.admission import Decision
 from qcheck.schedulers.kueue.pod_injection import contradictions, created_pods
 from qcheck.schedulers.kueue.rejected_workloads import pod_refusals
 from qcheck.schedulers.kueue.topology import decide_on_nodes
 from qcheck.schedulers.kueue.topology_pods import in_domains
-from qcheck.schedulers.table import passage_of
+from qcheck.schedulers.table import start_decision_of
 from qcheck.supply.pod_requests import bounds
 
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.workloads import Workload
-    from qcheck.quota.start_decision import Passage
+    from qcheck.quota.start_decision import StartDecision
 
 
 def judge(cluster: Cluster, workload: Workload) -> Verdict:
     """The verdict on one workload."""
-    passage = passage_of(cluster, workload)
-    if passage is not None:
-        return _judged(cluster, workload, passage)
+    start = start_decision_of(cluster, workload)
+    if start is not None:
+        return _judged(cluster, workload, start)
     decision = decide_on_nodes(cluster, workload)
     if decision.admitted is False:
         return Verdict(decision, False, decision.reasons)
@@ -39,19 +39,19 @@ def judge(cluster: Cluster, workload: Workload) -> Verdict:
     return Verdict(decision, placed.runs, (*decision.reasons, *placed.reasons), placed.witness)
 
 
-def _judged(cluster: Cluster, workload: Workload, passage: Passage) -> Verdict:
+def _judged(cluster: Cluster, workload: Workload, start: StartDecision) -> Verdict:
     """The verdict where a scheduler of its own starts the pods."""
-    code = passage.reasons[0].code if passage.reasons else None
-    decision = Decision(workload, passage.queue, None, passage.admitted, reasons=passage.reasons, code=code)
-    if passage.admitted is False:
-        return Verdict(decision, False, passage.reasons, is_passage=True)
-    if not passage.starts:
-        return Verdict(decision, None, passage.reasons, is_passage=True)
-    wanted = [Wanted(s.pod_set, s.template, s.count) for s in passage.starts]
+    code = start.reasons[0].code if start.reasons else None
+    decision = Decision(workload, start.queue, None, start.admitted, reasons=start.reasons, code=code)
+    if start.admitted is False:
+        return Verdict(decision, False, start.reasons, is_start_decision=True)
+    if not start.starts:
+        return Verdict(decision, None, start.reasons, is_start_decision=True)
+    wanted = [Wanted(s.pod_set, s.template, s.count) for s in start.starts]
     placed = schedule(cluster, bounds(cluster, workload.namespace), wanted)
-    runs = None if passage.admitted is None and placed.runs else placed.runs
-    reasons = (*passage.reasons, *placed.reasons)
-    return Verdict(decision, runs, reasons, placed.witness, is_passage=True)
+    runs = None if start.admitted is None and placed.runs else placed.runs
+    reasons = (*start.reasons, *placed.reasons)
+    return Verdict(decision, runs, reasons, placed.witness, is_start_decision=True)
 
 
 def _is_undecided(decision: Decision) -> bool:
@@ -69,9 +69,9 @@ def place_pods(cluster: Cluster, decision: Decision) -> Schedule:
         created,
         decision.placed,
         decision.copies,
-        Same(bounds(cluster, decision.workload.namespace)),
+        ByIdentity(bounds(cluster, decision.workload.namespace)),
     )
-    known = kept(cluster, place_pods)  # refusals are left out: their reasons have places of their own
+    known = cache_of(cluster, place_pods)  # refusals are left out: their reasons have places of their own
     if key in known:
         found: Schedule = known[key]
         return found

@@ -5,26 +5,26 @@ from __future__ import annotations
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.kai.shards import RESOURCES
 from qcheck.schedulers.kai.simulation.gang import DIMENSIONS
-from qcheck.schedulers.kueue.simulation.outcomes import Site
+from qcheck.schedulers.kueue.simulation.outcomes import PendingPlace
 from qcheck.schedulers.kueue.simulation.timeline import (
     Admission,
     CycleRecord,
     End,
+    PendingWorkload,
     PreemptionEvent,
     Span,
     Timeline,
-    Waiter,
 )
-from qcheck.schedulers.kueue.simulation.workload import Choice, FlavorPlacement, Job
+from qcheck.schedulers.kueue.simulation.workload import FlavorChoice, FlavorPlacement, Job
 
 if TYPE_CHECKING:
     from qcheck.cluster.kueue import FlavorResource
-    from qcheck.schedulers.kai.simulation.gang import Gang, Held
-    from qcheck.schedulers.kai.simulation.run import Cycle, Run
+    from qcheck.schedulers.kai.simulation.gang import Held, SimulatedGang
+    from qcheck.schedulers.kai.simulation.run import KaiCycle, Run
     from qcheck.schedulers.kueue.simulation.workload import Flavors
 
 
-class Diary:
+class KaiRecorder:
     """What happens to the gangs of one shard. `pool` is its key; `flavors` name it for the pod sets of each gang."""
 
     def __init__(self, pool: str, flavors: dict[str, Flavors], start: int, eviction_delay: int) -> None:
@@ -34,14 +34,14 @@ class Diary:
         self._delay = eviction_delay
         self._records: list[CycleRecord] = []
         self._spans: list[Span] = []
-        self._since: dict[str, tuple[Gang, int]] = {}
+        self._since: dict[str, tuple[SimulatedGang, int]] = {}
         self._losses: dict[str, int] = {}
 
     def holds(self, held: Held) -> None:
         """A gang that runs from the start."""
         self._since[held.gang.name] = (held.gang, held.since)
 
-    def write(self, number: int, cycle: Cycle, gangs: dict[str, Gang]) -> None:
+    def write(self, number: int, cycle: KaiCycle, gangs: dict[str, SimulatedGang]) -> None:
         """One cycle. `gangs` are all of the run, by name."""
         if cycle.has_event:
             self._losses.clear()
@@ -80,14 +80,14 @@ class Diary:
             preempted_by=by,
         )
 
-    def _amounts(self, gang: Gang) -> dict[FlavorResource, int]:
+    def _amounts(self, gang: SimulatedGang) -> dict[FlavorResource, int]:
         amounts = zip(DIMENSIONS, gang.total, strict=True)
         return {(self._pool, RESOURCES[dimension]): int(amount) for dimension, amount in amounts if amount}
 
-    def job(self, gang: Gang) -> Job:
+    def job(self, gang: SimulatedGang) -> Job:
         """A gang in the form that reports know."""
         held = self._amounts(gang)
-        choice = Choice(tuple(resource for _, resource in held), tuple(held.values()), ())
+        choice = FlavorChoice(tuple(resource for _, resource in held), tuple(held.values()), ())
         return Job(
             name=gang.name,
             queue=gang.queue,
@@ -100,7 +100,9 @@ class Diary:
 
     def timeline(self, run: Run) -> Timeline:
         """All of it. A run in which one gang is evicted more than once after the last arrival or end goes in circles."""
-        waiting = (Waiter(self.job(g), Site.HEAP, run.refusal(g, self._last)) for g in run.waiting.values())
+        waiting = (
+            PendingWorkload(self.job(g), PendingPlace.HEAP, run.refusal(g, self._last)) for g in run.waiting.values()
+        )
         return Timeline(
             outcome=End.CYCLING if any(times > 1 for times in self._losses.values()) else End.QUIET,
             start=self._start,

@@ -51,7 +51,7 @@ class GroupPicture(Value):
     stranded: int
 
 
-class Holdings(Value):
+class DevicePictures(Value):
     """The pictures of all groups that have a resource, and by flavor how much quota has no node."""
 
     resource: str
@@ -65,7 +65,7 @@ def pictured_resources(cluster: Cluster) -> list[str]:
     return sorted(r for r in named if is_compute(r))
 
 
-def holdings(cluster: Cluster, resource: str) -> Holdings:
+def device_pictures(cluster: Cluster, resource: str) -> DevicePictures:
     drawn, capacity = promises_of(cluster).draws(resource)
     shares, beyond = _shares(cluster, resource, drawn)
     sizes = _pod_sizes(cluster, resource)
@@ -74,7 +74,7 @@ def holdings(cluster: Cluster, resource: str) -> Holdings:
         for g in supply_of(cluster).groups
         if g.advertises(resource)
     ]
-    return Holdings(resource, tuple(pictures), beyond)
+    return DevicePictures(resource, tuple(pictures), beyond)
 
 
 def _shares(

@@ -14,7 +14,7 @@ from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.units import name_amount, named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.quota.lowering import Adjustable, Room, divided, lowerings
+from qcheck.quota.lowering import Adjustable, GroupCapacity, divided, lowerings
 from qcheck.quota.tree import Cell
 from qcheck.schedulers.table import promises_of
 from qcheck.supply.supply import supply_of
@@ -143,7 +143,7 @@ def _lower(cluster: Cluster, scheduler: SchedulerName, resource: str, wishes: Wi
         for c in held
     ]
     if wishes.mode is not Mode.MINIMAL:
-        whole = Room(reach, capacity)
+        whole = GroupCapacity(reach, capacity)
         by_pool: dict[str, int] = {}
         for cell in cells:
             by_pool[cell.pool] = by_pool.get(cell.pool, 0) + cell.promised
@@ -156,7 +156,7 @@ def _lower(cluster: Cluster, scheduler: SchedulerName, resource: str, wishes: Wi
         for c in cells
         if c.promised
     ]
-    for count, found in enumerate(lowerings(adjustable, Room(reach, capacity))):
+    for count, found in enumerate(lowerings(adjustable, GroupCapacity(reach, capacity))):
         if count == MOST_QUOTAS:
             return
         exact = tuple((c, n) for c, n in found.amounts)

@@ -18,7 +18,7 @@ class Admitted(Value):
     place: Place
 
 
-class Actor(Value):
+class ScenarioWorkload(Value):
     """A workload of a scenario. `place` is its entry.
 
     `workload` has the pod sets; its own queue and priority count where the entry names neither: `cluster_queue` or
@@ -47,7 +47,7 @@ class Scenario(Value):
     is_fair: bool | None
     start: int
     eviction_delay: int
-    actors: tuple[Actor, ...]
+    actors: tuple[ScenarioWorkload, ...]
 
 
 def pods(name: str, count: int, requests: Quantities, place: Place) -> PodSet:

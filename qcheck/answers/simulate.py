@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.answers.question import QuestionError, fault
 from qcheck.answers.simulate_kai import is_for_kai, simulate_kai
-from qcheck.answers.simulated import Barred, Simulated
+from qcheck.answers.simulated import RejectedWorkload, Simulated
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.kueue.admission import copies_of
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
@@ -19,7 +19,7 @@ from qcheck.schedulers.kueue.simulation.run import Simulation
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from qcheck.answers.scenario import Actor, Scenario
+    from qcheck.answers.scenario import Scenario, ScenarioWorkload
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import ClusterQueue
     from qcheck.schedulers.kueue.simulation.run import Report
@@ -38,7 +38,7 @@ def _kueue(cluster: Cluster, scenario: Scenario, report: Report | None) -> Simul
     """Runs a scenario on Kueue's queues."""
     rules = rules_of(cluster, scenario.is_fair)
     ledger = Ledger(cohort_tree(cluster))
-    cast = _Cast(cluster, ledger)
+    cast = _JobBuilder(cluster, ledger)
     for actor in scenario.actors:
         cast.add(actor)
     if cast.faults:
@@ -56,7 +56,7 @@ def _kueue(cluster: Cluster, scenario: Scenario, report: Report | None) -> Simul
         quotas={job.queue: {q.key: q.nominal for q in cluster.queue[job.queue].quotas()} for job in jobs},
         timeline=timeline,
         jobs=jobs,
-        barred=tuple(cast.barred),
+        rejected=tuple(cast.rejected),
         not_simulated=tuple(_left_out(cluster, scenario, timeline, {job.queue for job in jobs})),
         names_reasons=rules.names_reasons,
     )
@@ -81,20 +81,20 @@ def _left_out(cluster: Cluster, scenario: Scenario, timeline: Timeline, queues: 
         yield "checkpoints: a preempted workload starts again with its full duration"
 
 
-class _Cast:
-    """The workloads of a scenario in their parts: who holds quota, who waits, who is barred; and what is wrong."""
+class _JobBuilder:
+    """The workloads of a scenario in their parts: who holds quota, who waits, who is rejected; and what is wrong."""
 
     def __init__(self, cluster: Cluster, ledger: Ledger) -> None:
         self._cluster = cluster
         self._ledger = ledger
         self._jobs = Jobs(cluster, ledger)
-        self._queues: dict[str, list[Barred]] = {}
+        self._queues: dict[str, list[RejectedWorkload]] = {}
         self.holders: list[Holder] = []
         self.jobs: list[Job] = []
-        self.barred: list[Barred] = []
+        self.rejected: list[RejectedWorkload] = []
         self.faults: list[str] = []
 
-    def add(self, actor: Actor) -> None:
+    def add(self, actor: ScenarioWorkload) -> None:
         """Adds a workload, or as many as its object makes."""
         queue, priority = self._queue(actor), self._priority(actor)
         if queue is None or priority is None:
@@ -111,7 +111,7 @@ class _Cast:
             name = actor.name if copies == 1 else f"{actor.name}-{number}"
             self._add(name, actor, queue, priority)
 
-    def _add(self, name: str, actor: Actor, queue: ClusterQueue, priority: int) -> None:
+    def _add(self, name: str, actor: ScenarioWorkload, queue: ClusterQueue, priority: int) -> None:
         job = self._jobs.job(name, actor.workload, queue, priority, actor.created, actor.runs_for)
         if actor.admitted is None:
             self.jobs.append(job)
@@ -122,10 +122,10 @@ class _Cast:
         except UnknownCell as error:
             self.faults.append(fault(actor.admitted.place, f"{name}: {error}"))
 
-    def _bar(self, actor: Actor, queue: ClusterQueue, code: str, message: str) -> None:
-        self.barred.append(Barred(actor.name, queue.name, code, message))
+    def _bar(self, actor: ScenarioWorkload, queue: ClusterQueue, code: str, message: str) -> None:
+        self.rejected.append(RejectedWorkload(actor.name, queue.name, code, message))
 
-    def _queue(self, actor: Actor) -> ClusterQueue | None:
+    def _queue(self, actor: ScenarioWorkload) -> ClusterQueue | None:
         """The cluster queue of a workload; None with a fault if there is none."""
         if actor.cluster_queue is not None:
             return self._named(actor, "clusterQueue", actor.cluster_queue)
@@ -142,7 +142,7 @@ class _Cast:
             return None
         return self._named(actor, "queue", local.cluster_queue or "")
 
-    def _named(self, actor: Actor, key: str, name: str) -> ClusterQueue | None:
+    def _named(self, actor: ScenarioWorkload, key: str, name: str) -> ClusterQueue | None:
         queue = self._cluster.queue.get(name)
         if queue is None:
             known = ", ".join(sorted([*self._cluster.queue, *(q.name for q in self._cluster.kai_queues)])) or "none"
@@ -151,7 +151,7 @@ class _Cast:
             self.faults.append(fault(actor.place.at(key), message))
         return queue
 
-    def _priority(self, actor: Actor) -> int | None:
+    def _priority(self, actor: ScenarioWorkload) -> int | None:
         if actor.priority is not None:
             return actor.priority
         if actor.priority_class is None:

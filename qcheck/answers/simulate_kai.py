@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil
 
-from qcheck.answers.kai_timeline import Diary
+from qcheck.answers.kai_timeline import KaiRecorder
 from qcheck.answers.question import QuestionError, fault
-from qcheck.answers.simulated import Barred, ShareStep, Simulated
+from qcheck.answers.simulated import RejectedWorkload, ShareStep, Simulated
 from qcheck.cluster.kai import UNLIMITED, Dimension
 from qcheck.cluster.policy import KAI_CLASSES
 from qcheck.cluster.value import TYPE_CHECKING
@@ -15,22 +15,22 @@ from qcheck.schedulers.kai.jobs import NON_PREEMPTIBLE_FROM, job_of
 from qcheck.schedulers.kai.requests import request_of
 from qcheck.schedulers.kai.shards import RESOURCES, shards_of
 from qcheck.schedulers.kai.simulation.clock import cycles
-from qcheck.schedulers.kai.simulation.gang import DIMENSIONS, Gang, Held
+from qcheck.schedulers.kai.simulation.gang import DIMENSIONS, Held, SimulatedGang
 from qcheck.schedulers.kai.simulation.nodes import Floor
 from qcheck.schedulers.kai.simulation.run import Run
-from qcheck.schedulers.kai.simulation.shard_state import seconds_per_sample, world_of
+from qcheck.schedulers.kai.simulation.shard_state import seconds_per_sample, shard_state_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qcheck.answers.scenario import Actor, Scenario
+    from qcheck.answers.scenario import Scenario, ScenarioWorkload
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kai import KaiQueue
     from qcheck.cluster.kueue import FlavorResource
     from qcheck.cluster.pods import PodTemplate
     from qcheck.schedulers.kai.shards import Shard
     from qcheck.schedulers.kai.simulation.gang import Vector
-    from qcheck.schedulers.kai.simulation.run import World
+    from qcheck.schedulers.kai.simulation.run import ShardState
     from qcheck.schedulers.kueue.simulation.run import Report
     from qcheck.schedulers.kueue.simulation.workload import Flavors
 
@@ -55,17 +55,17 @@ def is_for_kai(cluster: Cluster, scenario: Scenario) -> bool:
 def simulate_kai(cluster: Cluster, scenario: Scenario, report: Report | None) -> Simulated:
     """Runs a scenario on the queues of one shard."""
     shard = _shard(cluster, scenario)
-    world = world_of(cluster, shard, scenario.eviction_delay)
-    cast = _Cast(cluster, shard, world)
+    state = shard_state_of(cluster, shard, scenario.eviction_delay)
+    cast = _GangBuilder(cluster, shard, state)
     for actor in scenario.actors:
         cast.add(actor)
     if cast.faults:
         raise QuestionError(cast.faults)
-    diary = Diary(shard.pool.key, cast.flavors, scenario.start, scenario.eviction_delay)
+    diary = KaiRecorder(shard.pool.key, cast.flavors, scenario.start, scenario.eviction_delay)
     for held in cast.held:
         diary.holds(held)
     gangs = {gang.name: gang for gang in cast.gangs}
-    run = Run(world, cast.waiting, cast.held)
+    run = Run(state, cast.waiting, cast.held)
     shares: list[ShareStep] = []
     for number, cycle in enumerate(cycles(run, scenario.start, seconds_per_sample(shard)), 1):
         diary.write(number, cycle, gangs)
@@ -76,19 +76,19 @@ def simulate_kai(cluster: Cluster, scenario: Scenario, report: Report | None) ->
             report(number, cycle.at)
     timeline = diary.timeline(run)
     return Simulated(
-        title=_title(cluster, shard, world),
+        title=_title(cluster, shard, state),
         scenario=scenario,
-        quotas={queue.name: _quotas(shard, queue, world) for queue in shard.queues},
+        quotas={queue.name: _quotas(shard, queue, state) for queue in shard.queues},
         timeline=timeline,
         jobs=tuple(diary.job(gang) for gang in gangs.values()),
-        barred=tuple(cast.barred),
+        rejected=tuple(cast.rejected),
         not_simulated=tuple(_left_out(cluster, scenario, shard)),
         shares=tuple(shares),
     )
 
 
-def _title(cluster: Cluster, shard: Shard, world: World) -> str:
-    past = f"past usage with k {world.k:g}" if world.past is not None else "no past usage"
+def _title(cluster: Cluster, shard: Shard, state: ShardState) -> str:
+    past = f"past usage with k {state.k:g}" if state.past is not None else "no past usage"
     return f"KAI {cluster.policy.kai.version}, {shard.pool.title}, {past}"
 
 
@@ -104,7 +104,7 @@ def _left_out(cluster: Cluster, scenario: Scenario, shard: Shard) -> Iterator[st
         yield "minimum runtimes: workloads are evicted as soon as shares require it"
 
 
-def _queue_name(cluster: Cluster, actor: Actor) -> str | None:
+def _queue_name(cluster: Cluster, actor: ScenarioWorkload) -> str | None:
     """The queue of KAI that a workload goes to."""
     if actor.cluster_queue is not None:
         known = any(queue.name == actor.cluster_queue for queue in cluster.kai_queues)
@@ -127,36 +127,36 @@ def _shard(cluster: Cluster, scenario: Scenario) -> Shard:
     return found[0]
 
 
-def _quotas(shard: Shard, queue: KaiQueue, world: World) -> dict[FlavorResource, int]:
+def _quotas(shard: Shard, queue: KaiQueue, state: ShardState) -> dict[FlavorResource, int]:
     """The own quota of a queue; one without bounds is all there is."""
     return {
         (shard.pool.key, RESOURCES[dimension]): int(whole)
         if terms.quota == UNLIMITED
         else int(max(Fraction(0), terms.quota))
-        for dimension, whole in zip(DIMENSIONS, world.total, strict=True)
+        for dimension, whole in zip(DIMENSIONS, state.total, strict=True)
         for terms in [queue.terms[dimension]]
     }
 
 
-class _Cast:
-    """The workloads of a scenario in their parts: who runs, who waits, who is barred; and what is wrong."""
+class _GangBuilder:
+    """The workloads of a scenario in their parts: who runs, who waits, who is rejected; and what is wrong."""
 
-    def __init__(self, cluster: Cluster, shard: Shard, world: World) -> None:
+    def __init__(self, cluster: Cluster, shard: Shard, state: ShardState) -> None:
         self._cluster = cluster
         self._shard = shard
-        self._floor = Floor(world.nodes, world.nodes)
+        self._floor = Floor(state.nodes, state.nodes)
         self.held: list[Held] = []
-        self.waiting: list[Gang] = []
+        self.waiting: list[SimulatedGang] = []
         self.flavors: dict[str, Flavors] = {}
-        self.barred: list[Barred] = []
+        self.rejected: list[RejectedWorkload] = []
         self.faults: list[str] = []
 
     @property
-    def gangs(self) -> list[Gang]:
+    def gangs(self) -> list[SimulatedGang]:
         """All workloads that take part."""
         return [*(held.gang for held in self.held), *self.waiting]
 
-    def add(self, actor: Actor) -> None:
+    def add(self, actor: ScenarioWorkload) -> None:
         """Adds a workload."""
         queue, priority = _queue_name(self._cluster, actor), self._priority(actor)
         if queue is None:
@@ -168,7 +168,7 @@ class _Cast:
             return
         why = self._why_barred(queue)
         if why is not None:
-            self.barred.append(Barred(actor.name, queue, "QueueDoesNotExist", why))
+            self.rejected.append(RejectedWorkload(actor.name, queue, "QueueDoesNotExist", why))
             return
         gang = self._gang(actor, queue, priority)
         pod_sets = actor.workload.pod_sets
@@ -185,11 +185,11 @@ class _Cast:
             else:
                 self.held.append(Held(gang, nodes, actor.admitted.at))
 
-    def _gang(self, actor: Actor, queue: str, priority: int) -> Gang:
+    def _gang(self, actor: ScenarioWorkload, queue: str, priority: int) -> SimulatedGang:
         job = job_of(self._cluster, actor.workload)
         stays = job.is_preemptible if job is not None and actor.priority is None else None
         pods = [_pod(p.template) for p in actor.workload.pod_sets for _ in range(p.count * actor.workload.groups)]
-        return Gang(
+        return SimulatedGang(
             name=actor.name,
             queue=queue,
             pods=tuple(pods),
@@ -209,7 +209,7 @@ class _Cast:
             return f"the parent of {path[-1].name} was not read"
         return f"the queues above {queue} form a cycle" if path[-1].parent else None
 
-    def _priority(self, actor: Actor) -> int | None:
+    def _priority(self, actor: ScenarioWorkload) -> int | None:
         if actor.priority is not None:
             return actor.priority
         if actor.priority_class is not None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kueue.simulation.workload import Job
 
 
-class Barred(Value):
+class RejectedWorkload(Value):
     """A workload that the scheduler never sees, and why."""
 
     workload: str
@@ -40,7 +40,7 @@ class Simulated(Value):
     quotas: dict[str, dict[FlavorResource, int]]
     timeline: Timeline
     jobs: tuple[Job, ...]
-    barred: tuple[Barred, ...]
+    rejected: tuple[RejectedWorkload, ...]
     not_simulated: tuple[str, ...]
     names_reasons: bool = True
     shares: tuple[ShareStep, ...] = ()

@@ -39,7 +39,7 @@ class Wait(Value):
     end: int | None
 
 
-class Lane(Value):
+class SimulatedQueue(Value):
     """One queue: `steps` count accelerators, or milli-cpu where the queue has none (`resource` names which).
 
     `device_hours` are accelerator hours, `waited` the seconds of all its workloads together.
@@ -54,7 +54,7 @@ class Lane(Value):
     preempted: int
 
 
-def lanes(run: Simulated) -> tuple[Lane, ...]:
+def simulated_queues(run: Simulated) -> tuple[SimulatedQueue, ...]:
     """One lane for each queue that has workloads in the scenario, in order of name."""
     jobs: dict[str, list[Job]] = {}
     for job in run.jobs:
@@ -79,14 +79,14 @@ def waits(jobs: Iterable[Job], spans: Iterable[Span], start: int) -> list[Wait]:
     return [*found, *(Wait(by_name[name], at, None) for name, at in since.items())]
 
 
-def _lane(run: Simulated, name: str, jobs: list[Job], spans: list[Span]) -> Lane:
+def _lane(run: Simulated, name: str, jobs: list[Job], spans: list[Span]) -> SimulatedQueue:
     start, end = run.timeline.start, run.timeline.end
     cells = run.quotas[name]
     resources = sorted({r for _, r in cells if is_compute(r)}) or ["cpu"]
     waiting = waits(jobs, spans, start)
     lengths = [(end if w.end is None else w.end) - w.start for w in waiting]
     held = sum(_devices(span) * ((end if span.end is None else span.end) - max(start, span.start)) for span in spans)
-    return Lane(
+    return SimulatedQueue(
         queue=name,
         resource=resources[0],
         steps=_steps(start, cells, set(resources), spans, waiting),

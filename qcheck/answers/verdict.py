@@ -16,7 +16,7 @@ class Verdict(Value):
 
     `runs` is False where it is never admitted, held, or can never be placed; None where that cannot be told. `witness`
     places every pod of one that runs. `reasons`: why not, or why it cannot be told; empty where it runs. `change`: the
-    smallest change that was found to make it run, where one was looked for. `is_passage`: not Kueue decides, but the
+    smallest change that was found to make it run, where one was looked for. `is_start_decision`: not Kueue decides, but the
     scheduler that starts the pods.
     """
 
@@ -25,7 +25,7 @@ class Verdict(Value):
     reasons: tuple[Reason, ...] = ()
     witness: tuple[Placed, ...] = ()
     change: str = ""
-    is_passage: bool = False
+    is_start_decision: bool = False
 
     @property
     def workload(self) -> Workload:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from qcheck.answers.simulated import Simulated
 
 
-class Fate(Value):
+class WorkloadOutcome(Value):
     """What becomes of one workload.
 
     `started` is the second of its first admission in the run; None if there is none, as for one that holds quota from the
@@ -21,15 +21,15 @@ class Fate(Value):
     waits: bool
 
 
-class FateChange(Value):
-    """A workload that fares differently; a side is None where the workload is barred or its queue is not there."""
+class OutcomeChange(Value):
+    """A workload that fares differently; a side is None where the workload is rejected or its queue is not there."""
 
     workload: str
-    before: Fate | None
-    after: Fate | None
+    before: WorkloadOutcome | None
+    after: WorkloadOutcome | None
 
 
-def fates(run: Simulated) -> dict[str, Fate]:
+def workload_outcomes(run: Simulated) -> dict[str, WorkloadOutcome]:
     """Every workload of a run, by name."""
     spans = run.timeline.spans
     preempted: dict[str, int] = {}
@@ -41,13 +41,13 @@ def fates(run: Simulated) -> dict[str, Fate]:
             started[name] = min(span.start, started.get(name, span.start))
     waiting = {w.job.name for w in run.timeline.waiting}
     return {
-        job.name: Fate(job.queue, started.get(job.name), preempted.get(job.name, 0), job.name in waiting)
+        job.name: WorkloadOutcome(job.queue, started.get(job.name), preempted.get(job.name, 0), job.name in waiting)
         for job in run.jobs
     }
 
 
-def fate_changes(before: Simulated, after: Simulated) -> tuple[FateChange, ...]:
+def outcome_changes(before: Simulated, after: Simulated) -> tuple[OutcomeChange, ...]:
     """The workloads that fare differently, in order of name."""
-    old, new = fates(before), fates(after)
+    old, new = workload_outcomes(before), workload_outcomes(after)
     names = sorted(old.keys() | new.keys())
-    return tuple(FateChange(n, old.get(n), new.get(n)) for n in names if old.get(n) != new.get(n))
+    return tuple(OutcomeChange(n, old.get(n), new.get(n)) for n in names if old.get(n) != new.get(n))

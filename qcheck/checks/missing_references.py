@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.place import Place
 
 
-class Use(Value):
+class Reference(Value):
     """A reference: the name, where it is written, and by whom."""
 
     name: str
@@ -22,15 +22,15 @@ class Use(Value):
     by: ObjectId
 
 
-def by_name(uses: Iterable[Use]) -> dict[str, list[Use]]:
+def by_name(uses: Iterable[Reference]) -> dict[str, list[Reference]]:
     """Uses of each name, in the order of the files."""
-    grouped: dict[str, list[Use]] = {}
+    grouped: dict[str, list[Reference]] = {}
     for use in uses:
         grouped.setdefault(use.name, []).append(use)
     return grouped
 
 
-def missing(cluster: Cluster, what: str, uses: list[Use], known: Iterable[str], consequence: str) -> Finding:
+def missing(cluster: Cluster, what: str, uses: list[Reference], known: Iterable[str], consequence: str) -> Finding:
     """One finding for all uses of a missing name: `what` is its kind, `consequence` what follows for its users."""
     first, *others = uses
     near = nearest(first.name, known)
@@ -45,7 +45,7 @@ def missing(cluster: Cluster, what: str, uses: list[Use], known: Iterable[str], 
     return found.with_data(missing=first.name, nearest=near, uses=len(uses))
 
 
-def users(uses: list[Use]) -> str:
+def users(uses: list[Reference]) -> str:
     """`Job team/train`, `Job team/train and 2 others`."""
     others = len(uses) - 1
     return str(uses[0].by) + (f" and {others} other{'s' * (others > 1)}" if others else "")

@@ -52,7 +52,7 @@ SCHEDULERS: dict[str, Callable[[Cluster], bool]] = {
 """Whether a cluster has anything to do with a scheduler that some rules are about."""
 
 
-class Outcome(Value):
+class RuleRun(Value):
     """What the rules said of one cluster."""
 
     findings: tuple[Finding, ...]
@@ -66,7 +66,7 @@ def run(
     params: Mapping[str, Params],
     catalogue: Mapping[str, Rule],
     change: ClusterChange | None = None,
-) -> Outcome:
+) -> RuleRun:
     """Applies `rules` in order. `params` holds settings by rule id; defaults come from the rule.
 
     Rules of the family `change` look at `change`, and are passed over without one.
@@ -92,7 +92,7 @@ def run(
             crashed.append(f"{each.id} {each.name} crashed: {type(error).__name__}: {error}")
             found, each = [_crash(cluster, each, error)], catalogue[CRASHED]
         findings.extend(_completed(f, each, cluster) for f in found)
-    return Outcome(tuple(findings), tuple(skipped), tuple(crashed))
+    return RuleRun(tuple(findings), tuple(skipped), tuple(crashed))
 
 
 def _completed(found: Finding, rule: Rule, cluster: Cluster) -> Finding:
@@ -139,7 +139,7 @@ def _crash(cluster: Cluster, rule: Rule, error: Exception) -> Finding:
 
 def _some_place(cluster: Cluster) -> Place:
     """Somewhere to show a crash: the first thing that was read."""
-    for things in (cluster.queues, cluster.all_objects(), cluster.pools, cluster.problems):
-        for thing in things:
-            return thing.place
+    for found in (cluster.queues, cluster.all_objects(), cluster.pools, cluster.problems):
+        for one in found:
+            return one.place
     raise ValueError("an empty cluster has nothing to check")

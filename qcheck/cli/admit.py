@@ -10,7 +10,7 @@ from qcheck import api
 from qcheck.cli.inputs import paths_for, running, settings_for
 from qcheck.cli.output import parse_outputs, write
 from qcheck.cli.shared_parameters import Busy, Clusters, ConfigFile, Format, Live, Verbose
-from qcheck.cli.terminal import Watch
+from qcheck.cli.terminal import ProgressReporter
 from qcheck.reports import admission as report
 
 FORMATS = {"text": report.render_text, "json": report.render_json}
@@ -47,7 +47,7 @@ def admit(
     outputs = parse_outputs(format or (), tuple(FORMATS))
     paths = into or []
     settings = settings_for(paths, config, cluster or (), live, near=workloads)
-    watch = Watch(verbose, quiet=False)
+    watch = ProgressReporter(verbose, quiet=False)
     watch.note(f"settings: {settings.path or 'none found'}")
     judged = api.admit(workloads, paths_for(paths, settings, live), settings, watch, running(live, watch), busy)
     watch.close()

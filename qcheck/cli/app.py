@@ -18,7 +18,7 @@ from typer.core import TyperCommand
 
 from qcheck import __version__
 from qcheck.cli.check import check
-from qcheck.cli.check_options import CHECK_OPTIONS, FLAG, LIVE, MANY, CheckOptions, Option
+from qcheck.cli.check_options import CHECK_OPTIONS, FLAG, LIVE, MANY, CheckOptions, CommandOption
 from qcheck.cli.completion import COMPLETIONS
 from qcheck.cli.shared_parameters import Paths
 from qcheck.cli.signals import COULD_NOT_JUDGE
@@ -131,14 +131,14 @@ def options_of_all(
     pass
 
 
-def _annotation(option: Option) -> Any:
+def _annotation(option: CommandOption) -> Any:
     if option.kind == FLAG:
         return bool
     one: Any = Literal[option.choices] if option.choices else str
     return GenericAlias(list, (one,)) if option.kind == MANY else one | None
 
 
-def _parameter(option: Option) -> Parameter:
+def _parameter(option: CommandOption) -> Parameter:
     declaration = typer.Option(
         *option.names,
         help=option.help,
@@ -152,7 +152,7 @@ def _parameter(option: Option) -> Parameter:
     return Parameter(option.field, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def from_table(run: Callable[[CheckOptions], int], table: Sequence[Option]) -> Callable[..., None]:
+def from_table(run: Callable[[CheckOptions], int], table: Sequence[CommandOption]) -> Callable[..., None]:
     """A command function whose parameters are PATHS and the options of `table`."""
     paths = Parameter("paths", Parameter.KEYWORD_ONLY, default=None, annotation=Paths)
     parameters = [paths, *map(_parameter, table)]

@@ -11,7 +11,7 @@ from qcheck.cli.inputs import audited, settings_for, stop_if_unjudged
 from qcheck.cli.output import Output, UsageError
 from qcheck.cli.output import write as to_file
 from qcheck.cli.shared_parameters import ConfigFile, Paths
-from qcheck.cli.terminal import Watch, say
+from qcheck.cli.terminal import ProgressReporter, say
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.baseline import prune_text, read_baseline, stale, write_text
 from qcheck.findings.result import BaselineError
@@ -80,7 +80,7 @@ def _read(file: str) -> Baseline:
 def _found(paths: Sequence[str], settings: Settings, file: str | None) -> Result:
     """What a run finds beside the baseline in `file`; what is wrong with the baseline itself (QC013) left out."""
     beside = None if file is None else os.path.relpath(file, settings.root)
-    watch = Watch(verbose=False, quiet=False)
+    watch = ProgressReporter(verbose=False, quiet=False)
     rules = replace(settings.rules, ignore=(*settings.rules.ignore, "baseline-stale"))
     result = audited(paths, replace(settings, baseline=beside, rules=rules), watch)
     watch.close()

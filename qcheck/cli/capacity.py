@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.cli.inputs import paths_for, running, settings_for, stop_if_unjudged
 from qcheck.cli.output import parse_outputs, write
 from qcheck.cli.shared_parameters import Clusters, ConfigFile, Format, Live, Paths, Verbose
-from qcheck.cli.terminal import Watch
+from qcheck.cli.terminal import ProgressReporter
 from qcheck.pipeline.gather import gather
 from qcheck.reports import capacity as report
 
@@ -26,7 +26,7 @@ def capacity(
     """
     outputs = parse_outputs(format or (), tuple(FORMATS))
     settings = settings_for(paths or (), config, cluster or (), live)
-    watch = Watch(verbose, quiet=False)
+    watch = ProgressReporter(verbose, quiet=False)
     watch.note(f"settings: {settings.path or 'none found'}")
     gathered = gather(paths_for(paths or (), settings, live), settings, watch, live=running(live, watch))
     watch("report", 0, 0)

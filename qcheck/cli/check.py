@@ -7,7 +7,7 @@ import sys
 
 from qcheck.cli.inputs import audited, check_rules, paths_for, running, settings_for, words
 from qcheck.cli.output import STDOUT, Output, UsageError, parse_outputs, to_stdout, write
-from qcheck.cli.terminal import Watch, annotate, complain, is_on_github, say, wants_color
+from qcheck.cli.terminal import ProgressReporter, annotate, complain, is_on_github, say, wants_color
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.result import View
 from qcheck.reports import FORMATS, render, text
@@ -28,7 +28,7 @@ def check(options: CheckOptions) -> int:
         raise UsageError("--live cannot be combined with --since, --fix or --diff")
     outputs = parse_outputs(options.format, FORMATS)
     settings = _settings(options)
-    watch = Watch(options.verbose, options.quiet)
+    watch = ProgressReporter(options.verbose, options.quiet)
     watch.note(f"settings: {settings.path or 'none found'}")
     if options.diff:
         return _show_fixes(options, settings, watch)
@@ -46,7 +46,7 @@ def check(options: CheckOptions) -> int:
     return 0 if options.exit_zero and result.exit_code == 1 else result.exit_code
 
 
-def _result(options: CheckOptions, settings: Settings, watch: Watch) -> Result:
+def _result(options: CheckOptions, settings: Settings, watch: ProgressReporter) -> Result:
     """The result for the files as they are, or with the values that were asked about. Raises `UsageError`."""
     if not options.set and not options.add_nodes:
         return audited(options.paths, settings, watch, options.since, options.live)
@@ -61,7 +61,7 @@ def _result(options: CheckOptions, settings: Settings, watch: Watch) -> Result:
         raise UsageError(str(error)) from None
 
 
-def _show_fixes(options: CheckOptions, settings: Settings, watch: Watch) -> int:
+def _show_fixes(options: CheckOptions, settings: Settings, watch: ProgressReporter) -> int:
     """Writes a diff of what could be rewritten; 1 if there is something."""
     from qcheck.pipeline import fix  # 0.7 ms
 
@@ -71,7 +71,7 @@ def _show_fixes(options: CheckOptions, settings: Settings, watch: Watch) -> int:
     return 1 if found and not options.exit_zero else 0
 
 
-def _fix(options: CheckOptions, settings: Settings, watch: Watch) -> None:
+def _fix(options: CheckOptions, settings: Settings, watch: ProgressReporter) -> None:
     """Rewrites the files, and says which. Raises `UsageError` where one cannot be written.
 
     Again and again, as fixes that touch the same text wait for each other, and identical copies are found one by one.

@@ -13,7 +13,7 @@ COLORS = ("auto", "always", "never")
 FLAG, ONE, MANY, MAYBE = "flag", "one", "many", "maybe"
 
 
-class Option(Value):
+class CommandOption(Value):
     """One option. `kind` is FLAG (no value), ONE (the last value counts), MANY (each value counts) or MAYBE (a value only
     after `=`, "" without one)."""
 
@@ -60,20 +60,20 @@ class CheckOptions(Value):
 
 
 OUTPUT, VERDICT, FIXES = "Output", "Verdict", "Fixes"
-CONFIG = Option(("--config",), ONE, "Settings file; default: the nearest one above the first path.", "FILE")
-CLUSTER = Option(("--cluster",), MANY, "Only this cluster of the settings; may be repeated.", "NAME")
-RENDER = Option(
+CONFIG = CommandOption(("--config",), ONE, "Settings file; default: the nearest one above the first path.", "FILE")
+CLUSTER = CommandOption(("--cluster",), MANY, "Only this cluster of the settings; may be repeated.", "NAME")
+RENDER = CommandOption(
     ("--render",), FLAG, "Render every kustomization root and chart found, with the kustomize and helm on PATH."
 )
-FORMAT = Option(
+FORMAT = CommandOption(
     ("--format", "-f"),
     MANY,
     "Report format, written to standard output or FILE; may be repeated.",
     "FMT[=FILE]",
     panel=OUTPUT,
 )
-LIVE = Option(("--live",), MAYBE, "Read a running cluster through kubectl; with PATHS, read both.", "[=CONTEXT]")
-COLOR = Option(
+LIVE = CommandOption(("--live",), MAYBE, "Read a running cluster through kubectl; with PATHS, read both.", "[=CONTEXT]")
+COLOR = CommandOption(
     names=("--color",),
     kind=ONE,
     help="Use colours: auto (on terminals), always or never.",
@@ -82,10 +82,10 @@ COLOR = Option(
     default="auto",
     panel=OUTPUT,
 )
-QUIET = Option(
+QUIET = CommandOption(
     ("--quiet", "-q"), FLAG, "Hide the summary and progress; still report what could not be judged.", panel=OUTPUT
 )
-VERBOSE = Option(
+VERBOSE = CommandOption(
     ("--verbose", "-v"), FLAG, "Print the settings file and the time per stage on standard error.", panel=OUTPUT
 )
 
@@ -98,7 +98,7 @@ CHECK_OPTIONS = (
     COLOR,
     QUIET,
     VERBOSE,
-    Option(
+    CommandOption(
         names=("--min-severity",),
         kind=ONE,
         help="Lowest severity to show; hidden findings still count.",
@@ -107,9 +107,9 @@ CHECK_OPTIONS = (
         default="note",
         panel=OUTPUT,
     ),
-    Option(("--statistics",), FLAG, "Add counts by rule at the end.", panel=OUTPUT),
-    Option(("--all",), FLAG, "Also show findings that follow from others.", panel=OUTPUT),
-    Option(
+    CommandOption(("--statistics",), FLAG, "Add counts by rule at the end.", panel=OUTPUT),
+    CommandOption(("--all",), FLAG, "Also show findings that follow from others.", panel=OUTPUT),
+    CommandOption(
         names=("--fail-on",),
         kind=ONE,
         help="Lowest severity that gives exit code 1.",
@@ -118,36 +118,40 @@ CHECK_OPTIONS = (
         default="error",
         panel=VERDICT,
     ),
-    Option(
+    CommandOption(
         ("--select",),
         MANY,
         "Check only these rules: id, name or prefix such as QC1; may be repeated.",
         "RULE",
         panel=VERDICT,
     ),
-    Option(("--ignore",), MANY, "Skip these rules; may be repeated.", "RULE", panel=VERDICT),
-    Option(("--baseline",), ONE, "Accept the findings in this file.", "FILE", panel=VERDICT),
-    Option(("--since",), ONE, "Fail only on findings that are new or worse since this revision.", "REV", panel=VERDICT),
-    Option(("--strict",), FLAG, "Fail on warnings and on rules that could not be judged.", panel=VERDICT),
-    Option(("--exit-zero",), FLAG, "Exit 0 even with findings; code 2 is unaffected.", panel=VERDICT),
-    Option(
+    CommandOption(("--ignore",), MANY, "Skip these rules; may be repeated.", "RULE", panel=VERDICT),
+    CommandOption(("--baseline",), ONE, "Accept the findings in this file.", "FILE", panel=VERDICT),
+    CommandOption(
+        ("--since",), ONE, "Fail only on findings that are new or worse since this revision.", "REV", panel=VERDICT
+    ),
+    CommandOption(("--strict",), FLAG, "Fail on warnings and on rules that could not be judged.", panel=VERDICT),
+    CommandOption(("--exit-zero",), FLAG, "Exit 0 even with findings; code 2 is unaffected.", panel=VERDICT),
+    CommandOption(
         ("--fix",), FLAG, "Rewrite old API versions, renamed fields and quantities in place, then check.", panel=FIXES
     ),
-    Option(
+    CommandOption(
         names=("--set",),
         kind=MANY,
         help="Check as if this quota were N; writes nothing; may be repeated.",
         metavar="POOL/QUEUE/RESOURCE=N",
         panel=VERDICT,
     ),
-    Option(
+    CommandOption(
         names=("--add-nodes",),
         kind=MANY,
         help="Check as if this node pool had N more nodes; writes nothing; may be repeated.",
         metavar="POOL=N",
         panel=VERDICT,
     ),
-    Option(("--diff",), FLAG, "Show what --fix would rewrite, without writing; exit 1 if anything.", panel=FIXES),
+    CommandOption(
+        ("--diff",), FLAG, "Show what --fix would rewrite, without writing; exit 1 if anything.", panel=FIXES
+    ),
 )
 
 

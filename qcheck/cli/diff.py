@@ -11,7 +11,7 @@ from qcheck.answers.finding_changes import Comparison
 from qcheck.cli.inputs import paths_for, settings_for
 from qcheck.cli.output import STDOUT, Output, UsageError, parse_outputs, write
 from qcheck.cli.shared_parameters import Clusters, ConfigFile, Format, Verbose
-from qcheck.cli.terminal import Watch, wants_color
+from qcheck.cli.terminal import ProgressReporter, wants_color
 from qcheck.findings.result import BaselineError
 from qcheck.pipeline.diff import compare, sides
 from qcheck.reports import diff as report
@@ -40,7 +40,7 @@ def diff(
     """
     outputs = parse_outputs(format or (), tuple(RENDERERS))
     settings = settings_for(within or (), config, cluster or ())
-    watch = Watch(verbose, quiet=False)
+    watch = ProgressReporter(verbose, quiet=False)
     watch.note(f"settings: {settings.path or 'none found'}")
     try:
         comparison = compare(*sides(base, head, paths_for(within or (), settings), settings), watch)

@@ -10,7 +10,7 @@ import typer
 from qcheck.cli.inputs import stop_if_unjudged
 from qcheck.cli.output import STDOUT, Output, UsageError, write
 from qcheck.cli.shared_parameters import Paths
-from qcheck.cli.terminal import Watch, say
+from qcheck.cli.terminal import ProgressReporter, say
 from qcheck.pipeline.environments import proposed
 from qcheck.pipeline.gather import gather
 from qcheck.settings import Settings
@@ -32,7 +32,7 @@ def init(
     """
     if os.path.exists(output) and not force:
         raise UsageError(f"{output} already exists", "Use --force to overwrite it, or --output - to print.")
-    watch = Watch(verbose=False, quiet=False)
+    watch = ProgressReporter(verbose=False, quiet=False)
     gathered = gather(tuple(paths or ()) or (".",), Settings(), watch)
     cluster = gathered.clusters[0]
     clusters = proposed(gathered.loaded, cluster.problems)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.cli.inputs import paths_for, settings_for, stop_if_unjudged
 from qcheck.cli.output import parse_outputs, write
-from qcheck.cli.terminal import Watch
+from qcheck.cli.terminal import ProgressReporter
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.pipeline.gather import gather
 from qcheck.reports import preemption as report
@@ -26,7 +26,7 @@ def explain_preemption(
 ) -> None:
     outputs = parse_outputs(formats, tuple(FORMATS))
     settings = settings_for(paths, config, clusters)
-    watch = Watch(False, quiet=False)
+    watch = ProgressReporter(False, quiet=False)
     gathered = gather(paths_for(paths, settings), settings, watch)
     watch("report", 0, 0)
     matrices = [preemption_matrix(c) for c in gathered.clusters]

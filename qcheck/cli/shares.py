@@ -10,7 +10,7 @@ from qcheck.answers.question import QuestionError
 from qcheck.cli.inputs import paths_for, running, settings_for, stop_if_unjudged, words
 from qcheck.cli.output import UsageError, parse_outputs, write
 from qcheck.cli.shared_parameters import Clusters, ConfigFile, Format, Live, Paths, Verbose
-from qcheck.cli.terminal import Watch
+from qcheck.cli.terminal import ProgressReporter
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.pipeline.gather import gather
 from qcheck.pipeline.shares import divide
@@ -58,7 +58,7 @@ def shares(
     if busy and not words(busy):
         raise UsageError("--busy names no queue")
     settings = settings_for(paths or (), config, cluster or (), live)
-    watch = Watch(verbose, quiet=False)
+    watch = ProgressReporter(verbose, quiet=False)
     watch.note(f"settings: {settings.path or 'none found'}")
     gathered = gather(paths_for(paths or (), settings, live), settings, watch, live=running(live, watch))
     try:

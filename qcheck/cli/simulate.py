@@ -11,7 +11,7 @@ from qcheck.cli.admit import In
 from qcheck.cli.inputs import paths_for, running, settings_for
 from qcheck.cli.output import UsageError, parse_outputs, write
 from qcheck.cli.shared_parameters import Busy, Clusters, ConfigFile, Format, Live, Verbose
-from qcheck.cli.terminal import Watch
+from qcheck.cli.terminal import ProgressReporter
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.pipeline.simulate import run_change, run_scenario
 from qcheck.reports import simulation as report
@@ -71,7 +71,7 @@ def simulate(
         raise UsageError("--compare reads two revisions of the files and cannot be combined with --live")
     outputs = parse_outputs(format or (), tuple(FORMATS if compare is None else COMPARISONS))
     settings = settings_for(into or (), config, cluster or (), live, near=[scenario])
-    watch = Watch(verbose, quiet=False)
+    watch = ProgressReporter(verbose, quiet=False)
     watch.note(f"settings: {settings.path or 'none found'}")
     paths = paths_for(into or [], settings, live)
     try:

@@ -8,7 +8,7 @@ import typer
 
 from qcheck.cli.output import STDOUT, Output, UsageError, write
 from qcheck.cli.shared_parameters import Live, Verbose
-from qcheck.cli.terminal import Watch
+from qcheck.cli.terminal import ProgressReporter
 from qcheck.pipeline.live import read_live, snapshot_text
 
 OutputFile = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="File to write; - is standard output.")]
@@ -23,7 +23,7 @@ def snapshot(live: Live = None, output: OutputFile = STDOUT, redact: Redact = Fa
     """
     if live is None:
         raise UsageError("a snapshot needs a running cluster", "Pass --live, or --live=CONTEXT.")
-    watch = Watch(verbose, quiet=False)
+    watch = ProgressReporter(verbose, quiet=False)
     read = read_live(live, watch)
     watch.close()
     if read.objects:

@@ -11,7 +11,7 @@ from qcheck.answers.proposals import Headroom, Mode, Wishes
 from qcheck.cli.inputs import check_rules, paths_for, settings_for, stop_if_unjudged, words
 from qcheck.cli.output import UsageError, parse_outputs, write
 from qcheck.cli.shared_parameters import Clusters, ConfigFile, Format, Paths, Verbose
-from qcheck.cli.terminal import Watch, say
+from qcheck.cli.terminal import ProgressReporter, say
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.pipeline.gather import collect
 from qcheck.pipeline.suggest import Workshop, kept_places
@@ -70,7 +70,7 @@ def suggest(
     settings = settings_for(paths or (), config, cluster or ())
     named = words(rules or ())
     check_rules(named, "--rules")
-    watch = Watch(verbose, quiet=False)
+    watch = ProgressReporter(verbose, quiet=False)
     read = collect(paths_for(paths or (), settings), settings, watch)
     wishes = Wishes(
         mode=mode,

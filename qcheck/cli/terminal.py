@@ -96,7 +96,7 @@ def is_animated() -> bool:
     return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "")
 
 
-class Watch:
+class ProgressReporter:
     """Watches a run: progress on a terminal once it takes longer than a moment, times per stage for `--verbose`."""
 
     PATIENCE = 0.7

@@ -109,7 +109,7 @@ def _place(rows: tuple[Starts, ...], taken: int) -> bool:
     return False
 
 
-def told(profile: str, table: Mapping[str, Starts]) -> str:
+def placement_text(profile: str, table: Mapping[str, Starts]) -> str:
     """`3g.20gb takes 4 memory slices from 0 or 4`."""
     plain = profile.partition("+")[0]
     if plain not in table:

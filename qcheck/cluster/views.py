@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     P = ParamSpec("P")
 
 
-class Same:
+class ByIdentity:
     """A key that stands for one object: equal only for the very same one, which it keeps alive."""
 
     __slots__ = ("value",)
@@ -31,10 +31,10 @@ class Same:
         return id(self.value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and self.value is other.value
+        return isinstance(other, ByIdentity) and self.value is other.value
 
 
-def kept(cluster: Cluster, by: object) -> dict[Hashable, Any]:
+def cache_of(cluster: Cluster, by: object) -> dict[Hashable, Any]:
     """Return what the function `by` keeps about a cluster: for answers that only some of its questions share."""
     found: dict[Hashable, Any] = cluster.views.setdefault(by, {})
     return found
@@ -62,8 +62,8 @@ def answered_once(make: Callable[Concatenate[Cluster, P], T]) -> Callable[Concat
 
     @wraps(make)
     def ask(cluster: Cluster, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        answers = kept(cluster, make)
-        key: Hashable = tuple([Same(a) if isinstance(a, Value) else a for a in args])
+        answers = cache_of(cluster, make)
+        key: Hashable = tuple([ByIdentity(a) if isinstance(a, Value) else a for a in args])
         if key not in answers:
             answers[key] = make(cluster, *args, **kwargs)
         found: T = answers[key]

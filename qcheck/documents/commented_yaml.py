@@ -18,7 +18,7 @@ WIDTH = 100
 PLAIN = re.compile(r"[A-Za-z][\w./*-]*")
 
 
-class Entry:
+class YamlEntry:
     """A key of the top level: its value, the comment lines above it, and the comment beside it.
 
     In the value, mappings are blocks; what is inside a list is written on one line. An empty line above stays empty.
@@ -33,7 +33,7 @@ class Entry:
         self.beside = beside
 
 
-def to_yaml(entries: Iterable[Entry]) -> str:
+def to_yaml(entries: Iterable[YamlEntry]) -> str:
     """The text of a document, which `documents.load` reads back as the same values."""
     document = CommentedMap()
     for entry in entries:

@@ -37,7 +37,7 @@ class Composed:
         self.repeated = repeated
 
 
-class Refused(Exception):
+class RefusedText(Exception):
     """Text that libyaml, the API server's reader or a limit refuses: where, and what led to it as captioned spans.
 
     All offsets are those of the file.

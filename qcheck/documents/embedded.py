@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from qcheck.documents import limits
-from qcheck.documents.composed import Refused
+from qcheck.documents.composed import RefusedText
 from qcheck.documents.document import Document
 from qcheck.documents.text import Text
 
@@ -25,7 +25,7 @@ class NotYaml(ValueError):
     """The scalar holds no YAML; the message says why."""
 
 
-class Inside(Document):
+class EmbeddedDocument(Document):
     """A document of which no more is known than the scalar that holds it."""
 
     __slots__ = ("_holder", "_route")
@@ -56,6 +56,6 @@ def embedded(holder: Document, route: Route, value: str, limit: limits.Limits = 
             return Document(
                 spot.text, holder.index, composed.data, composed.start, composed.where, holder.rendered_from
             )
-        return Inside(holder, route, events.compose(value, 0, limit))
-    except Refused as error:
+        return EmbeddedDocument(holder, route, events.compose(value, 0, limit))
+    except RefusedText as error:
         raise NotYaml(" ".join(str(error).split())) from None

@@ -20,7 +20,7 @@ from ruamel.yaml.events import (
 )
 
 from qcheck.documents import scalars
-from qcheck.documents.composed import KEY_SHIFT, Composed, Refused
+from qcheck.documents.composed import KEY_SHIFT, Composed, RefusedText
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _used(parser: Any, use: Callable[[Callable[[], Any]], T]) -> T:
 
 
 def compose(text: str, base: int, limits: Limits) -> Composed:
-    """The first document of `text`, which is at offset `base` of its file. Raises `Refused`."""
+    """The first document of `text`, which is at offset `base` of its file. Raises `RefusedText`."""
     try:
         return from_events(text, lambda following: _composed(following, base, limits))
     except YAMLError as error:
@@ -104,16 +104,16 @@ def _composed(following: Callable[[], Any], base: int, limits: Limits) -> Compos
     return Composed(data, base + root.start_mark.index, composer.where, composer.repeated)
 
 
-def _malformed(error: Any, text: str, base: int) -> Refused:
+def _malformed(error: Any, text: str, base: int) -> RefusedText:
     """The parser's complaint in its own words, with places in the whole file."""
     mark, before = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
     if mark is None:
         at = base + len(text.encode("utf-8", "replace")[: getattr(error, "position", 0)].decode("utf-8", "ignore"))
-        return Refused("yaml-syntax", f"not valid YAML: {getattr(error, 'reason', error)}", at, at + 1)
+        return RefusedText("yaml-syntax", f"not valid YAML: {getattr(error, 'reason', error)}", at, at + 1)
     at = base + min(mark.index, max(len(text) - 1, 0))
     context = ((str(error.context), base + before.index, base + before.index + 1),) if before else ()
     message = f"not valid YAML: {error.problem}" + (f", {error.context}" if error.context else "")
-    return Refused("yaml-syntax", message, at, at + 1, context)
+    return RefusedText("yaml-syntax", message, at, at + 1, context)
 
 
 class _Composer:
@@ -265,8 +265,8 @@ class _Composer:
             where.update(self.where[id(source)])  # type: ignore[arg-type]
             merged.update(source)
 
-    def refused(self, event: Any, message: str, code: str = "yaml-syntax") -> Refused:
-        return Refused(code, message, self.base + event.start_mark.index, self.base + event.end_mark.index)
+    def refused(self, event: Any, message: str, code: str = "yaml-syntax") -> RefusedText:
+        return RefusedText(code, message, self.base + event.start_mark.index, self.base + event.end_mark.index)
 
 
 _OPEN = object()

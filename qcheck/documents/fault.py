@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from qcheck.documents.composed import Refused
+    from qcheck.documents.composed import RefusedText
     from qcheck.documents.text import Spot, Text
 
 
@@ -43,7 +43,7 @@ def over_limit(name: str, message: str, spot: Spot) -> Fault:
     )
 
 
-def refused(text: Text, refusal: Refused) -> Fault:
+def refused(text: Text, refusal: RefusedText) -> Fault:
     spot = text.spot(refusal.start, refusal.end)
     if refusal.code == "limit":
         return over_limit("aliases" if "aliases" in str(refusal) else "depth", str(refusal), spot)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from qcheck.documents.composed import KEY_SHIFT, Refused
+from qcheck.documents.composed import KEY_SHIFT, RefusedText
 from qcheck.documents.extent import closing
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 
 
-class Index:
+class JsonIndex:
     """Where the entries of a document's containers are written. Looks for those of one container when somebody asks."""
 
     __slots__ = ("_known", "_text")
@@ -78,7 +78,7 @@ def _end(text: str, at: int) -> int:
 def read(text: str, at: int, limits: Limits) -> tuple[object, int, list[tuple[str, int, int]]]:
     """The value at offset `at`, where it ends, and the keys written twice as (key, first offset, second offset).
 
-    Raises `Refused`.
+    Raises `RefusedText`.
     """
     repeats = False
 
@@ -91,13 +91,13 @@ def read(text: str, at: int, limits: Limits) -> tuple[object, int, list[tuple[st
     try:
         data, end = json.JSONDecoder(object_pairs_hook=pairs, parse_constant=_refuse_constant).raw_decode(text, at)
     except json.JSONDecodeError as error:
-        raise Refused("yaml-syntax", f"not valid JSON: {error.msg}", error.pos, error.pos + 1) from None
+        raise RefusedText("yaml-syntax", f"not valid JSON: {error.msg}", error.pos, error.pos + 1) from None
     except RecursionError:
-        raise Refused("limit", f"nested deeper than {limits.depth} levels", at, at + 1) from None
+        raise RefusedText("limit", f"nested deeper than {limits.depth} levels", at, at + 1) from None
     except ValueError as error:
-        raise Refused("yaml-syntax", f"not valid JSON: {error}", at, at + 1) from None
+        raise RefusedText("yaml-syntax", f"not valid JSON: {error}", at, at + 1) from None
     if _deeper(text[at:end] if end - at < len(text) else text, limits.depth):
-        raise Refused("limit", f"nested deeper than {limits.depth} levels", at, at + 1)
+        raise RefusedText("limit", f"nested deeper than {limits.depth} levels", at, at + 1)
     return data, end, list(_repeated(text, at)) if repeats else []
 
 

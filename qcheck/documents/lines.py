@@ -7,7 +7,7 @@ tab, an indent that does not fit - `compose` gives up and returns None, and `eve
 decides what is wrong with a document, and whatever it accepts must be exactly what `events` makes of it, to the last
 offset: that is its slow twin, and the tests compare the two on everything they have.
 
-Most documents are never pointed into, so places are not noted: `Index` finds those that somebody asks for.
+Most documents are never pointed into, so places are not noted: `LineIndex` finds those that somebody asks for.
 """
 
 from __future__ import annotations
@@ -80,10 +80,10 @@ def compose(text: str, start: int, end: int, depth: int) -> Composed | None:
         data = _follow(rows, depth)
     except _Unusual:
         return None
-    return first and Composed(data, first.end(), Index(text, begin, end), [])
+    return first and Composed(data, first.end(), LineIndex(text, begin, end), [])
 
 
-class Index:
+class LineIndex:
     """Where the entries of a document's containers are written. Looks for those of one container when somebody asks."""
 
     __slots__ = ("_known", "_text", "begin", "end")

@@ -6,7 +6,7 @@ import re
 
 from qcheck.documents import limits, lines
 from qcheck.documents.comments import comments
-from qcheck.documents.composed import Composed, Refused
+from qcheck.documents.composed import Composed, RefusedText
 from qcheck.documents.document import Document
 from qcheck.documents.fault import Fault, duplicate_key, over_limit, refused, template
 from qcheck.documents.text import NotText, Text, decode
@@ -121,12 +121,12 @@ def _load_json(loaded: Loaded, limit: limits.Limits, wanted: Wanted | None) -> N
     while at < len(text):
         try:
             data, end, repeated = json_text.read(text, at, limit)
-        except Refused as refusal:
+        except RefusedText as refusal:
             loaded.faults.append(refused(loaded.text, refusal))
             return
         _keep(
             loaded,
-            Document(loaded.text, len(loaded.documents) + loaded.passed_over, data, at, json_text.Index(text)),
+            Document(loaded.text, len(loaded.documents) + loaded.passed_over, data, at, json_text.JsonIndex(text)),
             repeated,
             wanted,
             text,
@@ -203,7 +203,7 @@ def _load_chunk(loaded: Loaded, index: int, start: int, end: int, limit: limits.
     chunk = text[start:end]
     try:
         composed = lines.compose(text, start, end, limit.depth) or _by_events(chunk, start, limit)
-    except Refused as refusal:
+    except RefusedText as refusal:
         if wanted is None or re.search(NAMED, chunk):
             loaded.faults.append(refused(loaded.text, refusal))
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from qcheck.documents import json_text, limits
-from qcheck.documents.composed import Refused
+from qcheck.documents.composed import RefusedText
 from qcheck.documents.document import Document
 from qcheck.documents.hcl import Block, Expression, HclError, parse
 from qcheck.documents.text import Text
@@ -75,9 +75,9 @@ def _parse(text: Text) -> JsonBlock:
     try:
         start = json_text.skip_space(text.text, 0)
         data = json_text.read(text.text, start, limits.DEFAULT)[0]
-    except Refused as refusal:
+    except RefusedText as refusal:
         raise HclError(str(refusal), refusal.start) from None
-    return JsonBlock("", (), Document(text, 0, data, start, json_text.Index(text.text)), (), data)
+    return JsonBlock("", (), Document(text, 0, data, start, json_text.JsonIndex(text.text)), (), data)
 
 
 def _counts(key: str) -> bool:

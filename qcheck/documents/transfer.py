@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.documents.document import Document
-from qcheck.documents.lines import Index
+from qcheck.documents.lines import LineIndex
 from qcheck.documents.load import Loaded, decoded
 
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ def as_plain(loaded: Loaded) -> Plain | None:
     documents = []
     for each in loaded.documents:
         where = each.where
-        if not isinstance(where, Index):
+        if not isinstance(where, LineIndex):
             return None
         documents.append((each.index, each.data, each.start, where.begin, where.end, each.rendered_from))
     return None if loaded.faults else (documents, loaded.passed_over, loaded.chunks)
@@ -29,6 +29,6 @@ def from_plain(told: Plain, source: bytes, path: str) -> Loaded:
     loaded, _ = decoded(source, path)
     documents, loaded.passed_over, loaded.chunks = told
     for index, data, start, begin, end, rendered_from in documents:
-        where = Index(loaded.text.text, begin, end)
+        where = LineIndex(loaded.text.text, begin, end)
         loaded.documents.append(Document(loaded.text, index, data, start, where, rendered_from))
     return loaded

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from qcheck.findings.result import Result
 
 
-class Entry(Value):
+class BaselineEntry(Value):
     """One accepted finding. `fingerprint` says which, `severity` and `amounts` how bad it was when it was accepted.
 
     The rest is for readers and for telling what was looked at. Files of earlier releases have no severity and no amounts.
@@ -53,9 +53,9 @@ class Baseline(Value):
     """The entries of a file by fingerprint, and the file's text for pointing into it."""
 
     text: Text
-    entries: dict[str, Entry]
+    entries: dict[str, BaselineEntry]
 
-    def place(self, entry: Entry) -> Place:
+    def place(self, entry: BaselineEntry) -> Place:
         start = self.text.text.find(entry.fingerprint)
         return Place(self.text.spot(start, start + len(entry.fingerprint)))
 
@@ -86,17 +86,17 @@ def read_baseline(path: str) -> Baseline:
     return Baseline(loaded.text, {e.fingerprint: e for e in entries})
 
 
-def _entry(document: Document, position: int, item: object) -> Entry:
+def _entry(document: Document, position: int, item: object) -> BaselineEntry:
     if not isinstance(item, dict) or not all(isinstance(item.get(f), str) for f in TEXTS):
         line = document.span(("findings", position))[0]
         raise BaselineError(f"{document.path}:{line}: findings[{position}] needs the texts {', '.join(TEXTS)}")
     severity, known = item.get("severity"), item.get("amounts")
     accepted = {str(key): n for key, n in known.items() if isinstance(n, int)} if isinstance(known, dict) else {}
     texts = {field: item[field] for field in TEXTS}
-    return Entry(**texts, severity=severity if severity in SEVERITIES else "", amounts=accepted)
+    return BaselineEntry(**texts, severity=severity if severity in SEVERITIES else "", amounts=accepted)
 
 
-def write_text(result: Result, kept: Iterable[Entry] = ()) -> str:
+def write_text(result: Result, kept: Iterable[BaselineEntry] = ()) -> str:
     """A baseline of everything shown or already accepted in `result`, and of `kept` entries."""
     return _text([*map(entry_of, apart((*result.findings, *result.baselined))), *kept])
 
@@ -107,11 +107,11 @@ def prune_text(baseline: Baseline, result: Result) -> str:
     return _text(e for e in baseline.entries.values() if e.fingerprint not in gone)
 
 
-def entry_of(found: Finding) -> Entry:
+def entry_of(found: Finding) -> BaselineEntry:
     place = found.primary
     rule = found.rule.id if found.rule else ""
     about = str(found.object) if found.object else ""
-    return Entry(
+    return BaselineEntry(
         fingerprint=found.fingerprint,
         rule=rule,
         cluster=found.cluster,
@@ -124,15 +124,15 @@ def entry_of(found: Finding) -> Entry:
     )
 
 
-def _text(entries: Iterable[Entry]) -> str:
+def _text(entries: Iterable[BaselineEntry]) -> str:
     import json
 
-    unique = {e.fingerprint: {f: getattr(e, f) for f in Entry.__fields__} for e in entries}
+    unique = {e.fingerprint: {f: getattr(e, f) for f in BaselineEntry.__fields__} for e in entries}
     findings = [unique[key] for key in sorted(unique)]
     return json.dumps({"schema": 1, "findings": findings}, indent=1) + "\n"
 
 
-def stale(baseline: Baseline, result: Result) -> list[Entry]:
+def stale(baseline: Baseline, result: Result) -> list[BaselineEntry]:
     """Entries that no longer occur. One whose rule or cluster was not judged, or whose file was not read, may still."""
     alive = {f.fingerprint for f in apart((*result.findings, *result.suppressed, *result.baselined))}
     skipped = {(s.rule.id, s.cluster) for s in result.inputs.skipped}

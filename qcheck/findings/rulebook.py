@@ -39,18 +39,18 @@ Families = Literal[
 ]
 
 
-class Part(BaseModel):
+class RulePart(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class Parameter(Part):
+class Parameter(RulePart):
     """A value that settings may change: `rules: {params: {QC311: {budget: 60s}}}`."""
 
     default: str | int | list[str]
     meaning: Sentence
 
 
-class RuleText(Part):
+class RuleText(RulePart):
     """One file of `rules/`. `examples` are cases below `fixtures/rules/<id>-<name>/`, shown in the documentation."""
 
     id: Annotated[str, Field(pattern=r"^QC\d{3}$")]

@@ -110,13 +110,13 @@ def _suppress(
     graded: list[Finding], inputs: Inputs, rules: Sequence[Rule], clusters: Sequence[Cluster], terms: SettleTerms
 ) -> tuple[list[Finding], tuple[Finding, ...]]:
     """What stays (with QC012 of suppressions that are wrong), and what is suppressed."""
-    wishes = read_suppressions(terms.markers, clusters, terms.catalogue, terms.today)
-    if not wishes:
+    suppressions = read_suppressions(terms.markers, clusters, terms.catalogue, terms.today)
+    if not suppressions:
         return graded, ()
-    covering = [[i for i, wish in enumerate(wishes) if wish.covers(f)] for f in graded]
+    covering = [[i for i, one in enumerate(suppressions) if one.covers(f)] for f in graded]
     used = {i for indexes in covering for i in indexes}
     judged = {r.id for r in rules} - {s.rule.id for s in inputs.skipped}
-    wrong = [f for each in problems(wishes, used, judged) for f in _in_clusters(each, clusters)]
+    wrong = [f for each in problems(suppressions, used, judged) for f in _in_clusters(each, clusters)]
     faults = _own(SUPPRESSION_PROBLEM, wrong, rules, terms)
     shown = [f for f, by in zip(graded, covering, strict=True) if not by]
     silenced = tuple(f for f, by in zip(graded, covering, strict=True) if by)

@@ -30,7 +30,7 @@ MEANT = "write `# qcheck: ignore[QC205] reason`, optionally with `until=2027-01-
 
 
 class Suppression(Value):
-    """A wish to silence `rules` (ids) for a reason, from a comment (`lines` of `place`'s file) or on an object.
+    """A request to suppress `rules` (ids) for a reason, from a comment (`lines` of `place`'s file) or on an object.
 
     `until` is an ISO date or ""; `wrong` says why it does not count, "" if it does.
     """
@@ -99,9 +99,9 @@ def _line_below(spot: Origin, line: int) -> int:
 
 
 def _of_annotations(cluster: Cluster, names: Mapping[str, str], today: str | None) -> Iterator[Suppression]:
-    things = [(o.place, o.id, o.annotations) for o in cluster.all_objects()]
+    objects = [(o.place, o.id, o.annotations) for o in cluster.all_objects()]
     pools = [(p.place, None, _annotations(p.place)) for p in cluster.pools]
-    for place, owner, notes in (*things, *pools):
+    for place, owner, notes in (*objects, *pools):
         for key, reason in notes.items():
             if key.startswith(ANNOTATION):
                 written = place.at("metadata", "annotations", key).key()

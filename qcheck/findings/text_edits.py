@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.document import Document
 from qcheck.documents.edits import Unsafe, change_of
-from qcheck.documents.embedded import Inside
+from qcheck.documents.embedded import EmbeddedDocument
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,7 +51,7 @@ def rewrite_of(fix: Fix) -> Rewrite | None:
 def _document_of(edit: Edit) -> Document | None:
     """Return the document that an edit changes; None where it is no part of a file that a person edits."""
     origin = edit.place.origin
-    is_file = isinstance(origin, Document) and not isinstance(origin, Inside) and origin.source is None
+    is_file = isinstance(origin, Document) and not isinstance(origin, EmbeddedDocument) and origin.source is None
     return origin if is_file and isinstance(origin, Document) and origin.has(edit.place.route) else None
 
 

@@ -1,4 +1,4 @@
-"""CEL rules of brought CustomResourceDefinitions, by a CEL library where one is installed (the extra `cel`)."""
+"""CEL rules of CustomResourceDefinitions among the inputs, by a CEL library where one is installed (the extra `cel`)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CelRule(Value):
         return "oldSelf" in self.expression
 
 
-class Judge:
+class CelEvaluator:
     """Evaluates rules, each compiled once."""
 
     def __init__(self) -> None:

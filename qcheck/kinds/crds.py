@@ -12,7 +12,7 @@ from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.kinds.cel import Judge
+from qcheck.kinds.cel import CelEvaluator
 from qcheck.kinds.decode import DEFINITIONS
 from qcheck.kinds.rewrite import with_fixes
 from qcheck.kinds.schema.catalogue import KUEUE, described
@@ -46,7 +46,7 @@ _validators: dict[int, tuple[Json, Draft202012Validator | None]] = {}
 """By the identity of the schema, which is kept so that the identity stays its own."""
 
 
-class Brought(Value):
+class CustomDefinition(Value):
     """One version of a kind: its structural schema, and where the definition stands."""
 
     key: Key
@@ -63,9 +63,9 @@ def is_definition(root: Cursor) -> bool:
     return root["kind"].text() == KIND and (root["apiVersion"].text() or "").startswith(f"{DEFINITIONS}/")
 
 
-def definitions(roots: Iterable[Cursor]) -> dict[Key, Brought]:
+def definitions(roots: Iterable[Cursor]) -> dict[Key, CustomDefinition]:
     """The served versions of all CustomResourceDefinitions, by group, version and kind."""
-    found: dict[Key, Brought] = {}
+    found: dict[Key, CustomDefinition] = {}
     for root in roots:
         if not is_definition(root):
             continue
@@ -74,25 +74,25 @@ def definitions(roots: Iterable[Cursor]) -> dict[Key, Brought]:
             schema, name = version["schema"]["openAPIV3Schema"], version["name"].text()
             if group and kind and name and isinstance(schema.data, dict) and version["served"].data is not False:
                 key = (group, name, kind)
-                found.setdefault(key, Brought(key, schema.data, Place(root.document, schema.route)))
+                found.setdefault(key, CustomDefinition(key, schema.data, Place(root.document, schema.route)))
     return found
 
 
-def replaces(brought: Brought, release: tuple[int, int]) -> bool:
+def replaces(definition: CustomDefinition, release: tuple[int, int]) -> bool:
     """Whether a definition is used instead of ours: for kinds of others, and for Kueue's where its fields differ."""
-    group, version, kind = brought.key
+    group, version, kind = definition.key
     ours = described(group, version, kind, release)
     if group != KUEUE or ours is None:
         return ours is None
     spec = ours.tree.children.get("spec")
     known = set(spec.children) if spec else set()
-    return set(_part(_below(brought.schema, "spec"), "properties")) != known
+    return set(_part(_below(definition.schema, "spec"), "properties")) != known
 
 
-def validate_brought(root: Cursor, brought: Brought, judge: Judge) -> Iterator[Problem]:
-    """What the API server would say to an object of a brought kind."""
+def validate_custom(root: Cursor, definition: CustomDefinition, judge: CelEvaluator) -> Iterator[Problem]:
+    """What the API server would say to an object of a kind that a CustomResourceDefinition among the inputs describes."""
     identity = object_id(root)
-    schema = brought.schema
+    schema = definition.schema
     data = defaulted(schema, pruned(schema, root.data))
     failures = [*_unknown(schema, root.data, ()), *_values(schema, data), *_lists(schema, data, ())]
     if not any(f.code == "api-rejected" for f in failures):
@@ -102,32 +102,32 @@ def validate_brought(root: Cursor, brought: Brought, judge: Judge) -> Iterator[P
         path = field_path(route)
         text = f"{path}: {failure.text}"
         if failure.code == "unknown-field":
-            text = f'unknown field "{path}": {brought.name} has no such field and drops it silently'
+            text = f'unknown field "{path}": {definition.name} has no such field and drops it silently'
         yield Problem(
             code=failure.code,
             place=Place(root.document, root.route + route, "", failure.on_key),
             message=text,
             help=f"Write {failure.near}." if failure.near else "",
             object=identity,
-            related=(brought.place.named("the schema of this kind"),),
+            related=(definition.place.named("the schema of this kind"),),
             data={"check": failure.check, "field": path},
         )
 
 
 def validate_all(roots: list[Cursor], target: Target) -> list[Problem]:
-    """`validate` for all objects, by brought definitions where there are some for their kinds."""
-    brought = {key: b for key, b in definitions(roots).items() if replaces(b, target.release)}
-    judge = Judge()
+    """`validate` for all objects, by CustomResourceDefinitions among the inputs where they describe their kinds."""
+    custom = {key: b for key, b in definitions(roots).items() if replaces(b, target.release)}
+    judge = CelEvaluator()
     problems: list[Problem] = []
     for root in roots:
         identity = object_id(root)
-        definition = brought.get((identity.group, identity.version, identity.kind))
+        definition = custom.get((identity.group, identity.version, identity.kind))
         if definition is None:
             problems += with_fixes(root, target, validate(root, target))
         else:
             quantities = [p for p in validate(root, target) if p.code.startswith("quantity")]
             problems += with_fixes(root, target, quantities)
-            problems += validate_brought(root, definition, judge)
+            problems += validate_custom(root, definition, judge)
     return problems
 
 
@@ -141,7 +141,7 @@ def unjudged(roots: list[Cursor], release: tuple[int, int]) -> list[tuple[str, s
                 found.append(
                     (each.place.origin.path, f"the schema of {each.name} is invalid: its objects were not checked")
                 )
-            why = Judge().unjudged(each.schema)
+            why = CelEvaluator().unjudged(each.schema)
             found += [(each.place.origin.path, f"a CEL rule of {each.name} was not judged: {w}") for w in why]
     return found
 

@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.nodes import NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.pool_context import World
+    from qcheck.nodepools.pool_context import PoolContext
 
 CLUSTER = ("container.cnrm.cloud.google.com", "ContainerCluster")
 
 
-def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
+def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
     """The pool; zones that it does not name are those of the cluster it refers to."""
     spec = Fields(root["spec"], camel=True)
     name = spec["resourceID"].text() or root["metadata"]["name"].text() or ""
-    cluster = world.find(CLUSTER[1], spec["clusterRef"]["name"].text())
+    cluster = context.find(CLUSTER[1], spec["clusterRef"]["name"].text())
     home = gke.home_of(Fields(cluster["spec"], camel=True)) if cluster is not None else None
-    yield gke.read_pool(spec, name, "Config Connector ContainerNodePool", home, world.own)
+    yield gke.read_pool(spec, name, "Config Connector ContainerNodePool", home, context.own)

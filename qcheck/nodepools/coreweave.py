@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools.figures import Count, Figures, unresolved_keys
-from qcheck.nodepools.pool import Draft, Types, finished, look_up
+from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
 from qcheck.nodepools.provider_labels import coreweave
 from qcheck.nodepools.scalars import place
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.nodes import NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.pool_context import World
+    from qcheck.nodepools.pool_context import PoolContext
 
 
-def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
+def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
     spec, name = root["spec"], root["metadata"]["name"].text() or ""
     figures, kind = Figures(), Figures()
     size = kind.text(spec["instanceType"])
-    types = look_up((size,), "coreweave", world.own) if size else Types((), "no instanceType is given")
+    types = look_up((size,), "coreweave", context.own) if size else PoolMachineTypes((), "no instanceType is given")
     yield finished(
-        Draft(
+        PoolDraft(
             name=name,
             format="CoreWeave NodePool",
             place=place(root),

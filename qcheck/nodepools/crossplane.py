@@ -12,30 +12,30 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.nodes import NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.pool_context import World
+    from qcheck.nodepools.pool_context import PoolContext
 
 HINT = "give qcheck the nodes"
 
 
-def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
+def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
     """The pool of an EKS NodeGroup (Upbound, ACK), a GKE NodePool or an AKS node pool."""
     group, kind = (root["apiVersion"].text() or "").partition("/")[0], root["kind"].text() or ""
     if group == "eks.services.k8s.aws":
         spec = Fields(root["spec"], camel=True)
         yield eks_group(
-            spec, spec.block("scaling_config"), _name(root, spec), "ACK Nodegroup", world.own, HINT, spec["taints"]
+            spec, spec.block("scaling_config"), _name(root, spec), "ACK Nodegroup", context.own, HINT, spec["taints"]
         )
         return
     spec = Fields(root["spec"]["forProvider"], camel=True)
     name, shown = _name(root, spec), f"Crossplane {kind}"
     if group.startswith("eks.aws."):
-        yield eks_group(spec, spec.block("scaling_config"), name, shown, world.own, HINT, spec["taint"])
+        yield eks_group(spec, spec.block("scaling_config"), name, shown, context.own, HINT, spec["taint"])
     elif group.startswith("container.gcp."):
-        cluster = world.find("Cluster", spec["clusterRef"]["name"].text())
+        cluster = context.find("Cluster", spec["clusterRef"]["name"].text())
         home = gke.home_of(Fields(cluster["spec"]["forProvider"], camel=True)) if cluster is not None else None
-        yield gke.read_pool(spec, name, shown, home, world.own)
+        yield gke.read_pool(spec, name, shown, home, context.own)
     else:
-        yield azure_pool(spec, name, shown, world.own, HINT)
+        yield azure_pool(spec, name, shown, context.own, HINT)
 
 
 def _name(root: Cursor, spec: Fields) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.nodes import LabelOrigin, Machine, NodePool
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools.figures import Count, Figures, unresolved_keys
-from qcheck.nodepools.pool import Draft, Types, finished, look_up
+from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
 from qcheck.nodepools.provider_labels import Provided, eks
 from qcheck.nodepools.scalars import place, written_taint
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.labels import Taint
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.pool_context import World
+    from qcheck.nodepools.pool_context import PoolContext
 
 EKSCTL = LabelOrigin("eksctl", before_boot=True)
 DEFAULT_TYPE = "m5.large"
@@ -22,11 +22,11 @@ GROUP_LABEL = "alpha.eksctl.io/nodegroup-name"
 HINT = "give qcheck the file as it is after substitution"
 
 
-def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
+def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
     cluster = root["metadata"]["name"].text() or ""
     for field, is_managed in (("managedNodeGroups", True), ("nodeGroups", False)):
         for group in root[field].items():
-            yield _pool(group, cluster, is_managed, world.own)
+            yield _pool(group, cluster, is_managed, context.own)
 
 
 def _pool(group: Cursor, cluster: str, is_managed: bool, own: Mapping[str, Machine]) -> NodePool:
@@ -40,7 +40,7 @@ def _pool(group: Cursor, cluster: str, is_managed: bool, own: Mapping[str, Machi
     labels, taints = figures.labels(group["labels"]), _taints(group["taints"], figures)
     types, at = _types(group, kind, own)
     return finished(
-        Draft(
+        PoolDraft(
             name=name,
             format="eksctl managed node group" if is_managed else "eksctl node group",
             place=place(group),
@@ -99,7 +99,7 @@ def _taints(at: Cursor, figures: Figures) -> tuple[Taint, ...]:
     return figures.taints(at)
 
 
-def _types(group: Cursor, figures: Figures, own: Mapping[str, Machine]) -> tuple[Types, Cursor]:
+def _types(group: Cursor, figures: Figures, own: Mapping[str, Machine]) -> tuple[PoolMachineTypes, Cursor]:
     """The machines and where their types are written; a doubt where a selector or a launch template decides."""
     mixed = group["instancesDistribution"]["instanceTypes"]
     for at in (group["instanceTypes"], mixed):
@@ -111,9 +111,9 @@ def _types(group: Cursor, figures: Figures, own: Mapping[str, Machine]) -> tuple
         return _known((name,) if name else (), figures, own), single
     for field in ("instanceSelector", "launchTemplate"):
         if group[field].exists:
-            return Types((), f"its machine types come from its {field}"), group[field]
+            return PoolMachineTypes((), f"its machine types come from its {field}"), group[field]
     return look_up((DEFAULT_TYPE,), "aws", own), group
 
 
-def _known(names: tuple[str, ...], figures: Figures, own: Mapping[str, Machine]) -> Types:
-    return Types() if figures.doubt is not None else look_up(names, "aws", own)
+def _known(names: tuple[str, ...], figures: Figures, own: Mapping[str, Machine]) -> PoolMachineTypes:
+    return PoolMachineTypes() if figures.doubt is not None else look_up(names, "aws", own)

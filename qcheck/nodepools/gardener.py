@@ -6,7 +6,7 @@ from __future__ import annotations
 from qcheck.cluster.nodes import Certainty, LabelOrigin, Machine
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools.figures import Count, Figures, unresolved_keys
-from qcheck.nodepools.pool import Draft, Types, finished, look_up
+from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
 from qcheck.nodepools.provider_labels import Provided
 from qcheck.nodepools.scalars import amounts, place, texts
 
@@ -15,29 +15,33 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.nodes import NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.pool_context import World
+    from qcheck.nodepools.pool_context import PoolContext
 
 GARDENER = LabelOrigin("Gardener", before_boot=True)
 LABEL = "worker.gardener.cloud/pool"
 PROVIDERS = {"aws": "aws", "gcp": "gcp", "azure": "azure", "oci": "oci"}
 
 
-def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
+def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
     """One pool for each worker group."""
     provider = root["spec"]["provider"]
     for worker in provider["workers"].items():
-        yield _pool(worker, PROVIDERS.get(provider["type"].text() or ""), root, world)
+        yield _pool(worker, PROVIDERS.get(provider["type"].text() or ""), root, context)
 
 
-def _pool(worker: Cursor, provider: str | None, root: Cursor, world: World) -> NodePool:
+def _pool(worker: Cursor, provider: str | None, root: Cursor, context: PoolContext) -> NodePool:
     figures, kind, bounds = Figures(), Figures(), Figures()
     name = figures.text(worker["name"]) or ""
     low, high = bounds.whole(worker["minimum"]), bounds.whole(worker["maximum"])
     at = worker["machine"]["type"]
     size = kind.text(at)
-    types = _of_profile(size, root, world) or look_up((size,), provider, world.own) if size else Types((), "no type")
+    types = (
+        _of_profile(size, root, context) or look_up((size,), provider, context.own)
+        if size
+        else PoolMachineTypes((), "no type")
+    )
     return finished(
-        Draft(
+        PoolDraft(
             name=name,
             format="Gardener worker",
             place=place(worker),
@@ -63,16 +67,16 @@ def _pool(worker: Cursor, provider: str | None, root: Cursor, world: World) -> N
     )
 
 
-def _of_profile(name: str | None, root: Cursor, world: World) -> Types | None:
+def _of_profile(name: str | None, root: Cursor, context: PoolContext) -> PoolMachineTypes | None:
     """The machine as the CloudProfile has it, where that is among the files and says so."""
     reference = root["spec"]["cloudProfile"]["name"].text() or root["spec"]["cloudProfileName"].text()
-    profile = world.find("CloudProfile", reference)
+    profile = context.find("CloudProfile", reference)
     for each in profile["spec"]["machineTypes"].items() if profile is not None else ():
         if each["name"].text() == name:
             found = amounts(each)
             had = {"cpu": found.get("cpu"), "memory": found.get("memory"), "nvidia.com/gpu": found.get("gpu")}
             allocatable = {r: n for r, n in had.items() if n}
-            return Types(
+            return PoolMachineTypes(
                 (Machine(name, allocatable, dict.fromkeys(allocatable, Certainty.DECLARED), source="CloudProfile"),)
             )
     return None

@@ -15,7 +15,7 @@ from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.nodepools import machine_catalogue
 from qcheck.nodepools.figures import Count, Doubt, Figures, first_doubt, fixed, unresolved_keys, written_count
-from qcheck.nodepools.pool import Draft, Types, finished, look_up
+from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
 from qcheck.nodepools.provider_labels import GKE_ACCELERATORS, MEGA, GkePool, gke
 from qcheck.nodepools.scalars import place
 
@@ -67,7 +67,7 @@ def read_pool(
     )
     at = config["machine_type"] if config["machine_type"].exists else fields.at
     return finished(
-        Draft(
+        PoolDraft(
             name=name,
             format=format,
             place=place(fields.at),
@@ -160,10 +160,10 @@ def _accelerator(config: Fields) -> Fields:
 
 def _machines(
     config: Fields, machine_type: str | None, figures: Figures, own: Mapping[str, Machine]
-) -> tuple[Types, str | None]:
+) -> tuple[PoolMachineTypes, str | None]:
     """The machine with what is attached to it, and the accelerator as GKE's label names it."""
     if machine_type is None:
-        return Types(), None
+        return PoolMachineTypes(), None
     types = look_up((machine_type,), "gcp", own)
     machine = types.first
     if machine is None:
@@ -178,7 +178,7 @@ def _machines(
             machine = _with_gpus(machine, number, label)
     elif attached.exists and not isinstance(attached.at.data, dict):
         figures.text(attached.at)
-    return Types((_cut(machine, config, label, figures),)), label
+    return PoolMachineTypes((_cut(machine, config, label, figures),)), label
 
 
 def accelerator_label(kind: MachineType | None) -> str | None:

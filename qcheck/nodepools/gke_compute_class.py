@@ -7,7 +7,7 @@ from qcheck.cluster.nodes import LabelOrigin
 from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools.figures import Count, Figures
-from qcheck.nodepools.pool import Draft, Types, finished, look_up
+from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
 from qcheck.nodepools.provider_labels import GKE, Provided
 from qcheck.nodepools.scalars import place
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.nodes import Machine, NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.pool_context import World
+    from qcheck.nodepools.pool_context import PoolContext
 
 LABEL = "cloud.google.com/compute-class"
 
 
-def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
+def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
     """One pool of whatever its priorities allow; none where it only orders pools that exist anyway."""
     spec, name = root["spec"], root["metadata"]["name"].text() or ""
     priorities = [p for p in spec["priorities"].items() if not p["nodepools"].exists]
     if not priorities:
         return
     figures = Figures()
-    types = _types(priorities, world.own)
+    types = _types(priorities, context.own)
     config = spec["nodePoolConfig"]
     labels, taints = {LABEL: name}, [Taint(LABEL, name)]
     accelerators = {p["gpu"]["type"].text() for p in priorities}
@@ -38,7 +38,7 @@ def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
             labels["cloud.google.com/gke-accelerator"] = accelerator
     own = Provided(GKE, labels, tuple(taints))
     yield finished(
-        Draft(
+        PoolDraft(
             name=name,
             format="GKE ComputeClass",
             place=place(root),
@@ -72,14 +72,14 @@ def _in_class(pool: NodePool, name: str) -> NodePool:
     return replace(pool, labels={**pool.labels, LABEL: name}, added={**pool.added, LABEL: origin})
 
 
-def _types(priorities: list[Cursor], own: Mapping[str, Machine]) -> Types:
+def _types(priorities: list[Cursor], own: Mapping[str, Machine]) -> PoolMachineTypes:
     """The machines of all priorities, if each names its type."""
     found = []
     for each in priorities:
         name = each["machineType"].text()
         if name is None:
             what = each["machineFamily"].text() or each["gpu"]["type"].text() or "its priorities"
-            return Types((), f"{what} leaves the machine type open")
+            return PoolMachineTypes((), f"{what} leaves the machine type open")
         types = look_up((name,), "gcp", own)
         if types.first is None:
             return types
@@ -88,4 +88,4 @@ def _types(priorities: list[Cursor], own: Mapping[str, Machine]) -> Types:
         if gpus:
             machine = replace(machine, allocatable={**machine.allocatable, GPU: gpus})
         found.append(machine)
-    return Types(tuple(found))
+    return PoolMachineTypes(tuple(found))

@@ -9,7 +9,7 @@ from qcheck.cluster.labels import Taint
 from qcheck.cluster.nodes import LabelOrigin
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools.figures import Count, Figures
-from qcheck.nodepools.pool import Draft, Types, finished, look_up
+from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
 from qcheck.nodepools.provider_labels import Provided
 from qcheck.nodepools.scalars import place
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.nodes import NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.pool_context import World
+    from qcheck.nodepools.pool_context import PoolContext
 
 HYPERPOD = LabelOrigin("SageMaker HyperPod", before_boot=True)
 AGENT = LabelOrigin("the HyperPod health agent", before_boot=False)
@@ -26,29 +26,29 @@ LABEL = "sagemaker.amazonaws.com/instance-group-name"
 TYPE = "AWS::SageMaker::Cluster"
 
 
-def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
+def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
     """The groups of a request, or of every HyperPod cluster of a CloudFormation template; none of anything else."""
     clusters = [root] if root["InstanceGroups"].exists else []
     clusters += [r["Properties"] for _, r in root["Resources"].mapping() if r["Type"].text() == TYPE]
     for cluster in clusters:
         for group in cluster["InstanceGroups"].items():
-            yield _pool(group, world)
+            yield _pool(group, context)
 
 
-def _pool(group: Cursor, world: World) -> NodePool:
+def _pool(group: Cursor, context: PoolContext) -> NodePool:
     figures, kind, bounds = Figures(), Figures(), Figures()
     name = figures.text(group["InstanceGroupName"]) or ""
     several = group["InstanceRequirements"]["InstanceTypes"]
     at = several if several.exists else group["InstanceType"]
     single = kind.text(at) if at is not several else None
     names = kind.texts(several) if at is several else (single,) if single else ()
-    types = look_up(names, "sagemaker-hyperpod", world.own) if kind.doubt is None else Types()
+    types = look_up(names, "sagemaker-hyperpod", context.own) if kind.doubt is None else PoolMachineTypes()
     most, least = bounds.whole(group["InstanceCount"]), bounds.whole(group["MinInstanceCount"])
     config = group["KubernetesConfig"]
     provided = Provided(HYPERPOD, {LABEL: name, "sagemaker.amazonaws.com/compute-type": "hyperpod"})
     health = Provided(AGENT, {"sagemaker.amazonaws.com/node-health-status": "Schedulable"})
     return finished(
-        Draft(
+        PoolDraft(
             name=name,
             format="HyperPod instance group",
             place=place(group),

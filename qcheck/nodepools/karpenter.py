@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.place import Place
     from qcheck.documents.cursor import Cursor
     from qcheck.nodepools.karpenter_node_class import CloudNodeClass
-    from qcheck.nodepools.pool_context import World
+    from qcheck.nodepools.pool_context import PoolContext
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 CAPACITY_TYPE = "karpenter.sh/capacity-type"
@@ -55,21 +55,21 @@ MANY = 40
 """With more machine types than this a pool is one of "anything", about whose nodes nothing is known."""
 
 
-def read_pools(root: Cursor, world: World) -> tuple[NodePool]:
+def read_pools(root: Cursor, context: PoolContext) -> tuple[NodePool]:
     """The one pool of a document."""
-    return (_pool(root, world),)
+    return (_pool(root, context),)
 
 
-def _pool(root: Cursor, world: World) -> NodePool:
+def _pool(root: Cursor, context: PoolContext) -> NodePool:
     spec = root["spec"]
     template = spec["template"]["spec"]
     name = root["metadata"]["name"].text() or ""
     wanted = tuple(_requirement(r) for r in template["requirements"].items())
     group = template["nodeClassRef"]["group"].text() or _group(template)
-    provider, node_class = PROVIDERS.get(group), karpenter_node_class.referred(template, group, world)
-    machines, why = _machines(wanted, provider, world.own)
+    provider, node_class = PROVIDERS.get(group), karpenter_node_class.referred(template, group, context)
+    machines, why = _machines(wanted, provider, context.own)
     if node_class is not None and provider is not None:
-        machines = tuple(m if m.instance_type in world.own else node_class.on(m, provider) for m in machines)
+        machines = tuple(m if m.instance_type in context.own else node_class.on(m, provider) for m in machines)
     limits = amounts(spec["limits"])
     low, high = _count(spec["replicas"].integer(), spec["limits"], limits, machines)
     fixed, varying = _labels(spec, template, wanted, name, node_class)

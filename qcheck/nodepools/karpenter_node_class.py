@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.nodes import Machine
     from qcheck.cluster.place import Place
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.pool_context import World
+    from qcheck.nodepools.pool_context import PoolContext
 
 EC2, AUTO_MODE, AKS, GCE = "karpenter.k8s.aws", "eks.amazonaws.com", "karpenter.azure.com", "karpenter.k8s.gcp"
 RESERVED = "reserved"
@@ -93,9 +93,9 @@ def _number(at: Cursor) -> int | None:
     return number if number is not None and number >= 0 else None
 
 
-def referred(template: Cursor, group: str, world: World) -> CloudNodeClass | None:
+def referred(template: Cursor, group: str, context: PoolContext) -> CloudNodeClass | None:
     """The class that a pool's template names; None where the repository does not have it."""
     reference = template["nodeClassRef"]
     kind, name = reference["kind"].text() or "", reference["name"].text()
-    found = [c for c in world.all_of(group, kind) if name is not None and c["metadata"]["name"].text() == name]
+    found = [c for c in context.all_of(group, kind) if name is not None and c["metadata"]["name"].text() == name]
     return CloudNodeClass(group, found[0]["spec"]) if found else None

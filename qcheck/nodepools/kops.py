@@ -7,7 +7,7 @@ from qcheck.cluster.nodes import LabelOrigin
 from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools.figures import Count, Figures
-from qcheck.nodepools.pool import Draft, Types, finished, look_up
+from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
 from qcheck.nodepools.provider_labels import Provided
 from qcheck.nodepools.scalars import place, texts, written_taint
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.nodes import NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.pool_context import World
+    from qcheck.nodepools.pool_context import PoolContext
 
 KOPS = LabelOrigin("kOps", before_boot=True)
 LABEL = "kops.k8s.io/instancegroup"
 
 
-def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
+def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
     spec, name = root["spec"], root["metadata"]["name"].text() or ""
     if spec["role"].text() not in ("Node", None):
         return
     figures, kind = Figures(), Figures()
-    types, at = _types(spec, kind, world)
+    types, at = _types(spec, kind, context)
     yield finished(
-        Draft(
+        PoolDraft(
             name=name,
             format="kOps InstanceGroup",
             place=place(root),
@@ -39,7 +39,7 @@ def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
             machine_doubt=str(kind.doubt) if kind.doubt else types.doubt,
             labels=figures.labels(spec["nodeLabels"]),
             taints=tuple(written_taint(t) for t in figures.texts(spec["taints"])),
-            provided=(_provided(root, name, types, world),),
+            provided=(_provided(root, name, types, context),),
             zones=texts(spec["zones"]),
             spot=spec["maxPrice"].text() is not None,
             autoscaler="cluster-autoscaler",
@@ -64,24 +64,24 @@ def _count(spec: Cursor) -> Count:
     )
 
 
-def _types(spec: Cursor, figures: Figures, world: World) -> tuple[Types, Cursor]:
+def _types(spec: Cursor, figures: Figures, context: PoolContext) -> tuple[PoolMachineTypes, Cursor]:
     mixed = spec["mixedInstancesPolicy"]["instances"]
     at = mixed if mixed.items() else spec["machineType"]
     names = figures.texts(mixed) if mixed.items() else (figures.text(at) or "",)
     if figures.doubt is not None or not names[0]:
-        return Types((), "no machineType is given"), at
-    types = look_up(names, None, world.own)
+        return PoolMachineTypes((), "no machineType is given"), at
+    types = look_up(names, None, context.own)
     attached = Figures().whole(spec["guestAccelerators"][0]["acceleratorCount"])
     if attached and types.first is not None:
         machine = replace(types.first, allocatable={**types.first.allocatable, GPU: attached})
-        return Types((machine, *types.machines[1:])), at
+        return PoolMachineTypes((machine, *types.machines[1:])), at
     return types, at
 
 
-def _provided(root: Cursor, name: str, types: Types, world: World) -> Provided:
+def _provided(root: Cursor, name: str, types: PoolMachineTypes, context: PoolContext) -> Provided:
     """GPU groups are labelled and tainted where the cluster installs NVIDIA's runtime."""
     labels = {LABEL: name, "node-role.kubernetes.io/node": ""}
-    cluster = world.find("Cluster", root["metadata"]["labels"]["kops.k8s.io/cluster"].text())
+    cluster = context.find("Cluster", root["metadata"]["labels"]["kops.k8s.io/cluster"].text())
     installs = cluster is not None and Figures().flag(cluster["spec"]["containerd"]["nvidiaGPU"]["enabled"])
     if installs and types.first is not None and types.first.allocatable.get(GPU):
         return Provided(KOPS, {**labels, "kops.k8s.io/gpu": "1"}, (Taint(GPU),))

@@ -11,7 +11,7 @@ from qcheck.cluster.nodes import Certainty, LabelOrigin, Machine
 from qcheck.cluster.quantity import QuantityError, amount, parse_quantity
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools.figures import Count, Figures, unresolved_keys
-from qcheck.nodepools.pool import Draft, Types, finished, look_up
+from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
 from qcheck.nodepools.provider_labels import Provided
 from qcheck.nodepools.scalars import place, texts, written_taint
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.labels import Labels, Taint
     from qcheck.cluster.nodes import NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.pool_context import World
+    from qcheck.nodepools.pool_context import PoolContext
 
 NODE_GROUP = "cluster-api-autoscaler-node-group"
 SIZES = tuple(
@@ -36,26 +36,26 @@ SYNCED = ("node-role.kubernetes.io", "node-restriction.kubernetes.io", "node.clu
 CAPI = LabelOrigin("Cluster API", before_boot=True)
 
 
-def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
+def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
     """The pool of a MachineDeployment, MachineSet or MachinePool, or the topology of a Cluster."""
     is_openshift = (root["apiVersion"].text() or "").startswith("machine.openshift.io/")
     spec, kind = root["spec"], root["kind"].text() or ""
     if kind == "Cluster":
         for field in ("machineDeployments", "machinePools"):
             for group in spec["topology"]["workers"][field].items():
-                yield _of_topology(group, world)
+                yield _of_topology(group, context)
     elif is_openshift:
-        yield _openshift(root, world)
+        yield _openshift(root, context)
     elif not any(owner["kind"].text() == "MachineDeployment" for owner in root["metadata"]["ownerReferences"].items()):
-        yield _capi(root, kind, world)
+        yield _capi(root, kind, context)
 
 
-def _capi(root: Cursor, kind: str, world: World) -> NodePool:
+def _capi(root: Cursor, kind: str, context: PoolContext) -> NodePool:
     spec, annotations = root["spec"], root["metadata"]["annotations"]
     template = spec["template"]["spec"]
     reference = template["infrastructureRef"]
-    infra = world.find(reference["kind"].text() or "", reference["name"].text())
-    boot = world.find(
+    infra = context.find(reference["kind"].text() or "", reference["name"].text())
+    boot = context.find(
         template["bootstrap"]["configRef"]["kind"].text() or "", template["bootstrap"]["configRef"]["name"].text()
     )
     managed = infra["spec"] if infra is not None and kind == "MachinePool" else None
@@ -71,9 +71,9 @@ def _capi(root: Cursor, kind: str, world: World) -> NodePool:
             managed["nodeLabels"].strings() | managed["labels"].strings() | managed["kubernetesLabels"].strings()
         )
         taints = (*taints, *_managed_taints(managed, figures))
-    types, at = _type_of(infra, annotations, world.own, reference)
+    types, at = _type_of(infra, annotations, context.own, reference)
     return finished(
-        Draft(
+        PoolDraft(
             name=root["metadata"]["name"].text() or "",
             format=f"Cluster API {kind}",
             place=place(root),
@@ -118,24 +118,28 @@ def _count(replicas: Cursor, annotations: Cursor, managed: Cursor | None = None)
     return Count(place(replicas), *(1 if number is None else number,) * 3)
 
 
-def _type_of(infra: Cursor | None, annotations: Cursor, own: Mapping[str, Machine], at: Cursor) -> tuple[Types, Cursor]:
+def _type_of(
+    infra: Cursor | None, annotations: Cursor, own: Mapping[str, Machine], at: Cursor
+) -> tuple[PoolMachineTypes, Cursor]:
     """The machine type of the infrastructure template, with what annotations say on top."""
     said = _annotated(annotations)
     found = _type_field(infra) if infra is not None else None
     if found is None:
         if said:
-            return Types(
+            return PoolMachineTypes(
                 (Machine(None, said, dict.fromkeys(said, Certainty.DECLARED), source="annotations"),)
             ), annotations
-        return Types((), f"its infrastructure template {at['name'].text() or ''} is not among the files"), at
+        return PoolMachineTypes((), f"its infrastructure template {at['name'].text() or ''} is not among the files"), at
     name = found.text() or ""
     types = look_up((name,), None, own)
     if types.first is None:
         if said:
-            return Types((Machine(name, said, dict.fromkeys(said, Certainty.DECLARED), source="annotations"),)), found
+            return PoolMachineTypes(
+                (Machine(name, said, dict.fromkeys(said, Certainty.DECLARED), source="annotations"),)
+            ), found
         return types, found
     machine = types.first
-    return Types((replace(machine, allocatable={**machine.allocatable, **said}),)), found
+    return PoolMachineTypes((replace(machine, allocatable={**machine.allocatable, **said}),)), found
 
 
 def _type_field(infra: Cursor) -> Cursor | None:
@@ -206,7 +210,7 @@ def _managed_taints(managed: Cursor, figures: Figures) -> tuple[Taint, ...]:
     return tuple(replace(t, effect=effects.get(t.effect, t.effect)) for t in found)
 
 
-def _of_topology(group: Cursor, world: World) -> NodePool:
+def _of_topology(group: Cursor, context: PoolContext) -> NodePool:
     """A worker class of a ClusterClass; its machine type hides in the class unless a variable of the usual names has it."""
     figures = Figures()
     annotations = group["metadata"]["annotations"]
@@ -215,15 +219,15 @@ def _of_topology(group: Cursor, world: World) -> NodePool:
         (v["value"] for v in group["variables"]["overrides"].items() if v["value"].text() and _names_type(v)), None
     )
     if named is not None:
-        types = look_up((named.text() or "",), None, world.own)
+        types = look_up((named.text() or "",), None, context.own)
     elif said:
-        types = Types((Machine(None, said, dict.fromkeys(said, Certainty.DECLARED), source="annotations"),))
+        types = PoolMachineTypes((Machine(None, said, dict.fromkeys(said, Certainty.DECLARED), source="annotations"),))
     else:
-        types = Types((), f"the machine type is in the class {group['class'].text() or ''}")
+        types = PoolMachineTypes((), f"the machine type is in the class {group['class'].text() or ''}")
     declared = {k: v for k, v in group["metadata"]["labels"].strings().items() if k.partition("/")[0] in SYNCED}
     name = group["name"].text() or ""
     return finished(
-        Draft(
+        PoolDraft(
             name=name,
             format="Cluster API topology",
             place=place(group),
@@ -245,22 +249,24 @@ def _names_type(variable: Cursor) -> bool:
     return any(word in name for word in ("instancetype", "machinetype", "vmsize", "flavor"))
 
 
-def _openshift(root: Cursor, world: World) -> NodePool:
+def _openshift(root: Cursor, context: PoolContext) -> NodePool:
     spec, annotations, name = root["spec"], root["metadata"]["annotations"], root["metadata"]["name"].text() or ""
     figures = Figures()
     template = spec["template"]["spec"]
     provider = template["providerSpec"]["value"]
-    types, at = _type_of(_wrapped(provider), annotations, world.own, provider)
+    types, at = _type_of(_wrapped(provider), annotations, context.own, provider)
     gpus = Figures().whole(provider["gpus"][0]["count"])
     if gpus and types.first is not None:
-        types = Types((replace(types.first, allocatable={**types.first.allocatable, "nvidia.com/gpu": gpus}),))
+        types = PoolMachineTypes(
+            (replace(types.first, allocatable={**types.first.allocatable, "nvidia.com/gpu": gpus}),)
+        )
     zone = provider["placement"]["availabilityZone"].text() or provider["zone"].text()
     return finished(
-        Draft(
+        PoolDraft(
             name=name,
             format="OpenShift MachineSet",
             place=place(root),
-            count=_autoscaled(name, world) or _count(spec["replicas"], annotations),
+            count=_autoscaled(name, context) or _count(spec["replicas"], annotations),
             machines=types.machines,
             type_place=place(at),
             machine_doubt=types.doubt,
@@ -281,9 +287,9 @@ def _wrapped(provider: Cursor) -> Cursor:
     return type(provider)(provider.document, route, {"spec": provider.data}) if provider.exists else provider
 
 
-def _autoscaled(name: str, world: World) -> Count | None:
+def _autoscaled(name: str, context: PoolContext) -> Count | None:
     """The bounds of a MachineAutoscaler that targets the set."""
-    for each in world.of_kind("MachineAutoscaler"):
+    for each in context.of_kind("MachineAutoscaler"):
         spec, figures = each["spec"], Figures()
         if spec["scaleTargetRef"]["name"].text() == name:
             low, high = figures.whole(spec["minReplicas"]), figures.whole(spec["maxReplicas"])

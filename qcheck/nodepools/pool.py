@@ -21,7 +21,7 @@ ZONE_ALIASES = (ZONE, "topology.gke.io/zone", "failure-domain.beta.kubernetes.io
 NOTHING_ELSE = Figures()
 
 
-class Draft(Value):
+class PoolDraft(Value):
     """A pool as its definition has it.
 
     `machines` are its alternatives, looked up already; empty with `machine_doubt` saying why. `labels` and `taints` are
@@ -48,7 +48,7 @@ class Draft(Value):
     hint: str = ""
 
 
-def finished(draft: Draft) -> NodePool:
+def finished(draft: PoolDraft) -> NodePool:
     """The pool, with labels that appear by themselves, and where each figure comes from."""
     machines, origins = described(draft.machines, draft.labels)
     labels: Labels = {}
@@ -98,13 +98,13 @@ def described(
     return tuple(found), origins
 
 
-def _varying(draft: Draft, labels: Labels) -> dict[str, tuple[str, ...]]:
+def _varying(draft: PoolDraft, labels: Labels) -> dict[str, tuple[str, ...]]:
     varying: dict[str, tuple[str, ...]] = {**UNSEEN, **dict.fromkeys(draft.open_labels, ())}
     varying |= dict.fromkeys(ZONE_ALIASES, draft.zones)
     return {k: v for k, v in varying.items() if k not in labels}
 
 
-def _why(draft: Draft) -> str | None:
+def _why(draft: PoolDraft) -> str | None:
     doubt = first_doubt(draft.count.doubt, draft.other.doubt)
     why = draft.machine_doubt or (str(doubt) if doubt else None)
     if draft.machine_doubt is None and doubt is not None and draft.hint:
@@ -112,7 +112,7 @@ def _why(draft: Draft) -> str | None:
     return why
 
 
-def _where(draft: Draft) -> Place | None:
+def _where(draft: PoolDraft) -> Place | None:
     if draft.machine_doubt:
         return draft.type_place
     doubt = first_doubt(draft.count.doubt, draft.other.doubt)
@@ -146,7 +146,7 @@ def _nodes(count: Count) -> str:
     return f"{count.minimum} to {count.maximum} nodes"
 
 
-class Types(Value):
+class PoolMachineTypes(Value):
     """The machine types of a pool, looked up."""
 
     machines: tuple[Machine, ...] = ()
@@ -157,7 +157,7 @@ class Types(Value):
         return self.machines[0] if self.machines else None
 
 
-def look_up(names: tuple[str, ...], provider: str | None, own: Mapping[str, Machine]) -> Types:
+def look_up(names: tuple[str, ...], provider: str | None, own: Mapping[str, Machine]) -> PoolMachineTypes:
     """The machines of some types; a doubt if one of them is unknown, because any of them may come."""
     from qcheck.nodepools.machine_capacity import machine  # 0.6 ms
 
@@ -165,8 +165,8 @@ def look_up(names: tuple[str, ...], provider: str | None, own: Mapping[str, Mach
     for name in names:
         known = machine(name, provider, own)
         if known is None:
-            return Types(
+            return PoolMachineTypes(
                 (), f"the machine type {name} is in no catalogue; name it under `instanceTypes` in the settings"
             )
         found.append(known)
-    return Types(tuple(found)) if found else Types((), "no machine type is given")
+    return PoolMachineTypes(tuple(found)) if found else PoolMachineTypes((), "no machine type is given")

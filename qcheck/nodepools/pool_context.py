@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor
 
 
-class World:
+class PoolContext:
     """The objects of one cluster that are about nodes, by API group and kind, in the order of the files."""
 
     def __init__(self, own: Mapping[str, Machine]) -> None:

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.pool_context import World
+    from qcheck.nodepools.pool_context import PoolContext
 
 FORMAT = "qcheck.dev/v1 NodePool"
 
 
-def read_pools(root: Cursor, world: World) -> tuple[NodePool]:
+def read_pools(root: Cursor, context: PoolContext) -> tuple[NodePool]:
     """The one pool of a document."""
-    return (_pool(root, world.own),)
+    return (_pool(root, context.own),)
 
 
 def _pool(root: Cursor, own: Mapping[str, Machine]) -> NodePool:

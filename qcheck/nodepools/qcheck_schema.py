@@ -20,16 +20,16 @@ Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
 
 
-class Part(BaseModel):
+class FormatPart(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, extra="forbid")
 
 
-class Metadata(Part):
+class Metadata(FormatPart):
     model_config = ConfigDict(extra="allow")
     name: str
 
 
-class Range(Part):
+class Range(FormatPart):
     """An autoscaled pool."""
 
     min: Count = 0
@@ -37,18 +37,18 @@ class Range(Part):
     max: Count | None = Field(default=None, description="Left out: no ceiling.")
 
 
-class TaintPart(Part):
+class TaintPart(FormatPart):
     key: str
     value: Text = ""
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
 
 
-class Accelerator(Part):
+class Accelerator(FormatPart):
     model: str | None = None
     nvlink_domain: Positive | None = Field(default=None, description="Accelerators that one NVLink domain connects.")
 
 
-class Level(Part):
+class Level(FormatPart):
     """How the nodes fall into domains of one topology level."""
 
     level: str = Field(description="The label key, as in the Topology.")
@@ -56,7 +56,7 @@ class Level(Part):
     nodes_per_domain: Positive | None = None
 
 
-class Spec(Part):
+class Spec(FormatPart):
     count: Count | Range = Field(description="Nodes: a number, or the bounds of an autoscaled pool.")
     instance_type: str | None = Field(
         default=None, description="Looked up in the catalogue for what is not given here."
@@ -68,7 +68,7 @@ class Spec(Part):
     topology: list[Level] = []
 
 
-class NodePool(Part):
+class NodePoolPart(FormatPart):
     """Nodes that are declared for qcheck, where the real definition lives elsewhere."""
 
     api_version: Literal["qcheck.dev/v1"]
@@ -79,7 +79,7 @@ class NodePool(Part):
 
 def json_schema() -> dict[str, object]:
     """The JSON Schema (2020-12) of the format."""
-    schema = NodePool.model_json_schema(by_alias=True)
+    schema = NodePoolPart.model_json_schema(by_alias=True)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "qcheck.dev/v1 NodePool"}
 
 
@@ -88,7 +88,7 @@ def description() -> str:
     return "\n".join(["spec! NP-S01", *_fields(Spec, "  ")]) + "\n"
 
 
-def _fields(model: type[Part], indent: str) -> Iterator[str]:
+def _fields(model: type[FormatPart], indent: str) -> Iterator[str]:
     for field in model.model_fields.values():
         kind, inner = _kind(field.annotation, field.metadata)
         yield f"{indent}{field.alias}{'!' * field.is_required()} {kind}".rstrip()
@@ -96,7 +96,7 @@ def _fields(model: type[Part], indent: str) -> Iterator[str]:
             yield from _fields(inner, indent + "  ")
 
 
-def _kind(annotation: Any, metadata: Any = ()) -> tuple[str, type[Part] | None]:
+def _kind(annotation: Any, metadata: Any = ()) -> tuple[str, type[FormatPart] | None]:
     """A type in words, and the model of what is inside."""
     origin, inner = get_origin(annotation), [each for each in get_args(annotation) if each is not NoneType]
     if origin is Annotated:
@@ -110,7 +110,7 @@ def _kind(annotation: Any, metadata: Any = ()) -> tuple[str, type[Part] | None]:
         return f"{'[..]' if origin is list else '{..}'} {kind}", model
     if len(inner) == 1:
         return _kind(inner[0])
-    if isinstance(annotation, type) and issubclass(annotation, Part):
+    if isinstance(annotation, type) and issubclass(annotation, FormatPart):
         return "", annotation
     least = [bound.ge for data in metadata for bound in getattr(data, "metadata", [data]) if hasattr(bound, "ge")]
     words = {str: "string", int: f"int32 min:{least[0]}" if least else "int32"}

@@ -6,7 +6,7 @@ from importlib import import_module
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools.formats import CLUSTER_POLICY, CONFIG_MAP, NODE, PLAIN_READERS, READERS, REFERRED, TEMPLATES
-from qcheck.nodepools.pool_context import World
+from qcheck.nodepools.pool_context import PoolContext
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ def read(
 
     `own` are the machine types of the settings.
     """
-    world = World(own)
+    context = PoolContext(own)
     nodes: list[Node] = []
     mine: list[tuple[str, Cursor]] = []
     plugin: list[Cursor] = []
@@ -36,22 +36,22 @@ def read(
             nodes.append(read_node(root))
         elif (group, kind) in READERS:
             mine.append((READERS[group, kind], root))
-            world.add(group, kind, root)
+            context.add(group, kind, root)
         elif (group, kind) in REFERRED or group in TEMPLATES:
-            world.add(group, kind, root)
+            context.add(group, kind, root)
         elif (group, kind) in (CONFIG_MAP, CLUSTER_POLICY):
             plugin.append(root)
         elif not kind:
             plugin.append(root)
             mine += [(module, root) for _, module in PLAIN_READERS]
     pools = [
-        pool for module, root in mine for pool in import_module(f"qcheck.nodepools.{module}").read_pools(root, world)
+        pool for module, root in mine for pool in import_module(f"qcheck.nodepools.{module}").read_pools(root, context)
     ]
     problems: list[Problem] = []
     if any(text.path.endswith((".tf", ".tf.json")) for text in hcl):
         from qcheck.nodepools.terraform.read import read_configurations  # 35 ms
 
-        more, problems = read_configurations(hcl, world)
+        more, problems = read_configurations(hcl, context)
         pools += more
     if classes := [root for module, root in mine if module == "gke_compute_class"]:
         from qcheck.nodepools.gke_compute_class import with_classes  # 0.4 ms

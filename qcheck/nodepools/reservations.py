@@ -16,7 +16,7 @@ DEFAULT_PODS = 110
 PERCENT = r"(\d{1,2})%"
 
 
-class Kept(Value):
+class SystemReserved(Value):
     """What pods do not get of one machine: milli-cpu, and bytes for the kubelet, before eviction, and never shown."""
 
     milli_cpu: int
@@ -52,7 +52,7 @@ def left_for_pods(
 ) -> tuple[int, int]:
     """Allocatable milli-cpu and bytes of a machine with `vcpu` cores and `memory` bytes."""
     keep = {"aws": _eks, "sagemaker-hyperpod": _eks, "gcp": _gke, "azure": _aks}.get(provider)
-    kept = Kept(0, 0, 0) if keep is None else keep(vcpu, memory, pods)
+    kept = SystemReserved(0, 0, 0) if keep is None else keep(vcpu, memory, pods)
     milli_cpu = kubelet.kube_reserved.get("cpu", kept.milli_cpu) + kubelet.system_reserved.get("cpu", 0)
     bytes_kept = kubelet.kube_reserved.get("memory", kept.memory) + kubelet.system_reserved.get("memory", 0)
     shown = memory - kept.hidden
@@ -88,18 +88,18 @@ def _memory_brackets(memory: int) -> int:
     return kept + left * 2 // 100
 
 
-def _eks(vcpu: int, memory: int, pods: int) -> Kept:
+def _eks(vcpu: int, memory: int, pods: int) -> SystemReserved:
     """Kube-reserved by cores and pods, 100 MiB for eviction, and the 7.5 % that Karpenter assumes the hypervisor hides."""
-    return Kept(_cpu_brackets(vcpu), (255 + 11 * pods) * MIB, hidden=memory * 75 // 1000)
+    return SystemReserved(_cpu_brackets(vcpu), (255 + 11 * pods) * MIB, hidden=memory * 75 // 1000)
 
 
-def _gke(vcpu: int, memory: int, pods: int) -> Kept:  # noqa: ARG001 (one signature for all providers)
+def _gke(vcpu: int, memory: int, pods: int) -> SystemReserved:  # noqa: ARG001 (one signature for all providers)
     """The brackets, 100 MiB for eviction, and what the kernel takes (1/64 and some tables)."""
-    return Kept(_cpu_brackets(vcpu), _memory_brackets(memory), hidden=memory // 64 + 80 * MIB)
+    return SystemReserved(_cpu_brackets(vcpu), _memory_brackets(memory), hidden=memory // 64 + 80 * MIB)
 
 
-def _aks(vcpu: int, memory: int, pods: int) -> Kept:
+def _aks(vcpu: int, memory: int, pods: int) -> SystemReserved:
     """From 1.29 on: 20 MB per pod and 50 MB, at most a quarter, and 100 MiB for eviction."""
     steps = ((64, 740), (32, 420), (16, 260), (8, 180), (4, 140), (2, 100), (1, 60))
     milli_cpu = next(m for cores, m in steps if vcpu >= cores)
-    return Kept(milli_cpu, min(20 * 10**6 * pods + 50 * 10**6, memory // 4))
+    return SystemReserved(milli_cpu, min(20 * 10**6 * pods + 50 * 10**6, memory // 4))

@@ -29,7 +29,7 @@ PLAIN, LENIENT, SURE = "plain", "lenient", "sure"
 """Estimated figures as they are, with the margin, or as plenty."""
 
 
-class Wish(Value):
+class PodDemand(Value):
     """`count` pods of a shape, each of which gets one of `flavors`; `label` names them in messages."""
 
     label: str
@@ -39,7 +39,7 @@ class Wish(Value):
 
 
 class PackingVerdict(Value):
-    """The answer to some wishes, in the question's words. `certain`: without leaning on an estimate."""
+    """The answer to some demands, in the question's words. `certain`: without leaning on an estimate."""
 
     answer: Answer
     question: Question
@@ -72,12 +72,12 @@ def groups_behind(cluster: Cluster, flavors: Iterable[str]) -> tuple[NodeGroup, 
     return tuple(found.values()) if all(g.is_known for g in found.values()) else None
 
 
-def judge(cluster: Cluster, wishes: Iterable[Wish], without: Without = NOTHING) -> PackingVerdict | None:
-    """Whether all wishes can be granted at once.
+def judge(cluster: Cluster, demands: Iterable[PodDemand], without: Without = NOTHING) -> PackingVerdict | None:
+    """Whether all demands can be met at once.
 
     None where nodes are not known, or nothing is wished for.
     """
-    wanted = _joined(wishes)
+    wanted = _joined(demands)
     groups = groups_behind(cluster, sorted({f for w in wanted for f in w.flavors}))
     if not wanted or groups is None:
         return None
@@ -88,14 +88,14 @@ def judge(cluster: Cluster, wishes: Iterable[Wish], without: Without = NOTHING) 
     return _by_certainty(cluster, ask, any(_has_estimates(g) for g in groups))
 
 
-def _joined(wishes: Iterable[Wish]) -> tuple[Wish, ...]:
+def _joined(demands: Iterable[PodDemand]) -> tuple[PodDemand, ...]:
     """Wishes for the same, by the same name, as one; those for nothing left out."""
-    found: dict[tuple[object, ...], Wish] = {}
-    for wish in wishes:
-        if wish.count > 0:
-            key = (wish.label, *wish.shape.ask, wish.flavors)
+    found: dict[tuple[object, ...], PodDemand] = {}
+    for demand in demands:
+        if demand.count > 0:
+            key = (demand.label, *demand.shape.ask, demand.flavors)
             known = found.get(key)
-            found[key] = wish if known is None else replace(known, count=known.count + wish.count)
+            found[key] = demand if known is None else replace(known, count=known.count + demand.count)
     return tuple(found.values())
 
 
@@ -114,22 +114,22 @@ def _by_certainty(cluster: Cluster, ask: Callable[[str], Question], has_estimate
 
 
 def _question(
-    cluster: Cluster, wishes: tuple[Wish, ...], groups: tuple[NodeGroup, ...], view: str, without: Without
+    cluster: Cluster, demands: tuple[PodDemand, ...], groups: tuple[NodeGroup, ...], view: str, without: Without
 ) -> Question:
-    asked = sorted({r for w in wishes for r in w.shape.request})
-    most = sum(w.count for w in wishes)
+    asked = sorted({r for w in demands for r in w.shape.request})
+    most = sum(w.count for w in demands)
     nodes = tuple(nodes_of(g, asked, view, most, without) for g in groups)
-    pods = tuple(Pods(w.label, w.shape.request, w.count, _homes(cluster, w, groups)) for w in wishes)
+    pods = tuple(Pods(w.label, w.shape.request, w.count, _homes(cluster, w, groups)) for w in demands)
     return Question(nodes, pods)
 
 
-def _homes(cluster: Cluster, wish: Wish, groups: tuple[NodeGroup, ...]) -> frozenset[int] | None:
-    """The groups that a wish may use; None for all of them."""
-    selected = {(f, m.group.name) for f in wish.flavors for m in supply_of(cluster).matches(f)}
+def _homes(cluster: Cluster, demand: PodDemand, groups: tuple[NodeGroup, ...]) -> frozenset[int] | None:
+    """The groups that a demand may use; None for all of them."""
+    selected = {(f, m.group.name) for f in demand.flavors for m in supply_of(cluster).matches(f)}
     homes = frozenset(
         i
         for i, g in enumerate(groups)
-        if any((f, g.name) in selected and wish.shape.may_use(cluster, g, f) for f in wish.flavors)
+        if any((f, g.name) in selected and demand.shape.may_use(cluster, g, f) for f in demand.flavors)
     )
     return None if len(homes) == len(groups) else homes
 

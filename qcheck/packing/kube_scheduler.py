@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from qcheck.packing.answer import Placement
     from qcheck.packing.question import Question
     from qcheck.supply.groups import NodeGroup
-    from qcheck.supply.pod_requests import Bounds
+    from qcheck.supply.pod_requests import LimitRangeBounds
 
 
 class Wanted(Value):
@@ -55,7 +55,7 @@ class Schedule(Value):
 
 
 def schedule(
-    cluster: Cluster, limits: Bounds, wanted: Iterable[Wanted], groups: tuple[NodeGroup, ...] | None = None
+    cluster: Cluster, limits: LimitRangeBounds, wanted: Iterable[Wanted], groups: tuple[NodeGroup, ...] | None = None
 ) -> Schedule:
     """Places the pods on some groups of nodes (default: all), proves that they cannot be placed, or says why it cannot tell.
 

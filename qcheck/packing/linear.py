@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _PIVOTS = 400
 
 
-class Part(Value):
+class FractionalFilling(Value):
     """`above / below` nodes of class `node` filled with `filling`."""
 
     node: int
@@ -32,7 +32,7 @@ class Relaxed(Value):
     """The outcome: a certificate, or fractional fillings that place everything, or neither (work bound reached)."""
 
     certificate: Weights | None
-    parts: tuple[Part, ...] | None
+    parts: tuple[FractionalFilling, ...] | None
 
 
 def relax(posed: Posed) -> Relaxed:
@@ -79,9 +79,9 @@ class _Simplex:
     def _shortage(self) -> int:
         return sum(v for v, column in zip(self._values, self._basis, strict=True) if column.cost)
 
-    def _parts(self) -> tuple[Part, ...]:
+    def _parts(self) -> tuple[FractionalFilling, ...]:
         return tuple(
-            Part(column.node, column.filling, value, self._below)
+            FractionalFilling(column.node, column.filling, value, self._below)
             for value, column in zip(self._values, self._basis, strict=True)
             if column.node is not None and value
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from qcheck.cluster.mig import is_possible, told
+from qcheck.cluster.mig import is_possible, placement_text
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.packing.question import Nodes, Pods
 from qcheck.packing.room import Best
@@ -90,4 +90,4 @@ class MigQuestion(Value, cached=True):
 
     def why_no_more(self, node: int, pod: int, most: int) -> str:  # noqa: ARG002 (all GPUs are alike)
         """Where an instance may begin: a fact of the GPU, told by its table."""
-        return told(tuple(self.instances)[pod], self.table)
+        return placement_text(tuple(self.instances)[pod], self.table)

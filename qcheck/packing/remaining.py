@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         def wanted(self) -> tuple[int, ...]: ...
 
 
-class Rest(Value):
+class RemainingQuestion(Value):
     """Part of a question."""
 
     rooms: tuple[Room, ...]
@@ -30,8 +30,8 @@ class Rest(Value):
     wanted: tuple[int, ...]
 
 
-def left_after(posed: Posed, node: int, filling: Filling, times: int = 1) -> Rest:
+def left_after(posed: Posed, node: int, filling: Filling, times: int = 1) -> RemainingQuestion:
     """`posed` without `times` nodes of a class and the pods they take; never fewer than none."""
     counts = tuple(n - times * (i == node) for i, n in enumerate(posed.counts))
     wanted = tuple(max(0, n - times * f) for n, f in zip(posed.wanted, filling, strict=True))
-    return Rest(posed.rooms, counts, wanted)
+    return RemainingQuestion(posed.rooms, counts, wanted)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qcheck.packing.flavor_domains import Admits, Layout
 
 
-class Party(Value):
+class GangRequest(Value):
     """Pods that must share a domain of `level`; with `slices`, every slice must share one of its level.
 
     Without a `level` only the slices are bound. `members` are shapes with their numbers. `sums`: see `layout`.
@@ -52,7 +52,7 @@ class Misfit(Value):
 
 
 def misfit(
-    cluster: Cluster, flavor: str, levels: tuple[str, ...], party: Party, admits: Admits = anything
+    cluster: Cluster, flavor: str, levels: tuple[str, ...], party: GangRequest, admits: Admits = anything
 ) -> Misfit | None:
     """Why a party fits into no domain of a flavor's nodes that `admits` lets in; None if it fits, or if that is not known."""
     sure = _misfit(cluster, flavor, levels, party, SURE, admits)
@@ -63,7 +63,7 @@ def misfit(
 
 
 def _misfit(
-    cluster: Cluster, flavor: str, levels: tuple[str, ...], party: Party, view: str, admits: Admits
+    cluster: Cluster, flavor: str, levels: tuple[str, ...], party: GangRequest, view: str, admits: Admits
 ) -> Misfit | None:
     laid = layout(cluster, flavor, levels, party.asked, view, party.size, admits, party.sums)
     if laid is None:
@@ -78,7 +78,7 @@ def _misfit(
     return _packed(domains, party, bound, certain)
 
 
-def _counted(domains: tuple[Domain, ...], party: Party, level: str, certain: bool) -> Misfit | None:
+def _counted(domains: tuple[Domain, ...], party: GangRequest, level: str, certain: bool) -> Misfit | None:
     """Equal pods: the largest domain by count."""
     request = party.members[0].request
     most = max((capacity(d, request) for d in domains if d.count), default=0)
@@ -99,7 +99,7 @@ def _sum(domain: Domain, request: dict[str, int]) -> str:
     return f"{' + '.join(parts) or 'no node'} = {capacity(domain, request)} of them"
 
 
-def _sliced(laid: Layout, domains: tuple[Domain, ...], party: Party, certain: bool) -> Misfit | None:
+def _sliced(laid: Layout, domains: tuple[Domain, ...], party: GangRequest, certain: bool) -> Misfit | None:
     """Equal pods in slices: whole slices are counted, per domain or, without a level, over all."""
     request, per_slice = party.members[0].request, party.slices[0].size
     wanted = party.size // per_slice
@@ -116,7 +116,7 @@ def _sliced(laid: Layout, domains: tuple[Domain, ...], party: Party, certain: bo
     return Misfit(why, held * per_slice, certain)
 
 
-def _packed(domains: tuple[Domain, ...], party: Party, level: str, certain: bool) -> Misfit | None:
+def _packed(domains: tuple[Domain, ...], party: GangRequest, level: str, certain: bool) -> Misfit | None:
     """Unlike pods (a leader and its workers): packed onto each domain's nodes."""
     from qcheck.packing.gangs import Gang, GangQuestion, pack_gangs  # 0.3 ms
 

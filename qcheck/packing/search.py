@@ -15,7 +15,7 @@ from qcheck.packing.remaining import left_after
 
 if TYPE_CHECKING:
     from qcheck.packing.answer import Answer, Certificate
-    from qcheck.packing.linear import Part
+    from qcheck.packing.linear import FractionalFilling
     from qcheck.packing.remaining import Posed
     from qcheck.packing.room import Filling
 
@@ -26,10 +26,10 @@ _FILLINGS = 400
 
 def search(posed: Posed) -> Answer:
     """Decides `posed` within the bounds; the witness or certificate is not yet verified."""
-    return _Search().decide(posed)
+    return _CaseSearch().decide(posed)
 
 
-def settle(posed: Posed) -> Answer | tuple[Part, ...]:
+def settle(posed: Posed) -> Answer | tuple[FractionalFilling, ...]:
     """What can be told without trying cases; else the fractional packing."""
     witness = place_greedily(posed)
     if witness is not None:
@@ -45,7 +45,7 @@ def settle(posed: Posed) -> Answer | tuple[Part, ...]:
     return relaxed.parts or ()
 
 
-class _Search:
+class _CaseSearch:
     def __init__(self) -> None:
         self._visits = 0
 
@@ -61,7 +61,7 @@ class _Search:
             return Fits(rounded)
         return self._branch(posed)
 
-    def _rounded(self, posed: Posed, parts: tuple[Part, ...]) -> tuple[Placement, ...] | None:
+    def _rounded(self, posed: Posed, parts: tuple[FractionalFilling, ...]) -> tuple[Placement, ...] | None:
         """Whole nodes of the fractional packing, and the rest by simple rules."""
         whole = [Placement(p.node, p.filling, p.above // p.below) for p in parts if p.above >= p.below]
         rest: Posed = posed

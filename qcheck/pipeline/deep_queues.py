@@ -20,7 +20,7 @@ _ABOVE = {"Cohort": "Cohort", "ClusterQueue": "Cohort", "KaiQueue": "KaiQueue", 
 """The class of what a queue names as its parent, by the name of its own class."""
 
 
-class Shallow(Value):
+class WithoutDeepQueues(Value):
     """Objects without those that are too deep, and what is to be said of these."""
 
     objects: list[Object]
@@ -28,7 +28,7 @@ class Shallow(Value):
     unread: list[Unread]
 
 
-def shallow(objects: Sequence[Object]) -> Shallow:
+def without_deep_queues(objects: Sequence[Object]) -> WithoutDeepQueues:
     """Leave out what has more than `DEEPEST` parents above it, as has every member of a cycle of so many."""
     parents: dict[str, dict[str, str]] = {}
     for each in objects:
@@ -37,7 +37,7 @@ def shallow(objects: Sequence[Object]) -> Shallow:
             parents.setdefault(kind, {})[each.name] = _parent(each)
     levels = {kind: _levels(found) for kind, found in parents.items()}
     if not any(max(found.values()) >= DEEPEST for found in levels.values()):
-        return Shallow(list(objects), [], [])
+        return WithoutDeepQueues(list(objects), [], [])
     kept: list[Object] = []
     deep: dict[str, list[Object]] = {}
     for each in objects:
@@ -45,7 +45,7 @@ def shallow(objects: Sequence[Object]) -> Shallow:
         is_deep = above is not None and levels.get(above, {}).get(_parent(each), -1) >= DEEPEST
         (deep.setdefault(type(each).__name__, []) if is_deep else kept).append(each)
     unread = [Unread(q.place.origin.path, frozenset({q.id.kind})) for found in deep.values() for q in found]
-    return Shallow(kept, [_problem(found) for found in deep.values()], list(dict.fromkeys(unread)))
+    return WithoutDeepQueues(kept, [_problem(found) for found in deep.values()], list(dict.fromkeys(unread)))
 
 
 def _parent(queue: Object) -> str:

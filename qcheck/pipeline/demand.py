@@ -8,7 +8,7 @@ from typing import Literal
 from qcheck.answers.question import QuestionError
 from qcheck.cluster.quantity import NANO, Quantity
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.pipeline.question_file import Amount, Part, at, read_question
+from qcheck.pipeline.question_file import Amount, QuestionPart, at, read_question
 from qcheck.quota.shares import Demand, Usage
 
 if TYPE_CHECKING:
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from qcheck.documents.document import Document
 
 
-class QueuesPart(Part):
+class DemandFilePart(QuestionPart):
     """Amounts by queue and resource."""
 
     version: Literal[1]
     queues: dict[str, dict[str, Amount]]
 
 
-class Named:
+class NamedQueues:
     """The queues that a file names, to be compared with those that exist."""
 
     def __init__(self, document: Document, names: Iterable[str]) -> None:
@@ -40,14 +40,14 @@ class Named:
             raise QuestionError([at(self._document, ("queues", name), m) for name, m in messages.items()])
 
 
-def read_demand(path: str) -> tuple[Demand, Named]:
+def read_demand(path: str) -> tuple[Demand, NamedQueues]:
     """What queues want, in base units; those that are not named want nothing. Raises `QuestionError`."""
-    document, part = read_question(path, QueuesPart)
+    document, part = read_question(path, DemandFilePart)
     wanted: dict[str, dict[str, int | Fraction | None]] = {
         name: {r: _exactly(r, q) for r, q in amounts.items() if isinstance(q, Quantity)}
         for name, amounts in part.queues.items()
     }
-    return Demand(wanted), Named(document, part.queues)
+    return Demand(wanted), NamedQueues(document, part.queues)
 
 
 def _exactly(resource: str, quantity: Quantity) -> int | Fraction:
@@ -56,11 +56,11 @@ def _exactly(resource: str, quantity: Quantity) -> int | Fraction:
     return int(exact) if exact.denominator == 1 else exact
 
 
-def read_usage(path: str) -> tuple[Usage, Named]:
+def read_usage(path: str) -> tuple[Usage, NamedQueues]:
     """What queues consumed, exactly as written. Raises `QuestionError`."""
-    document, part = read_question(path, QueuesPart)
+    document, part = read_question(path, DemandFilePart)
     consumed = {
         name: {r: Fraction(q.nanos, NANO) for r, q in amounts.items() if isinstance(q, Quantity)}
         for name, amounts in part.queues.items()
     }
-    return Usage(consumed, is_given=True), Named(document, part.queues)
+    return Usage(consumed, is_given=True), NamedQueues(document, part.queues)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from qcheck.pipeline.read import Watch
 
 
-class Side(Value):
+class DiffSide(Value):
     """One state: what to call it, its files, and the settings that hold for it; `revision` where git holds the files."""
 
     name: str
@@ -35,7 +35,7 @@ class Side(Value):
     revision: str | None = None
 
 
-def sides(base: str, head: str | None, paths: Sequence[str], settings: Settings) -> tuple[Side, Side]:
+def sides(base: str, head: str | None, paths: Sequence[str], settings: Settings) -> tuple[DiffSide, DiffSide]:
     """The two states that `base` and `head` name: two directories, else revisions; without `head` the files as they are.
 
     A revision stands for the commit where it and the later state went apart, so that what others changed meanwhile is not
@@ -45,10 +45,10 @@ def sides(base: str, head: str | None, paths: Sequence[str], settings: Settings)
         return _directory(base), _directory(head)
     root = git.root_of(next(iter(paths), "."))
     commit = _parting(base, head or "HEAD", root)
-    before = Side(base, git.discover(commit, paths, root), settings, commit)
+    before = DiffSide(base, git.discover(commit, paths, root), settings, commit)
     if head is None:
-        return before, Side("the files as they are", files.discover(paths), settings)
-    return before, Side(head, git.discover(head, paths, root), settings, head)
+        return before, DiffSide("the files as they are", files.discover(paths), settings)
+    return before, DiffSide(head, git.discover(head, paths, root), settings, head)
 
 
 def _parting(base: str, head: str, root: str) -> str:
@@ -60,12 +60,12 @@ def _parting(base: str, head: str, root: str) -> str:
         return commit
 
 
-def _directory(path: str) -> Side:
+def _directory(path: str) -> DiffSide:
     settings = load_settings(path)
-    return Side(path, files.discover([path]), settings if settings.path else replace(settings, root=path))
+    return DiffSide(path, files.discover([path]), settings if settings.path else replace(settings, root=path))
 
 
-def compare(before: Side, after: Side, watch: Watch = unwatched) -> Comparison:
+def compare(before: DiffSide, after: DiffSide, watch: Watch = unwatched) -> Comparison:
     """Judges both states. Raises `BaselineError` as `audit` does."""
     old, new = gathered(before, watch), gathered(after, watch)
     was = checked(old, replace(before.settings, baseline=None), watch)
@@ -81,7 +81,7 @@ def check_since(revision: str, paths: Sequence[str], settings: Settings, watch: 
     return only_new(old, checked(gathered(after, watch), settings, watch))
 
 
-def gathered(side: Side, watch: Watch, first: Set[str] = frozenset()) -> Gathered:
+def gathered(side: DiffSide, watch: Watch, first: Set[str] = frozenset()) -> Gathered:
     """One state, read; renderers see its files in a directory of their own, where git holds them. `first`: see `gather`."""
     if side.revision is None or not side.settings.renders:
         return gather(side.found, side.settings, watch, first)

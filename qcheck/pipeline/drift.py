@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.answers.drift import Drift, Side, changed, node_differences
+from qcheck.answers.drift import Drift, DriftObject, changed, node_differences
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.kinds.comparable import comparable
 from qcheck.kinds.decode import roots
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 KUEUE, PRIORITIES, APPS = "kueue.x-k8s.io", "scheduling.k8s.io", "apps"
 
 
-class Reading(Value):
+class DriftSide(Value):
     """One side: what was read, and the cluster that it makes."""
 
     loaded: tuple[Loaded, ...]
@@ -54,7 +54,7 @@ MADE_BY_SCHEDULERS = frozenset(
 """Objects that a cluster has by itself."""
 
 
-def differences(files: Reading, running: Reading, live: Live, unjudged: Sequence[str]) -> Drift:
+def differences(files: DriftSide, running: DriftSide, live: Live, unjudged: Sequence[str]) -> Drift:
     """How the running cluster differs from the files. `unjudged` says what of the files could not be read."""
     ours, theirs = _sides(files), _sides(running)
     failed = {n.path.partition(":")[2] for n in live.failed}
@@ -74,14 +74,14 @@ def differences(files: Reading, running: Reading, live: Live, unjudged: Sequence
     )
 
 
-def _sides(read: Reading) -> dict[Key, Side]:
+def _sides(read: DriftSide) -> dict[Key, DriftObject]:
     """The objects to compare, by identity; of one that is defined twice the first."""
     target = Target((read.cluster.policy.kueue.major, read.cluster.policy.kueue.minor))
-    found: dict[Key, Side] = {}
+    found: dict[Key, DriftObject] = {}
     for root in (r for f in read.loaded for d in f.documents for r in roots(d)):
         identity = object_id(root)
         if (identity.group, identity.kind) in COMPARED:
-            found.setdefault(_key(identity), Side(identity, place(root), comparable(root, target)))
+            found.setdefault(_key(identity), DriftObject(identity, place(root), comparable(root, target)))
     return dict(sorted(found.items(), key=lambda pair: tuple(part or "" for part in pair[0])))
 
 

@@ -13,7 +13,7 @@ from qcheck.pipeline.model import left_out, model, unjudged_rules
 from qcheck.pipeline.read import is_wanted, unwatched
 from qcheck.pipeline.read import read as read_files
 from qcheck.pipeline.relevance import concerns_queues_text
-from qcheck.pipeline.unrendered_files import ENTRIES, TEMPLATE, Raw
+from qcheck.pipeline.unrendered_files import ENTRIES, TEMPLATE, UnrenderedFiles
 from qcheck.settings import Settings
 from qcheck.sources import files
 
@@ -33,14 +33,14 @@ NOTHING_FOUND = "nothing relevant was found: no Kueue object, node pool or workl
 NOTHING_HELD = "nothing was checked: no cluster in the settings includes these files"
 
 
-class Read(Value):
+class ReadInputs(Value):
     """What was read, before any of it is decoded: by cluster, the content of files and what was rendered.
 
     `is_left_out`: no cluster of the settings holds what was found.
     """
 
     loaded: tuple[Loaded, ...]
-    raws: tuple[Raw, ...]
+    raws: tuple[UnrenderedFiles, ...]
     renders: tuple[Renders | None, ...]
     not_read: tuple[files.NotLoaded, ...]
     live: Live | None
@@ -75,7 +75,7 @@ def collect(
     first: Set[str] = frozenset(),
     within: str = ".",
     live: Live | None = None,
-) -> Read:
+) -> ReadInputs:
     """Discover, load and render. `paths` may be files found already.
 
     Files in `first` come before the others, so that their objects count where one is defined twice; those that belong to
@@ -100,7 +100,7 @@ def collect(
         _rendered(scope, each, settings, watch, within) for scope, each in zip(settings.scopes, as_is, strict=True)
     ]
     not_read = [n for n in not_read if n.failed or not any(n.path in each.rendered for each in as_is)]
-    return Read(
+    return ReadInputs(
         loaded=tuple(loaded),
         raws=tuple(as_is),
         renders=tuple(renders),
@@ -111,25 +111,25 @@ def collect(
     )
 
 
-def _news(loaded: list[Loaded], raws: Sequence[Raw]) -> Iterator[Loaded]:
+def _news(loaded: list[Loaded], raws: Sequence[UnrenderedFiles]) -> Iterator[Loaded]:
     """Files without the templates of charts, which are named as a whole, and without those of other things than queues."""
-    told = {path for each in raws for path in each.told}
+    in_charts = {path for each in raws for path in each.in_charts}
     for file in loaded:
         is_template = any(fault.code == TEMPLATE for fault in file.faults)
-        if not is_template or (file.text.path not in told and concerns_queues_text(file.text.text)):
+        if not is_template or (file.text.path not in in_charts and concerns_queues_text(file.text.text)):
             yield file
 
 
-def _raw(scope: ClusterScope, files: Sequence[Loaded], within: str = ".") -> Raw:
+def _raw(scope: ClusterScope, files: Sequence[Loaded], within: str = ".") -> UnrenderedFiles:
     """What is read as it is of the files that a cluster holds, and what is to be rendered."""
     if not scope.render and not any(posixpath.basename(f.text.path) in ENTRIES for f in files):
-        return Raw(tuple(files))
-    from qcheck.pipeline.render_plan import sorted_out  # most repositories of plain files never need it (5 ms)
+        return UnrenderedFiles(tuple(files))
+    from qcheck.pipeline.render_plan import render_plan  # most repositories of plain files never need it (5 ms)
 
-    return sorted_out(scope, files, within)
+    return render_plan(scope, files, within)
 
 
-def modelled(read: Read, settings: Settings, watch: Watch = unwatched) -> Gathered:
+def modelled(read: ReadInputs, settings: Settings, watch: Watch = unwatched) -> Gathered:
     """Decode what was read, and put it together: one model per cluster."""
     watch("model", 0, 0)
     live, loaded, not_read, renders = read.live, list(read.loaded), list(read.not_read), read.renders
@@ -179,9 +179,11 @@ def _astray(
     return {name: found for name, found in unmatched(settings, clusters, read_paths).items() if found}
 
 
-def _rendered(scope: ClusterScope, as_is: Raw, settings: Settings, watch: Watch, within: str) -> Renders | None:
+def _rendered(
+    scope: ClusterScope, as_is: UnrenderedFiles, settings: Settings, watch: Watch, within: str
+) -> Renders | None:
     """What renderers make of a cluster's directories; None where nothing is to be rendered."""
-    if not as_is.wishes:
+    if not as_is.renders:
         return None
     from functools import partial
 

@@ -34,7 +34,7 @@ class MergeError(Exception):
     """A file is no report of `check --format json`; the message names it and says why."""
 
 
-class Reported(Value):
+class ReportedPlace(Value):
     """Where a report places something: the path and span that it gives, without the file."""
 
     path: str
@@ -54,7 +54,7 @@ class Reported(Value):
     def has(self, route: Route) -> bool:  # noqa: ARG002
         return True
 
-    def written_at(self, route: Route) -> tuple[Reported, Route]:
+    def written_at(self, route: Route) -> tuple[ReportedPlace, Route]:
         return self, route
 
 
@@ -167,7 +167,7 @@ def _findings(data: dict[str, Any], catalogue: Mapping[str, Rule]) -> Iterator[F
 
 def _place(data: dict[str, Any]) -> Place:
     span = (data["line"], data["column"], data["endLine"], data["endColumn"])
-    return Place(Reported(data["file"], data.get("source"), span), read_route(data["route"]), data["caption"])
+    return Place(ReportedPlace(data["file"], data.get("source"), span), read_route(data["route"]), data["caption"])
 
 
 def _object(data: dict[str, Any] | None) -> ObjectId | None:

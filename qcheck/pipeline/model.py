@@ -26,7 +26,7 @@ from qcheck.kinds.shared_fields import object_id
 from qcheck.kinds.validation.target import Target
 from qcheck.nodepools import formats
 from qcheck.nodepools.read import read as read_pools
-from qcheck.pipeline.deep_queues import shallow
+from qcheck.pipeline.deep_queues import without_deep_queues
 from qcheck.pipeline.duplicates import distinct
 from qcheck.pipeline.relevance import concerns_queues_text, kinds_in
 from qcheck.pipeline.second_process import beside
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from qcheck.documents.fault import Fault
     from qcheck.documents.load import Loaded
     from qcheck.pipeline.render import Renders
-    from qcheck.pipeline.unrendered_files import Raw
+    from qcheck.pipeline.unrendered_files import UnrenderedFiles
     from qcheck.settings import ClusterScope, Settings
 
 ELSEWHERE = "nodes-elsewhere"
@@ -58,7 +58,7 @@ SHARE = 4
 
 def model(
     scope: ClusterScope,
-    as_is: Raw,
+    as_is: UnrenderedFiles,
     own_types: Mapping[str, Machine],
     renders: Renders | None = None,
     unread: Iterable[Unread] = (),
@@ -86,7 +86,7 @@ def model(
     scheduler, misread = _volcano_scheduler(scope, mine)
     own, state = split(manifests)
     objects = [o for r in own if not formats.describes_nodes(r) and (o := decode(r)) is not None]
-    kept = shallow(objects)
+    kept = without_deep_queues(objects)
     problems = [_problem(fault) for f in mine for fault in f.faults if not _is_no_news(f, fault, as_is)]
     rejected = [p for p in refused() if not as_is.is_completed(p)]
     return assemble(
@@ -205,16 +205,16 @@ def _mig_layouts(loaded: Iterable[Loaded]) -> tuple[MigLayout, ...]:
     return read_layouts(documents)
 
 
-def _is_no_news(file: Loaded, fault: Fault, as_is: Raw) -> bool:
+def _is_no_news(file: Loaded, fault: Fault, as_is: UnrenderedFiles) -> bool:
     """Whether a template is part of a chart that is named, or has nothing to do with queues."""
     is_template = fault.code == TEMPLATE
-    return is_template and (file.text.path in as_is.told or not concerns_queues_text(file.text.text))
+    return is_template and (file.text.path in as_is.in_charts or not concerns_queues_text(file.text.text))
 
 
-def _unread_files(loaded: Iterable[Loaded], problems: Iterable[Problem], as_is: Raw) -> Iterator[Unread]:
+def _unread_files(loaded: Iterable[Loaded], problems: Iterable[Problem], as_is: UnrenderedFiles) -> Iterator[Unread]:
     """Files of which something could not be read; `problems` are those of node pools."""
     for file in loaded:
-        if left_out([file]) and file.text.path not in as_is.told:
+        if left_out([file]) and file.text.path not in as_is.in_charts:
             kinds = kinds_in(file.text.text)
             is_no_news = all(_is_no_news(file, fault, as_is) for fault in file.faults)
             yield Unread(file.text.path, frozenset() if kinds is None and is_no_news else kinds)

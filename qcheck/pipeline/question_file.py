@@ -20,13 +20,13 @@ LARGEST = 50_000_000
 """Bytes of a question at most."""
 
 
-class Part(BaseModel):
+class QuestionPart(BaseModel):
     """A part of a question; keys that it does not have are errors."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
 
-P = TypeVar("P", bound=Part)
+P = TypeVar("P", bound=QuestionPart)
 
 
 def _quantity(value: object) -> object:

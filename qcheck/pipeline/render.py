@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qcheck.documents.document import Document
     from qcheck.documents.load import Loaded
     from qcheck.pipeline.kustomizations import Source
-    from qcheck.pipeline.unrendered_files import Raw
+    from qcheck.pipeline.unrendered_files import UnrenderedFiles
     from qcheck.settings import ClusterScope, Render, Settings
     from qcheck.sources.files import Content
 
@@ -39,26 +39,26 @@ class Renders(Value):
 
 
 def rendered(
-    scope: ClusterScope, as_is: Raw, settings: Settings, load: Load, watch: Watch, within: str = "."
+    scope: ClusterScope, as_is: UnrenderedFiles, settings: Settings, load: Load, watch: Watch, within: str = "."
 ) -> Renders:
     """What renderers make of a cluster's directories; paths are taken from the directory `within`."""
-    wishes = as_is.wishes
+    renders = as_is.renders
     loaded: list[Loaded] = []
     failed: list[NotLoaded] = []
     origins = _Origins(load, settings.limits.bytes, within)
-    for done, wish in enumerate(wishes):
-        watch("render", done, len(wishes))
-        folder, *values = (os.path.normpath(os.path.join(scope.root, p)) for p in (wish.path, *wish.values))
-        made = _render(wish, folder, values, settings, within)
+    for done, one in enumerate(renders):
+        watch("render", done, len(renders))
+        folder, *values = (os.path.normpath(os.path.join(scope.root, p)) for p in (one.path, *one.values))
+        made = _render(one, folder, values, settings, within)
         if isinstance(made, NotLoaded):
             failed.append(made)
         else:
             read = load(made.read(settings.limits.bytes), made.path)
             if _is_no_manifest(read.text.text):
-                failed.append(NotLoaded(made.path, f"what {wish.tool} printed holds no Kubernetes object"))
+                failed.append(NotLoaded(made.path, f"what {one.tool} printed holds no Kubernetes object"))
                 continue
             loaded.append(read)
-            sources = as_is.sources.get(wish.path, ())
+            sources = as_is.sources.get(one.path, ())
             loaded[-1].documents[:] = [_traced(origins.trace(d), d, sources) for d in loaded[-1].documents]
     return Renders(tuple(loaded), tuple(origins.used.values()), tuple(failed))
 
@@ -82,9 +82,9 @@ def _traced(traced: Document, rendered: Document, sources: Sequence[Source]) -> 
     return Traced(rendered, (same[0].found.document, same[0].found.route), same[0].patches)
 
 
-def _render(wish: Render, folder: str, values: list[str], settings: Settings, within: str) -> Content | NotLoaded:
+def _render(one: Render, folder: str, values: list[str], settings: Settings, within: str) -> Content | NotLoaded:
     seconds, most_bytes = settings.render_seconds, settings.limits.bytes
-    return render(wish.tool, folder, values, wish.release, wish.namespace, seconds, most_bytes, within)
+    return render(one.tool, folder, values, one.release, one.namespace, seconds, most_bytes, within)
 
 
 class _Origins:

@@ -16,8 +16,8 @@ from qcheck.kinds.helm import Chart, charts, is_below
 from qcheck.kinds.kustomize import UPSTREAM, Kustomization, KustomizeChange
 from qcheck.pipeline.kustomizations import KustomizationTree, Source
 from qcheck.pipeline.relevance import concerns_queues, concerns_queues_text, kinds_in, kinds_of
-from qcheck.pipeline.unrendered_files import TEMPLATE, Raw, spot
-from qcheck.pipeline.unrendered_problems import Left, chart_problem, kustomization_problem, unreadable
+from qcheck.pipeline.unrendered_files import TEMPLATE, UnrenderedFiles, spot
+from qcheck.pipeline.unrendered_problems import UnrenderedReason, chart_problem, kustomization_problem, unreadable
 from qcheck.settings import Render
 from qcheck.sources.files import STDIN_NAME
 from qcheck.sources.renderers import installed
@@ -37,29 +37,29 @@ PARTIAL = "_"
 """Begins the names of templates that only others use."""
 
 
-def sorted_out(scope: ClusterScope, files: Sequence[Loaded], within: str) -> Raw:
+def render_plan(scope: ClusterScope, files: Sequence[Loaded], within: str) -> UnrenderedFiles:
     """What is read as it is of the files that a cluster holds, and what is to be rendered."""
     tree = KustomizationTree((f.text for f in files), within if scope.render else None)
-    return _Reading(scope, files, tree).result(charts(f.text for f in files))
+    return _RenderPlan(scope, files, tree).result(charts(f.text for f in files))
 
 
-class _Reading:
+class _RenderPlan:
     """One cluster's files, sorted by what becomes of them."""
 
     def __init__(self, scope: ClusterScope, files: Sequence[Loaded], tree: KustomizationTree) -> None:
         self.scope = scope
         self.files = {posixpath.normpath(f.text.path): f for f in files}
         self.tree = tree
-        self.wishes = list(scope.render)
+        self.renders = list(scope.render)
         self.changed: set[Spot] = set()
-        self.told: set[str] = set()
-        self.given = _Given(self.files.get(STDIN_NAME))
+        self.in_charts: set[str] = set()
+        self.given = _StandardInput(self.files.get(STDIN_NAME))
         self.left_out: list[str] = []
         self.problems: list[Problem] = []
         self.unread: list[Unread] = []
 
-    def result(self, found: list[Chart]) -> Raw:
-        rendered = {self._folder(w) for w in self.wishes}
+    def result(self, found: list[Chart]) -> UnrenderedFiles:
+        rendered = {self._folder(w) for w in self.renders}
         for top in self.tree.roots():
             if top.folder not in rendered:
                 self._root(top)
@@ -68,33 +68,33 @@ class _Reading:
         for chart in found:
             if chart.folder not in rendered:
                 self._chart(chart)
-        consumed = {p for wish in self.wishes for p in self._consumed(wish)} | set(self.left_out)
+        consumed = {p for one in self.renders for p in self._consumed(one)} | set(self.left_out)
         folders = tuple(path for path in consumed if path.endswith("/"))
         kept = tuple(f for path, f in self.files.items() if path not in consumed and not path.startswith(folders))
-        return Raw(
+        return UnrenderedFiles(
             files=kept,
             changed=frozenset(self.changed),
-            told=frozenset(self.told),
+            in_charts=frozenset(self.in_charts),
             problems=tuple(self.problems),
             unread=tuple(self.unread),
-            wishes=tuple(self.wishes),
+            renders=tuple(self.renders),
             rendered=frozenset(consumed),
             built=frozenset(r.path for top in self.tree.roots() for r in self.tree.reach(top)),
-            sources={w.path: self._sources(w) for w in self.wishes if w.tool == "kustomize"},
+            sources={w.path: self._sources(w) for w in self.renders if w.tool == "kustomize"},
         )
 
-    def _folder(self, wish: Render) -> str:
-        return os.path.normpath(os.path.join(self.scope.root, wish.path)).replace(os.sep, "/")
+    def _folder(self, one: Render) -> str:
+        return os.path.normpath(os.path.join(self.scope.root, one.path)).replace(os.sep, "/")
 
     def _wish(self, tool: str, folder: str, values: tuple[str, ...] = ()) -> None:
         below = (os.path.relpath(path, self.scope.root).replace(os.sep, "/") for path in (folder, *values))
         path, *rest = below
-        self.wishes.append(Render(tool, path, tuple(rest)))
+        self.renders.append(Render(tool, path, tuple(rest)))
 
-    def _consumed(self, wish: Render) -> Iterator[str]:
+    def _consumed(self, one: Render) -> Iterator[str]:
         """Files, and directories with a `/` at the end, of which a renderer makes something else."""
-        folder = self._folder(wish)
-        top = self.tree.member(folder) if wish.tool == "kustomize" else None
+        folder = self._folder(one)
+        top = self.tree.member(folder) if one.tool == "kustomize" else None
         if top is None:
             yield f"{folder}/"
             return
@@ -102,8 +102,8 @@ class _Reading:
             yield reached.path
             yield from (path for each in reached.through for path in (each.path, *each.patch_files))
 
-    def _sources(self, wish: Render) -> tuple[Source, ...]:
-        top = self.tree.member(self._folder(wish))
+    def _sources(self, one: Render) -> tuple[Source, ...]:
+        top = self.tree.member(self._folder(one))
         return tuple(self.tree.sources(top)) if top is not None else ()
 
     def _root(self, top: Kustomization) -> None:
@@ -120,7 +120,9 @@ class _Reading:
             return
         self.changed |= {spot(f) for f, c in objects if c is not None or self.given.has(f)}
         if counts:
-            self.problems.append(kustomization_problem(top, missed, Left(remote, opaque, self.scope.renders_all)))
+            self.problems.append(
+                kustomization_problem(top, missed, UnrenderedReason(remote, opaque, self.scope.renders_all))
+            )
             kinds = None if remote or opaque else kinds_of(f for f, _ in missed)
             self.unread.append(Unread(top.folder, kinds, top.place))
 
@@ -153,7 +155,7 @@ class _Reading:
         """A chart that is not rendered so far."""
         inside = {path: f for path, f in self.files.items() if is_below(path, chart.folder)}
         templates = {path: f for path, f in inside.items() if any(fault.code == TEMPLATE for fault in f.faults)}
-        self.told |= templates.keys()
+        self.in_charts |= templates.keys()
         whole = [f.text.text for path, f in templates.items() if not posixpath.basename(path).startswith(PARTIAL)]
         counting = [text for text in whole if concerns_queues_text(text)]
         if self.given.has_chart(chart.name):
@@ -171,7 +173,7 @@ class _Reading:
             self.problems.append(chart_problem(chart, known, values, self.scope.renders_all))
 
 
-class _Given:
+class _StandardInput:
     """What somebody rendered already and gives on standard input."""
 
     def __init__(self, stdin: Loaded | None) -> None:

@@ -9,12 +9,12 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from qcheck.answers.question import QuestionError
-from qcheck.answers.scenario import Actor, Admitted, Scenario, pods, written_workload
+from qcheck.answers.scenario import Admitted, Scenario, ScenarioWorkload, pods, written_workload
 from qcheck.cluster.place import Place
 from qcheck.cluster.quantity import Quantity
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.workloads import PodSet, Workload
-from qcheck.pipeline.question_file import Amount, Part, at, read_question
+from qcheck.pipeline.question_file import Amount, QuestionPart, at, read_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -39,7 +39,7 @@ Seconds = Annotated[int, BeforeValidator(_seconds, json_schema_input_type=int | 
 Flavors = dict[str, dict[str, str]]
 
 
-class PodSetPart(Part):
+class ScenarioPodSetPart(QuestionPart):
     """Equal pods: how many, and what each requests."""
 
     name: str = "main"
@@ -47,21 +47,21 @@ class PodSetPart(Part):
     requests: dict[str, Amount] = Field(default_factory=dict)
 
 
-class AdmittedPart(Part):
+class AdmittedPart(QuestionPart):
     """Quota that the workload holds from the start, by pod set and resource."""
 
     at: int
     flavors: Flavors = Field(default_factory=dict, description="Not for queues of KAI.")
 
 
-class RepeatPart(Part):
+class RepeatPart(QuestionPart):
     """Equal workloads, each created `every` so many seconds after the one before."""
 
     count: int = Field(ge=1, le=100_000)
     every: Seconds
 
 
-class WorkloadPart(Part):
+class ScenarioWorkloadPart(QuestionPart):
     """A workload: pod sets written here, or a manifest with one workload."""
 
     name: str = Field(min_length=1)
@@ -70,14 +70,14 @@ class WorkloadPart(Part):
     priority_class: str | None = Field(None, alias="priorityClass")
     priority: int | None = None
     created: int | None = Field(None, description="Seconds; default: the scenario's start.")
-    pod_sets: list[PodSetPart] | None = Field(None, alias="podSets", min_length=1)
+    pod_sets: list[ScenarioPodSetPart] | None = Field(None, alias="podSets", min_length=1)
     manifest: str | None = Field(None, description="A file relative to the scenario; replaces podSets.")
     admitted: AdmittedPart | None = None
     duration: Seconds | None = None
     repeat: RepeatPart | None = None
 
     @model_validator(mode="after")
-    def _is_whole(self) -> WorkloadPart:
+    def _is_whole(self) -> ScenarioWorkloadPart:
         if (self.pod_sets is None) == (self.manifest is None):
             raise ValueError("give either podSets or manifest")
         if self.cluster_queue is not None and self.queue is not None:
@@ -89,14 +89,14 @@ class WorkloadPart(Part):
         return self
 
 
-class ScenarioPart(Part):
+class ScenarioPart(QuestionPart):
     """Workloads for `qcheck simulate`, in seconds from an arbitrary zero."""
 
     version: Literal[1]
     mode: Literal["classical", "fairSharing"] | None = None
     start: int = 0
     eviction_delay: Seconds = Field(0, alias="evictionDelay")
-    workloads: list[WorkloadPart]
+    workloads: list[ScenarioWorkloadPart]
 
 
 class ScenarioFile:
@@ -123,7 +123,7 @@ class ScenarioFile:
         for each in found:
             of_file.setdefault(os.path.abspath(each.place.origin.path), []).append(each)
         faults: list[str] = []
-        actors: list[Actor] = []
+        actors: list[ScenarioWorkload] = []
         for index, part in enumerate(self._part.workloads):
             place = Place(self._document, ("workloads", index))
             workload: Workload | None = (
@@ -143,7 +143,7 @@ class ScenarioFile:
         )
 
     def _of(
-        self, part: WorkloadPart, place: Place, of_file: Mapping[str, list[Workload]], faults: list[str]
+        self, part: ScenarioWorkloadPart, place: Place, of_file: Mapping[str, list[Workload]], faults: list[str]
     ) -> Workload | None:
         if part.manifest is None:
             return _inline(part, place)
@@ -167,9 +167,9 @@ def read_scenario(path: str) -> ScenarioFile:
     return ScenarioFile(document, part)
 
 
-def _actor(part: WorkloadPart, place: Place, workload: Workload, start: int) -> Actor:
+def _actor(part: ScenarioWorkloadPart, place: Place, workload: Workload, start: int) -> ScenarioWorkload:
     given = part.admitted
-    return Actor(
+    return ScenarioWorkload(
         name=part.name,
         place=place,
         workload=workload,
@@ -183,7 +183,7 @@ def _actor(part: WorkloadPart, place: Place, workload: Workload, start: int) -> 
     )
 
 
-def _repeated(part: WorkloadPart, actor: Actor) -> list[Actor]:
+def _repeated(part: ScenarioWorkloadPart, actor: ScenarioWorkload) -> list[ScenarioWorkload]:
     if part.repeat is None:
         return [actor]
     digits, every = len(str(part.repeat.count)), part.repeat.every
@@ -193,19 +193,19 @@ def _repeated(part: WorkloadPart, actor: Actor) -> list[Actor]:
     ]
 
 
-def _inline(part: WorkloadPart, place: Place) -> Workload:
+def _inline(part: ScenarioWorkloadPart, place: Place) -> Workload:
     """The pod sets of an entry as a workload of their own."""
     namespace = part.queue.split("/")[0] if part.queue else None
     sets = tuple(_pod_set(p, place.at("podSets", i)) for i, p in enumerate(part.pod_sets or ()))
     return written_workload(part.name, namespace, place, sets)
 
 
-def _pod_set(part: PodSetPart, place: Place) -> PodSet:
+def _pod_set(part: ScenarioPodSetPart, place: Place) -> PodSet:
     return pods(part.name, part.count, {r: q for r, q in part.requests.items() if isinstance(q, Quantity)}, place)
 
 
-def _doubled(actors: list[Actor]) -> list[str]:
-    first: dict[str, Actor] = {}
+def _doubled(actors: list[ScenarioWorkload]) -> list[str]:
+    first: dict[str, ScenarioWorkload] = {}
     faults = []
     for actor in actors:
         known = first.setdefault(actor.name, actor)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from qcheck.settings import Settings
 
 
-class Ran(Value):
+class SimulatedRun(Value):
     """A run, what the state is called, and why something could not be read, if so."""
 
     name: str
@@ -43,7 +43,7 @@ def run_scenario(
     full_with: str | None = None,
     live: Live | None = None,
     busy: bool = False,
-) -> Ran:
+) -> SimulatedRun:
     """The run on the files under `paths` and a `live` cluster. Raises `QuestionError`.
 
     With `busy` the workloads that hold quota in the cluster hold it from the start.
@@ -57,7 +57,7 @@ def run_scenario(
 
 def run_change(
     scenario: str, change: str, paths: Sequence[str], settings: Settings, watch: Watch, full_with: str | None
-) -> tuple[Ran, Ran]:
+) -> tuple[SimulatedRun, SimulatedRun]:
     """The runs before and after a change `BASE..HEAD`; without HEAD the files as they are.
 
     The scenario and its manifests are the same in both: the files as they are. Raises `QuestionError`, `GitError`.
@@ -77,7 +77,7 @@ def run_change(
 
 def _run(
     name: str, written: ScenarioFile, read: Gathered, watch: Watch, full_with: str | None, busy: bool = False
-) -> Ran:
+) -> SimulatedRun:
     if len(read.clusters) != 1:
         names = ", ".join(c.name for c in read.clusters)
         raise QuestionError([f"{written.path}: the paths hold several clusters ({names}); name one with --cluster"])
@@ -87,7 +87,7 @@ def _run(
         run = simulate(cluster, scenario, lambda number, _: watch("simulate", number, 0))
     except QuestionError as error:
         raise QuestionError([*read.inputs.unjudged, *error.faults]) from None
-    return Ran(name, run, read.inputs.unjudged)
+    return SimulatedRun(name, run, read.inputs.unjudged)
 
 
 def _staged(written: ScenarioFile, cluster: Cluster, full_with: str | None, busy: bool) -> Scenario:

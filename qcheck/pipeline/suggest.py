@@ -20,7 +20,7 @@ from qcheck.pipeline.check import checked
 from qcheck.pipeline.fix import Fixed
 from qcheck.pipeline.fix import write as write_file
 from qcheck.pipeline.gather import gather, modelled
-from qcheck.pipeline.what_if import Impossible, Instead, edit_of, with_values
+from qcheck.pipeline.what_if import Impossible, Replacement, edit_of, with_values
 from qcheck.schedulers.table import promises_of
 from qcheck.supply.supply import supply_of
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from qcheck.documents.load import Loaded
     from qcheck.findings.finding import Datum, Finding
     from qcheck.findings.result import Result
-    from qcheck.pipeline.gather import Read
+    from qcheck.pipeline.gather import ReadInputs
     from qcheck.pipeline.read import Watch
     from qcheck.settings import Settings
 
@@ -52,7 +52,7 @@ LABELS = ("QC201", "QC210", "QC513")
 class _State(Value):
     """What was read with some values replaced, and what the rules find in it."""
 
-    values: tuple[Instead, ...]
+    values: tuple[Replacement, ...]
     clusters: tuple[Cluster, ...]
     result: Result
 
@@ -60,7 +60,9 @@ class _State(Value):
 class Workshop:
     """Tries proposals on what was read."""
 
-    def __init__(self, read: Read, settings: Settings, rules: Sequence[str], wishes: Wishes, watch: Watch) -> None:
+    def __init__(
+        self, read: ReadInputs, settings: Settings, rules: Sequence[str], wishes: Wishes, watch: Watch
+    ) -> None:
         self._read = read
         self._settings = settings
         self._wishes = wishes
@@ -169,7 +171,7 @@ class Workshop:
 
     def _tried_out(self, state: _State, proposal: Proposal) -> _State | None:
         """The state after a proposal; None where a value cannot be replaced, or a new error would be found."""
-        new_values = [Instead(self._first(place), text) for place, text in proposal.values]
+        new_values = [Replacement(self._first(place), text) for place, text in proposal.values]
         by_place = {(id(v.place.origin), v.place.route): v for v in (*state.values, *new_values)}
         values = tuple(by_place.values())
         try:
@@ -204,20 +206,20 @@ class Workshop:
             for file in made.loaded if made else ():
                 yield from file.documents
 
-    def _state(self, values: tuple[Instead, ...]) -> _State:
+    def _state(self, values: tuple[Replacement, ...]) -> _State:
         self._tried += 1
         self._watch("try", self._tried, 0)
         read = with_values(self._read, values, self._settings.limits) if values else self._read
         gathered = modelled(read, self._settings)
         return _State(values, gathered.clusters, checked(gathered, self._settings))
 
-    def _source(self, value: Instead) -> ValueEdit:
+    def _source(self, value: Replacement) -> ValueEdit:
         """The edit of the file that a person edits. Raises `Impossible` where that is not known."""
         written = value.place.written()
         origin = written.origin
         if not isinstance(origin, Document) or origin.source is not None:
             raise Impossible(f"{value.place.line}: the value was rendered, and its source is not known")
-        start, end, new = edit_of(Instead(written, value.text))
+        start, end, new = edit_of(Replacement(written, value.text))
         return ValueEdit(written, origin.text.text[start:end], new)
 
     def _told(self, kind: Kind, taken: Sequence[Proposal], state: _State, asked: Sequence[Finding]) -> Alternative:
@@ -238,7 +240,7 @@ class Workshop:
     def _filled(self) -> Alternative | None:
         """One alternative with every quota that `fill` sets; it may bring no error."""
         proposals = [p for c in self.start.clusters for p in filling_proposals(c, self._wishes)]
-        values = tuple(Instead(place, text) for p in proposals for place, text in p.values)
+        values = tuple(Replacement(place, text) for p in proposals for place, text in p.values)
         if not values:
             return None
         words = "; ".join(p.words for p in proposals)
@@ -268,7 +270,7 @@ def rewritten(edits: Iterable[ValueEdit]) -> list[Fixed]:
     for path, mine in sorted(by_file.items()):
         origin = mine[0].place.origin
         assert isinstance(origin, Document)
-        changes = {edit_of(Instead(e.place, e.new.strip("\"'"))) for e in mine}
+        changes = {edit_of(Replacement(e.place, e.new.strip("\"'"))) for e in mine}
         before = origin.text.text
         found.append(Fixed(path=path, before=before, after=edited(before, sorted(changes)), objects=len(mine)))
     return found

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 CODE = "settings-match-nothing"
 
 
-class Named(Value):
+class NamedSetting(Value):
     """A key of the settings whose patterns name things of a kind; `names` are those of a cluster."""
 
     key: Route
@@ -98,14 +98,14 @@ def _shares(
         yield _problem(_path(settings), (*at, "shares", queue), message, _known("queue", queues))
 
 
-def _named(settings: Settings, scope: ClusterScope | None) -> Iterator[Named]:
+def _named(settings: Settings, scope: ClusterScope | None) -> Iterator[NamedSetting]:
     """The patterns of the common settings, or those that a cluster adds to them."""
     base, mine = settings.policy, settings.policy if scope is None else scope.policy
     for key, common, all_queues in (
         ("reserved", base.reserved_queues, mine.reserved_queues),
         ("shared", base.shared_queues, mine.shared_queues),
     ):
-        yield Named(
+        yield NamedSetting(
             key=("queues", key),
             patterns=_added(all_queues, common, scope),
             what="ClusterQueue",
@@ -114,7 +114,7 @@ def _named(settings: Settings, scope: ClusterScope | None) -> Iterator[Named]:
         )
     for at, reserve in enumerate(_added(mine.reserves, base.reserves, scope)):
         if reserve.pools != ("*",):
-            yield Named(
+            yield NamedSetting(
                 key=("capacity", "reserves", at, "pools"),
                 patterns=reserve.pools,
                 what="node pool",
@@ -122,7 +122,7 @@ def _named(settings: Settings, scope: ClusterScope | None) -> Iterator[Named]:
                 names=_pool_names,
             )
     for at, shape in enumerate(_added(mine.shapes, base.shapes, scope)):
-        yield Named(
+        yield NamedSetting(
             key=("shapes", at, "flavors"),
             patterns=shape.flavors,
             what="ResourceFlavor",

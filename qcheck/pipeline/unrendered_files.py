@@ -25,20 +25,20 @@ ENTRIES = frozenset({"kustomization.yaml", "kustomization.yml", "Kustomization",
 """Files by which a directory is known as something to render."""
 
 
-class Raw(Value):
+class UnrenderedFiles(Value):
     """The files of a cluster to read as they are, without the objects in `changed`; what is left out, and what that means.
 
-    The templates in `told` are part of a chart, which is a problem of its own; the files in `built` go through kustomize.
-    `wishes` are to be rendered, and with them the files in `rendered`; what kustomize makes of which objects is in
-    `sources`, by the path of the wish.
+    `in_charts`: templates of charts, which are problems of their own; the files in `built` go through kustomize.
+    `renders` are to be rendered, and with them the files in `rendered`; what kustomize makes of which objects is in
+    `sources`, by the path of the render.
     """
 
     files: tuple[Loaded, ...]
     changed: frozenset[Spot] = frozenset()
-    told: frozenset[str] = frozenset()
+    in_charts: frozenset[str] = frozenset()
     problems: tuple[Problem, ...] = ()
     unread: tuple[Unread, ...] = ()
-    wishes: tuple[Render, ...] = ()
+    renders: tuple[Render, ...] = ()
     rendered: frozenset[str] = frozenset()
     built: frozenset[str] = frozenset()
     sources: dict[str, tuple[Source, ...]] = {}

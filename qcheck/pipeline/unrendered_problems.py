@@ -21,7 +21,7 @@ CODE = "template-not-rendered"
 MOST_NAMED = 3
 
 
-class Left(Value):
+class UnrenderedReason(Value):
     """Why a kustomization cannot be rendered here: bases from elsewhere, parts of unknown kinds. `asked`: rendering is on."""
 
     remote: Sequence[str]
@@ -29,7 +29,9 @@ class Left(Value):
     asked: bool
 
 
-def kustomization_problem(top: Kustomization, missed: Sequence[tuple[Cursor, KustomizeChange]], left: Left) -> Problem:
+def kustomization_problem(
+    top: Kustomization, missed: Sequence[tuple[Cursor, KustomizeChange]], left: UnrenderedReason
+) -> Problem:
     """One problem for a kustomization root and all that it changes."""
     place = missed[0][1].place if missed and missed[0][1].place.origin.path == top.path else top.place
     facts = []
@@ -89,7 +91,7 @@ def chart_problem(chart: Chart, kinds: frozenset[str], values: tuple[str, ...] |
     )
 
 
-def _how(command: str, render: str, left: Left | None) -> str:
+def _how(command: str, render: str, left: UnrenderedReason | None) -> str:
     """What to type."""
     piped = f"`{command} | qcheck check - .`"
     if left is not None and (left.remote or left.opaque):

@@ -31,18 +31,18 @@ if TYPE_CHECKING:
     from qcheck.documents.limits import Limits
     from qcheck.documents.load import Loaded
     from qcheck.findings.result import Result
-    from qcheck.pipeline.gather import Read
+    from qcheck.pipeline.gather import ReadInputs
     from qcheck.pipeline.live import Live
     from qcheck.pipeline.read import Watch
     from qcheck.pipeline.render import Renders
-    from qcheck.pipeline.unrendered_files import Raw
+    from qcheck.pipeline.unrendered_files import UnrenderedFiles
     from qcheck.settings import Settings
 
 
 _NODES = re.compile(r"\d{1,18}", re.ASCII)
 
 
-class Instead(Value):
+class Replacement(Value):
     """Another scalar at a place: `text` as it would be written, without quotes."""
 
     place: Place
@@ -53,7 +53,7 @@ class Impossible(ValueError):
     """A value that cannot be replaced where it is written; `args[0]` says why."""
 
 
-def wished(clusters: Iterable[Cluster], amounts: Iterable[str], nodes: Iterable[str]) -> list[Instead]:
+def wished(clusters: Iterable[Cluster], amounts: Iterable[str], nodes: Iterable[str]) -> list[Replacement]:
     """Return the values that `--set POOL/QUEUE/RESOURCE=N` and `--add-nodes POOL=N` ask for, in each cluster that has them.
 
     Raises `Impossible` for what is not of that form, or names nothing.
@@ -76,7 +76,7 @@ def wished(clusters: Iterable[Cluster], amounts: Iterable[str], nodes: Iterable[
         ]
         if not cells:
             raise Impossible(f"--set {text}: no queue {queue} has quota for {resource} in {pool}")
-        found += [Instead(c.place, amount) for c in cells]
+        found += [Replacement(c.place, amount) for c in cells]
     for text in nodes:
         pool, _, more = text.rpartition("=")
         if not pool or _NODES.fullmatch(more) is None:
@@ -86,7 +86,7 @@ def wished(clusters: Iterable[Cluster], amounts: Iterable[str], nodes: Iterable[
         if not counts:
             why = "its number of nodes is not a single value in the files" if groups else "there is no such node pool"
             raise Impossible(f"--add-nodes {text}: {why}")
-        found += [Instead(place, str(value + int(more))) for place, value in counts]
+        found += [Replacement(place, str(value + int(more))) for place, value in counts]
     return found
 
 
@@ -97,7 +97,7 @@ def _quantity(text: str, amount: str) -> None:
         raise Impossible(f"--set {text}: {error}") from None
 
 
-def edit_of(instead: Instead) -> Edit:
+def edit_of(instead: Replacement) -> Edit:
     """Return the edit of the text that holds a value. Raises `Impossible`."""
     origin, route = instead.place.origin, instead.place.route
     if not isinstance(origin, Document) or not origin.has(route):
@@ -109,7 +109,7 @@ def edit_of(instead: Instead) -> Edit:
     return edit
 
 
-def with_values(read: Read, values: Iterable[Instead], limits: Limits) -> Read:
+def with_values(read: ReadInputs, values: Iterable[Replacement], limits: Limits) -> ReadInputs:
     """Return what was read with other values in it. Raises `Impossible`."""
     edits: dict[str, list[Edit]] = {}
     texts: dict[str, str] = {}
@@ -131,7 +131,7 @@ def with_values(read: Read, values: Iterable[Instead], limits: Limits) -> Read:
     )
 
 
-def _raw(raw: Raw, files: Mapping[str, Loaded]) -> Raw:
+def _raw(raw: UnrenderedFiles, files: Mapping[str, Loaded]) -> UnrenderedFiles:
     return replace(raw, files=tuple(files.get(f.text.path, f) for f in raw.files))
 
 
@@ -161,9 +161,9 @@ def audit_what_if(
     settings: Settings,
     watch: Watch,
     live: Live | None,
-    wishes: tuple[Sequence[str], Sequence[str]],
+    asked: tuple[Sequence[str], Sequence[str]],
 ) -> Result:
     """Return the result of a check of what is there with other quotas (first) and more nodes. Raises `Impossible`."""
     read = collect(paths, settings, watch, live=live)
-    values = wished(modelled(read, settings, watch).clusters, *wishes)
+    values = wished(modelled(read, settings, watch).clusters, *asked)
     return checked(modelled(with_values(read, values, settings.limits), settings, watch), settings, watch)

@@ -37,7 +37,7 @@ class Adjustable(Value):
         return 0 if self.floor is None else max(0, self.cell.promised - self.floor)
 
 
-class Room(Value):
+class GroupCapacity(Value):
     """Where promises are met: what each pool reaches of each group of nodes, and what each group holds."""
 
     reach: Reach
@@ -60,7 +60,7 @@ class Lowering(Value):
         return sum(c.promised - n for c, n in self.amounts)
 
 
-def lowerings(cells: Sequence[Adjustable], room: Room) -> Iterator[Lowering]:
+def lowerings(cells: Sequence[Adjustable], room: GroupCapacity) -> Iterator[Lowering]:
     """Yield the ways to lower the fewest cells, the best first: reserved queues yield last, then the smallest relative cut.
 
     Nothing is yielded where lowering does not help, or nothing needs to be lowered.
@@ -95,7 +95,7 @@ def _cost(cells: Sequence[Adjustable], chosen: Sequence[int], made: Lowering) ->
     return sum(cells[i].yields_last for i in chosen), made.taken, max(cuts)
 
 
-def _lowered(cells: Sequence[Adjustable], chosen: Sequence[int], needed: int, room: Room) -> Lowering | None:
+def _lowered(cells: Sequence[Adjustable], chosen: Sequence[int], needed: int, room: GroupCapacity) -> Lowering | None:
     """The chosen cells lowered in proportion to what each can give, as far as their nodes allow; None if that is too little.
 
     First all of them are at their floors, which must be met together with the others; then each is raised again.

@@ -11,7 +11,7 @@ from qcheck.cluster.value import Value
 from qcheck.cluster.workloads import PodSet
 
 
-class Start(Value):
+class StartingPods(Value):
     """Pods that start together: the pod set, the template as the scheduler binds its pods, and how many there are."""
 
     pod_set: PodSet
@@ -19,7 +19,7 @@ class Start(Value):
     count: int
 
 
-class Passage(Value):
+class StartDecision(Value):
     """The answer on an otherwise idle cluster. `admitted` None: cannot tell, and `reasons` say why.
 
     `starts` are the pods that must find nodes at once for the workload to start.
@@ -28,4 +28,4 @@ class Passage(Value):
     queue: str
     admitted: bool | None
     reasons: tuple[Reason, ...] = ()
-    starts: tuple[Start, ...] = ()
+    starts: tuple[StartingPods, ...] = ()

@@ -20,7 +20,7 @@ CellKey = tuple[str, str]
 """The key of all sums: pool, resource."""
 
 
-class Origin(StrEnum):
+class AmountOrigin(StrEnum):
     """Where an amount comes from: a file, or what the scheduler assumes where the file says nothing."""
 
     DECLARED = "declared"
@@ -48,7 +48,7 @@ class Cell(Value):
     place: Place
     name_place: Place
     limit_place: Place | None = None
-    origin: Origin = Origin.DECLARED
+    origin: AmountOrigin = AmountOrigin.DECLARED
 
     @property
     def key(self) -> CellKey:

@@ -91,7 +91,7 @@ def _block(verdict: Verdict, where: str) -> Iterator[str]:
     decision = verdict.decision
     yield plain(f"{_SIGNS[verdict.runs]} {verdict.workload.id}{where}: {verdict.word}")
     if decision.queue is not None:
-        behind = "" if verdict.is_passage else f" -> {decision.cluster_queue or 'no ClusterQueue'}"
+        behind = "" if verdict.is_start_decision else f" -> {decision.cluster_queue or 'no ClusterQueue'}"
         yield plain(f"    queue: {decision.queue}{behind}")
     if verdict.admitted is not False:
         yield from (plain(f"    {line}") for line in map(_assigned_line, decision.assigned))

@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from qcheck.reports.schema import ObjectPart, Part, PlacePart
+from qcheck.reports.schema import ObjectPart, PlacePart, ReportPart
 
 
-class ReasonPart(Part):
+class ReasonPart(ReportPart):
     """Why a workload is not admitted or does not run, or why that cannot be told."""
 
     code: str = Field(description="Kueue's reason word where it has one.")
@@ -22,14 +22,14 @@ class ReasonPart(Part):
     change: str = Field(description="A hint; empty if there is none.")
 
 
-class PodSetPart(Part):
+class PodSetPart(ReportPart):
     name: str
     count: int
     requests: dict[str, int] = Field(description="Total of the pod set in base units: devices, milli-cpu, bytes.")
     flavors: dict[str, str] = Field(description="Flavor by resource.")
 
 
-class PlacedPart(Part):
+class PlacedPart(ReportPart):
     """Equal nodes of a pool with the pods that each gets."""
 
     pool: str
@@ -38,7 +38,7 @@ class PlacedPart(Part):
     pods_per_node: dict[str, int]
 
 
-class WorkloadPart(Part):
+class WorkloadPart(ReportPart):
     object: ObjectPart
     cluster: str
     queue: str | None
@@ -53,7 +53,7 @@ class WorkloadPart(Part):
     change: str = Field(description="The smallest change that was tried and makes it run; empty if none was found.")
 
 
-class AdmissionReport(Part):
+class AdmissionReport(ReportPart):
     """What `qcheck admit --format json` writes."""
 
     schema_number: Literal[1] = Field(alias="schema")

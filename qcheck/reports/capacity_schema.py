@@ -6,13 +6,13 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from qcheck.reports.schema import Part
+from qcheck.reports.schema import ReportPart
 
 Price = int | float
 """An amount of the currency in which the settings state prices."""
 
 
-class PoolPart(Part):
+class CapacityPoolPart(ReportPart):
     """Nodes behind a flavor; amounts per node in base units (devices, milli-cpu, bytes)."""
 
     name: str
@@ -22,13 +22,13 @@ class PoolPart(Part):
     free_per_node: int = Field(description="What DaemonSets and reserves leave of it.")
 
 
-class StrandedPart(Part):
+class StrandedPart(ReportPart):
     pool: str
     amount: int
     by: str = Field(description="The resource that runs out first.")
 
 
-class UsePart(Part):
+class UsePart(ReportPart):
     """How many pods of a size or shape fit."""
 
     name: str
@@ -40,12 +40,12 @@ class UsePart(Part):
     stranded: list[StrandedPart]
 
 
-class DomainPart(Part):
+class DomainPart(ReportPart):
     nodes: int
     accelerators: int
 
 
-class UsabilityPart(Part):
+class UsabilityPart(ReportPart):
     """What the free accelerators are good for."""
 
     free: int
@@ -56,7 +56,7 @@ class UsabilityPart(Part):
     largest_domains: dict[str, DomainPart]
 
 
-class FlavorPart(Part):
+class FlavorPart(ReportPart):
     """One flavor, shard or node group and one resource, in base units: devices, milli-cpu, bytes."""
 
     flavor: str
@@ -70,13 +70,13 @@ class FlavorPart(Part):
     headroom: int | None = Field(description="static - nominal")
     known: bool
     estimated: bool
-    pools: list[PoolPart]
+    pools: list[CapacityPoolPart]
     placeable: dict[str, int] = Field(description="Pods that fit on existing nodes, by their number of devices.")
     topology: UsabilityPart | None
     cost_per_hour: Price | None = Field(default=None, description="With prices in the settings.")
 
 
-class SourcePart(Part):
+class SourcePart(ReportPart):
     """Where the figures of a pool come from."""
 
     pool: str
@@ -88,13 +88,13 @@ class SourcePart(Part):
     unknown: str | None
 
 
-class QueueCostPart(Part):
+class QueueCostPart(ReportPart):
     queue: str
     reserved: Price
     lendable: Price
 
 
-class CostPart(Part):
+class CostPart(ReportPart):
     """What the nodes cost per hour: reserved + stranded + unclaimed = hour."""
 
     hour: Price
@@ -106,7 +106,7 @@ class CostPart(Part):
     unpriced: list[str]
 
 
-class ClusterPart(Part):
+class CapacityClusterPart(ReportPart):
     name: str
     flavors: list[FlavorPart]
     sources: list[SourcePart]
@@ -114,11 +114,11 @@ class ClusterPart(Part):
     live: dict[str, Any] | None = Field(default=None, description="Usage and pending pods of a running cluster.")
 
 
-class CapacityReport(Part):
+class CapacityReport(ReportPart):
     """What `qcheck capacity --format json` writes."""
 
     schema_number: Literal[1] = Field(alias="schema")
-    clusters: list[ClusterPart]
+    clusters: list[CapacityClusterPart]
 
 
 def json_schema() -> dict[str, object]:

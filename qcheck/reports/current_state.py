@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.answers.current_state import now
+from qcheck.answers.current_state import current_state
 from qcheck.cluster.units import IN_TABLES, named, scale_of, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.wording import plain, plural
@@ -10,7 +10,14 @@ from qcheck.reports.wording import plain, plural
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qcheck.answers.current_state import Inactive, Now, Outside, Over, Stuck, Use
+    from qcheck.answers.current_state import (
+        CurrentState,
+        InactiveQueue,
+        OverusedFlavor,
+        QuotaUse,
+        StuckPods,
+        UnqueuedPods,
+    )
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.running import Key
     from qcheck.reports.json_text import Json
@@ -20,7 +27,7 @@ MOST_PODS = 3
 
 def now_data(cluster: Cluster) -> dict[str, Json]:
     """What `capacity --format json` adds to a cluster that runs; nothing for files."""
-    found = now(cluster)
+    found = current_state(cluster)
     if found is None:
         return {}
     return {
@@ -39,7 +46,7 @@ def now_data(cluster: Cluster) -> dict[str, Json]:
     }
 
 
-def _use_data(use: Use) -> Json:
+def _use_data(use: QuotaUse) -> Json:
     return {
         "queue": use.queue,
         "flavor": use.flavor,
@@ -50,7 +57,7 @@ def _use_data(use: Use) -> Json:
     }
 
 
-def _stuck_data(found: Stuck) -> Json:
+def _stuck_data(found: StuckPods) -> Json:
     return {"object": _key_data(found.owner), "pods": list(found.pods), "reason": found.reason, "event": found.event}
 
 
@@ -61,7 +68,7 @@ def _key_data(key: Key) -> Json:
 
 def now_lines(cluster: Cluster) -> Iterator[str]:
     """A paragraph for each thing there is to tell; nothing for files."""
-    found = now(cluster)
+    found = current_state(cluster)
     if found is None:
         return
     for title, lines in _paragraphs(found):
@@ -71,7 +78,7 @@ def now_lines(cluster: Cluster) -> Iterator[str]:
             yield from (f"  {plain(line)}" for line in lines)
 
 
-def _paragraphs(found: Now) -> Iterator[tuple[str, list[str]]]:
+def _paragraphs(found: CurrentState) -> Iterator[tuple[str, list[str]]]:
     yield "quota in use", [_use(u) for u in found.uses]
     yield "quota in use beyond the existing nodes", [_over(o) for o in found.over]
     yield "admitted, and not placed", [line for s in found.stuck for line in _stuck(s)]
@@ -79,7 +86,7 @@ def _paragraphs(found: Now) -> Iterator[tuple[str, list[str]]]:
     yield "inactive queues", [_inactive(i) for i in found.inactive]
 
 
-def _use(use: Use) -> str:
+def _use(use: QuotaUse) -> str:
     scale = scale_of(use.resource, (use.used, use.reserved, use.nominal or 0), IN_TABLES)
     nominal = scale.name(use.used) + " without quota of its own"
     if use.nominal is not None:
@@ -88,12 +95,12 @@ def _use(use: Use) -> str:
     return f"{use.queue}: {nominal} in {use.flavor}{more}"
 
 
-def _over(found: Over) -> str:
+def _over(found: OverusedFlavor) -> str:
     used, held = show_amounts(found.resource, found.used, found.held)
     return f"{found.flavor}: {named(found.resource, used)} in use, its ready nodes hold {held}"
 
 
-def _stuck(found: Stuck) -> Iterator[str]:
+def _stuck(found: StuckPods) -> Iterator[str]:
     left = len(found.pods) - MOST_PODS
     more = f" and {left} more" if left > 0 else ""
     yield f"{_name(found.owner)}: {', '.join(found.pods[:MOST_PODS])}{more}"
@@ -101,12 +108,12 @@ def _stuck(found: Stuck) -> Iterator[str]:
     yield f"  kube-scheduler: {found.event}"
 
 
-def _outside(found: Outside) -> str:
+def _outside(found: UnqueuedPods) -> str:
     devices = ", ".join(f"{amount} {resource}" for resource, amount in sorted(found.devices.items()))
     return f"{_name(found.owner)}: {devices} in {plural(found.pods, 'pod')}"
 
 
-def _inactive(found: Inactive) -> str:
+def _inactive(found: InactiveQueue) -> str:
     waiting = f"; {plural(found.pending, 'workload')} pending" if found.pending else ""
     return f"{found.queue}: {found.reason}: {found.message}{waiting}"
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from qcheck.answers.capacity import CapacityLine
-    from qcheck.answers.cluster_changes import CapacityChange, ClusterChange, FieldChange, ThingChange
+    from qcheck.answers.cluster_changes import CapacityChange, ClusterChange, FieldChange, ObjectChange
     from qcheck.answers.finding_changes import Comparison
     from qcheck.answers.share_changes import ShareChange
     from qcheck.findings.finding import Finding
@@ -59,13 +59,13 @@ def summary(comparison: Comparison) -> str:
 
 
 def _cluster_text(change: ClusterChange, many: bool) -> Iterator[str]:
-    things, capacity = change.things, change.capacity
-    if many and (things or capacity):
+    objects, capacity = change.objects, change.capacity
+    if many and (objects or capacity):
         yield f"cluster {plain(change.name)}"
-    for thing in things:
-        yield f"{SIGNS.get(thing.how, '~')} {_thing(thing)} ({plain(thing.thing.place.line)})"
-        yield from (f"    {line}" for line in _fields(thing, plain))
-    if things:
+    for each in objects:
+        yield f"{SIGNS.get(each.how, '~')} {_object(each)} ({plain(each.object.place.line)})"
+        yield from (f"    {line}" for line in _fields(each, plain))
+    if objects:
         yield ""
     if capacity:
         rows = [HEADERS, *(_cells(pair) for pair in capacity)]
@@ -92,21 +92,21 @@ def _share_lines(change: ClusterChange) -> Iterator[str]:
         yield f"and {plural(len(found) - MOST_SHARES, 'more figure')} of queues: `qcheck shares` has them"
 
 
-def _thing(change: ThingChange) -> str:
+def _object(change: ObjectChange) -> str:
     was = f"{plain(str(change.was))} is now called " if change.was else ""
-    return f"{was}{plain(change.thing.name if change.was else str(change.thing))}"
+    return f"{was}{plain(change.object.name if change.was else str(change.object))}"
 
 
-def _fields(change: ThingChange, show: Callable[[str], str]) -> Iterator[str]:
+def _fields(change: ObjectChange, show: Callable[[str], str]) -> Iterator[str]:
     for field in change.fields[:MOST_FIELDS]:
         yield f"{show(_route(change, field))}: {_value(field.before, show)} -> {_value(field.after, show)}"
     if len(change.fields) > MOST_FIELDS:
         yield f"and {plural(len(change.fields) - MOST_FIELDS, 'more field')}"
 
 
-def _route(change: ThingChange, field: FieldChange) -> str:
+def _route(change: ObjectChange, field: FieldChange) -> str:
     """With the names of list items, where they have one: `spec.flavors[h100].count`."""
-    place = change.thing.place
+    place = change.object.place
     names = named_route(place.at(*field.route))[len(place.route) :]
     return "".join(n if n.startswith("[") else f".{n}" for n in names).removeprefix(".")
 
@@ -156,7 +156,7 @@ def render_markdown(comparison: Comparison) -> str:
 
 
 def _cluster_markdown(change: ClusterChange, many: bool) -> Iterator[str]:
-    things, capacity = change.things, change.capacity
+    objects, capacity = change.objects, change.capacity
     name = f" of {escape(change.name)}" if many else ""
     if capacity:
         yield from (f"## Quota and nodes{name}", "", f"| {' | '.join(HEADERS)} |", "|---|---|---:|---:|---:|---:|")
@@ -165,11 +165,11 @@ def _cluster_markdown(change: ClusterChange, many: bool) -> Iterator[str]:
     moved = list(_share_lines(change))
     if moved:
         yield from (f"## Who gets what{name}", "", *(f"- {escape(line)}" for line in moved), "")
-    if things:
+    if objects:
         yield from (f"## Objects{name}", "")
-        for thing in things:
-            yield f"- {thing.how}: **{escape(_thing(thing))}** ({escape(thing.thing.place.line)})"
-            yield from (f"  - {line}" for line in _fields(thing, escape))
+        for each in objects:
+            yield f"- {each.how}: **{escape(_object(each))}** ({escape(each.object.place.line)})"
+            yield from (f"  - {line}" for line in _fields(each, escape))
         yield ""
 
 
@@ -201,7 +201,7 @@ def _cluster_data(change: ClusterChange) -> Json:
     return {
         "name": change.name,
         "capacity": [_capacity_data(pair) for pair in change.capacity],
-        "objects": [_thing_data(thing) for thing in change.things],
+        "objects": [_object_data(each) for each in change.objects],
         "shares": [_share_data(each) for each in share_changes(change)],
     }
 
@@ -240,14 +240,14 @@ def _share_data(change: ShareChange) -> Json:
     }
 
 
-def _thing_data(change: ThingChange) -> Json:
+def _object_data(change: ObjectChange) -> Json:
     return {
         "change": change.how,
-        "kind": change.thing.kind,
-        "name": change.thing.name,
+        "kind": change.object.kind,
+        "name": change.object.name,
         "was": change.was.name if change.was else None,
-        "file": change.thing.place.origin.path,
-        "line": change.thing.place.span[0],
+        "file": change.object.place.origin.path,
+        "line": change.object.place.span[0],
         "fields": [_field_data(f) for f in change.fields],
     }
 

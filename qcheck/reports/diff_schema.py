@@ -6,31 +6,31 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from qcheck.reports.schema import FindingPart, Part
+from qcheck.reports.schema import FindingPart, ReportPart
 
 Amount = int | float
 
 
-class CountsPart(Part):
+class CountsPart(ReportPart):
     error: int
     warning: int
     note: int
 
 
-class DiffSummaryPart(Part):
+class DiffSummaryPart(ReportPart):
     new: CountsPart
     fixed: CountsPart
     remaining: CountsPart
 
 
-class BothPart(Part):
+class BothPart(ReportPart):
     """A figure on both sides; null where the pair does not occur or the figure is unknown."""
 
     before: int | None
     after: int | None
 
 
-class CapacityChangePart(Part):
+class CapacityChangePart(ReportPart):
     """A flavor and resource whose quota or supply differs, in base units: devices, milli-cpu, bytes."""
 
     flavor: str
@@ -41,23 +41,23 @@ class CapacityChangePart(Part):
     headroom: BothPart
 
 
-class FieldPart(Part):
+class DiffFieldPart(ReportPart):
     route: str
     before: Any
     after: Any
 
 
-class ObjectChangePart(Part):
+class ObjectChangePart(ReportPart):
     change: str
     kind: str
     name: str
     was: str | None = Field(description="The former name of a renamed object.")
     file: str
     line: int
-    fields: list[FieldPart]
+    fields: list[DiffFieldPart]
 
 
-class ShareChangePart(Part):
+class ShareChangePart(ReportPart):
     """What a queue gets when all are busy; a side is null where the queue does not exist."""
 
     scheduler: str
@@ -68,14 +68,14 @@ class ShareChangePart(Part):
     after: dict[str, Amount | None] | None
 
 
-class ClusterPart(Part):
+class DiffClusterPart(ReportPart):
     name: str
     capacity: list[CapacityChangePart]
     objects: list[ObjectChangePart]
     shares: list[ShareChangePart]
 
 
-class DiffReport(Part):
+class DiffReport(ReportPart):
     """What `qcheck diff --format json` writes."""
 
     schema_number: Literal[1] = Field(alias="schema")
@@ -83,7 +83,7 @@ class DiffReport(Part):
     head: str
     summary: DiffSummaryPart
     unjudged: list[str]
-    clusters: list[ClusterPart]
+    clusters: list[DiffClusterPart]
     new: list[FindingPart]
     fixed: list[FindingPart]
     remaining: list[FindingPart]

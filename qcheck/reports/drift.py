@@ -14,7 +14,7 @@ from qcheck.reports.wording import plain, plural
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qcheck.answers.drift import Changed, Drift, NodeDifference, Side
+    from qcheck.answers.drift import Changed, Drift, DriftObject, NodeDifference
     from qcheck.cluster.place import Place
     from qcheck.reports.json_text import Json
 
@@ -40,11 +40,11 @@ def _where(place: Place) -> dict[str, Json]:
     return {"file": place.origin.path, "line": place.span[0]}
 
 
-def _side_data(side: Side) -> Json:
+def _side_data(side: DriftObject) -> Json:
     return {**_object(side), **_where(side.place)}
 
 
-def _object(found: Side | Changed) -> dict[str, Json]:
+def _object(found: DriftObject | Changed) -> dict[str, Json]:
     data = object_data(found.id)
     return dict(data) if isinstance(data, dict) else {}
 

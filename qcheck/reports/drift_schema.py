@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from qcheck.reports.schema import ObjectPart, Part
+from qcheck.reports.schema import ObjectPart, ReportPart
 
 
-class WherePart(Part):
+class WherePart(ReportPart):
     file: str
     line: int
 
@@ -19,7 +19,7 @@ class WrittenPart(ObjectPart):
     line: int
 
 
-class FieldPart(Part):
+class DriftFieldPart(ReportPart):
     """A field with another value; null where one side has none."""
 
     route: str
@@ -27,13 +27,13 @@ class FieldPart(Part):
     live: object
 
 
-class ChangedPart(Part):
+class ChangedPart(ReportPart):
     object: ObjectPart
     place: WherePart = Field(description="Where the files define it.")
-    fields: list[FieldPart]
+    fields: list[DriftFieldPart]
 
 
-class NodePart(Part):
+class NodePart(ReportPart):
     """A figure of a pool that nodes do not have. Amounts are integers in base units."""
 
     pool: str | None = Field(description="null for nodes that no pool of the files accounts for.")
@@ -44,7 +44,7 @@ class NodePart(Part):
     nodes: list[str] = Field(description="The nodes that differ; none where their number does.")
 
 
-class DriftReport(Part):
+class DriftReport(ReportPart):
     """What `qcheck drift --format json` writes."""
 
     schema_number: Literal[1] = Field(alias="schema")

@@ -11,18 +11,18 @@ Severity = Literal["error", "warning", "note"]
 Data = dict[str, object]
 
 
-class Part(BaseModel):
+class ReportPart(BaseModel):
     """Camel-case keys. Readers must accept more keys than these: within one `schema` number the report may grow."""
 
     model_config = ConfigDict(alias_generator=to_camel, extra="allow")
 
 
-class Tool(Part):
+class Tool(ReportPart):
     name: Literal["qcheck"]
     version: str
 
 
-class Summary(Part):
+class Summary(ReportPart):
     """How many findings are shown, by severity, and how many are not."""
 
     error: int
@@ -32,19 +32,19 @@ class Summary(Part):
     baselined: int
 
 
-class NotReadPart(Part):
+class NotReadPart(ReportPart):
     path: str
     why: str
 
 
-class SkippedRule(Part):
+class SkippedRule(ReportPart):
     """A rule that could not be judged."""
 
     rule: str
     why: str
 
 
-class InputsPart(Part):
+class InputsPart(ReportPart):
     """What was looked at."""
 
     files: int
@@ -55,7 +55,7 @@ class InputsPart(Part):
     unjudged: list[str] = Field(description="Why the run could not judge (exit code 2); empty otherwise.")
 
 
-class ObjectPart(Part):
+class ObjectPart(ReportPart):
     """What the finding is about."""
 
     api_version: str
@@ -64,7 +64,7 @@ class ObjectPart(Part):
     name: str
 
 
-class PlacePart(Part):
+class PlacePart(ReportPart):
     """Lines and columns are 1-based and count code points; ends are exclusive."""
 
     file: str = Field(description="Relative to the working directory, with forward slashes.")
@@ -77,7 +77,7 @@ class PlacePart(Part):
     source: str | None = Field(default=None, description="The file that it was rendered from; absent for the others.")
 
 
-class EditPart(Part):
+class EditPart(ReportPart):
     """What to write between two positions."""
 
     file: str
@@ -88,7 +88,7 @@ class EditPart(Part):
     new: str
 
 
-class FixPart(Part):
+class FixPart(ReportPart):
     """Edits that resolve the finding, all of them together."""
 
     description: str
@@ -96,7 +96,7 @@ class FixPart(Part):
     edits: list[EditPart]
 
 
-class FindingPart(Part):
+class FindingPart(ReportPart):
     rule: str
     name: str
     severity: Severity
@@ -113,7 +113,7 @@ class FindingPart(Part):
     fingerprint: str = Field(description="Stays the same when lines move.")
 
 
-class StatisticsPart(Part):
+class StatisticsPart(ReportPart):
     """How often a rule was found with one severity."""
 
     rule: str
@@ -122,21 +122,21 @@ class StatisticsPart(Part):
     count: int
 
 
-class AcceleratorPart(Part):
+class AcceleratorSumPart(ReportPart):
     resource: str
     nominal: int = Field(description="Promised by quota.")
     static: int | None = Field(description="On nodes that are there, after DaemonSets and reserves; null if unknown.")
     headroom: int | None
 
 
-class ClusterPart(Part):
+class ClusterPart(ReportPart):
     """A cluster that was judged, with the sums of its accelerators over all nodes."""
 
     name: str
-    accelerators: list[AcceleratorPart]
+    accelerators: list[AcceleratorSumPart]
 
 
-class Report(Part):
+class Report(ReportPart):
     """What `qcheck check --format json` writes."""
 
     schema_number: Literal[1] = Field(alias="schema")

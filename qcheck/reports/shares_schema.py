@@ -6,12 +6,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from qcheck.reports.schema import Part, PlacePart
+from qcheck.reports.schema import PlacePart, ReportPart
 
 Amount = int | float
 
 
-class ReclaimablePart(Part):
+class ReclaimablePart(ReportPart):
     """What the queue takes back from borrowers."""
 
     amount: Amount
@@ -19,13 +19,13 @@ class ReclaimablePart(Part):
     how: str
 
 
-class NotePart(Part):
+class NotePart(ReportPart):
     code: str
     message: str
     place: PlacePart | None
 
 
-class QueueSharePart(Part):
+class QueueSharePart(ReportPart):
     """Amounts in base units: devices, milli-cpu, bytes."""
 
     queue: str
@@ -38,7 +38,7 @@ class QueueSharePart(Part):
     notes: list[NotePart]
 
 
-class PoolPart(Part):
+class SharesPoolPart(ReportPart):
     """One tree of queues, for one pool and resource."""
 
     scheduler: Literal["kueue", "kai", "volcano"]
@@ -49,16 +49,16 @@ class PoolPart(Part):
     queues: list[QueueSharePart]
 
 
-class ClusterPart(Part):
+class SharesClusterPart(ReportPart):
     name: str
-    pools: list[PoolPart]
+    pools: list[SharesPoolPart]
 
 
-class SharesReport(Part):
+class SharesReport(ReportPart):
     """What `qcheck shares --format json` writes."""
 
     schema_number: Literal[1] = Field(alias="schema")
-    clusters: list[ClusterPart]
+    clusters: list[SharesClusterPart]
 
 
 def json_schema() -> dict[str, object]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from qcheck.answers.simulated_queues import lanes
-from qcheck.answers.workload_outcomes import fate_changes
+from qcheck.answers.simulated_queues import simulated_queues
+from qcheck.answers.workload_outcomes import outcome_changes
 from qcheck.cluster.units import name_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.json_text import dump
 from qcheck.reports.wording import plain, plural
-from qcheck.schedulers.kueue.simulation.outcomes import Outcome, Site
+from qcheck.schedulers.kueue.simulation.outcomes import Outcome, PendingPlace
 from qcheck.schedulers.kueue.simulation.timeline import End
 
 if TYPE_CHECKING:
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from qcheck.answers.simulated import ShareStep, Simulated
-    from qcheck.answers.simulated_queues import Lane
-    from qcheck.answers.workload_outcomes import Fate
+    from qcheck.answers.simulated_queues import SimulatedQueue
+    from qcheck.answers.workload_outcomes import WorkloadOutcome
     from qcheck.reports.json_text import Json
-    from qcheck.schedulers.kueue.simulation.timeline import CycleRecord, Span, Waiter
+    from qcheck.schedulers.kueue.simulation.timeline import CycleRecord, PendingWorkload, Span
 
     Data = dict[str, Json]
 
@@ -40,7 +40,7 @@ def as_data(run: Simulated) -> Data:
     """The answer as plain data."""
     timeline = run.timeline
     pending = [(w.job.name, w.site, _reason(run, w)) for w in timeline.waiting]
-    pending += [(b.workload, Site.INADMISSIBLE, b.code) for b in run.barred]
+    pending += [(b.workload, PendingPlace.INADMISSIBLE, b.code) for b in run.rejected]
     return {
         "schema": 1,
         "end": timeline.outcome.value,
@@ -54,7 +54,7 @@ def as_data(run: Simulated) -> Data:
                 "waited": lane.waited,
                 "preempted": lane.preempted,
             }
-            for lane in lanes(run)
+            for lane in simulated_queues(run)
         ],
         "notSimulated": list(run.not_simulated),
         **({"shares": [{"at": s.at, "shares": _shares(s)} for s in run.shares]} if run.shares else {}),
@@ -65,7 +65,7 @@ def _shares(step: ShareStep) -> Json:
     return {name: int(share) if share == int(share) else share for name, share in step.shares.items()}
 
 
-def _reason(run: Simulated, waiter: Waiter) -> str | None:
+def _reason(run: Simulated, waiter: PendingWorkload) -> str | None:
     """The reason in the words of the release: older ones write the same for all."""
     if waiter.reason is None:
         return None
@@ -90,7 +90,7 @@ def _cycle(record: CycleRecord) -> Data:
 def render_text(run: Simulated) -> str:
     """The timeline, the end, and a table of the queues."""
     lines = [f"{run.title}, {plural(len(run.jobs), 'workload')}", "", *steps(run)]
-    lines += ["", *ending(run), "", *_table(lanes(run))]
+    lines += ["", *ending(run), "", *_table(simulated_queues(run))]
     lines += ["", *_share_lines(run)] if run.shares else []
     lines += ["", *(f"not simulated: {what}" for what in run.not_simulated)]
     return "\n".join(map(plain, lines)).rstrip() + "\n"
@@ -156,7 +156,7 @@ def ending(run: Simulated) -> Iterator[str]:
     timeline = run.timeline
     at = clock(timeline.end - timeline.start)
     waiting = [*((w.job.name, w.job.queue, _why(w.site, w.reason)) for w in timeline.waiting)]
-    waiting += [(b.workload, b.queue, b.message) for b in run.barred]
+    waiting += [(b.workload, b.queue, b.message) for b in run.rejected]
     if timeline.outcome is End.CYCLING:
         yield f"{at}  does not settle: the same workloads are admitted and preempted repeatedly"
     else:
@@ -168,11 +168,11 @@ def ending(run: Simulated) -> Iterator[str]:
         yield f"  and {len(waiting) - MOST_PENDING:,} more"
 
 
-def _why(site: Site, reason: object) -> str:
+def _why(site: PendingPlace, reason: object) -> str:
     return f"{site.value}, {'not tried yet' if reason is None else reason}"
 
 
-def _table(found: Sequence[Lane]) -> Iterator[str]:
+def _table(found: Sequence[SimulatedQueue]) -> Iterator[str]:
     rows = [("queue", "device-hours", "waited", "longest wait", "preempted")]
     rows += [
         (
@@ -189,53 +189,54 @@ def _table(found: Sequence[Lane]) -> Iterator[str]:
         yield "  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True)))
 
 
-def amount(lane: Lane, units: int) -> str:
+def amount(lane: SimulatedQueue, units: int) -> str:
     """An amount of a lane's resource with its unit."""
     return name_amount(lane.resource, units)
 
 
 def render_change_json(before: Simulated, after: Simulated, names: tuple[str, str]) -> str:
     """Both runs, and the workloads that fare differently."""
-    changes = fate_changes(before, after)
+    changes = outcome_changes(before, after)
     return dump(
         {
             "schema": 1,
             "before": {"name": names[0], **as_data(before)},
             "after": {"name": names[1], **as_data(after)},
             "changes": [
-                {"workload": c.workload, "before": _fate_data(c.before), "after": _fate_data(c.after)} for c in changes
+                {"workload": c.workload, "before": _outcome_data(c.before), "after": _outcome_data(c.after)}
+                for c in changes
             ],
         }
     )
 
 
-def _fate_data(fate: Fate | None) -> Json:
-    if fate is None:
+def _outcome_data(outcome: WorkloadOutcome | None) -> Json:
+    if outcome is None:
         return None
-    return {"queue": fate.queue, "started": fate.started, "preempted": fate.preempted, "waits": fate.waits}
+    return {"queue": outcome.queue, "started": outcome.started, "preempted": outcome.preempted, "waits": outcome.waits}
 
 
 def render_change(before: Simulated, after: Simulated, names: tuple[str, str]) -> str:
     """What a change does to the workloads and to each queue."""
     start = before.timeline.start
     lines = [f"{names[0]} -> {names[1]}", ""]
-    changes = fate_changes(before, after)
+    changes = outcome_changes(before, after)
     lines += [
-        f"{change.workload}: {_fate(change.before, start)} -> {_fate(change.after, start)}"
+        f"{change.workload}: {_outcome(change.before, start)} -> {_outcome(change.after, start)}"
         for change in changes[:MOST_EVENTS]
     ]
     if len(changes) > MOST_EVENTS:
         lines.append(f"... and {len(changes) - MOST_EVENTS:,} more: --format json has all of them")
     lines += ["no workload has a different outcome"] if not changes else []
     for name, run in zip(names, (before, after), strict=True):
-        lines += ["", f"{name}: ends {run.timeline.outcome}", *_table(lanes(run))]
+        lines += ["", f"{name}: ends {run.timeline.outcome}", *_table(simulated_queues(run))]
     return "\n".join(map(plain, lines)).rstrip() + "\n"
 
 
-def _fate(fate: Fate | None, start: int) -> str:
-    if fate is None:
+def _outcome(outcome: WorkloadOutcome | None, start: int) -> str:
+    if outcome is None:
         return "cannot be queued"
-    parts = [] if fate.started is None else [f"starts at {clock(fate.started - start)}"]
-    parts += [f"is preempted {plural(fate.preempted, 'time')}"] if fate.preempted else []
-    parts += ["waits at the end"] if fate.waits else []
+    parts = [] if outcome.started is None else [f"starts at {clock(outcome.started - start)}"]
+    parts += [f"is preempted {plural(outcome.preempted, 'time')}"] if outcome.preempted else []
+    parts += ["waits at the end"] if outcome.waits else []
     return ", ".join(parts) or "keeps running"

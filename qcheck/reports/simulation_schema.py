@@ -6,26 +6,26 @@ from typing import Literal
 
 from pydantic import Field
 
-from qcheck.reports.schema import Part
+from qcheck.reports.schema import ReportPart
 from qcheck.schedulers.kai.simulation.session import Action
-from qcheck.schedulers.kueue.simulation.outcomes import Cause, Outcome, Site
+from qcheck.schedulers.kueue.simulation.outcomes import Cause, Outcome, PendingPlace
 from qcheck.schedulers.kueue.simulation.timeline import End
 
 Flavors = dict[str, dict[str, str]]
 
 
-class AdmissionPart(Part):
+class AdmissionPart(ReportPart):
     workload: str
     flavors: Flavors = Field(description="Pod set to resource to flavor.")
 
 
-class PreemptionPart(Part):
+class PreemptionPart(ReportPart):
     workload: str
     by: str
     reason: Cause | Action
 
 
-class CyclePart(Part):
+class CyclePart(ReportPart):
     """One cycle of the scheduler; cycles in which nothing moves may be missing."""
 
     cycle: int = Field(description="From 1.")
@@ -35,27 +35,27 @@ class CyclePart(Part):
     preempted: list[PreemptionPart]
 
 
-class PendingPart(Part):
+class PendingPart(ReportPart):
     workload: str
-    place: Site
+    place: PendingPlace
     reason: str | None = Field(description="Null for a workload that was never tried.")
 
 
-class QueuePart(Part):
+class QueuePart(ReportPart):
     queue: str
     device_hours: int | float = Field(description="Accelerator hours.")
     waited: int = Field(description="Seconds of all its workloads together.")
     preempted: int
 
 
-class SharePart(Part):
+class SharePart(ReportPart):
     """KAI's fair shares from a second on, in GPUs by queue."""
 
     at: int
     shares: dict[str, int | float]
 
 
-class SimulationReport(Part):
+class SimulationReport(ReportPart):
     """What `qcheck simulate --format json` writes."""
 
     schema_number: Literal[1] = Field(alias="schema")

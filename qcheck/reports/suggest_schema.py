@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from qcheck.reports.schema import Part
+from qcheck.reports.schema import ReportPart
 
 
-class EditPart(Part):
+class SuggestEditPart(ReportPart):
     """A value as it is written, quotes included, and what to write instead."""
 
     file: str
@@ -18,11 +18,11 @@ class EditPart(Part):
     new: str
 
 
-class AlternativePart(Part):
+class AlternativePart(ReportPart):
     """Edits that were applied in memory and checked."""
 
     kind: Literal["quota", "nodes", "daemonset", "shape", "label", "name"]
-    edits: list[EditPart]
+    edits: list[SuggestEditPart]
     resolves: list[str] = Field(description="Fingerprints of the findings that are gone.")
     leaves: list[str] = Field(description="Fingerprints of those that stay.")
     brings: list[str] = Field(description="Rules whose warnings are new.")
@@ -30,12 +30,12 @@ class AlternativePart(Part):
     proved: bool = Field(description="No smaller edit of this kind would do.")
 
 
-class RejectedPart(Part):
+class RejectedPart(ReportPart):
     edit: str
     why: str
 
 
-class SuggestReport(Part):
+class SuggestReport(ReportPart):
     """What `qcheck suggest --format json` writes."""
 
     schema_number: Literal[1] = Field(alias="schema")

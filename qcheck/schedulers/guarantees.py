@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.nodes import PLENTY
 from qcheck.cluster.resources import is_accelerator, is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
-from qcheck.packing.flavor_question import Wish, judge
+from qcheck.packing.flavor_question import PodDemand, judge
 from qcheck.schedulers.shapes import declared_shapes
 from qcheck.schedulers.table import promises_of, queue_node, trees_of, workload_shapes
 from qcheck.supply.supply import supply_of
@@ -39,16 +39,16 @@ class Guarantee(Value):
         """Accelerators per pod."""
         return self.shape.request[self.cell.resource]
 
-    def wish(self, label: str | None = None) -> Wish:
-        return Wish(label or self.shape.name, self.shape, self.pods, (self.pool,))
+    def demand(self, label: str | None = None) -> PodDemand:
+        return PodDemand(label or self.shape.name, self.shape, self.pods, (self.pool,))
 
 
-def wishes(guarantees: Iterable[Guarantee]) -> list[Wish]:
-    """Many guarantees as wishes: those whose pods ask the same go by one name."""
+def demands(guarantees: Iterable[Guarantee]) -> list[PodDemand]:
+    """Many guarantees as demands: those whose pods ask the same go by one name."""
     first: dict[tuple[Hashable, ...], str] = {}
     named = [(g, first.setdefault(g.shape.ask, g.shape.name)) for g in guarantees]
     shared = {first for g, first in named if g.shape.name != first}
-    return [g.wish(f"{name} and its like" if name in shared else None) for g, name in named]
+    return [g.demand(f"{name} and its like" if name in shared else None) for g, name in named]
 
 
 def holders(cluster: Cluster) -> list[QuotaNode]:
@@ -120,7 +120,7 @@ def workload_guarantees(cluster: Cluster) -> list[Guarantee]:
 
 
 def _finds_a_node(cluster: Cluster, given: Guarantee) -> bool:
-    one = judge(cluster, [replace(given, pods=1).wish()])
+    one = judge(cluster, [replace(given, pods=1).demand()])
     return one is not None and not one.fails
 
 

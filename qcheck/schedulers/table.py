@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.workloads import PodSet, Workload
     from qcheck.packing.pod_shape import PodShape
-    from qcheck.quota.start_decision import Passage
+    from qcheck.quota.start_decision import StartDecision
     from qcheck.quota.tree import QuotaNode, QuotaTree
 
     class Peer(Protocol):
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
             """The queue that a workload's manifest sends it to; None for a workload that is not its business."""
             ...
 
-        def decide(self, cluster: Cluster, workload: Workload) -> Passage | None:
+        def decide(self, cluster: Cluster, workload: Workload) -> StartDecision | None:
             """Whether a workload's queue lets it pass, and which pods start; None for one that is not its business."""
             ...
 
@@ -74,7 +74,7 @@ def peers(cluster: Cluster) -> Iterator[Peer]:
     return (s.peer() for s in SCHEDULERS if s.is_here(cluster))
 
 
-def passage_of(cluster: Cluster, workload: Workload) -> Passage | None:
+def start_decision_of(cluster: Cluster, workload: Workload) -> StartDecision | None:
     """Return the answer of the scheduler that starts a workload's pods itself; None where Kueue or nobody is asked."""
     return next((p for peer in peers(cluster) if (p := peer.decide(cluster, workload)) is not None), None)
 

@@ -48,7 +48,7 @@ def _scopes(part: schema.SettingsPart, root: str) -> tuple[ClusterScope, ...]:
     return (everything,)
 
 
-def _scope(part: schema.ClusterPart, name: str, common: schema.SettingsPart, root: str) -> ClusterScope:
+def _scope(part: schema.ClusterSettingsPart, name: str, common: schema.SettingsPart, root: str) -> ClusterScope:
     return ClusterScope(
         name=name,
         include=tuple(part.include),
@@ -94,7 +94,7 @@ def _policy(part: schema.SettingsPart) -> Policy:
     )
 
 
-def _own_policy(part: schema.ClusterPart, common: Policy) -> Policy:
+def _own_policy(part: schema.ClusterSettingsPart, common: Policy) -> Policy:
     """The policy of a cluster: the common one with what differs there."""
     own = part.capacity
     return replace(

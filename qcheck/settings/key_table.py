@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import AfterValidator, BaseModel
 from pydantic.fields import FieldInfo
 
-from qcheck.settings.schema import Part, SettingsPart
+from qcheck.settings.schema import SettingsModel, SettingsPart
 
 NAMES = {str: "str", int: "int", float: "float", bool: "bool", NoneType: "null"}
 
@@ -26,7 +26,7 @@ def _written(part: dict[str, Any]) -> str:
     return f'{{"checks": {json.dumps(part["checks"])}, "keys": {{\n{keys}}}}}'
 
 
-def _describe(model: type[Part], parts: dict[str, Any]) -> None:
+def _describe(model: type[SettingsModel], parts: dict[str, Any]) -> None:
     if model.__name__ in parts:
         return
     part = parts[model.__name__] = {"keys": {}, "checks": [check.__name__ for check in model.together]}
@@ -53,7 +53,7 @@ def _kind(annotation: Any, parts: dict[str, Any]) -> dict[str, Any]:
         return {"list": _kind(inner[0], parts)}
     if origin is dict:
         return {"map": _kind(inner[1], parts)}
-    if isinstance(annotation, type) and issubclass(annotation, Part):
+    if isinstance(annotation, type) and issubclass(annotation, SettingsModel):
         _describe(annotation, parts)
         return {"part": annotation.__name__}
     return {"is": NAMES[annotation]}

@@ -10,7 +10,7 @@ from qcheck.cluster.value import Value
 RESERVED_AND_SHARED = "reserved-and-shared"
 
 
-class Part(Value):
+class ProfileRule(Value):
     """One demand of a profile, the rule that holds it, and how severe a breach is."""
 
     rule: str
@@ -18,21 +18,23 @@ class Part(Value):
     demand: str
 
 
-PROFILES: dict[str, tuple[Part, ...]] = {
+PROFILES: dict[str, tuple[ProfileRule, ...]] = {
     RESERVED_AND_SHARED: (
-        Part("QC412", "error", "Reserved queues do not borrow, and shared queues can."),
-        Part("QC308", "error", "Reserved queues reclaim what they lend from any borrower (reclaimWithinCohort: Any)."),
-        Part(
+        ProfileRule("QC412", "error", "Reserved queues do not borrow, and shared queues can."),
+        ProfileRule(
+            "QC308", "error", "Reserved queues reclaim what they lend from any borrower (reclaimWithinCohort: Any)."
+        ),
+        ProfileRule(
             "QC305",
             "error",
             "Pods in shared queues have a lower priority than the owners' pods, so that they make room.",
         ),
-        Part("QC318", "error", "The owners' pods have a PriorityClass that preempts."),
-        Part("QC313", "error", "That priority is not so low that the autoscaler ignores the pods."),
-        Part("QC306", "error", "Kueue and kube-scheduler rank workloads alike."),
-        Part("QC312", "error", "Workloads in shared queues survive eviction."),
-        Part("QC311", "warning", "Their pods stop in time when the owner reclaims."),
-        Part("QC315", "error", "kube-scheduler does not evict node agents to make room."),
+        ProfileRule("QC318", "error", "The owners' pods have a PriorityClass that preempts."),
+        ProfileRule("QC313", "error", "That priority is not so low that the autoscaler ignores the pods."),
+        ProfileRule("QC306", "error", "Kueue and kube-scheduler rank workloads alike."),
+        ProfileRule("QC312", "error", "Workloads in shared queues survive eviction."),
+        ProfileRule("QC311", "warning", "Their pods stop in time when the owner reclaims."),
+        ProfileRule("QC315", "error", "kube-scheduler does not evict node agents to make room."),
     )
 }
 

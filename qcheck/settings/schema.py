@@ -27,7 +27,7 @@ ReleaseText = Annotated[
 ]
 
 
-class Part(BaseModel):
+class SettingsModel(BaseModel):
     """Camel-case keys, unknown ones refused, no silent conversion of types."""
 
     model_config = ConfigDict(
@@ -43,7 +43,7 @@ class Part(BaseModel):
         return self
 
 
-class RenderPart(Part):
+class RenderPart(SettingsModel):
     """One kustomization or chart, rendered by the installed kustomize or helm."""
 
     together = (validators.one_tool,)
@@ -63,7 +63,7 @@ class RenderPart(Part):
 Renders = list[RenderPart] | Literal["auto"]
 
 
-class ReservePart(Part):
+class ReservePart(SettingsModel):
     """Capacity that queues must not promise, per node or in total over the pools."""
 
     pools: list[str] = ["*"]
@@ -76,7 +76,7 @@ class ReservePart(Part):
     """The purpose of the reserve."""
 
 
-class CapacityPart(Part):
+class CapacityPart(SettingsModel):
     """How nodes are counted."""
 
     autoscaled: Literal["max", "min", "desired"] = "max"
@@ -87,7 +87,7 @@ class CapacityPart(Part):
     """Resources without nodes behind them, as glob patterns."""
 
 
-class ShapePart(Part):
+class ShapePart(SettingsModel):
     """Pods that must fit, `pods` of them at once."""
 
     name: str
@@ -102,7 +102,7 @@ class ShapePart(Part):
     """Topology level within which all of them must fit."""
 
 
-class QueuesPart(Part):
+class QueuesPart(SettingsModel):
     """Which cluster queues own their quota and which use idle quota; glob patterns."""
 
     reserved: list[str] = []
@@ -111,7 +111,7 @@ class QueuesPart(Part):
     """Cluster queues that use quota that others leave idle, as glob patterns."""
 
 
-class RulesPart(Part):
+class RulesPart(SettingsModel):
     """Which rules are checked; by id, name, or prefix such as QC1."""
 
     select: list[str] = []
@@ -124,7 +124,7 @@ class RulesPart(Part):
     """Parameters by rule."""
 
 
-class KaiPart(Part):
+class KaiPart(SettingsModel):
     """Facts about KAI Scheduler that no manifest contains."""
 
     version: ReleaseText = str(KaiPolicy().version)
@@ -141,7 +141,7 @@ class KaiPart(Part):
     """Label by which nodes, queues and pods name their shard, if it is not the default."""
 
 
-class VolcanoPart(Part):
+class VolcanoPart(SettingsModel):
     """Facts about Volcano that no manifest contains."""
 
     version: ReleaseText = str(VolcanoPolicy().version)
@@ -150,7 +150,7 @@ class VolcanoPart(Part):
     """File with the configuration of its scheduler, bare or in its ConfigMap."""
 
 
-class AcceleratorPart(Part):
+class AcceleratorPart(SettingsModel):
     """The accelerators of a machine type."""
 
     model: str | None = None
@@ -159,7 +159,7 @@ class AcceleratorPart(Part):
     """Accelerators in one NVLink domain."""
 
 
-class InstanceTypePart(Part):
+class InstanceTypePart(SettingsModel):
     """A machine type that is missing from the catalogue or differs from it."""
 
     allocatable: Amounts
@@ -170,7 +170,7 @@ class InstanceTypePart(Part):
     """Labels that such nodes carry."""
 
 
-class LimitsPart(Part):
+class LimitsPart(SettingsModel):
     """Limits on the input; exceeding one is a finding that names it."""
 
     bytes: Annotated[int, Field(ge=1)] = DEFAULT_LIMITS.bytes
@@ -185,7 +185,7 @@ class LimitsPart(Part):
     """Seconds that one run of kustomize or helm may take."""
 
 
-class ClusterPart(Part):
+class ClusterSettingsPart(SettingsModel):
     """The files and rendered sources of one cluster, and its own settings."""
 
     together = (validators.has_inputs,)
@@ -212,7 +212,7 @@ class ClusterPart(Part):
     """Rules of this cluster: lists add to the global ones, single values override them."""
 
 
-class SettingsPart(Part):
+class SettingsPart(SettingsModel):
     """qcheck.yaml"""
 
     together = (validators.clusters_or_renders,)
@@ -225,7 +225,7 @@ class SettingsPart(Part):
     """Whether every object is in this repository, so that a missing object is an error."""
     profile: Literal["reserved-and-shared"] | None = None
     """Pattern whose rules are strict."""
-    clusters: dict[str, ClusterPart] = {}
+    clusters: dict[str, ClusterSettingsPart] = {}
     """Clusters by name; without any, all inputs are one cluster."""
     exclude: list[Pattern] = []
     """Files that belong to no cluster."""

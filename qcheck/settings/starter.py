@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.policy import Release
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.documents.commented_yaml import Entry, comment, to_yaml
+from qcheck.documents.commented_yaml import YamlEntry, comment, to_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -37,14 +37,14 @@ def starter(cluster: Cluster, proposed: Sequence[Proposed], missing_tools: Colle
     return comment([SCHEMA]) + to_yaml(entries) + comment([*_left_out(proposed, missing_tools), *_examples(cluster)])
 
 
-def _basics(cluster: Cluster) -> Iterator[Entry]:
+def _basics(cluster: Cluster) -> Iterator[YamlEntry]:
     above = (
         "Settings for qcheck. docs/settings.md explains them, `qcheck schema config` prints their JSON Schema.",
         f"Written by `qcheck init` from what it found ({_found(cluster)}).",
     )
-    yield Entry("version", 1, above=above)
-    yield Entry("kueue", str(Release()), beside="the release that the clusters run")
-    yield Entry("complete", True, beside="false: objects may also be defined outside of this repository")
+    yield YamlEntry("version", 1, above=above)
+    yield YamlEntry("kueue", str(Release()), beside="the release that the clusters run")
+    yield YamlEntry("complete", True, beside="false: objects may also be defined outside of this repository")
 
 
 def _found(cluster: Cluster) -> str:
@@ -58,19 +58,19 @@ def _found(cluster: Cluster) -> str:
     return ", ".join(f"{what}: {count}" for what, count in counts.items())
 
 
-def _clusters(proposed: Sequence[Proposed], missing: Collection[str]) -> Iterator[Entry]:
+def _clusters(proposed: Sequence[Proposed], missing: Collection[str]) -> Iterator[YamlEntry]:
     if all(p.name for p in proposed):
         above = (
             "",
             "The environments found in directories, values and tfvars. Check the names, the patterns and what is",
             "rendered: a file may belong to several clusters.",
         )
-        yield Entry("clusters", {p.name: _cluster(p, missing) for p in proposed}, above=above)
+        yield YamlEntry("clusters", {p.name: _cluster(p, missing) for p in proposed}, above=above)
         return
     renders = [_written(r) for p in proposed for r in p.renders if r.tool not in missing]
     if renders:
         note = "Sources to render with the installed kustomize and helm, instead of reading them directly."
-        yield Entry("render", renders, above=("", note))
+        yield YamlEntry("render", renders, above=("", note))
 
 
 def _cluster(proposed: Proposed, missing: Collection[str]) -> dict[str, object]:
@@ -91,18 +91,18 @@ def _left_out(proposed: Sequence[Proposed], missing: Collection[str]) -> Iterato
         renders = [_written(r) for r in each.renders if r.tool in missing]
         if renders:
             yield from ("", f"Not rendered, as {' and '.join(sorted(missing))} is not installed{_of(each)}:")
-            yield from to_yaml([Entry("render", renders)]).splitlines()
+            yield from to_yaml([YamlEntry("render", renders)]).splitlines()
 
 
 def _of(proposed: Proposed) -> str:
     return f" ({proposed.name})" if proposed.name else ""
 
 
-def _capacity(pools: Sequence[NodePool]) -> Iterator[Entry]:
+def _capacity(pools: Sequence[NodePool]) -> Iterator[YamlEntry]:
     autoscaled = [pool for pool in pools if pool.is_autoscaled and not pool.count_unknown]
     if autoscaled:
         above = ("", f"autoscaled: max, min or desired; how these pools count: {', '.join(map(_range, autoscaled))}")
-        yield Entry("capacity", {"autoscaled": "max"}, above=above)
+        yield YamlEntry("capacity", {"autoscaled": "max"}, above=above)
 
 
 def _examples(cluster: Cluster) -> Iterator[str]:
@@ -112,10 +112,10 @@ def _examples(cluster: Cluster) -> Iterator[str]:
         yield from ("", "Unknown, so quota on them cannot be checked:")
         yield from (f"  {pool.name}: {pool.why_unknown}" for pool in unknown)
         allocatable = {"cpu": "96", "memory": "900Gi", "nvidia.com/gpu": 8}
-        yield from to_yaml([Entry("instanceTypes", {"the.type": {"allocatable": allocatable}})]).splitlines()
+        yield from to_yaml([YamlEntry("instanceTypes", {"the.type": {"allocatable": allocatable}})]).splitlines()
     yield from _queues(cluster.queues)
     yield from ("", "Known findings that do not fail the gate; `qcheck baseline write` creates the file.")
-    yield from to_yaml([Entry("baseline", "qcheck-baseline.json")]).splitlines()
+    yield from to_yaml([YamlEntry("baseline", "qcheck-baseline.json")]).splitlines()
 
 
 def _range(pool: NodePool) -> str:
@@ -131,4 +131,4 @@ def _queues(queues: Sequence[ClusterQueue]) -> Iterator[str]:
             "",
             "This looks like the reserved/shared pattern. These lines enable its rules (QC412 and others):",
         )
-        yield from to_yaml([Entry("queues", {"reserved": reserved, "shared": shared})]).splitlines()
+        yield from to_yaml([YamlEntry("queues", {"reserved": reserved, "shared": shared})]).splitlines()

@@ -121,7 +121,7 @@ class Found:
 
 def discover(paths: Iterable[str]) -> Found:
     """The files under `paths`, each of which is a directory, a file, or `-` for standard input."""
-    search = _Search()
+    search = _FileWalk()
     for path in paths:
         if path == STDIN:
             search.files.setdefault(STDIN, File(STDIN_NAME, STDIN))
@@ -163,7 +163,7 @@ def _all(read: Callable[[int], bytes | None], size: int) -> bytes:
     return b"".join(parts)
 
 
-class _Search:
+class _FileWalk:
     def __init__(self) -> None:
         self.files: dict[str, File] = {}
         """By real path."""

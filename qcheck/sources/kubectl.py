@@ -123,7 +123,7 @@ class Listed(Value):
     failed: tuple[NotLoaded, ...] = ()
 
 
-class Refused(Exception):
+class KubectlRefused(Exception):
     """kubectl did not answer; the message is its own."""
 
 
@@ -136,7 +136,7 @@ def list_cluster(context: str, wanted: Sequence[Asked], watch: Watch) -> Listed:
     call = _Kubectl(kubectl, context)
     try:
         installed, incomplete = call.installed()
-    except Refused as refusal:
+    except KubectlRefused as refusal:
         return Listed({}, (NotLoaded(LIVE, str(refusal)),))
     here = [a for a in wanted if (a.group, a.kind) in installed]
     failed = [
@@ -178,18 +178,18 @@ class _Kubectl:
     def installed(self) -> tuple[dict[tuple[str, str], str], dict[str, str]]:
         """The resource name of each group and kind that can be listed, and why some groups did not answer.
 
-        Raises `Refused`.
+        Raises `KubectlRefused`.
         """
         done = self._run(["api-resources", "--verbs=list", "--no-headers"], SECONDS_TO_BEGIN)
         rows = [row for line in done.stdout.splitlines() if len(row := line.split()) >= 4]
         if done.returncode and not rows:
-            raise Refused(_complaint(done.stderr))
+            raise KubectlRefused(_complaint(done.stderr))
         found = {}
         for name, *_, version, _, kind in rows:
             group = version.rpartition("/")[0]
             found[group, kind] = f"{name}.{group}" if group else name
         if ("", "Node") not in found:
-            raise Refused("kubectl api-resources names no nodes, which every cluster has: is this kubectl?")
+            raise KubectlRefused("kubectl api-resources names no nodes, which every cluster has: is this kubectl?")
         why = _complaint(done.stderr) if done.returncode else ""
         return found, {a.group: why for a in EVERYTHING if a.group and f"{a.group}/" in why}
 
@@ -199,8 +199,8 @@ class _Kubectl:
         try:
             found = self._get([resource, "--all-namespaces", f"--chunk-size={PAGE}", *selector])
             if not isinstance(found, dict) or not isinstance(found.get("items"), list):
-                raise Refused(f"kubectl get {resource} wrote no list of objects")
-        except Refused as refusal:
+                raise KubectlRefused(f"kubectl get {resource} wrote no list of objects")
+        except KubectlRefused as refusal:
             return NotLoaded(f"{LIVE}:{asked.kind}", str(refusal))
         return list(_items(found))
 
@@ -211,7 +211,7 @@ class _Kubectl:
         for namespace, name in named:
             try:
                 answer = self._get(["configmaps", name, f"--namespace={namespace}", "--ignore-not-found"])
-            except Refused as refusal:
+            except KubectlRefused as refusal:
                 refused.append(NotLoaded(f"{LIVE}:{CONFIG_MAP}", str(refusal)))
             else:
                 found += _items(answer)
@@ -220,18 +220,18 @@ class _Kubectl:
     def _get(self, words: list[str]) -> object:
         done = self._run(["get", *words, "--output=json"])
         if done.returncode:
-            raise Refused(_complaint(done.stderr))
+            raise KubectlRefused(_complaint(done.stderr))
         if not done.stdout.strip():
             return None
         try:
             return json.loads(done.stdout)
         except (ValueError, RecursionError) as error:
-            raise Refused(f"kubectl get {words[0]} did not return JSON: {error}") from None
+            raise KubectlRefused(f"kubectl get {words[0]} did not return JSON: {error}") from None
 
     def _run(self, words: list[str], seconds: int | None = None) -> subprocess.CompletedProcess[str]:
         seconds = seconds or 2 * SECONDS
         if self.hangs:
-            raise Refused(self.hangs)
+            raise KubectlRefused(self.hangs)
         try:
             return subprocess.run(
                 [self.path, *words, *self.common],
@@ -244,9 +244,9 @@ class _Kubectl:
             )
         except subprocess.TimeoutExpired:
             self.hangs = f"kubectl {words[0]} gave no answer within {seconds} s"
-            raise Refused(self.hangs) from None
+            raise KubectlRefused(self.hangs) from None
         except OSError as error:
-            raise Refused(f"kubectl cannot be started: {error.strerror or error}") from None
+            raise KubectlRefused(f"kubectl cannot be started: {error.strerror or error}") from None
 
 
 def _items(answer: object) -> Iterator[Object]:

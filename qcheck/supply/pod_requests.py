@@ -12,7 +12,7 @@ from __future__ import annotations
 from qcheck.cluster.pods import Amounts, Container, PodTemplate, Quantities, add, in_base_units, larger, smaller
 from qcheck.cluster.quantity import NANO, Quantity
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
-from qcheck.cluster.views import Same, answered_once, kept
+from qcheck.cluster.views import ByIdentity, answered_once, cache_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ _POD_LEVEL_SINCE = 17
 _MULTIPLY_SINCE = 16
 
 
-class Bounds(Value):
+class LimitRangeBounds(Value):
     """All LimitRanges of a namespace together: the lowest max, the highest min, the first default of each resource."""
 
     default_requests: Quantities = {}
@@ -39,10 +39,10 @@ class Bounds(Value):
     pod_default_limits: Quantities = {}
 
 
-UNBOUNDED = Bounds()
+UNBOUNDED = LimitRangeBounds()
 
 
-def bounds(cluster: Cluster, namespace: str) -> Bounds:
+def bounds(cluster: Cluster, namespace: str) -> LimitRangeBounds:
     """What the LimitRanges of a namespace come to, joined as Kueue does; the same object at each call."""
     if not cluster.limit_ranges:
         return UNBOUNDED
@@ -50,12 +50,12 @@ def bounds(cluster: Cluster, namespace: str) -> Bounds:
 
 
 @answered_once
-def _joined(cluster: Cluster, namespace: str) -> Bounds:
+def _joined(cluster: Cluster, namespace: str) -> LimitRangeBounds:
     whole = UNBOUNDED
     for each in cluster.limit_ranges:
         if each.namespace != namespace:
             continue
-        whole = Bounds(
+        whole = LimitRangeBounds(
             default_requests={**each.default_requests, **whole.default_requests},
             default_limits={**each.default_limits, **whole.default_limits},
             container_max=smaller(whole.container_max, each.container_max),
@@ -68,7 +68,7 @@ def _joined(cluster: Cluster, namespace: str) -> Bounds:
     return whole
 
 
-def adjusted(cluster: Cluster, template: PodTemplate, limits: Bounds, as_pod: bool) -> PodTemplate:
+def adjusted(cluster: Cluster, template: PodTemplate, limits: LimitRangeBounds, as_pod: bool) -> PodTemplate:
     """The template with overhead, LimitRange defaults and limits standing in for requests.
 
     `as_pod`: in the order in which the API server completes a pod, else in the order in which Kueue completes a template.
@@ -116,7 +116,7 @@ def _overhead(cluster: Cluster, template: PodTemplate) -> Quantities:
     return next((c.overhead for c in cluster.runtime_classes if c.name == template.runtime_class), {})
 
 
-def _complete(container: Container, limits: Bounds, as_pod: bool) -> Container:
+def _complete(container: Container, limits: LimitRangeBounds, as_pod: bool) -> Container:
     all_limits = {**limits.default_limits, **container.limits}
     if as_pod:
         requests = {**all_limits, **limits.default_requests, **container.limits, **container.requests}
@@ -125,17 +125,17 @@ def _complete(container: Container, limits: Bounds, as_pod: bool) -> Container:
     return replace(container, requests=requests, limits=all_limits)
 
 
-def completed(cluster: Cluster, template: PodTemplate, limits: Bounds, as_pod: bool) -> Quantities:
+def completed(cluster: Cluster, template: PodTemplate, limits: LimitRangeBounds, as_pod: bool) -> Quantities:
     """What a pod of the adjusted template requests. Worked out once for all pods that ask the same under `limits`."""
-    known = kept(cluster, completed)
-    key = (template.ask, Same(limits), as_pod)
+    known = cache_of(cluster, completed)
+    key = (template.ask, ByIdentity(limits), as_pod)
     if key not in known:
         known[key] = adjusted(cluster, template, limits, as_pod).requests()
     found: Quantities = known[key]
     return found
 
 
-def charged(cluster: Cluster, template: PodTemplate, limits: Bounds, as_pod: bool = False) -> Amounts:
+def charged(cluster: Cluster, template: PodTemplate, limits: LimitRangeBounds, as_pod: bool = False) -> Amounts:
     """What Kueue charges to quota for one pod, in base units, rounded up; zero amounts are kept.
 
     `as_pod`: for integrations that see pods as the API server completed them (Pod, Deployment).
@@ -165,7 +165,7 @@ def _transform(asked: Quantities, rules: Mapping[str, Transformation], multiplie
     return add(kept, floored)
 
 
-def scheduled(cluster: Cluster, template: PodTemplate, limits: Bounds) -> Amounts:
+def scheduled(cluster: Cluster, template: PodTemplate, limits: LimitRangeBounds) -> Amounts:
     """What kube-scheduler needs on a node for one pod: its requests and one pod slot; zero amounts are left out."""
     asked = in_base_units(completed(cluster, template, limits, as_pod=True))
     return {**{r: amount for r, amount in asked.items() if amount > 0}, PODS: 1}
@@ -178,7 +178,7 @@ class Breach(Value):
     message: str
 
 
-def breaches(cluster: Cluster, template: PodTemplate, limits: Bounds) -> Iterator[Breach]:
+def breaches(cluster: Cluster, template: PodTemplate, limits: LimitRangeBounds) -> Iterator[Breach]:
     """Requests above limits, and violations of a LimitRange's minimum and maximum."""
     whole = adjusted(cluster, template, limits, as_pod=False)
     for container in whole.all_containers():

@@ -14,10 +14,10 @@ from qcheck.packing.flavor_question import Without, groups_behind, judge
 from qcheck.packing.required_domain import domains_to_lose
 from qcheck.schedulers.guarantees import (
     declared_guarantees,
+    demands,
     holders,
     largest_per_queue,
     sharing,
-    wishes,
     workload_guarantees,
 )
 from qcheck.schedulers.shapes import declared_shapes
@@ -38,7 +38,7 @@ SUSPICIOUS = 2**20
 """A memory quota below 1 MiB lacks its suffix: QC007 tells."""
 
 
-class Short(Value):
+class CoResourceShortage(Value):
     """A co-resource's quota that does for `usable` of the accelerators promised beside it."""
 
     devices: Cell
@@ -90,7 +90,7 @@ def _short(cluster: Cluster, node: QuotaNode, devices: Cell, beside: Cell, perce
         yield found if node.id is None else found.about(node.id)
 
 
-def _co_resource(name: str, short: Short) -> Finding:
+def _co_resource(name: str, short: CoResourceShortage) -> Finding:
     devices, beside, resource = short.devices, short.beside, short.beside.resource
     promised = f"{name} is promised {devices.entitled} {devices.resource} in {pool_name(devices.pool)}"
     if beside.entitled == 0:
@@ -112,8 +112,10 @@ def _co_resource(name: str, short: Short) -> Finding:
     )  # fmt: skip
 
 
-def _nothing(devices: Cell, beside: Cell) -> Short | None:
-    return Short(devices=devices, beside=beside, needed=0, usable=0, by="") if beside.entitled == 0 else None
+def _nothing(devices: Cell, beside: Cell) -> CoResourceShortage | None:
+    return (
+        CoResourceShortage(devices=devices, beside=beside, needed=0, usable=0, by="") if beside.entitled == 0 else None
+    )
 
 
 def _shapes(cluster: Cluster, queue: str, devices: Cell) -> list[PodShape]:
@@ -129,9 +131,9 @@ def _shapes(cluster: Cluster, queue: str, devices: Cell) -> list[PodShape]:
     return [s for s in known if s.accelerator == resource and s.request[resource] <= most]
 
 
-def _by_shapes(shapes: list[PodShape], devices: Cell, beside: Cell) -> Short | None:
+def _by_shapes(shapes: list[PodShape], devices: Cell, beside: Cell) -> CoResourceShortage | None:
     """Short for every known shape: pods of some other one would use the accelerators up."""
-    worst: list[Short] = []
+    worst: list[CoResourceShortage] = []
     for shape in shapes:
         asked, size = shape.request.get(beside.resource, 0), shape.request[devices.resource]
         pods = devices.entitled // size
@@ -139,12 +141,14 @@ def _by_shapes(shapes: list[PodShape], devices: Cell, beside: Cell) -> Short | N
             return None
         by = f"as {plural(pods, 'pod')} of {shape.name}, {show_amount(beside.resource, asked)} each,"
         worst.append(
-            Short(devices=devices, beside=beside, needed=asked * pods, usable=beside.entitled // asked * size, by=by)
+            CoResourceShortage(
+                devices=devices, beside=beside, needed=asked * pods, usable=beside.entitled // asked * size, by=by
+            )
         )
     return max(worst, key=lambda s: s.usable, default=None)
 
 
-def _by_nodes(cluster: Cluster, devices: Cell, beside: Cell, percent: int) -> Short | None:
+def _by_nodes(cluster: Cluster, devices: Cell, beside: Cell, percent: int) -> CoResourceShortage | None:
     """Where no shape is known: well below what the nodes have per accelerator."""
     ratios = [
         (c.free.get(beside.resource, 0), c.machine.allocatable[devices.resource], m.group)
@@ -159,7 +163,9 @@ def _by_nodes(cluster: Cluster, devices: Cell, beside: Cell, percent: int) -> Sh
     if beside.entitled * 100 >= needed * percent:
         return None
     by = f"at the {show_amount(beside.resource, held)} per {count} of {group.name}"
-    return Short(devices=devices, beside=beside, needed=needed, usable=beside.entitled * count // held, by=by)
+    return CoResourceShortage(
+        devices=devices, beside=beside, needed=needed, usable=beside.entitled * count // held, by=by
+    )
 
 
 @rule("QC111")
@@ -181,7 +187,7 @@ def _guarantees(cluster: Cluster) -> list[list[Guarantee]]:
 
 
 def _without_a_node(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
-    asked = wishes(part)
+    asked = demands(part)
     for group in _bounded_groups(cluster, part):
         less = judge(cluster, asked, Without({group.name: 1}))
         if group.ceiling and less is not None and less.fails:
@@ -191,7 +197,7 @@ def _without_a_node(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding
 def _bounded_groups(cluster: Cluster, part: list[Guarantee]) -> tuple[NodeGroup, ...]:
     """The nodes that guarantees fit on now; none where they do not, or where more nodes can always come."""
     groups = groups_behind(cluster, sorted({g.pool for g in part})) or ()
-    now = judge(cluster, wishes(part))
+    now = judge(cluster, demands(part))
     fits = now is not None and not now.fails
     return groups if fits and all(g.ceiling is not None for g in groups) else ()
 
@@ -200,7 +206,7 @@ def _without_a_domain(cluster: Cluster, part: list[Guarantee]) -> Iterator[Findi
     """Racks and NVLink domains fail as a whole; told where pods of the guarantees require such a level."""
     required = sorted({(g.pool, g.shape.level) for g in part if g.shape.level})
     groups = {g.name: g for g in _bounded_groups(cluster, part)} if required else {}
-    asked = wishes(part)
+    asked = demands(part)
     for flavor, level in required if groups else ():
         for label, nodes in domains_to_lose(cluster, flavor, level).items():
             less = judge(cluster, asked, Without(nodes))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.checks.capacity.arithmetic import names
-from qcheck.checks.missing_references import Use, by_name, missing, users
+from qcheck.checks.missing_references import Reference, by_name, missing, users
 from qcheck.checks.registry import rule
 from qcheck.cluster.policy import KAI_CLASSES, KAI_SCHEDULER
 from qcheck.cluster.value import TYPE_CHECKING
@@ -29,7 +29,7 @@ POLICIES = ("PreemptLowerPriority", "Never")
 @rule("QC301")
 def priority_class_missing(cluster: Cluster) -> Iterator[Finding]:
     """Workloads and pods whose priority class does not exist: neither is created, and nothing falls back."""
-    labels = [Use(w.priority_class, w.priority_class_place, w.id) for w in cluster.workloads if w.priority_class]
+    labels = [Reference(w.priority_class, w.priority_class_place, w.id) for w in cluster.workloads if w.priority_class]
     for name, uses in by_name(labels).items():
         if name not in cluster.workload_priority_class:
             found = missing(
@@ -55,15 +55,15 @@ def priority_class_missing(cluster: Cluster) -> Iterator[Finding]:
             yield found
 
 
-def _pod_classes(cluster: Cluster) -> Iterator[Use]:
+def _pod_classes(cluster: Cluster) -> Iterator[Reference]:
     for template, by in _templates(cluster):
         is_of_chart = template.scheduler_name == KAI_SCHEDULER and template.priority_class in KAI_CLASSES
         if template.priority_class and not is_of_chart:
-            yield Use(template.priority_class, template.place.at("priorityClassName"), by)
+            yield Reference(template.priority_class, template.place.at("priorityClassName"), by)
     for workload in cluster.workloads:
         named = workload.job_pod_priority_class
         if named and not any(p.template.priority_class == named for p in workload.pod_sets):
-            yield Use(named, workload.place.at("spec"), workload.id)
+            yield Reference(named, workload.place.at("spec"), workload.id)
 
 
 def _templates(cluster: Cluster) -> Iterator[tuple[PodTemplate, ObjectId]]:

@@ -12,7 +12,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.competitors import contention_of
 from qcheck.schedulers.kueue.loans import loans_of
-from qcheck.schedulers.kueue.preemption_cost import fails_on_eviction, is_lost, seconds, teardown
+from qcheck.schedulers.kueue.preemption_cost import fails_on_eviction, is_lost, preemption_cost, seconds
 from qcheck.schedulers.kueue.priorities import global_default, pod_ranks
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.place import Place
     from qcheck.cluster.workloads import Workload
     from qcheck.schedulers.kueue.loans import Loan
-    from qcheck.schedulers.kueue.preemption_cost import Teardown
+    from qcheck.schedulers.kueue.preemption_cost import PreemptionCost
 
 MOST_URGENT = 2**31
 """Above every priority."""
@@ -171,7 +171,7 @@ def slow_reclaim(cluster: Cluster, budget: str | int, operators: list[str]) -> I
     allowed = _duration(budget)
     known = {kind: _duration(text) for kind, _, text in (o.partition("=") for o in operators)}
     for queue in cluster.queues:
-        taken = [(w, teardown(w, known)) for w in contention_of(cluster).workloads_of.get(queue.name, ())]
+        taken = [(w, preemption_cost(w, known)) for w in contention_of(cluster).workloads_of.get(queue.name, ())]
         slow = [(workload, took) for workload, took in taken if took.seconds > allowed]
         loan = _taken_back(cluster, queue) if slow else None
         if loan is not None:
@@ -179,7 +179,7 @@ def slow_reclaim(cluster: Cluster, budget: str | int, operators: list[str]) -> I
                 yield _slow(queue, workload, took, loan, allowed)
 
 
-def _slow(queue: ClusterQueue, workload: Workload, took: Teardown, loan: Loan, allowed: int) -> Finding:
+def _slow(queue: ClusterQueue, workload: Workload, took: PreemptionCost, loan: Loan, allowed: int) -> Finding:
     return (
         finding(
             took.place,

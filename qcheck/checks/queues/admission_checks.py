@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.checks.capacity.arithmetic import names
-from qcheck.checks.missing_references import Use, by_name, missing
+from qcheck.checks.missing_references import Reference, by_name, missing
 from qcheck.checks.registry import rule
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.resources import is_compute
@@ -26,7 +26,7 @@ GROUP = "kueue.x-k8s.io"
 @rule("QC407")
 def admission_check_missing(cluster: Cluster) -> Iterator[Finding]:
     """Checks, their parameters and the clusters behind them that do not exist: the queue stays inactive."""
-    uses = by_name(Use(c.name, c.place, q.id) for q in cluster.queues for c in q.checks)
+    uses = by_name(Reference(c.name, c.place, q.id) for q in cluster.queues for c in q.checks)
     for name, each in uses.items():
         if name not in cluster.admission_check:
             by = names(sorted({u.by.name for u in each}))
@@ -52,7 +52,7 @@ def _parameters(cluster: Cluster, check: AdmissionCheck) -> Iterator[Finding]:
         message = f"check {check.name} needs parameters of kind {GROUP}/{kind} and has {has}: it is never active"
         yield finding(place, message).about(check.id)
     elif check.parameters_name not in {c.name for c in known}:
-        use = Use(check.parameters_name or "", place.at("name"), check.id)
+        use = Reference(check.parameters_name or "", place.at("name"), check.id)
         yield missing(cluster, kind, [use], (c.name for c in known), consequence)
 
 

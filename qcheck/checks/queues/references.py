@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.checks.capacity.arithmetic import names, plural
-from qcheck.checks.missing_references import Use, by_name, missing, users
+from qcheck.checks.missing_references import Reference, by_name, missing, users
 from qcheck.checks.registry import rule
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def flavor_missing(cluster: Cluster) -> Iterator[Finding]:
     """Queues and cohorts with quota of a flavor that does not exist."""
     holders = (*cluster.queues, *cluster.cohorts)
-    uses = by_name(Use(f.name, f.name_place, h.id) for h in holders for f in h.flavors())
+    uses = by_name(Reference(f.name, f.name_place, h.id) for h in holders for f in h.flavors())
     for name, each in uses.items():
         if name not in cluster.flavor:
             by = sorted({u.by.name for u in each if u.by.kind == "ClusterQueue"})
@@ -35,7 +35,9 @@ def flavor_missing(cluster: Cluster) -> Iterator[Finding]:
 def cluster_queue_missing(cluster: Cluster) -> Iterator[Finding]:
     """Local queues that lead nowhere."""
     uses = [
-        Use(q.cluster_queue, q.place.at("spec", "clusterQueue"), q.id) for q in cluster.local_queues if q.cluster_queue
+        Reference(q.cluster_queue, q.place.at("spec", "clusterQueue"), q.id)
+        for q in cluster.local_queues
+        if q.cluster_queue
     ]
     for name, each in by_name(uses).items():
         if name not in cluster.queue:
@@ -57,7 +59,7 @@ def local_queue_missing(cluster: Cluster) -> Iterator[Finding]:
             missed.setdefault((workload.namespace, workload.queue), []).append(workload)
     for (namespace, queue), workloads in missed.items():
         known = [q.name for q in cluster.local_queues if q.namespace == namespace]
-        uses = [Use(queue, w.queue_place, w.id) for w in workloads]
+        uses = [Reference(queue, w.queue_place, w.id) for w in workloads]
         consequence = f"namespace {namespace} has no such queue for {users(uses)}"
         yield missing(cluster, "LocalQueue", uses, known, consequence).with_data(namespace=namespace)
 

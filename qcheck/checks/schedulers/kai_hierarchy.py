@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.checks.capacity.arithmetic import names, plural
-from qcheck.checks.missing_references import Use, by_name, missing, users
+from qcheck.checks.missing_references import Reference, by_name, missing, users
 from qcheck.checks.registry import rule
 from qcheck.cluster.kai import KaiQueue, partition_of
 from qcheck.cluster.value import TYPE_CHECKING, replace
@@ -39,7 +39,7 @@ def hierarchy_broken(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _missing_parents(cluster: Cluster, queues: dict[str, KaiQueue]) -> Iterator[Finding]:
-    uses = [Use(q.parent, q.parent_place, q.id) for q in cluster.kai_queues if q.parent]
+    uses = [Reference(q.parent, q.parent_place, q.id) for q in cluster.kai_queues if q.parent]
     for name, each in by_name(uses).items():
         if name not in queues and name not in CHART_QUEUES:
             consequence = f"KAI drops {users(each)} and all queues below, and their jobs stay pending"
@@ -123,8 +123,8 @@ def queue_unusable(cluster: Cluster) -> Iterator[Finding]:
         if not job.is_scheduled and job.workload.not_read is None and job.workload.pod_sets:
             yield _bypasses(cluster, job)
     queues = {q.name: q for q in cluster.kai_queues}
-    uses = [Use(j.queue.name, j.queue.place, j.workload.id) for j in jobs if j.is_scheduled and j.queue.place]
-    groups = [Use(g.queue, g.place.at("spec", "queue"), g.id) for g in cluster.kai_pod_groups if g.queue]
+    uses = [Reference(j.queue.name, j.queue.place, j.workload.id) for j in jobs if j.is_scheduled and j.queue.place]
+    groups = [Reference(g.queue, g.place.at("spec", "queue"), g.id) for g in cluster.kai_pod_groups if g.queue]
     for name, each in by_name([*uses, *groups]).items():
         if name not in queues and name not in CHART_QUEUES:
             yield _unknown(cluster, name, each, queues)
@@ -133,7 +133,7 @@ def queue_unusable(cluster: Cluster) -> Iterator[Finding]:
             yield from _no_leaf(cluster, job, queues[job.queue.name])
 
 
-def _unknown(cluster: Cluster, name: str, uses: list[Use], queues: dict[str, KaiQueue]) -> Finding:
+def _unknown(cluster: Cluster, name: str, uses: list[Reference], queues: dict[str, KaiQueue]) -> Finding:
     """A queue that is not there; where no queue is, they are probably kept elsewhere."""
     consequence = f"{users(uses)} {'stays' if len(uses) == 1 else 'stay'} pending"
     found = missing(cluster, "Queue", uses, queues, consequence)

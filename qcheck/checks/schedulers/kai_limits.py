@@ -11,7 +11,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.severity import Severity
 from qcheck.schedulers.kai.shards import Shard, jobs_at, shards_of
-from qcheck.schedulers.kai.words import shown, told
+from qcheck.schedulers.kai.words import named_amount, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +79,7 @@ def _limits_of_zero(queue: KaiQueue, dimensions: list[Dimension]) -> str:
 
 
 def _wanted(dimension: Dimension, job: KaiJob) -> str:
-    return f"{job.workload.name} requests {told(dimension, job.first[dimension])}"
+    return f"{job.workload.name} requests {named_amount(dimension, job.first[dimension])}"
 
 
 def _would_block(queue: KaiQueue) -> Iterator[Finding]:
@@ -119,7 +119,7 @@ def _below(queue: KaiQueue, terms: KaiTerms) -> Finding:
     how = f"a limit of {limit}" if terms.limit_place.exists else f"no limit, which KAI reads as {limit},"
     message = (
         f"queue {queue.name} has {how} below its quota of "
-        f"{told(terms.dimension, terms.quota)}: it can never use what it is entitled to"
+        f"{named_amount(terms.dimension, terms.quota)}: it can never use what it is entitled to"
     )
     return (
         finding(terms.limit_place, message, f"limit {limit}")

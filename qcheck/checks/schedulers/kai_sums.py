@@ -11,7 +11,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.severity import Severity
 from qcheck.schedulers.kai.shards import Shard, shards_of, siblings
-from qcheck.schedulers.kai.words import FIELDS, added, shown, told
+from qcheck.schedulers.kai.words import FIELDS, added, named_amount, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -124,7 +124,7 @@ def _wants_surplus(terms: KaiTerms) -> bool:
 
 def _without_weight(queue: KaiQueue, dimensions: list[Dimension]) -> Finding:
     first = queue.terms[dimensions[0]]
-    quotas = names(told(d, queue.terms[d].quota) for d in dimensions)
+    quotas = names(named_amount(d, queue.terms[d].quota) for d in dimensions)
     message = (
         f"queue {queue.name} may hold {_most(first)}, but {_no_weight(first)}: its share never "
         f"exceeds its quota of {quotas}"
@@ -138,7 +138,7 @@ def _without_weight(queue: KaiQueue, dimensions: list[Dimension]) -> Finding:
 def _most(terms: KaiTerms) -> str:
     if terms.limit == UNLIMITED:
         return f"any amount of {FIELDS[terms.dimension]}"
-    return f"up to {told(terms.dimension, terms.limit)}"
+    return f"up to {named_amount(terms.dimension, terms.limit)}"
 
 
 def _no_weight(terms: KaiTerms) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.checks.capacity.arithmetic import plural
-from qcheck.checks.missing_references import Use, by_name, users
+from qcheck.checks.missing_references import Reference, by_name, users
 from qcheck.checks.registry import rule
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.durations import go_seconds
@@ -13,7 +13,7 @@ from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kai.gates import Bound, over
 from qcheck.schedulers.kai.jobs import CLASS_OF_KIND, jobs_of, labels_at, owner_metadata
 from qcheck.schedulers.kai.shards import shard_of
-from qcheck.schedulers.kai.words import shown, told
+from qcheck.schedulers.kai.words import named_amount, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,13 +49,13 @@ def non_preemptible_over_quota(cluster: Cluster) -> Iterator[Finding]:
 def _over_quota(job: KaiJob, barriers: list[KaiBarrier], requests: str) -> Finding:
     first = barriers[0]
     each = "; ".join(
-        f"{told(b.dimension, b.requested)}, queue {b.queue.name} has {shown(b.dimension, b.amount)}"
+        f"{named_amount(b.dimension, b.requested)}, queue {b.queue.name} has {shown(b.dimension, b.amount)}"
         for b in barriers[:_MOST]
     )
     message = f"{job.workload.id} is not preemptible ({_why(job)}), so it must stay within quota, but {requests} {each}"
     found = finding(job.place_of(first.dimension), message).about(job.workload.id)
     for barrier in barriers[:_MOST]:
-        quota = told(barrier.dimension, barrier.amount)
+        quota = named_amount(barrier.dimension, barrier.amount)
         found = found.near(barrier.terms.quota_place, f"quota of {barrier.queue.name}: {quota}")
     return found.near(job.priority_class.place, "its priority class").with_data(
         queue=job.queue.name,
@@ -75,7 +75,7 @@ def _why(job: KaiJob) -> str:
 def priority_class_unknown(cluster: Cluster) -> Iterator[Finding]:
     """Labels that name a priority class which does not exist."""
     uses = [
-        Use(job.unknown_class.name, job.unknown_class.place, job.workload.id)
+        Reference(job.unknown_class.name, job.unknown_class.place, job.workload.id)
         for job in jobs_of(cluster)
         if job.is_scheduled and job.unknown_class and job.unknown_class.place and _is_label(job.unknown_class.place)
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.checks.capacity.arithmetic import names
-from qcheck.checks.missing_references import Use, by_name, missing, users
+from qcheck.checks.missing_references import Reference, by_name, missing, users
 from qcheck.checks.registry import rule
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.value import TYPE_CHECKING
@@ -67,7 +67,7 @@ def _flat(queues: Queues) -> Iterator[Finding]:
 
 
 def _missing(cluster: Cluster, queues: Queues) -> Iterator[Finding]:
-    uses = [Use(q.parent, q.parent_place, q.id) for q in queues.declared if q.is_below_another]
+    uses = [Reference(q.parent, q.parent_place, q.id) for q in queues.declared if q.is_below_another]
     for name, each in by_name(uses).items():
         if not queues.exists(name):
             stops = "; with it the capacity plugin schedules no queue at all" if queues.is_tree else ""

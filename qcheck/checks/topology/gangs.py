@@ -10,7 +10,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.flavor_domains import CLIQUE, HOSTNAME
 from qcheck.packing.question import Pods
-from qcheck.packing.required_domain import Party, domain_size, misfit
+from qcheck.packing.required_domain import GangRequest, domain_size, misfit
 from qcheck.schedulers.kueue.admission import unit
 from qcheck.schedulers.kueue.routing import destination
 from qcheck.schedulers.kueue.topology_bounds import misfit_together, party_of
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.place import Place
     from qcheck.cluster.workloads import PodSet, Workload
     from qcheck.packing.pod_shape import PodShape
-    from qcheck.packing.required_domain import DomainSize, Misfit, Party
+    from qcheck.packing.required_domain import DomainSize, GangRequest, Misfit
     from qcheck.quota.tree import Cell, CellKey
     from qcheck.schedulers.kueue.topology_bounds import Members
 
@@ -87,7 +87,7 @@ def _tried(cluster: Cluster, offered: list[tuple[ResourceFlavor, Topology]], mem
     return tried
 
 
-def _message(who: str, party: Party, tried: Tried) -> str:
+def _message(who: str, party: GangRequest, tried: Tried) -> str:
     many = (
         f"{party.size} pods" if len(party.members) == 1 else " and ".join(f"{m.count} {m.label}" for m in party.members)
     )
@@ -101,7 +101,7 @@ def _message(who: str, party: Party, tried: Tried) -> str:
     return f"{who} {need}, but {reasons}"
 
 
-def _settled(cluster: Cluster, found: Finding, party: Party, tried: Tried) -> Finding:
+def _settled(cluster: Cluster, found: Finding, party: GangRequest, tried: Tried) -> Finding:
     for group in {m.group.name: m.group for flavor, _ in tried for m in supply_of(cluster).matches(flavor)}.values():
         found = found.near(group.count_place, f"nodes of {group.name}")
     most = [miss.most for _, miss in tried if miss.most is not None]
@@ -114,7 +114,7 @@ def _of_shape(cluster: Cluster, name: str) -> Iterator[Finding]:
     tried: Tried = []
     places: list[Cell] = []
     for (flavor, _), quotas, shape in _cells_of(cluster, name):
-        party = Party(shape.name, (Pods(shape.name, shape.request, shape.pods or 0),), shape.level)
+        party = GangRequest(shape.name, (Pods(shape.name, shape.request, shape.pods or 0),), shape.level)
         why = misfit(cluster, flavor, (shape.level or "",), party)
         if why is None:
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.registry import rule
-from qcheck.cluster.mig import families, families_like, is_possible, placements, told
+from qcheck.cluster.mig import families, families_like, is_possible, placement_text, placements
 from qcheck.cluster.quantity import whole
 from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING
@@ -56,7 +56,7 @@ def _of_layout(layout: MigLayout) -> Iterator[Finding]:
     taken = sum(table[p.partition("+")[0]][1] * n for p, n in layout.instances.items())
     message = (
         f"MIG layout {layout.name} divides a GPU into {cut}, which {_models(able)} cannot hold: "
-        f"{'; '.join(told(p, table) for p in layout.instances)} ({taken} slices in all)"
+        f"{'; '.join(placement_text(p, table) for p in layout.instances)} ({taken} slices in all)"
     )
     yield _near_all(finding(first, message), layout).with_data(layout=layout.name, slices=taken, gpus=_labels(able))
 

@@ -10,15 +10,15 @@ from qcheck.cluster.units import name_amount, show_amount
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.severity import Severity
-from qcheck.packing.flavor_question import Wish, Without, judge
+from qcheck.packing.flavor_question import PodDemand, Without, judge
 from qcheck.schedulers.guarantees import (
     Guarantee,
     declared_guarantees,
+    demands,
     holders,
     largest_per_queue,
     reach,
     sharing,
-    wishes,
     workload_guarantees,
 )
 from qcheck.schedulers.shapes import declared_shapes
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.workloads import DaemonSet
-    from qcheck.packing.flavor_question import PackingVerdict, Wish
+    from qcheck.packing.flavor_question import PackingVerdict, PodDemand
     from qcheck.packing.pod_shape import PodShape
     from qcheck.quota.tree import Cell, CellKey, QuotaNode
     from qcheck.schedulers.guarantees import Guarantee
@@ -60,11 +60,11 @@ def _packed(cluster: Cluster, guarantees: list[Guarantee], severity: Severity) -
     """Each guarantee alone; those that pass then together, where their flavors share nodes; at last what is borrowed."""
     broken = overpromised(cluster)
     held = [g for g in guarantees if is_left_to_packing(cluster, g.pool, g.shape, broken)]
-    alone = [(g, v) for g in held if (v := judge(cluster, [g.wish()])) is not None]
+    alone = [(g, v) for g in held if (v := judge(cluster, [g.demand()])) is not None]
     yield from _each_alone(cluster, [(g, v) for g, v in alone if v.fails], severity)
     for part in sharing(cluster, [g for g, v in alone if not v.fails]):
         told_apart = 1 < len(part) <= SHOWN
-        asked = [g.wish(f"{g.shape.name} of {g.holder}") for g in part] if told_apart else wishes(part)
+        asked = [g.demand(f"{g.shape.name} of {g.holder}") for g in part] if told_apart else demands(part)
         together = judge(cluster, asked)
         if together is not None and together.fails:
             yield _too_much(cluster, part, together, severity)
@@ -111,7 +111,7 @@ def _too_much(cluster: Cluster, short: list[Guarantee], verdict: PackingVerdict,
     for each in short:
         found = found if each is largest else found.near(each.cell.place, _promise(each))
     found = _as_settled(cluster, found, short, verdict).at_most(severity).with_data(declared=severity is Severity.ERROR)
-    return _by_eviction(cluster, found, short, [g.wish() for g in short])
+    return _by_eviction(cluster, found, short, [g.demand() for g in short])
 
 
 def _promises(short: list[Guarantee]) -> str:
@@ -152,13 +152,13 @@ def _takings(cluster: Cluster, short: list[Guarantee], resources: set[str]) -> l
     return list(found.values())
 
 
-def _by_eviction(cluster: Cluster, found: Finding, short: list[Guarantee], wishes: list[Wish]) -> Finding:
+def _by_eviction(cluster: Cluster, found: Finding, short: list[Guarantee], demands: list[PodDemand]) -> Finding:
     """At most a warning where the pods fit once kube-scheduler evicts DaemonSets of lower priority than all that ask."""
-    flavors, templates = {f for w in wishes for f in w.flavors}, _templates(cluster, short)
+    flavors, templates = {f for w in demands for f in w.flavors}, _templates(cluster, short)
     for resources in ({short[0].cell.resource}, {r for g in short for r in g.shape.request}):
         in_the_way = [t.daemon_set for t in _takings(cluster, short, resources)]
         daemon_sets = evictable(cluster, flavors, templates, in_the_way)
-        rest = judge(cluster, wishes, Without(evicted=frozenset(d.id for d in daemon_sets))) if daemon_sets else None
+        rest = judge(cluster, demands, Without(evicted=frozenset(d.id for d in daemon_sets))) if daemon_sets else None
         if rest is not None and not rest.fails:
             message = (
                 f"{found.message}; they fit only if kube-scheduler evicts {_ranked(cluster, daemon_sets)} for them"
@@ -196,7 +196,7 @@ def _out_of_reach(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
     """Borrowing that quota allows and nodes do not, even while everybody else is idle."""
     for given in part:
         most = replace(given, pods=reach(given))
-        verdict = judge(cluster, [most.wish()]) if most.pods > given.pods else None
+        verdict = judge(cluster, [most.demand()]) if most.pods > given.pods else None
         if verdict is not None and verdict.fails:
             limit = given.cell.limit_place
             message = (
@@ -213,8 +213,8 @@ def _asked_for(cluster: Cluster) -> Iterator[Finding]:
     demanded = _demanded(cluster)
     first = [given for given, _ in demanded.values()]
     for part in sharing(cluster, first):
-        wishes = [Wish(g.shape.name, g.shape, g.pods, demanded[g.shape.name][1]) for g in part]
-        verdict = judge(cluster, wishes)
+        demands = [PodDemand(g.shape.name, g.shape, g.pods, demanded[g.shape.name][1]) for g in part]
+        verdict = judge(cluster, demands)
         if verdict is not None and verdict.fails:
             flavors = sorted({f for g in part for f in demanded[g.shape.name][1]})
             asked = names(f"{plural(g.pods, 'pod')} of {g.shape.name}" for g in part)
@@ -223,7 +223,7 @@ def _asked_for(cluster: Cluster) -> Iterator[Finding]:
             )
             found = finding(max(part, key=lambda g: g.cell.promised).cell.place, message)
             found = _as_settled(cluster, found, part, verdict).with_data(declared=True, flavors=list(flavors))
-            yield _by_eviction(cluster, found, part, wishes)
+            yield _by_eviction(cluster, found, part, demands)
 
 
 def _demanded(cluster: Cluster) -> dict[str, tuple[Guarantee, tuple[str, ...]]]:

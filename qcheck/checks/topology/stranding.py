@@ -89,7 +89,7 @@ def _fails_to_pack(cluster: Cluster, flavor: str, shape: PodShape) -> bool:
     """Whether QC506 tells it already: some queue's quota is more of these pods than fit."""
     for node in holders(cluster):
         given = guarantee(node, flavor, shape) if shape.queue in (None, node.name) else None
-        verdict = judge(cluster, [given.wish()]) if given is not None and given.pods else None
+        verdict = judge(cluster, [given.demand()]) if given is not None and given.pods else None
         if verdict is not None and verdict.fails:
             return True
     return False
@@ -150,7 +150,7 @@ def shape_splits_domain(cluster: Cluster) -> Iterator[Finding]:
             yield found.with_data(flavor=flavor, shape=first, resource=resource, size=size, nodes=list(wholes))
 
 
-class Duel(Value):
+class Contention(Value):
     """Large pods of one queue, small pods of others in the same flavor, and how many of each quota allows.
 
     `others`: the neighbours' cells, each with its number of small pods.
@@ -172,31 +172,34 @@ def neighbours_can_block(cluster: Cluster) -> Iterator[Finding]:
     broken = overpromised(cluster) if cluster.policy.shapes or cluster.workloads else frozenset()
     for flavor, resource, _, groups in _cells(cluster):
         if (flavor, resource) not in broken and all(g.ceiling is not None for g in groups):
-            fought = (_fought(cluster, duel, resource, groups) for duel in _duels(cluster, flavor, resource))
+            fought = (
+                _contended(cluster, contention, resource, groups)
+                for contention in _contentions(cluster, flavor, resource)
+            )
             found = next((f for f in fought if f is not None), None)
             if found is not None:
                 yield found
 
 
-def _fought(cluster: Cluster, duel: Duel, resource: str, groups: tuple[NodeGroup, ...]) -> Finding | None:
+def _contended(cluster: Cluster, rivals: Contention, resource: str, groups: tuple[NodeGroup, ...]) -> Finding | None:
     """The worst placement of the small pods on the nodes that let them in."""
     from qcheck.packing.adversary import pods_to_block, worst_case  # 0.2 ms
     from qcheck.packing.fragmentation import placeable  # 0.2 ms
 
-    large, small = duel.large.request, duel.small.request
+    large, small = rivals.large.request, rivals.small.request
     asked = sorted({*large, *small})
-    exposed = {g.name for g in groups if duel.small.may_use(cluster, g, duel.flavor)}
-    nodes = {g.name: nodes_of(g, asked, LENIENT, duel.wanted) for g in groups}
+    exposed = {g.name for g in groups if rivals.small.may_use(cluster, g, rivals.flavor)}
+    nodes = {g.name: nodes_of(g, asked, LENIENT, rivals.wanted) for g in groups}
     safe = placeable([n for name, n in nodes.items() if name not in exposed], large)
     open_ = [n for name, n in nodes.items() if name in exposed]
-    slots = safe + worst_case(open_, large, small, duel.against).slots
-    if not slots < duel.wanted <= safe + placeable(open_, large):
+    slots = safe + worst_case(open_, large, small, rivals.against).slots
+    if not slots < rivals.wanted <= safe + placeable(open_, large):
         return None
     enough = None if safe else pods_to_block(open_, large, small)
-    return _blocked(duel, resource, enough, slots, groups)
+    return _blocked(rivals, resource, enough, slots, groups)
 
 
-def _duels(cluster: Cluster, flavor: str, resource: str) -> Iterator[Duel]:
+def _contentions(cluster: Cluster, flavor: str, resource: str) -> Iterator[Contention]:
     """The largest pods of a flavor against the smallest that cannot be preempted for them, and against those that take
     only cores and memory.
     """
@@ -207,9 +210,9 @@ def _duels(cluster: Cluster, flavor: str, resource: str) -> Iterator[Duel]:
     smaller = [s for s in shapes if s.request[resource] < large.request[resource] and _stays(cluster, s, large)]
     bare = [s for s in _without_device(cluster, flavor) if _stays(cluster, s, large)]
     for small in (*smaller[:1], *sorted(bare, key=lambda s: (-s.count, s.name))[:TRIED]):
-        duel = _duel(cluster, flavor, resource, large, small)
-        if duel is not None:
-            yield duel
+        contention = _contention(cluster, flavor, resource, large, small)
+        if contention is not None:
+            yield contention
 
 
 def _without_device(cluster: Cluster, flavor: str) -> list[PodShape]:
@@ -223,7 +226,7 @@ def _basic(shape: PodShape) -> list[str]:
     return [r for r in CO_RESOURCES if shape.request.get(r)]
 
 
-def _duel(cluster: Cluster, flavor: str, resource: str, large: PodShape, small: PodShape) -> Duel | None:
+def _contention(cluster: Cluster, flavor: str, resource: str, large: PodShape, small: PodShape) -> Contention | None:
     """None where no queue is promised large pods, or no other one small pods.
 
     Of pods without an accelerator the known ones count, no more: their quota is mostly meant for pods with one.
@@ -243,7 +246,7 @@ def _duel(cluster: Cluster, flavor: str, resource: str, large: PodShape, small: 
     if not against:
         return None
     wanted = pods_within(owner, flavor, large)
-    return Duel(
+    return Contention(
         flavor=flavor,
         owner=owner.name,
         cell=cell,
@@ -265,23 +268,25 @@ def _stays(cluster: Cluster, small: PodShape, large: PodShape) -> bool:
     return mine is not None and theirs is not None and (theirs >= mine or large.template.preemption_policy == "Never")
 
 
-def _blocked(duel: Duel, resource: str, enough: int | None, slots: int, groups: tuple[NodeGroup, ...]) -> Finding:
-    large = duel.large.request[resource]
+def _blocked(
+    rivals: Contention, resource: str, enough: int | None, slots: int, groups: tuple[NodeGroup, ...]
+) -> Finding:
+    large = rivals.large.request[resource]
     message = (
-        f"{duel.owner} is promised {plural(duel.wanted, 'pod')} of {duel.large.name} ({large} {resource} each) in "
-        f"{duel.flavor}; {plural(duel.against, 'pod')} of {duel.small.name} ({_small(duel.small, resource)}), which "
+        f"{rivals.owner} is promised {plural(rivals.wanted, 'pod')} of {rivals.large.name} ({large} {resource} each) in "
+        f"{rivals.flavor}; {plural(rivals.against, 'pod')} of {rivals.small.name} ({_small(rivals.small, resource)}), which "
         f"others may run within their quota, can be placed so that {slots} fit"
     )
-    if enough is not None and enough <= duel.against:
+    if enough is not None and enough <= rivals.against:
         message += f", and {enough} of them can be placed so that none fits"
-    found = finding(duel.cell.place, message)
-    for cell, pods in duel.others:
-        found = found.near(cell.place, f"{pods} pods of {duel.small.name}")
+    found = finding(rivals.cell.place, message)
+    for cell, pods in rivals.others:
+        found = found.near(cell.place, f"{pods} pods of {rivals.small.name}")
     for group in groups:
         found = found.near(group.count_place, f"nodes of {group.name}")
     return found.with_data(
-        flavor=duel.flavor, queue=duel.owner, large=duel.large.name, small=duel.small.name, promised=duel.wanted,
-        neighbours=duel.against, slots=slots, enough=enough,
+        flavor=rivals.flavor, queue=rivals.owner, large=rivals.large.name, small=rivals.small.name, promised=rivals.wanted,
+        neighbours=rivals.against, slots=slots, enough=enough,
     )  # fmt: skip
 
 

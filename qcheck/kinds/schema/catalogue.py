@@ -6,7 +6,7 @@ from functools import cache
 from importlib import import_module
 
 from qcheck.kinds.schema import configuration, kueue
-from qcheck.kinds.schema.node import SchemaNode, Scope, parse
+from qcheck.kinds.schema.node import SchemaNode, VersionScope, parse
 from qcheck.kinds.schema.structure import Compiler
 
 TYPE_CHECKING = False
@@ -98,7 +98,7 @@ def _describe(group: str, version: str, kind: str, release: Release) -> Describe
 @cache
 def _compiler(version: str, release: Release, is_builtin: bool) -> Compiler:
     """Shared, so that what kinds have in common is compiled once."""
-    return Compiler(Scope(version, release, is_builtin), type_text)
+    return Compiler(VersionScope(version, release, is_builtin), type_text)
 
 
 def _foreign(group: str, kind: str) -> tuple[tuple[str, ...], str | None]:

@@ -17,7 +17,7 @@ SCALARS = frozenset(
 INT_RANGE = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 
 
-class Scope:
+class VersionScope:
     """What a description is read for: an API version, a Kueue release, and whether built-in types decode it."""
 
     __slots__ = ("is_builtin", "release", "version")
@@ -67,7 +67,7 @@ class SchemaNode:
         return self.item.innermost if self.item else self
 
 
-def parse(text: str, scope: Scope) -> SchemaNode:
+def parse(text: str, scope: VersionScope) -> SchemaNode:
     """The tree of a description. Lines of other versions and releases are left out with all below them."""
     root = SchemaNode("")
     stack = [root]
@@ -98,7 +98,7 @@ def _lines(text: str) -> Iterator[tuple[int, list[str], bool]]:
             yield (len(line) - len(line.lstrip())) // 2, words, "@" in line or "<" in line or ">" in line
 
 
-def _field(words: list[str], inherited: str | None, scope: Scope) -> tuple[SchemaNode, SchemaNode]:
+def _field(words: list[str], inherited: str | None, scope: VersionScope) -> tuple[SchemaNode, SchemaNode]:
     """The node of a line, and the one that the lines below it describe."""
     is_required = words[0].endswith("!") or (words[0].endswith("?") and not scope.is_builtin)
     node = SchemaNode(words[0].rstrip("!?"), inherited, is_required)

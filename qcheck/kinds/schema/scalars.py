@@ -8,7 +8,7 @@ from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.quantity import QuantityError, parse_quantity
 from qcheck.kinds.schema.failure import Failure, show, type_name
 from qcheck.kinds.schema.formats import DURATION, FORMATS, near_name
-from qcheck.kinds.schema.node import INT_RANGE, SchemaNode, Scope
+from qcheck.kinds.schema.node import INT_RANGE, SchemaNode, VersionScope
 
 __all__ = ["check", "show"]
 
@@ -24,7 +24,7 @@ _good: set[str] = set()
 """Texts that are quantities, for all documents: most of them stand many times."""
 
 
-def check(node: SchemaNode, scope: Scope) -> Check:
+def check(node: SchemaNode, scope: VersionScope) -> Check:
     """The check of a scalar node."""
     match node.kind:
         case "string":

@@ -9,7 +9,7 @@ from __future__ import annotations
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.kinds.schema import scalars
 from qcheck.kinds.schema.failure import Failure, type_name
-from qcheck.kinds.schema.node import SchemaNode, Scope, parse
+from qcheck.kinds.schema.node import SchemaNode, VersionScope, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _GENERIC = "schema"
 class Compiler:
     """Compiles the nodes of one scope. `text_of` gives the text of a named type, None for a word that names none."""
 
-    def __init__(self, scope: Scope, text_of: Callable[[str], str | None]) -> None:
+    def __init__(self, scope: VersionScope, text_of: Callable[[str], str | None]) -> None:
         self.scope = scope
         self._text_of = text_of
         self._trees: dict[str, SchemaNode] = {}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qcheck.nodepools.terraform.effort import Effort
     from qcheck.nodepools.terraform.evaluated import Evaluated
 
-    class Scope(Protocol):
+    class EvaluationScope(Protocol):
         """Where names get their meaning."""
 
         @property
@@ -42,7 +42,7 @@ GAP = re.compile(r"[$%]\{([^}]*)")
 """Where text is to be filled in."""
 
 
-def evaluate(expression: Expression, scope: Scope, bound: dict[str, Evaluated] | None = None) -> Evaluated:
+def evaluate(expression: Expression, scope: EvaluationScope, bound: dict[str, Evaluated] | None = None) -> Evaluated:
     """The value of an expression; `bound` are names that surrounding `for` and `dynamic` give a meaning.
 
     Raises `TooMuch`.
@@ -56,7 +56,7 @@ def evaluate(expression: Expression, scope: Scope, bound: dict[str, Evaluated] |
 
 
 class _Evaluator:
-    def __init__(self, expression: Expression, scope: Scope, bound: dict[str, Evaluated]) -> None:
+    def __init__(self, expression: Expression, scope: EvaluationScope, bound: dict[str, Evaluated]) -> None:
         self.text = expression.text
         self.scope = scope
         self.bound = bound

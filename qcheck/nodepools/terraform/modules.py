@@ -15,7 +15,7 @@ from qcheck.documents.unresolved import Unresolved
 from qcheck.nodepools import gke
 from qcheck.nodepools.cloud_fields import Fields
 from qcheck.nodepools.figures import Count, Figures, written_count
-from qcheck.nodepools.pool import Draft, Types, finished, look_up
+from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
 from qcheck.nodepools.provider_labels import Provided
 from qcheck.nodepools.scalars import place, written_taint
 from qcheck.nodepools.terraform.neoclouds import oci_types
@@ -61,7 +61,7 @@ def unknown_pool(resource: Resource, figures: Figures, format: str) -> Iterator[
     if doubt is not None:
         nothing = Count(place=doubt.place, minimum=0, desired=None, maximum=None, doubt=doubt)
         yield finished(
-            Draft(
+            PoolDraft(
                 name=resource.address,
                 format=format,
                 place=doubt.place,
@@ -115,12 +115,12 @@ def _self_managed(group: Fields, key: str, own: Own, hint: str) -> NodePool:
     """Labels and taints are in what the nodes run when they start."""
     figures, kind = Figures(), Figures()
     size = kind.text(group["instance_type"])
-    types = look_up((size or "m6i.large",), "aws", own) if kind.doubt is None else Types()
+    types = look_up((size or "m6i.large",), "aws", own) if kind.doubt is None else PoolMachineTypes()
     boot = " ".join(str(group[f].data or "") for f in ("bootstrap_extra_args", "cloudinit_pre_nodeadm", "user_data"))
     labels = dict(pair.partition("=")[::2] for found in NODE_LABELS.findall(boot) for pair in found.split(","))
     taints = tuple(written_taint(t) for found in NODE_TAINTS.findall(boot) for t in found.split(","))
     pool = finished(
-        Draft(
+        PoolDraft(
             name=figures.text(group["name"]) or key,
             format="EKS module, self-managed node group",
             place=place(group.at),
@@ -248,11 +248,11 @@ def _oke_pool(at: Cursor, values: Cursor, name: str, own: Own, hint: str) -> Nod
     default = values["worker_shape"]
     shape = kind.text(at["shape"] if at["shape"].exists else default["shape"])
     config = Cursor(at.document, at.route, {"ocpus": at["ocpus"].data, "memory_in_gbs": at["memory"].data})
-    types = oci_types(shape, config, own) if shape or kind.doubt else Types((), "no shape is given")
+    types = oci_types(shape, config, own) if shape or kind.doubt else PoolMachineTypes((), "no shape is given")
     counted = at["size"] if at["size"].exists else values["worker_pool_size"]
     scaling = figures.flag(at["autoscale"])
     return finished(
-        Draft(
+        PoolDraft(
             name=name,
             format="OKE module worker pool",
             place=place(at),

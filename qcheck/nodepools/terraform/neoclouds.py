@@ -8,7 +8,7 @@ from qcheck.nodepools import machine_families
 from qcheck.nodepools.figures import Count, Figures, unresolved_keys, written_count
 from qcheck.nodepools.machine_capacity import of_type
 from qcheck.nodepools.machine_type import GIB
-from qcheck.nodepools.pool import Draft, Types, finished, look_up
+from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
 from qcheck.nodepools.provider_labels import oci
 from qcheck.nodepools.scalars import place
 
@@ -34,7 +34,7 @@ def oci_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
     domains = tuple(t for each in details.blocks("placement_configs") if (t := each["availability_domain"].text()))
     spot = any(each["preemptible_node_config"].data for each in details.blocks("placement_configs"))
     yield finished(
-        Draft(
+        PoolDraft(
             name=name,
             format=resource.type,
             place=place(fields.at),
@@ -52,10 +52,10 @@ def oci_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
     )
 
 
-def oci_types(shape: str | None, config: Cursor, own: Own) -> Types:
+def oci_types(shape: str | None, config: Cursor, own: Own) -> PoolMachineTypes:
     """Flexible shapes have as many cores (two vCPU per OCPU) and as much memory as the pool asks for."""
     if shape is None:
-        return Types()
+        return PoolMachineTypes()
     if not shape.endswith(".Flex"):
         return look_up((shape,), "oci", own)
     figures = Figures()
@@ -64,7 +64,7 @@ def oci_types(shape: str | None, config: Cursor, own: Own) -> Types:
     kind = machine_families.plain(
         "oci", shape, None if ocpus is None else ocpus * 2, size, "the pool's shape configuration"
     )
-    return Types((of_type(kind),))
+    return PoolMachineTypes((of_type(kind),))
 
 
 def _pairs(at: Cursor, figures: Figures) -> Labels:
@@ -73,7 +73,7 @@ def _pairs(at: Cursor, figures: Figures) -> Labels:
     return {k: v or "" for k, v in found if k}
 
 
-def _type_doubt(kind: Figures, types: Types, resource: Resource) -> str | None:
+def _type_doubt(kind: Figures, types: PoolMachineTypes, resource: Resource) -> str | None:
     return f"{kind.doubt}; {resource.hint}" if kind.doubt else types.doubt
 
 
@@ -84,10 +84,10 @@ def nebius_group(resource: Resource, own: Own) -> Iterator[NodePool]:
     resources, scaling = template.block("resources"), fields.block("autoscaling")
     name = figures.text(fields["name"]) or resource.label
     platform, preset = kind.text(resources["platform"]), kind.text(resources["preset"])
-    types = look_up((f"{platform}/{preset}",), "nebius", own) if platform and preset else Types()
+    types = look_up((f"{platform}/{preset}",), "nebius", own) if platform and preset else PoolMachineTypes()
     labels = figures.labels(template.block("metadata")["labels"])
     yield finished(
-        Draft(
+        PoolDraft(
             name=name,
             format=resource.type,
             place=place(fields.at),
@@ -118,9 +118,9 @@ def crusoe_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
     """A fixed number of instances."""
     fields, figures, kind = resource.fields, Figures(), Figures()
     size = kind.text(fields["type"])
-    types = look_up((size,), "crusoe", own) if size else Types((), "no type is given")
+    types = look_up((size,), "crusoe", own) if size else PoolMachineTypes((), "no type is given")
     yield finished(
-        Draft(
+        PoolDraft(
             name=figures.text(fields["name"]) or resource.label,
             format=resource.type,
             place=place(fields.at),
@@ -142,9 +142,9 @@ def ibm_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
     fields, figures, kind = resource.fields, Figures(), Figures()
     zones = tuple(t for each in fields.blocks("zones") if (t := figures.text(each["name"])))
     flavor = kind.text(fields["flavor"])
-    types = _ibm_types(flavor, own) if flavor else Types((), "no flavor is given")
+    types = _ibm_types(flavor, own) if flavor else PoolMachineTypes((), "no flavor is given")
     yield finished(
-        Draft(
+        PoolDraft(
             name=figures.text(fields["worker_pool_name"]) or resource.label,
             format=resource.type,
             place=place(fields.at),
@@ -162,7 +162,7 @@ def ibm_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
     )
 
 
-def _ibm_types(flavor: str, own: Own) -> Types:
+def _ibm_types(flavor: str, own: Own) -> PoolMachineTypes:
     types = look_up((flavor.replace(".", "-", 1),), "ibm", own)
     renamed = tuple(replace(m, instance_type=flavor) for m in types.machines)
-    return Types(renamed, types.doubt and types.doubt.replace(flavor.replace(".", "-", 1), flavor))
+    return PoolMachineTypes(renamed, types.doubt and types.doubt.replace(flavor.replace(".", "-", 1), flavor))

@@ -9,7 +9,7 @@ from qcheck.cluster.nodes import Machine, NodePool
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools import gke
 from qcheck.nodepools.figures import Count, Figures, unresolved_keys, written_count
-from qcheck.nodepools.pool import Draft, Types, finished, look_up
+from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
 from qcheck.nodepools.provider_labels import Provided, aks, eks
 from qcheck.nodepools.scalars import place, written_taint
 from qcheck.nodepools.terraform import neoclouds
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from qcheck.nodepools.terraform.resource import Resource
 
     Own = Mapping[str, Machine]
-    Reader = Callable[[Resource, "TerraformWorld", Own], Iterator[NodePool]]
+    Reader = Callable[[Resource, "TerraformContext", Own], Iterator[NodePool]]
 
 
-class TerraformWorld:
+class TerraformContext:
     """All resources of one configuration, for those that refer to others."""
 
     def __init__(self, resources: Sequence[Resource]) -> None:
@@ -40,11 +40,11 @@ class TerraformWorld:
 
 def read(resources: Sequence[Resource], own: Own) -> Iterator[NodePool]:
     """The pools among some resources."""
-    world = TerraformWorld(resources)
+    context = TerraformContext(resources)
     for resource in resources:
         reader = READERS.get(resource.type)
         if reader is not None:
-            yield from (repeated(pool, resource.doubt) for pool in reader(resource, world, own))
+            yield from (repeated(pool, resource.doubt) for pool in reader(resource, context, own))
 
 
 def repeated(pool: NodePool, doubt: Doubt | None) -> NodePool:
@@ -71,14 +71,14 @@ def pool_name(resource: Resource, *fields: str) -> str:
     return resource.label
 
 
-def _google_pool(resource: Resource, world: TerraformWorld, own: Own) -> Iterator[NodePool]:
-    clusters = world.clusters(resource.values["cluster"].text())
+def _google_pool(resource: Resource, context: TerraformContext, own: Own) -> Iterator[NodePool]:
+    clusters = context.clusters(resource.values["cluster"].text())
     home = gke.home_of(clusters[0].fields) if len(clusters) == 1 else None
     name = pool_name(resource, "name", "name_prefix")
     yield gke.read_pool(resource.fields, name, resource.type, home, own, resource.hint)
 
 
-def _google_cluster(resource: Resource, _: TerraformWorld, own: Own) -> Iterator[NodePool]:
+def _google_cluster(resource: Resource, _: TerraformContext, own: Own) -> Iterator[NodePool]:
     """Inline pools, and the default pool unless it is removed."""
     cluster = resource.fields
     home = gke.home_of(cluster)
@@ -92,7 +92,7 @@ def _google_cluster(resource: Resource, _: TerraformWorld, own: Own) -> Iterator
         yield gke.read_pool(cluster, "default-pool", "google_container_cluster", home, own, resource.hint)
 
 
-def _eks_group(resource: Resource, _: TerraformWorld, own: Own) -> Iterator[NodePool]:
+def _eks_group(resource: Resource, _: TerraformContext, own: Own) -> Iterator[NodePool]:
     fields = resource.fields
     name = pool_name(resource, "node_group_name", "node_group_name_prefix")
     yield eks_group(fields, fields.block("scaling_config"), name, resource.type, own, resource.hint, fields["taint"])
@@ -108,7 +108,7 @@ def eks_group(
     labels, taints = figures.labels(fields["labels"]), figures.taints(tainted)
     at = fields["instance_types"] if fields["instance_types"].exists else fields.at
     return finished(
-        Draft(
+        PoolDraft(
             name=name,
             format=format,
             place=place(fields.at),
@@ -129,12 +129,12 @@ def eks_group(
     )
 
 
-def _eks_types(fields: Fields, figures: Figures, own: Own) -> Types:
+def _eks_types(fields: Fields, figures: Figures, own: Own) -> PoolMachineTypes:
     names = figures.texts(fields["instance_types"])
     if figures.doubt is not None:
-        return Types()
+        return PoolMachineTypes()
     if not names and fields["launch_template"].data:
-        return Types((), "its machine type is in the launch template")
+        return PoolMachineTypes((), "its machine type is in the launch template")
     return look_up(names or ("t3.medium",), "aws", own)
 
 
@@ -146,11 +146,11 @@ def scaled(low: Cursor, want: Cursor, high: Cursor) -> Count:
     return Count(place=place(at), minimum=least or 0, desired=desired, maximum=most, doubt=figures.doubt)
 
 
-def _azure_pool(resource: Resource, _: TerraformWorld, own: Own) -> Iterator[NodePool]:
+def _azure_pool(resource: Resource, _: TerraformContext, own: Own) -> Iterator[NodePool]:
     yield azure_pool(resource.fields, pool_name(resource, "name"), resource.type, own, resource.hint)
 
 
-def _azure_cluster(resource: Resource, _: TerraformWorld, own: Own) -> Iterator[NodePool]:
+def _azure_cluster(resource: Resource, _: TerraformContext, own: Own) -> Iterator[NodePool]:
     for fields in resource.fields.blocks("default_node_pool"):
         name = fields["name"].text() or "default"
         yield azure_pool(fields, name, "azurerm_kubernetes_cluster default_node_pool", own, resource.hint, "System")
@@ -160,7 +160,7 @@ def azure_pool(fields: Fields, name: str, format: str, own: Own, hint: str, mode
     """Counts are totals over zones, and `node_count` is 1 unless the pool is scaled."""
     figures, kind = Figures(), Figures()
     size = kind.text(fields["vm_size"])
-    types = look_up((size,), "azure", own) if size else Types((), "no vm_size is given")
+    types = look_up((size,), "azure", own) if size else PoolMachineTypes((), "no vm_size is given")
     spot = figures.text(fields["priority"]) == "Spot"
     taints = [written_taint(t) for t in figures.texts(fields["node_taints"])]
     if figures.flag(fields["only_critical_addons_enabled"]):
@@ -168,7 +168,7 @@ def azure_pool(fields: Fields, name: str, format: str, own: Own, hint: str, mode
     provided: Provided = aks(name, figures.text(fields["mode"]) or mode, spot, types.first)
     labels = figures.labels(fields["node_labels"])
     return finished(
-        Draft(
+        PoolDraft(
             name=name,
             format=format,
             place=place(fields.at),

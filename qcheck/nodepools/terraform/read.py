@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from qcheck.cluster.problems import Problem
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.text import Text
-    from qcheck.nodepools.pool_context import World
+    from qcheck.nodepools.pool_context import PoolContext
     from qcheck.nodepools.terraform.resource import Resource
 
 
-def read_pools(root: Cursor, world: World) -> Iterator[NodePool]:
+def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
     """The pools of a JSON document; none if it is no plan or state."""
     if plan.is_plan(root):
-        yield from of_resources(list(plan.resources(root)), world)
+        yield from of_resources(list(plan.resources(root)), context)
 
 
-def read_configurations(texts: Sequence[Text], world: World) -> tuple[list[NodePool], list[Problem]]:
+def read_configurations(texts: Sequence[Text], context: PoolContext) -> tuple[list[NodePool], list[Problem]]:
     """The pools of HCL files, the files that are no HCL, and the manifests that cannot be told."""
     roots, problems = configurations(texts)
     folders = {posixpath.normpath(posixpath.dirname(t.path) or ".") for t in texts}
@@ -47,18 +47,18 @@ def read_configurations(texts: Sequence[Text], world: World) -> tuple[list[NodeP
             *elsewhere(resources, folders),
             *switched_off(root.module, {r.address for r in resources}),
         ]
-    return [pool for resources in found for pool in of_resources(resources, world)], problems
+    return [pool for resources in found for pool in of_resources(resources, context)], problems
 
 
-def of_resources(resources: Sequence[Resource], world: World) -> Iterator[NodePool]:
+def of_resources(resources: Sequence[Resource], context: PoolContext) -> Iterator[NodePool]:
     objects = [(manifests.kind_of(each), each) for resource in resources for each in manifests.manifests(resource)]
     for (group, kind), each in objects:
         if (group, kind) in REFERRED:
-            world.add(group, kind, each)
-    yield from pools.read(resources, world.own)
+            context.add(group, kind, each)
+    yield from pools.read(resources, context.own)
     for resource in resources:
         if resource.type.startswith("module "):
-            yield from (pools.repeated(pool, resource.doubt) for pool in modules.read(resource, world.own))
+            yield from (pools.repeated(pool, resource.doubt) for pool in modules.read(resource, context.own))
     for key, each in objects:
         if key in READERS:
-            yield from import_module(f"qcheck.nodepools.{READERS[key]}").read_pools(each, world)
+            yield from import_module(f"qcheck.nodepools.{READERS[key]}").read_pools(each, context)

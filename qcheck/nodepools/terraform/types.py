@@ -8,13 +8,13 @@ from qcheck.nodepools.terraform.evaluate import evaluate, parts
 
 if TYPE_CHECKING:
     from qcheck.documents.hcl import Node
-    from qcheck.nodepools.terraform.evaluate import Scope
+    from qcheck.nodepools.terraform.evaluate import EvaluationScope
     from qcheck.nodepools.terraform.evaluated import Evaluated
 
 MANY = ("map", "list", "set")
 
 
-def with_defaults(value: Evaluated, kind: Expression, scope: Scope) -> Evaluated:
+def with_defaults(value: Evaluated, kind: Expression, scope: EvaluationScope) -> Evaluated:
     """The value with the defaults of its type's optional attributes; a missing optional attribute is null.
 
     Raises `TooMuch`.
@@ -22,7 +22,7 @@ def with_defaults(value: Evaluated, kind: Expression, scope: Scope) -> Evaluated
     return _filled(value, kind.tree, kind, scope)
 
 
-def _filled(value: Evaluated, tree: Node, kind: Expression, scope: Scope) -> Evaluated:
+def _filled(value: Evaluated, tree: Node, kind: Expression, scope: EvaluationScope) -> Evaluated:
     name, arguments = _call(tree)
     if name == "optional" and arguments:
         return _filled(value, arguments[0], kind, scope)
@@ -37,7 +37,7 @@ def _filled(value: Evaluated, tree: Node, kind: Expression, scope: Scope) -> Eva
     return value
 
 
-def _object(value: dict[str, Evaluated], tree: Node, kind: Expression, scope: Scope) -> Evaluated:
+def _object(value: dict[str, Evaluated], tree: Node, kind: Expression, scope: EvaluationScope) -> Evaluated:
     scope.effort.spend(1 + len(value))
     made = dict(value)
     for field, inner in _fields(tree):

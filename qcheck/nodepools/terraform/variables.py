@@ -22,7 +22,7 @@ ENDINGS = (".tfvars", ".tfvars.json")
 AUTOMATIC = (".auto.tfvars", ".auto.tfvars.json")
 
 
-class Choice(Value):
+class VariableChoice(Value):
     """What a variable may be, by file (relative to the configuration); under "" where the chosen file does not say.
 
     None is its default.
@@ -40,7 +40,7 @@ class Choice(Value):
         return Unresolved(f"var.{name}, which is {told}")
 
 
-def choices(folder: str, files: Mapping[str, Body]) -> dict[str, Choice]:
+def choices(folder: str, files: Mapping[str, Body]) -> dict[str, VariableChoice]:
     """What the files of a configuration in `folder` say of each variable, by path; Terraform's own files win."""
     names = {path: posixpath.basename(path) for path in files}
     here = [p for p in sorted(files) if (posixpath.dirname(p) or ".") == folder]
@@ -52,7 +52,7 @@ def choices(folder: str, files: Mapping[str, Body]) -> dict[str, Choice]:
     if len(others) == 1:
         certain = {**files[others[0]].attributes(), **certain}
         others = []
-    found = {name: Choice({"": expression}) for name, expression in certain.items()}
+    found = {name: VariableChoice({"": expression}) for name, expression in certain.items()}
     said = {path: files[path].attributes() for path in others}
     for name in {name for attributes in said.values() for name in attributes}:
         by_file: dict[str, Expression | None] = {
@@ -60,7 +60,7 @@ def choices(folder: str, files: Mapping[str, Body]) -> dict[str, Choice]:
         }
         if len(by_file) < len(others):
             by_file[""] = certain.get(name)
-        found[name] = Choice(by_file)
+        found[name] = VariableChoice(by_file)
     return found
 
 

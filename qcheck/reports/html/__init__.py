@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck import __version__
 from qcheck.answers.capacity import capacity_lines
 from qcheck.answers.cost import cost_of
-from qcheck.answers.node_pictures import holdings, pictured_resources
+from qcheck.answers.node_pictures import device_pictures, pictured_resources
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports import cost
 from qcheck.reports.fleet import HEADERS, fleet_rows
@@ -14,7 +14,7 @@ from qcheck.reports.html.findings import card
 from qcheck.reports.html.links import Links
 from qcheck.reports.html.markup import Html, join, tag
 from qcheck.reports.html.nodes import node_view
-from qcheck.reports.html.page_context import Look
+from qcheck.reports.html.page_context import PageContext
 from qcheck.reports.html.quota import quota_view
 from qcheck.reports.wording import (
     by_rule,
@@ -99,7 +99,7 @@ def _cluster(cluster: Cluster, many: bool, links: Links) -> Html | None:
     lines = capacity_lines(cluster)
     if not lines and not any(t.nodes for t in trees_of(cluster)):
         return None
-    look = Look(cluster, links)
+    look = PageContext(cluster, links)
     return tag(
         "section",
         tag("h2", f"Cluster {cluster.name}") if many else None,
@@ -133,14 +133,14 @@ def _cost(cluster: Cluster) -> Iterator[Html]:
     yield from (tag("p", note, cls="quiet") for note in (cost.NOTE, cost.unpriced(found)) if note)
 
 
-def _tree(tree: QuotaTree, look: Look) -> Html:
+def _tree(tree: QuotaTree, look: PageContext) -> Html:
     return tag("div", tag("h3", f"What {title_of(tree.scheduler)} sees"), list(quota_view(tree, look)), cls="view")
 
 
 def _sum(cluster: Cluster, resource: str) -> Html | None:
     """The whole story in three numbers."""
     promised = sum(q.promised for (_, r), quotas in promises_of(cluster).cells.items() if r == resource for q in quotas)
-    beyond = sum(holdings(cluster, resource).beyond.values())
+    beyond = sum(device_pictures(cluster, resource).beyond.values())
     if not promised:
         return None
     numbers = [
@@ -156,9 +156,9 @@ def _sum(cluster: Cluster, resource: str) -> Html | None:
     )
 
 
-def _legend(cluster: Cluster, look: Look) -> Html:
+def _legend(cluster: Cluster, look: PageContext) -> Html:
     """The queues, and what else holds devices of some node."""
-    pictures = [g for r in pictured_resources(cluster) for g in holdings(cluster, r).groups]
+    pictures = [g for r in pictured_resources(cluster) for g in device_pictures(cluster, r).groups]
     seen = {look.of_slice(s) for g in pictures for n in g.nodes for s in n.slices}
     kinds = [k for k in (("daemon", "DaemonSet"), ("kept", "reserve"), ("free", "free")) if k[0] in seen]
     shown = [(look.of(name), name) for name in look.names] + kinds

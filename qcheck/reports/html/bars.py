@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.place import Place
     from qcheck.cluster.units import Scale
-    from qcheck.reports.html.page_context import Look
+    from qcheck.reports.html.page_context import PageContext
 
     Part = tuple[str, int, str]
     """Style class, amount, what it is."""
 
 
-def headroom(cluster: Cluster, lines: Sequence[CapacityLine], look: Look) -> Iterator[Html]:
+def headroom(cluster: Cluster, lines: Sequence[CapacityLine], look: PageContext) -> Iterator[Html]:
     """Accelerators first and open, cpu and memory folded away."""
     devices = [line for line in lines if is_compute(line.resource)]
     others = [line for line in lines if not is_compute(line.resource)]
@@ -30,7 +30,7 @@ def headroom(cluster: Cluster, lines: Sequence[CapacityLine], look: Look) -> Ite
         yield tag("details", tag("summary", "cpu, memory and other resources"), rows, open=None if devices else "")
 
 
-def _row(cluster: Cluster, line: CapacityLine, look: Look) -> Html:
+def _row(cluster: Cluster, line: CapacityLine, look: PageContext) -> Html:
     unit = line_scale(line)
     promised = _promised(line, look, unit)
     nodes = _nodes(line, unit)
@@ -75,7 +75,7 @@ def _held(line: CapacityLine, unit: Scale) -> str:
     return held(line, unit) + (f" … {most}" if most and line.is_known else "")
 
 
-def _promised(line: CapacityLine, look: Look, unit: Scale) -> list[Part]:
+def _promised(line: CapacityLine, look: PageContext, unit: Scale) -> list[Part]:
     return [(look.of(c.holder), c.promised, f"{c.holder} {unit(c.promised)}") for c in holders(line)]
 
 

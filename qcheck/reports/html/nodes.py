@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.answers.node_pictures import FREE, Holdings, holdings, pictured_resources
+from qcheck.answers.node_pictures import FREE, DevicePictures, device_pictures, pictured_resources
 from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.reports.html.markup import Html, tag
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from qcheck.answers.node_pictures import GroupPicture, NodePicture
     from qcheck.cluster.cluster import Cluster
-    from qcheck.reports.html.page_context import Look
+    from qcheck.reports.html.page_context import PageContext
 
 MOST_TILES = 64
 """Nodes of a group that are drawn one by one; above, equal neighbours share a tile."""
@@ -22,9 +22,9 @@ MOST_SQUARES = 16
 MOST_GHOSTS = 48
 
 
-def node_view(cluster: Cluster, look: Look) -> Iterator[Html]:
+def node_view(cluster: Cluster, look: PageContext) -> Iterator[Html]:
     for resource in pictured_resources(cluster):
-        held = holdings(cluster, resource)
+        held = device_pictures(cluster, resource)
         yield tag("h4", resource)
         for group in held.groups:
             yield _group(group, held, look)
@@ -33,7 +33,7 @@ def node_view(cluster: Cluster, look: Look) -> Iterator[Html]:
         yield from (_beyond(flavor, amount) for flavor, amount in held.beyond.items())
 
 
-def _group(picture: GroupPicture, held: Holdings, look: Look) -> Html:
+def _group(picture: GroupPicture, held: DevicePictures, look: PageContext) -> Html:
     group = picture.group
     total = sum(n.count for n in picture.nodes)
     nodes = _collapsed(picture) if total > MOST_TILES else _one_by_one(picture)
@@ -74,7 +74,7 @@ def _collapsed(picture: GroupPicture) -> list[NodePicture]:
     return list(picture.nodes[:MOST_TILES])
 
 
-def _tile(node: NodePicture, look: Look) -> Html:
+def _tile(node: NodePicture, look: PageContext) -> Html:
     scale = -(-sum(s.amount for s in node.slices) // MOST_SQUARES)
     squares = [
         tag("i", cls=look.of_slice(s), title=f"{s.amount} {s.holder or s.kind}")

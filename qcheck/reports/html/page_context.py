@@ -17,7 +17,7 @@ MANY = 10
 """Colours in the style sheet; further queues begin again, with a pattern."""
 
 
-class Look:
+class PageContext:
     """Style classes of the queues and cohorts of a cluster, in order of the files, and links from places to findings."""
 
     def __init__(self, cluster: Cluster, links: Links) -> None:

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.quota.tree import Cell, QuotaNode, QuotaTree
-    from qcheck.reports.html.page_context import Look
+    from qcheck.reports.html.page_context import PageContext
 
 
-def quota_view(tree: QuotaTree, look: Look) -> Iterator[Html]:
+def quota_view(tree: QuotaTree, look: PageContext) -> Iterator[Html]:
     """Trees first, then queues that are alone; the queues below a cycle come last, in no tree."""
     roots = list(tree.children(None))
     yield from (_node(tree, n, look) for n in roots if not n.admits)
@@ -29,7 +29,7 @@ def quota_view(tree: QuotaTree, look: Look) -> Iterator[Html]:
             yield from (_queue(q, look) for q in tree.children(node.key) if q.admits)
 
 
-def _node(tree: QuotaTree, node: QuotaNode, look: Look) -> Html:
+def _node(tree: QuotaTree, node: QuotaNode, look: PageContext) -> Html:
     if node.admits:
         return _queue(node, look)
     own = [tag("li", _amount(c), " of its own for ", pool_name(c.pool)) for c in node.cells if c.promised]
@@ -49,7 +49,7 @@ def _node(tree: QuotaTree, node: QuotaNode, look: Look) -> Html:
     )
 
 
-def _queue(node: QuotaNode, look: Look) -> Html:
+def _queue(node: QuotaNode, look: PageContext) -> Html:
     devices = [c for c in node.cells if is_compute(c.resource)] or list(node.cells)
     rest = [c for c in node.cells if c not in devices]
     folded = tag("details", tag("summary", "cpu, memory …"), [_cell(node, c, look) for c in rest])
@@ -68,7 +68,7 @@ def _queue(node: QuotaNode, look: Look) -> Html:
     )
 
 
-def _cell(node: QuotaNode, cell: Cell, look: Look) -> Html:
+def _cell(node: QuotaNode, cell: Cell, look: PageContext) -> Html:
     """A bar from nothing to the most the queue can ever hold: own and kept, own and lent, borrowed."""
     extra = cell.borrowable or 0
     most = max(1, cell.entitled + extra)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck import __version__
-from qcheck.answers.simulated_queues import lanes
+from qcheck.answers.simulated_queues import simulated_queues
 from qcheck.cluster.units import name_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.html import document
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from qcheck.answers.simulated import Simulated
-    from qcheck.answers.simulated_queues import Lane, Step
+    from qcheck.answers.simulated_queues import SimulatedQueue, Step
 
 WIDTH, HEIGHT = 1000, 90
 """Units of a lane's picture."""
@@ -32,7 +32,7 @@ LEGEND = (("own", "own quota"), ("borrowed", "borrowed"), ("waiting", "asked for
 
 def render(run: Simulated) -> str:
     """The whole page."""
-    found = lanes(run)
+    found = simulated_queues(run)
     body = tag(
         "main",
         tag(
@@ -56,7 +56,7 @@ def _key(cls: str, words: str) -> Html:
     return tag("span", picture, f" {words}")
 
 
-def _lane(run: Simulated, lane: Lane) -> Html:
+def _lane(run: Simulated, lane: SimulatedQueue) -> Html:
     used = f"{float(lane.device_hours):,.1f} device-hours"
     words = f"{used}, waited {clock(lane.waited)[1:]}, preempted {plural(lane.preempted, 'time')}"
     tallest = _tallest(lane)
@@ -76,7 +76,7 @@ def _length(run: Simulated) -> int:
 
 def render_svg(run: Simulated) -> str:
     """The lanes alone, as one picture that carries its own colours."""
-    found = lanes(run)
+    found = simulated_queues(run)
     row = HEIGHT + 34
     drawn = [
         tag(
@@ -94,15 +94,15 @@ def render_svg(run: Simulated) -> str:
     return tag("svg", tag("style", STYLE), drawn, foot, xmlns="http://www.w3.org/2000/svg", viewBox=size) + "\n"
 
 
-def _tallest(lane: Lane) -> int:
+def _tallest(lane: SimulatedQueue) -> int:
     return max((s.tallest for s in lane.steps), default=0)
 
 
-def _caption(lane: Lane) -> str:
+def _caption(lane: SimulatedQueue) -> str:
     return f"{lane.queue}: up to {name_amount(lane.resource, _tallest(lane))}"
 
 
-def _picture(run: Simulated, lane: Lane, tallest: int, **where: str) -> Html:
+def _picture(run: Simulated, lane: SimulatedQueue, tallest: int, **where: str) -> Html:
     shown = _thinned(lane.steps)
     marks = [s for s in run.timeline.spans if s.preempted_by and s.job.queue == lane.queue][:MOST_STEPS]
 

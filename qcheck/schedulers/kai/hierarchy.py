@@ -22,7 +22,7 @@ class Share(Value):
     weight: float = 0.0
 
 
-class Member(Value):
+class HierarchyQueue(Value):
     """A queue as the division sees it."""
 
     name: str
@@ -39,22 +39,22 @@ Amounts = dict[str, dict[Dimension, float]]
 class Hierarchy:
     """The queues of one shard."""
 
-    def __init__(self, queues: Iterable[Member]) -> None:
+    def __init__(self, queues: Iterable[HierarchyQueue]) -> None:
         known = {queue.name: queue for queue in queues if queue.name}
         self.queues = {name: queue for name, queue in known.items() if _has_ancestry(queue, known)}
-        self._children: dict[str, list[Member]] = {}
+        self._children: dict[str, list[HierarchyQueue]] = {}
         for queue in self.queues.values():
             self._children.setdefault(queue.parent, []).append(queue)
 
-    def top(self) -> Sequence[Member]:
+    def top(self) -> Sequence[HierarchyQueue]:
         """The queues without a parent."""
         return self.children("")
 
-    def children(self, name: str) -> Sequence[Member]:
+    def children(self, name: str) -> Sequence[HierarchyQueue]:
         """The queues directly below a queue."""
         return self._children.get(name, ())
 
-    def path(self, name: str) -> Iterator[Member]:
+    def path(self, name: str) -> Iterator[HierarchyQueue]:
         """A queue and its ancestors, from the queue to the top; a cycle of parents is walked once."""
         seen: set[str] = set()
         while name in self.queues and name not in seen:
@@ -96,7 +96,7 @@ class Hierarchy:
         return shares
 
 
-def _has_ancestry(queue: Member, known: Mapping[str, Member]) -> bool:
+def _has_ancestry(queue: HierarchyQueue, known: Mapping[str, HierarchyQueue]) -> bool:
     """Whether every ancestor exists; a cycle has no missing member."""
     seen: set[str] = set()
     while queue.parent and queue.name not in seen:
@@ -107,7 +107,7 @@ def _has_ancestry(queue: Member, known: Mapping[str, Member]) -> bool:
     return True
 
 
-def _claim(queue: Member, dimension: Dimension, request: float, usage: float) -> Claim:
+def _claim(queue: HierarchyQueue, dimension: Dimension, request: float, usage: float) -> Claim:
     terms = queue.terms.get(dimension, Share())
     return Claim(
         queue=queue.name,

@@ -13,7 +13,7 @@ from qcheck.cluster.kai import Dimension, KaiNames, KaiPodGroup
 from qcheck.cluster.place import follow
 from qcheck.cluster.policy import KAI_CLASSES
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.cluster.views import Same, view
+from qcheck.cluster.views import ByIdentity, view
 from qcheck.schedulers.kai.gangs import KaiGang, first_pods
 from qcheck.schedulers.kai.requests import Request, request_of
 
@@ -36,7 +36,7 @@ CLASS_OF_KIND = {"Deployment": "inference", "Service": "inference", "SpotRequest
 """The class of a kind whose objects name none; every other kind has `train`."""
 
 
-class Named(Value):
+class PlacedName(Value):
     """A name, and where it is written; `place` is None where it is a default."""
 
     name: str
@@ -52,10 +52,10 @@ class KaiJob(Value, cached=True):
 
     workload: Workload
     is_scheduled: bool
-    queue: Named
+    queue: PlacedName
     partition: str
-    priority_class: Named
-    unknown_class: Named | None
+    priority_class: PlacedName
+    unknown_class: PlacedName | None
     priority: int | None
     preemptibility: str
     pod_group: KaiPodGroup | None
@@ -114,16 +114,16 @@ def jobs_of(cluster: Cluster) -> tuple[KaiJob, ...]:
 def job_of(cluster: Cluster, workload: Workload) -> KaiJob | None:
     """A workload as a job of KAI, also one that is not among the files; None for one that is not KAI's business."""
     known = _by_workload(cluster)
-    if Same(workload) in known:
-        return known[Same(workload)]
+    if ByIdentity(workload) in known:
+        return known[ByIdentity(workload)]
     return _job(cluster, cluster.kai_names, workload, _pod_groups(cluster))
 
 
 @view
-def _by_workload(cluster: Cluster) -> dict[Same, KaiJob | None]:
+def _by_workload(cluster: Cluster) -> dict[ByIdentity, KaiJob | None]:
     """The workloads among the files, with what each is to KAI."""
-    found: dict[Same, KaiJob | None] = {Same(workload): None for workload in cluster.workloads}
-    found.update((Same(job.workload), job) for job in jobs_of(cluster))
+    found: dict[ByIdentity, KaiJob | None] = {ByIdentity(workload): None for workload in cluster.workloads}
+    found.update((ByIdentity(job.workload), job) for job in jobs_of(cluster))
     return found
 
 
@@ -144,13 +144,13 @@ def _job(
     group = _pod_group(workload, groups)
     named = _named_class(workload, labels, group)
     known = named if named is None or _value(cluster, named.name) is not None else None
-    priority_class = known or Named(CLASS_OF_KIND.get(workload.id.kind, "train"))
+    priority_class = known or PlacedName(CLASS_OF_KIND.get(workload.id.kind, "train"))
     pool = _found(labels, names.node_pool_label)
     preemptibility = _found(labels, PREEMPTIBILITY_LABEL)
     return KaiJob(
         workload=workload,
         is_scheduled=is_scheduled,
-        queue=_queue_of_group(group) or queue or _project_queue(labels, pool) or Named(DEFAULT_QUEUE),
+        queue=_queue_of_group(group) or queue or _project_queue(labels, pool) or PlacedName(DEFAULT_QUEUE),
         partition=pool.name if pool else "",
         priority_class=priority_class,
         unknown_class=named if known is None else None,
@@ -169,8 +169,8 @@ def _pod_group(workload: Workload, groups: dict[tuple[str, str], KaiPodGroup]) -
     return None
 
 
-def _queue_of_group(group: KaiPodGroup | None) -> Named | None:
-    return Named(group.queue, group.place.at("spec", "queue")) if group and group.queue else None
+def _queue_of_group(group: KaiPodGroup | None) -> PlacedName | None:
+    return PlacedName(group.queue, group.place.at("spec", "queue")) if group and group.queue else None
 
 
 def owner_metadata(workload: Workload) -> Place:
@@ -197,33 +197,33 @@ def labels_at(metadata: Place, field: str, decoded: dict[str, str], is_elsewhere
     return (written if isinstance(written, dict) else {}), place
 
 
-def _found(labels: list[tuple[dict[str, str], Place]], key: str) -> Named | None:
+def _found(labels: list[tuple[dict[str, str], Place]], key: str) -> PlacedName | None:
     """The first value of a label, with its place."""
-    return next((Named(str(known[key]), place.at(key)) for known, place in labels if known.get(key)), None)
+    return next((PlacedName(str(known[key]), place.at(key)) for known, place in labels if known.get(key)), None)
 
 
-def _project_queue(labels: list[tuple[dict[str, str], Place]], pool: Named | None) -> Named | None:
+def _project_queue(labels: list[tuple[dict[str, str], Place]], pool: PlacedName | None) -> PlacedName | None:
     project = _found(labels, PROJECT_LABEL)
     if project is None:
         return None
-    return Named(f"{project.name}-{pool.name}" if pool else project.name, project.place)
+    return PlacedName(f"{project.name}-{pool.name}" if pool else project.name, project.place)
 
 
 def _named_class(
     workload: Workload, labels: list[tuple[dict[str, str], Place]], group: KaiPodGroup | None
-) -> Named | None:
+) -> PlacedName | None:
     """The priority class that somebody wrote: in the pod group, a label, or the pods."""
     if group is not None and group.priority_class:
-        return Named(group.priority_class, group.place.at("spec", "priorityClassName"))
+        return PlacedName(group.priority_class, group.place.at("spec", "priorityClassName"))
     if workload.id.group == "ray.io" and RAY_PRIORITY_LABEL in workload.labels:
         place = workload.place.at("metadata", "labels", RAY_PRIORITY_LABEL)
-        return Named(workload.labels[RAY_PRIORITY_LABEL], place)
+        return PlacedName(workload.labels[RAY_PRIORITY_LABEL], place)
     labelled = _found(labels, PRIORITY_LABEL)
     if labelled is not None:
         return labelled
     for pod_set in workload.pod_sets:
         if pod_set.template.priority_class:
-            return Named(pod_set.template.priority_class, pod_set.template.place.at("priorityClassName"))
+            return PlacedName(pod_set.template.priority_class, pod_set.template.place.at("priorityClassName"))
     return None
 
 

@@ -14,7 +14,7 @@ from qcheck.cluster.quota_pool import QuotaPool, SchedulerName
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.views import view
-from qcheck.schedulers.kai.hierarchy import Hierarchy, Member, Share
+from qcheck.schedulers.kai.hierarchy import Hierarchy, HierarchyQueue, Share
 from qcheck.schedulers.kai.jobs import jobs_of
 from qcheck.supply.groups import ALL
 from qcheck.supply.supply import supply_of
@@ -67,7 +67,7 @@ class Shard(Value, cached=True):
         if not self.is_flat:
             return Hierarchy(_member(queue) for queue in self.queues)
         unbounded = Share(quota=-1.0, limit=-1.0, weight=1.0)
-        root = Member(name=FLAT_ROOT, parent="", terms=dict.fromkeys(Dimension, unbounded))
+        root = HierarchyQueue(name=FLAT_ROOT, parent="", terms=dict.fromkeys(Dimension, unbounded))
         return Hierarchy([root, *(replace(_member(queue), parent=FLAT_ROOT) for queue in self.queues)])
 
     def children(self, name: str) -> list[KaiQueue]:
@@ -153,13 +153,13 @@ def double(amount: Fraction | int) -> float:
     return float(max(-LARGEST, min(LARGEST, amount)))
 
 
-def _member(queue: KaiQueue) -> Member:
+def _member(queue: KaiQueue) -> HierarchyQueue:
     shares = {
         dimension: Share(quota=double(terms.quota), limit=double(terms.limit), weight=double(terms.weight))
         for dimension, terms in queue.terms.items()
     }
     created = 0.0 if queue.created is None else float(queue.created)
-    return Member(name=queue.name, parent=queue.parent, terms=shares, priority=queue.priority, created=created)
+    return HierarchyQueue(name=queue.name, parent=queue.parent, terms=shares, priority=queue.priority, created=created)
 
 
 @view

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qcheck.supply.groups import NodeGroup
 
 
-class Busy(Value):
+class BusyShard(Value):
     """The division of one shard for one demand: what there is, and each queue's fair share."""
 
     shard: Shard
@@ -45,12 +45,12 @@ def shares(cluster: Cluster, demand: Demand, usage: Usage) -> tuple[PoolShares, 
     return tuple(found)
 
 
-def _divided(cluster: Cluster, shard: Shard, demand: Demand, usage: Usage) -> Busy:
+def _divided(cluster: Cluster, shard: Shard, demand: Demand, usage: Usage) -> BusyShard:
     total = {dimension: what_there_is(cluster, shard, dimension) for dimension in Dimension}
     requests = {queue.name: {d: _wanted(demand, queue.name, d) for d in Dimension} for queue in shard.leaves}
     used = {queue.name: {d: double(usage.of(queue.name, RESOURCES[d])) for d in Dimension} for queue in shard.queues}
     amounts = {dimension: double(amount) for dimension, amount in total.items()}
-    return Busy(
+    return BusyShard(
         shard=shard,
         total=total,
         shares=shard.hierarchy.fair_shares(amounts, requests, used, shard.k_value if usage.is_given else 0.0),
@@ -78,7 +78,7 @@ def _wanted(demand: Demand, queue: str, dimension: Dimension) -> float:
     return inf if wanted is None else double(wanted)
 
 
-def _pool(cluster: Cluster, busy: Busy, dimension: Dimension) -> PoolShares:
+def _pool(cluster: Cluster, busy: BusyShard, dimension: Dimension) -> PoolShares:
     return PoolShares(
         scheduler=SchedulerName.KAI,
         pool=busy.shard.name,
@@ -91,7 +91,7 @@ def _pool(cluster: Cluster, busy: Busy, dimension: Dimension) -> PoolShares:
     )
 
 
-def _queue(cluster: Cluster, busy: Busy, queue: KaiQueue, dimension: Dimension) -> QueueShare:
+def _queue(cluster: Cluster, busy: BusyShard, queue: KaiQueue, dimension: Dimension) -> QueueShare:
     terms, total = queue.terms[dimension], busy.total[dimension]
     share = busy.shares.get(queue.name, {}).get(dimension, 0.0)
     entitled = _number(Fraction(total) if terms.quota == UNLIMITED else max(Fraction(0), terms.quota))
@@ -155,7 +155,7 @@ def _largest(cluster: Cluster, queue: str, dimension: Dimension) -> int | None:
 
 
 def _notes(
-    busy: Busy, queue: KaiQueue, terms: KaiTerms, share: float, limit: Amount, step: int | None
+    busy: BusyShard, queue: KaiQueue, terms: KaiTerms, share: float, limit: Amount, step: int | None
 ) -> Iterator[ShareNote]:
     resource = RESOURCES[terms.dimension]
     if terms.limit == 0:
@@ -182,7 +182,7 @@ def _why_nothing(queue: KaiQueue, terms: KaiTerms) -> str:
     return f"{queue.name} gets nothing while all queues are busy: other queues come first by quota, priority and weight"
 
 
-def _history(busy: Busy) -> Iterator[ShareNote]:
+def _history(busy: BusyShard) -> Iterator[ShareNote]:
     """Said once, at the first queue."""
     spec = busy.shard.spec
     if not busy.usage.is_given:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from qcheck.cluster.labels import NodeSelection, NodeSelectorTerm, Requirement
 from qcheck.cluster.reasons import EXCEEDS_MAX_QUOTA, Reason
 from qcheck.cluster.value import TYPE_CHECKING, replace
-from qcheck.quota.start_decision import Passage, Start
+from qcheck.quota.start_decision import StartDecision, StartingPods
 from qcheck.schedulers.kai.gates import Bound, barriers
 from qcheck.schedulers.kai.jobs import job_of
 from qcheck.schedulers.kai.shards import CHART_QUEUES, RESOURCES, shard_of
-from qcheck.schedulers.kai.words import told
+from qcheck.schedulers.kai.words import named_amount
 
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
@@ -24,40 +24,45 @@ NO_QUEUE = "QueueDoesNotExist"
 QUOTA_CAUSE, LIMIT_CAUSE, ZERO_LIMIT_CAUSE = "kai-quota", "kai-limit", "kai-no-limit"
 
 
-def decide(cluster: Cluster, workload: Workload) -> Passage | None:
+def decide(cluster: Cluster, workload: Workload) -> StartDecision | None:
     """Return KAI's answer; None for a workload that KAI does not schedule."""
     job = job_of(cluster, workload)
     if job is None or not job.is_scheduled:
         return None
     shard = shard_of(cluster, job.partition)
     if workload.not_read:
-        return Passage(job.queue.name, None, (Reason("NotRead", "not-read", workload.not_read, workload.name_place),))
+        return StartDecision(
+            job.queue.name, None, (Reason("NotRead", "not-read", workload.not_read, workload.name_place),)
+        )
     if shard is None or job.queue.name not in shard.queue or job.queue.name in shard.inner:
         return _without_queue(cluster, job, shard)
     stopped = tuple(_refused(job, b) for b in barriers(job, shard))
     if stopped:
-        return Passage(job.queue.name, False, stopped)
+        return StartDecision(job.queue.name, False, stopped)
     if job.is_preemptible is None:
-        return Passage(job.queue.name, None, (_unknown_priority(job),), _starts(cluster, job))
-    return Passage(job.queue.name, True, (), _starts(cluster, job))
+        return StartDecision(job.queue.name, None, (_unknown_priority(job),), _starts(cluster, job))
+    return StartDecision(job.queue.name, True, (), _starts(cluster, job))
 
 
-def _without_queue(cluster: Cluster, job: KaiJob, shard: Shard | None) -> Passage:
+def _without_queue(cluster: Cluster, job: KaiJob, shard: Shard | None) -> StartDecision:
     """A job stays pending without a leaf queue; the queues of KAI's chart may exist all the same."""
     name, place = job.queue.name, job.queue.place or job.workload.name_place
     if name in CHART_QUEUES and name not in {q.name for q in cluster.kai_queues}:
         message = f"queue {name} comes from KAI's chart, so its limits are not known"
-        return Passage(name, None, (Reason("QueueUnknown", "kai-queue", message, place),), _starts(cluster, job))
+        return StartDecision(name, None, (Reason("QueueUnknown", "kai-queue", message, place),), _starts(cluster, job))
     if shard is not None and name in shard.inner:
         message = f"queue {name} has queues below it and runs no jobs"
     else:
         message = f"there is no queue {name} in the job's shard"
     certain = cluster.has_all("Queue")
-    return Passage(name, False if certain else None, (Reason(NO_QUEUE, "kai-queue", message, place),))
+    return StartDecision(name, False if certain else None, (Reason(NO_QUEUE, "kai-queue", message, place),))
 
 
 def _refused(job: KaiJob, barrier: KaiBarrier) -> Reason:
-    requested, amount = told(barrier.dimension, barrier.requested), told(barrier.dimension, barrier.amount)
+    requested, amount = (
+        named_amount(barrier.dimension, barrier.requested),
+        named_amount(barrier.dimension, barrier.amount),
+    )
     is_limit = barrier.bound is Bound.LIMIT
     place = barrier.terms.limit_place if is_limit else barrier.terms.quota_place
     why = f"the limit of queue {barrier.queue.name} is {amount}"
@@ -83,10 +88,10 @@ def _unknown_priority(job: KaiJob) -> Reason:
     return Reason("PriorityUnknown", "kai-priority", f"{message} is not known either", place)
 
 
-def _starts(cluster: Cluster, job: KaiJob) -> tuple[Start, ...]:
+def _starts(cluster: Cluster, job: KaiJob) -> tuple[StartingPods, ...]:
     sets = zip(job.workload.pod_sets, job.gang.counts, strict=True)
     counts = [(p, p.count if job.workload.each_pod_alone else least) for p, least in sets]
-    return tuple(Start(p, bound(cluster, p.template, job.partition), count) for p, count in counts if count)
+    return tuple(StartingPods(p, bound(cluster, p.template, job.partition), count) for p, count in counts if count)
 
 
 def bound(cluster: Cluster, template: PodTemplate, partition: str) -> PodTemplate:

@@ -25,7 +25,7 @@ def shown(dimension: Dimension, amount: Fraction | float) -> str:
     return show_amount(dimension.value, amount)
 
 
-def told(dimension: Dimension, amount: Fraction | float) -> str:
+def named_amount(dimension: Dimension, amount: Fraction | float) -> str:
     """The same with what it is an amount of, where the unit does not say: `1.5 TB of memory`, `unlimited cpu`."""
     if amount == UNLIMITED:
         return f"unlimited {FIELDS[dimension]}"
@@ -43,9 +43,11 @@ def added(dimension: Dimension, parts: Iterable[tuple[str, Fraction]]) -> str:
     """`24 GPUs (a) + 24 GPUs (b) = 48 GPUs`; a single part has no sum."""
     listed = list(parts)
     if len(listed) == 1:
-        return f"{told(dimension, listed[0][1])} ({listed[0][0]})"
+        return f"{named_amount(dimension, listed[0][1])} ({listed[0][0]})"
     total = sum((a for _, a in listed), Fraction(0))
     if dimension is Dimension.GPU:
-        return f"{' + '.join(f'{shown(dimension, a)} ({name})' for name, a in listed)} = {told(dimension, total)}"
+        return (
+            f"{' + '.join(f'{shown(dimension, a)} ({name})' for name, a in listed)} = {named_amount(dimension, total)}"
+        )
     scale = scale_of(dimension.value, [total, *(a for _, a in listed)])
     return f"{' + '.join(f'{scale.bare(a)} ({name})' for name, a in listed)} = {scale.name(total)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.reasons import EXCEEDS_MAX_QUOTA, MISCONFIGURED, NO_MATCHING_FLAVOR, Reason
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
-from qcheck.cluster.views import Same, answered_once, kept
+from qcheck.cluster.views import ByIdentity, answered_once, cache_of
 from qcheck.cluster.workloads import Workload
 from qcheck.schedulers.kueue.equal_workloads import how_many
 from qcheck.schedulers.kueue.flavor_assignment import Assigned, Assigner, Assignment, AssignmentTerms, demands
@@ -120,8 +120,8 @@ def _decided(
     unread = (*goal.doubts, *_unread(workload))
     if unread or goal.queue is None:
         return replace(start, reasons=unread)
-    known = kept(cluster, _decided)  # refusals are left out: their reasons have places of their own
-    key = (goal.queue.name, workload.ask, Same(terms.limits), terms.as_pod, look)
+    known = cache_of(cluster, _decided)  # refusals are left out: their reasons have places of their own
+    key = (goal.queue.name, workload.ask, ByIdentity(terms.limits), terms.as_pod, look)
     if key in known:
         return _alike(start, known[key])
     broken = tuple(_broken(cluster, workload, terms))
@@ -171,7 +171,7 @@ def _broken(cluster: Cluster, workload: Workload, terms: AssignmentTerms) -> Ite
 def _within(
     cluster: Cluster, queue: ClusterQueue, start: Decision, terms: AssignmentTerms, look: Look | None
 ) -> Decision:
-    search = Search(cluster, queue, unit(start.workload), terms, look)
+    search = FlavorSearch(cluster, queue, unit(start.workload), terms, look)
     first, looked = search.run({})
     if not first.fits:
         nothing = Reason(NO_MATCHING_FLAVOR, "no-flavor", f"{queue.name} has no flavor for it", queue.place)
@@ -189,7 +189,7 @@ def _within(
     return replace(found, admitted=None, reasons=waiting) if waiting else found
 
 
-class Search:
+class FlavorSearch:
     """Kueue's attempts at one workload, one after the other, until it is admitted or has nothing left to try."""
 
     def __init__(

@@ -16,9 +16,9 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.workloads import PodSet
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 from qcheck.schedulers.kueue.flavor_eligibility import miss
-from qcheck.schedulers.kueue.fungibility import Grade, Mode
+from qcheck.schedulers.kueue.fungibility import AssignmentMode, Grade
 from qcheck.schedulers.kueue.gates import QUOTA_CHECK, is_on
-from qcheck.supply.pod_requests import PODS, Bounds, charged, completed
+from qcheck.supply.pod_requests import PODS, LimitRangeBounds, charged, completed
 
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
@@ -36,7 +36,7 @@ LAST = -1
 class AssignmentTerms(Value):
     """How requests are completed: by which LimitRanges, and in which order (see `pod_requests.adjusted`)."""
 
-    limits: Bounds
+    limits: LimitRangeBounds
     as_pod: bool
 
 
@@ -109,7 +109,7 @@ class _Attempt(Value):
     @property
     def grade(self) -> Grade:
         """How it gets into the flavor on an idle cluster, where nothing has to be preempted."""
-        return Grade(Mode.FIT, self.level)
+        return Grade(AssignmentMode.FIT, self.level)
 
     @property
     def code(self) -> str:

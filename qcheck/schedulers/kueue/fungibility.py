@@ -18,7 +18,7 @@ TRY_NEXT = "TryNextFlavor"
 PREEMPTION_FIRST = "PreemptionOverBorrowing"
 
 
-class Mode(IntEnum):
+class AssignmentMode(IntEnum):
     """How a request gets into a cell, worst first. RECLAIM preempts only in other queues, PREEMPT also in the own one."""
 
     NO_FIT = 0
@@ -31,12 +31,12 @@ class Mode(IntEnum):
 class Grade(Value):
     """How a request gets into a flavor. `level`: 0 within the queue's own quota, else how high up it borrows."""
 
-    mode: Mode
+    mode: AssignmentMode
     level: int
 
     def rank(self, fungibility: Fungibility) -> Rank:
         """Orders grades by what the queue prefers; the higher one is better."""
-        if self.mode <= Mode.NO_CANDIDATES:
+        if self.mode <= AssignmentMode.NO_CANDIDATES:
             return (int(self.mode), 0, -self.level)
         if fungibility.preference == PREEMPTION_FIRST:
             return (2, -self.level, int(self.mode))
@@ -44,12 +44,12 @@ class Grade(Value):
 
     def stops_search(self, fungibility: Fungibility) -> bool:
         """Whether a flavor of this grade is taken without a look at those after it."""
-        if self.mode <= Mode.NO_CANDIDATES:
+        if self.mode <= AssignmentMode.NO_CANDIDATES:
             return False
-        if self.mode is not Mode.FIT and fungibility.when_can_preempt == TRY_NEXT:
+        if self.mode is not AssignmentMode.FIT and fungibility.when_can_preempt == TRY_NEXT:
             return False
         return self.level == 0 or fungibility.when_can_borrow != TRY_NEXT
 
 
-IMPOSSIBLE = Grade(Mode.NO_FIT, 0)
-BEST = Grade(Mode.FIT, 0)
+IMPOSSIBLE = Grade(AssignmentMode.NO_FIT, 0)
+BEST = Grade(AssignmentMode.FIT, 0)

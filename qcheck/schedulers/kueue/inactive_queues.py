@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _EXCLUSIVE_SINCE = 16
 
 
-class Inactive(Value):
+class Inactivity(Value):
     """Why a queue is inactive, in the order in which Kueue looks. `certain` is False if the missing may be elsewhere."""
 
     reason: str
@@ -31,16 +31,16 @@ class Inactive(Value):
 
 
 @answered_once
-def inactive(cluster: Cluster, queue: ClusterQueue) -> tuple[Inactive, ...]:
+def inactive(cluster: Cluster, queue: ClusterQueue) -> tuple[Inactivity, ...]:
     """Every reason for which a queue admits nothing; empty for an active one. Worked out once for each."""
     return tuple(_reasons(cluster, queue))
 
 
-def _reasons(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactive]:
+def _reasons(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactivity]:
     if queue.is_stopped:
         place = queue.place.at("spec", "stopPolicy")
         message = f"{queue.name} is stopped (stopPolicy {queue.stop_policy})"
-        yield Inactive("Stopped", message, place, change=f"set stopPolicy of {queue.name} to None")
+        yield Inactivity("Stopped", message, place, change=f"set stopPolicy of {queue.name} to None")
     yield from _missing_flavors(cluster, queue)
     for use in queue.checks:
         yield from _check(cluster, use)
@@ -48,15 +48,15 @@ def _reasons(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactive]:
     yield from _missing_topologies(cluster, queue)
     if queue.parent and cohort_tree(cluster).is_below_cycle(queue.parent):
         message = f"the parents of cohort {queue.parent} form a cycle, so Kueue does not schedule {queue.name}"
-        yield Inactive("HasCycle", message, queue.parent_place)
+        yield Inactivity("HasCycle", message, queue.parent_place)
 
 
-def _missing_flavors(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactive]:
+def _missing_flavors(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactivity]:
     for flavor in queue.flavors():
         if flavor.name not in cluster.flavor:
             message = f"{queue.name} names the flavor {flavor.name}, which does not exist"
             change = f"create the ResourceFlavor {flavor.name}, or remove it from {queue.name}"
-            yield Inactive(
+            yield Inactivity(
                 reason="FlavorNotFound",
                 message=message,
                 place=flavor.name_place,
@@ -65,7 +65,7 @@ def _missing_flavors(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactive
             )
 
 
-def _missing_topologies(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactive]:
+def _missing_topologies(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactivity]:
     if not is_on(cluster, TOPOLOGY):
         return
     for quotas in queue.flavors():
@@ -73,54 +73,54 @@ def _missing_topologies(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inact
         if flavor is not None and flavor.topology and flavor.topology not in cluster.topology:
             message = f"flavor {flavor.name} names the topology {flavor.topology}, which does not exist"
             place = flavor.place.at("spec", "topologyName")
-            yield Inactive("TopologyNotFound", message, place, cluster.has_all("Topology"))
+            yield Inactivity("TopologyNotFound", message, place, cluster.has_all("Topology"))
 
 
-def _check(cluster: Cluster, use: CheckUse) -> Iterator[Inactive]:
+def _check(cluster: Cluster, use: CheckUse) -> Iterator[Inactivity]:
     check = cluster.admission_check.get(use.name)
     if check is None:
         message = f"the admission check {use.name} does not exist"
-        yield Inactive("AdmissionCheckNotFound", message, use.place, cluster.has_all("AdmissionCheck"))
+        yield Inactivity("AdmissionCheckNotFound", message, use.place, cluster.has_all("AdmissionCheck"))
     elif check.is_provisioning or check.is_multikueue:
         wanted = "ProvisioningRequestConfig" if check.is_provisioning else "MultiKueueConfig"
         yield from _parameters(cluster, check, wanted)
     else:
         message = f"the admission check {check.name} belongs to {check.controller}, which is not part of Kueue"
-        yield Inactive("AdmissionCheckInactive", message, check.place.at("spec", "controllerName"), certain=False)
+        yield Inactivity("AdmissionCheckInactive", message, check.place.at("spec", "controllerName"), certain=False)
 
 
-def _parameters(cluster: Cluster, check: AdmissionCheck, wanted: str) -> Iterator[Inactive]:
+def _parameters(cluster: Cluster, check: AdmissionCheck, wanted: str) -> Iterator[Inactivity]:
     place = check.place.at("spec", "parameters")
     if check.parameters_kind != wanted or check.parameters_group != "kueue.x-k8s.io":
         message = f"the admission check {check.name} has no parameters of kind {wanted}"
-        yield Inactive("AdmissionCheckInactive", message, place)
+        yield Inactivity("AdmissionCheckInactive", message, place)
         return
     known = cluster.provisioning_configs if check.is_provisioning else cluster.multikueue_configs
     config = next((c for c in known if c.name == check.parameters_name), None)
     if config is None:
         message = f"the {wanted} {check.parameters_name} of admission check {check.name} does not exist"
-        yield Inactive("AdmissionCheckInactive", message, place.at("name"), cluster.has_all(wanted))
+        yield Inactivity("AdmissionCheckInactive", message, place.at("name"), cluster.has_all(wanted))
     elif check.is_multikueue:
         names = {c.name for c in cluster.multikueue_clusters}
         clusters = next(c.clusters for c in cluster.multikueue_configs if c.name == config.name)
         if names.isdisjoint(clusters):
             message = f"none of the clusters of the MultiKueueConfig {config.name} exists"
             certain = cluster.has_all("MultiKueueCluster")
-            yield Inactive("AdmissionCheckInactive", message, config.place.at("spec", "clusters"), certain)
+            yield Inactivity("AdmissionCheckInactive", message, config.place.at("spec", "clusters"), certain)
 
 
-def _conflicts(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactive]:
+def _conflicts(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactivity]:
     known = [(u, c) for u in queue.checks if (c := cluster.admission_check.get(u.name)) is not None]
     remote = [u for u, c in known if c.is_multikueue]
     if len(remote) > 1:
         message = f"{queue.name} has more than one MultiKueue admission check"
-        yield Inactive("MultipleMultiKueueAdmissionChecks", message, remote[1].place)
+        yield Inactivity("MultipleMultiKueueAdmissionChecks", message, remote[1].place)
     flavors = {f.name for f in queue.flavors()}
     for use in remote:
         if use.flavors and set(use.flavors) != flavors:
             message = f"the MultiKueue admission check {use.name} is not on all flavors of {queue.name}"
-            yield Inactive("MultiKueueAdmissionCheckAppliedPerFlavor", message, use.flavors_place)
+            yield Inactivity("MultiKueueAdmissionCheckAppliedPerFlavor", message, use.flavors_place)
     provisions = [u for u, c in known if c.is_provisioning]
     if remote and provisions and cluster.policy.kueue.at_least(_EXCLUSIVE_SINCE):
         message = f"{queue.name} has a MultiKueue and a ProvisioningRequest admission check"
-        yield Inactive("MultiKueueWithProvisioningRequest", message, provisions[0].place)
+        yield Inactivity("MultiKueueWithProvisioningRequest", message, provisions[0].place)

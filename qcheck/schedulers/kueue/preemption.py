@@ -13,7 +13,7 @@ from qcheck.cluster.views import view
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 from qcheck.schedulers.kueue.competitors import contention_of
 from qcheck.schedulers.kueue.loans import loans_of
-from qcheck.schedulers.kueue.preemption_cost import DEFAULT_GRACE, teardown
+from qcheck.schedulers.kueue.preemption_cost import DEFAULT_GRACE, preemption_cost
 from qcheck.schedulers.kueue.priorities import global_default
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _teardowns(cluster: Cluster) -> Slowest:
     """The slowest teardown among the known workloads of each queue."""
     slowest: Slowest = {}
     for workload, queue in contention_of(cluster).queued:
-        took = teardown(workload, {}).seconds
+        took = preemption_cost(workload, {}).seconds
         if took > slowest.get(queue.name, (-1, ""))[0]:
             slowest[queue.name] = took, str(workload.id)
     return slowest

@@ -23,7 +23,7 @@ _PARTS = r"([0-9]{1,10})(h|m|s)"
 _SECONDS = {"h": 3600, "m": 60, "s": 1}
 
 
-class Teardown(Value):
+class PreemptionCost(Value):
     """The most seconds from the decision to preempt until the pods are gone, what they are made of, and where it says so."""
 
     seconds: int
@@ -39,7 +39,7 @@ def seconds(duration: str) -> int | None:
     return sum(int(n) * _SECONDS[unit] for n, unit in parts)
 
 
-def teardown(workload: Workload, operators: Mapping[str, int]) -> Teardown:
+def preemption_cost(workload: Workload, operators: Mapping[str, int]) -> PreemptionCost:
     """How long a workload may keep its nodes after it was preempted.
 
     Its slowest pod's grace period, plus what `operators` (seconds by kind) say that its controller takes on top.
@@ -51,13 +51,13 @@ def teardown(workload: Workload, operators: Mapping[str, int]) -> Teardown:
     reason = f"terminationGracePeriodSeconds {slowest}"
     forced = seconds(workload.annotations.get(_FORCED, ""))
     if forced is not None and forced < slowest:
-        return Teardown(
+        return PreemptionCost(
             forced, f"AppWrapper kills its pods after {forced} s", workload.place.at("metadata", "annotations")
         )
     operator = operators.get(workload.id.kind, 0)
     if operator:
         reason += f" and {operator} s of the {workload.id.kind}'s operator"
-    return Teardown(slowest + operator, reason, place.at("terminationGracePeriodSeconds"))
+    return PreemptionCost(slowest + operator, reason, place.at("terminationGracePeriodSeconds"))
 
 
 def is_lost(workload: Workload) -> bool:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kueue.flavor_assignment import Assigned, AssignmentTerms
     from qcheck.schedulers.kueue.topology_nodes import TopologyNodes
     from qcheck.schedulers.kueue.topology_tree import Leaf, Usage
-    from qcheck.supply.pod_requests import Bounds
+    from qcheck.supply.pod_requests import LimitRangeBounds
 
 
 @answered_once
@@ -107,7 +107,7 @@ def _request(cluster: Cluster, assigned: Assigned, terms: AssignmentTerms) -> Am
 
 
 def _search_all(
-    cluster: Cluster, by_flavor: dict[str, list[Assigned]], requests: dict[str, Amounts], limits: Bounds
+    cluster: Cluster, by_flavor: dict[str, list[Assigned]], requests: dict[str, Amounts], limits: LimitRangeBounds
 ) -> Looked:
     """Each flavor by itself, in the order of their names; nodes that two flavors share are shared."""
     shared: Usage = {}

@@ -11,7 +11,7 @@ from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.packing.domains import Slice
 from qcheck.packing.kube_scheduler import Wanted, schedule
 from qcheck.packing.question import Pods
-from qcheck.packing.required_domain import Party, misfit
+from qcheck.packing.required_domain import GangRequest, misfit
 from qcheck.schedulers.kueue.admission import Looked
 from qcheck.schedulers.kueue.flavor_assignment import has_topology
 from qcheck.schedulers.kueue.pod_injection import created
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from qcheck.packing.required_domain import Misfit
     from qcheck.schedulers.kueue.flavor_assignment import Assigned
     from qcheck.supply.groups import NodeGroup
-    from qcheck.supply.pod_requests import Bounds
+    from qcheck.supply.pod_requests import LimitRangeBounds
 
     Members = tuple[tuple[PodSet, Amounts, int], ...]
 
 
-def misfits(cluster: Cluster, asking: list[Assigned], requests: dict[str, Amounts], limits: Bounds) -> Looked:
+def misfits(cluster: Cluster, asking: list[Assigned], requests: dict[str, Amounts], limits: LimitRangeBounds) -> Looked:
     """Why pod sets with topology flavors cannot be placed, whatever the order; no reasons where nothing proves that."""
     for together in _bound_together(asking):
         found = _level(cluster, together, requests)
@@ -94,13 +94,13 @@ def misfit_together(cluster: Cluster, flavor: str, topology: Topology, members: 
     return misfit(cluster, flavor, topology.levels, party_of(members, topology), admits)
 
 
-def party_of(members: Members, topology: Topology) -> Party:
+def party_of(members: Members, topology: Topology) -> GangRequest:
     """Pod sets that must share a domain. Of nested slices only the largest count: a bound."""
     asked = members[0][0].topology
     assert asked is not None
     slices = tuple(Slice(s.level, s.size) for s in asked.slices[:1])
     pods = tuple(Pods(pod_set.name, request, count) for pod_set, request, count in members)
-    return Party(
+    return GangRequest(
         name=members[0][0].name, members=pods, level=asked.required, slices=slices, sums=not topology.has_hostname
     )
 
@@ -121,7 +121,7 @@ def as_kueue_sees(cluster: Cluster, template: PodTemplate) -> PodTemplate:
     )
 
 
-def _anywhere(cluster: Cluster, asking: list[Assigned], limits: Bounds) -> Looked:
+def _anywhere(cluster: Cluster, asking: list[Assigned], limits: LimitRangeBounds) -> Looked:
     """With nodes as the lowest level Kueue places each pod on a node, as kube-scheduler would."""
     wanted = list(_by_node(cluster, asking))
     placed = schedule(cluster, limits, wanted) if wanted else None

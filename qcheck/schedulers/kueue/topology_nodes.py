@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from qcheck.supply.groups import NodeClass, NodeGroup
 
 
-class Member(Value):
+class LeafNode(Value):
     """A node of a leaf: its group, and its name where nodes are dumped."""
 
     group: NodeGroup
@@ -41,7 +41,7 @@ class TopologyNodes(Value):
     """
 
     tree: TopologyTree
-    members: dict[str, tuple[Member, ...]]
+    members: dict[str, tuple[LeafNode, ...]]
     unsure: frozenset[str]
     away: tuple[str, ...] = ()
 
@@ -64,7 +64,7 @@ def topology_nodes(cluster: Cluster, flavor: str) -> TopologyNodes | None:
     topology = cluster.topology.get(cluster.flavor[flavor].topology or "")
     if topology is None or not cluster.has_nodes:
         return None
-    spots: list[tuple[tuple[str, ...], Member]] = []
+    spots: list[tuple[tuple[str, ...], LeafNode]] = []
     unsure: set[str] = set()
     away: list[str] = []
     for match in supply_of(cluster).matches(flavor):
@@ -72,7 +72,7 @@ def topology_nodes(cluster: Cluster, flavor: str) -> TopologyNodes | None:
         if group.nodes:
             found = _dumped(cluster, flavor, group, topology.levels)
             spots += [
-                (tuple(n.node_labels[level] for level in topology.levels), Member(group, n.name))
+                (tuple(n.node_labels[level] for level in topology.levels), LeafNode(group, n.name))
                 for n in found
                 if _is_there(n)
             ]
@@ -117,14 +117,14 @@ def _domain_size(group: NodeGroup, level: str) -> int | None:
     return next((size for size in stated if size), None)
 
 
-def _expected(group: NodeGroup, levels: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Member]]:
+def _expected(group: NodeGroup, levels: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], LeafNode]]:
     """The nodes of a pool, with made-up names that sort as they are numbered."""
     labels, digits = group.classes[0].labels, len(str(group.static))
     sizes = {level: _domain_size(group, level) or 1 for level in levels}
     for number in range(group.static):
         yield (
             tuple(labels.get(level) or f"{group.name}-{number // sizes[level]:0{digits}}" for level in levels),
-            Member(group, None),
+            LeafNode(group, None),
         )
 
 
@@ -136,11 +136,11 @@ def _unsure(nodes: NodeClass) -> set[str]:
 
 
 def _grown(
-    levels: tuple[str, ...], spots: list[tuple[tuple[str, ...], Member]], unsure: frozenset[str]
+    levels: tuple[str, ...], spots: list[tuple[tuple[str, ...], LeafNode]], unsure: frozenset[str]
 ) -> TopologyNodes:
     by_node = bool(levels) and levels[-1] == HOSTNAME
     values: dict[str, tuple[str, ...]] = {}
-    members: dict[str, list[Member]] = {}
+    members: dict[str, list[LeafNode]] = {}
     for own, member in spots:
         key = own[-1] if by_node else ",".join(own)
         values.setdefault(key, own)
@@ -149,7 +149,7 @@ def _grown(
     return TopologyNodes(TopologyTree(levels, leaves), {key: tuple(of) for key, of in members.items()}, unsure)
 
 
-def _free(members: list[Member]) -> Amounts:
+def _free(members: list[LeafNode]) -> Amounts:
     """What the nodes of a leaf have together, after DaemonSets and reserves."""
     total: Amounts = {}
     for member in members:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.schedulers.kueue.admission import Decision
-    from qcheck.schedulers.kueue.topology_nodes import Member
+    from qcheck.schedulers.kueue.topology_nodes import LeafNode
     from qcheck.supply.groups import NodeGroup
 
     Contents = tuple[tuple[str, int], ...]
@@ -49,9 +49,9 @@ def in_domains(cluster: Cluster, decision: Decision) -> Schedule:
     return _with_the_rest(cluster, decision, list(wanted.values()), found)
 
 
-def _groups(members: Iterable[Member]) -> tuple[NodeGroup, ...]:
+def _groups(members: Iterable[LeafNode]) -> tuple[NodeGroup, ...]:
     """The groups of some nodes, with these nodes alone."""
-    together: dict[str, list[Member]] = {}
+    together: dict[str, list[LeafNode]] = {}
     for member in members:
         together.setdefault(member.group.name, []).append(member)
     parts = []
@@ -68,7 +68,7 @@ def _not_there(placed: Schedule, key: str) -> Schedule:
     return Schedule(placed.runs, reasons=reasons)
 
 
-def _on(members: tuple[Member, ...], placed: Schedule) -> Iterable[Placed]:
+def _on(members: tuple[LeafNode, ...], placed: Schedule) -> Iterable[Placed]:
     """The placement of one domain; that of a single node is the same for its equals, under their own names."""
     if len(members) != 1:
         return placed.witness

@@ -45,7 +45,7 @@ class VolcanoTerms(Value):
     parent: str | None = None
 
 
-class Part(Value):
+class QueueDivision(Value):
     """What a queue has of the cluster: its gate `limit` (Volcano: realCapability) and what it deserves."""
 
     deserved: Amounts
@@ -82,7 +82,7 @@ def guaranteed(queues: Iterable[VolcanoTerms]) -> Amounts:
     return total
 
 
-def capacity(queues: Iterable[VolcanoTerms], total: Amounts, requests: Requests) -> dict[str, Part]:
+def capacity(queues: Iterable[VolcanoTerms], total: Amounts, requests: Requests) -> dict[str, QueueDivision]:
     """The plugin `capacity` without a hierarchy: each queue deserves what it declares, cut to its limit one by one."""
     known = tuple(queues)
     reserved, parts = guaranteed(known), {}
@@ -92,13 +92,13 @@ def capacity(queues: Iterable[VolcanoTerms], total: Amounts, requests: Requests)
         limit, guarantee = flat_limit(queue, total, reserved), amounts(queue.guarantee)
         deserved = larger(capped(amounts(queue.deserved), limit), guarantee)
         capability = _flat_capability(queue) if queue.capability else amounts()
-        parts[queue.name] = Part(
+        parts[queue.name] = QueueDivision(
             deserved=deserved, limit=limit, capability=capability, guarantee=guarantee, request=requests[queue.name]
         )
     return parts
 
 
-def proportion(queues: Iterable[VolcanoTerms], total: Amounts, requests: Requests) -> dict[str, Part]:
+def proportion(queues: Iterable[VolcanoTerms], total: Amounts, requests: Requests) -> dict[str, QueueDivision]:
     """The plugin `proportion`: what is there is divided by weight, round by round, among queues that still want some."""
     known = tuple(queues)
     reserved = guaranteed(known)
@@ -106,7 +106,7 @@ def proportion(queues: Iterable[VolcanoTerms], total: Amounts, requests: Request
     limits = {name: flat_limit(q, total, reserved) for name, q in active.items()}
     deserved = _by_weight(active, limits, total, requests)
     return {
-        name: Part(
+        name: QueueDivision(
             deserved=deserved[name],
             limit=limits[name],
             capability=_flat_capability(queue) if queue.capability else amounts(),
@@ -139,7 +139,9 @@ def _by_weight(
     return deserved
 
 
-def hierarchy(queues: Iterable[VolcanoTerms], total: Amounts, requests: Requests) -> dict[str, Part] | NotReady:
+def hierarchy(
+    queues: Iterable[VolcanoTerms], total: Amounts, requests: Requests
+) -> dict[str, QueueDivision] | NotReady:
     """The plugin `capacity` with a hierarchy below `root`, or why it schedules nothing at all.
 
     Queues whose parents form a cycle are not below `root`: nothing reaches them, their limit is 0.
@@ -178,13 +180,13 @@ class _Hierarchy:
         self.limit = {name: amounts() for name in known}
         self.request = {name: requests.get(name, amounts()) for name in known}
 
-    def divided(self) -> dict[str, Part]:
+    def divided(self) -> dict[str, QueueDivision]:
         if is_empty(self.capability[ROOT]):
             self.capability[ROOT] = dict.fromkeys(amounts(self.total), UNLIMITED)
         self.limit[ROOT] = self.capability[ROOT]
         self._descend(ROOT)
         return {
-            name: Part(
+            name: QueueDivision(
                 deserved=self.deserved[name],
                 limit=self.limit[name],
                 capability=self.capability[name],

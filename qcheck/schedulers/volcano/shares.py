@@ -10,7 +10,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.volcano import ALL_NODES, ROOT, VolcanoQueue
 from qcheck.quota.shares import NOTHING_TO_RECLAIM, PoolShares, QueueShare, Reclaimable, ShareNote
 from qcheck.schedulers.volcano.amounts import amounts
-from qcheck.schedulers.volcano.division import NotReady, Part, capacity, hierarchy, proportion
+from qcheck.schedulers.volcano.division import NotReady, QueueDivision, capacity, hierarchy, proportion
 from qcheck.schedulers.volcano.jobs import gangs_of
 from qcheck.schedulers.volcano.nodes import total
 from qcheck.schedulers.volcano.queues import Queues, queues_of
@@ -28,14 +28,14 @@ VOLCANO = "volcano"
 SHOWN = ("cpu", "memory")
 
 
-class Busy(Value):
+class BusyQueues(Value):
     """The division for one demand: what there is, what each queue asks for, its part, and its part if all were busy."""
 
     queues: Queues
     total: Amounts
     requests: Mapping[str, Amounts]
-    parts: Mapping[str, Part]
-    own: Mapping[str, Part]
+    parts: Mapping[str, QueueDivision]
+    own: Mapping[str, QueueDivision]
 
 
 def shares(cluster: Cluster, demand: Demand, usage: Usage) -> tuple[PoolShares, ...]:  # noqa: ARG001  (no history here)
@@ -74,13 +74,13 @@ def _resources(queues: Queues, there: Amounts) -> list[str]:
     return sorted({*SHOWN, *devices, *named} - {"pods"}, key=lambda r: (not is_compute(r), r))
 
 
-def _busy(queues: Queues, there: Amounts, names: list[str], demand: Demand) -> Busy:
+def _busy(queues: Queues, there: Amounts, names: list[str], demand: Demand) -> BusyQueues:
     """The division as the plugin makes it; queues that want nothing have no job and take no part."""
     resources = _resources(queues, there)
     wanted = {n: {r: demand.capped(n, r, there.get(r, 0)) for r in resources} for n in names}
     requests = {n: amounts(asked) for n, asked in wanted.items() if any(asked.values())}
     everything = dict.fromkeys(names, amounts(there))
-    return Busy(
+    return BusyQueues(
         queues=queues,
         total=there,
         requests=requests,
@@ -89,7 +89,7 @@ def _busy(queues: Queues, there: Amounts, names: list[str], demand: Demand) -> B
     )
 
 
-def _parts(queues: Queues, there: Amounts, requests: Mapping[str, Amounts]) -> Mapping[str, Part]:
+def _parts(queues: Queues, there: Amounts, requests: Mapping[str, Amounts]) -> Mapping[str, QueueDivision]:
     if queues.is_tree:
         parts = hierarchy(queues.terms, there, requests)
         return {} if isinstance(parts, NotReady) else parts
@@ -98,7 +98,7 @@ def _parts(queues: Queues, there: Amounts, requests: Mapping[str, Amounts]) -> M
 
 
 def _queues(
-    cluster: Cluster, busy: Busy, resource: str, places: dict[str, Place], demand: Demand
+    cluster: Cluster, busy: BusyQueues, resource: str, places: dict[str, Place], demand: Demand
 ) -> Iterator[QueueShare]:
     given = _given(busy, resource)
     there = busy.total.get(resource, 0)
@@ -135,7 +135,7 @@ def _place(queue: VolcanoQueue | None, resource: str) -> Place | None:
     return weight if weight.exists else None
 
 
-def _given(busy: Busy, resource: str) -> dict[str, Amount]:
+def _given(busy: BusyQueues, resource: str) -> dict[str, Amount]:
     """What each queue gets of a resource. Under proportion what it deserves is a gate that it never passes."""
     queues = busy.queues
     if not queues.scheduler.by_capacity:
@@ -150,14 +150,14 @@ def _given(busy: Busy, resource: str) -> dict[str, Amount]:
     return dict(divide(there, (_claimant(busy, name, resource) for name in busy.parts)))
 
 
-def _claimants(busy: Busy, resource: str, parent: str) -> tuple[Claimant, ...]:
+def _claimants(busy: BusyQueues, resource: str, parent: str) -> tuple[Claimant, ...]:
     below = [q.name for q in busy.queues.children(parent)]
     if parent == ROOT:
         below += [t.name for t in busy.queues.terms if t.name not in busy.queues.queue and t.name != ROOT]
     return tuple(_claimant(busy, name, resource) for name in below if name in busy.parts)
 
 
-def _claimant(busy: Busy, name: str, resource: str) -> Claimant:
+def _claimant(busy: BusyQueues, name: str, resource: str) -> Claimant:
     part, queue = busy.parts[name], busy.queues.queue.get(name)
     below = _claimants(busy, resource, name) if busy.queues.is_tree else ()
     asked = sum((c.most for c in below), Fraction(0))
@@ -197,7 +197,7 @@ def _assumption(queues: Queues, is_first: bool) -> Iterator[ShareNote]:
 
 
 def _notes(
-    cluster: Cluster, busy: Busy, name: str, resource: str, given: Mapping[str, Amount], demand: Demand
+    cluster: Cluster, busy: BusyQueues, name: str, resource: str, given: Mapping[str, Amount], demand: Demand
 ) -> Iterator[ShareNote]:
     queues = busy.queues
     queue = queues.queue.get(name)

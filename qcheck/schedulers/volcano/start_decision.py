@@ -7,7 +7,7 @@ from qcheck.cluster.reasons import EXCEEDS_MAX_QUOTA, Reason
 from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.volcano import NODE_GROUP_LABEL, ROOT
-from qcheck.quota.start_decision import Passage, Start
+from qcheck.quota.start_decision import StartDecision, StartingPods
 from qcheck.schedulers.volcano.gates import barriers, stopped_by
 from qcheck.schedulers.volcano.queues import queues_of
 from qcheck.schedulers.volcano.quota_tree import gang_of
@@ -24,7 +24,7 @@ QUEUE_CAUSE, LIMIT_CAUSE = "volcano-queue", "volcano-limit"
 NO_QUEUE = "QueueUnusable"
 
 
-def decide(cluster: Cluster, workload: Workload) -> Passage | None:
+def decide(cluster: Cluster, workload: Workload) -> StartDecision | None:
     """Return Volcano's answer; None for a workload that Volcano does not schedule."""
     gang = gang_of(cluster, workload)
     if gang is None:
@@ -34,11 +34,11 @@ def decide(cluster: Cluster, workload: Workload) -> Passage | None:
     if why:
         certain = cluster.has_all("Queue") or queues.exists(gang.queue)
         reason = Reason(NO_QUEUE, QUEUE_CAUSE, why, gang.queue_place)
-        return Passage(gang.queue, False if certain else None, (reason,))
+        return StartDecision(gang.queue, False if certain else None, (reason,))
     over = tuple(_refused(queues, gang, b) for b in barriers(cluster, gang))
     if over:
-        return Passage(gang.queue, False, over)
-    return Passage(gang.queue, True, (), _starts(queues, gang))
+        return StartDecision(gang.queue, False, over)
+    return StartDecision(gang.queue, True, (), _starts(queues, gang))
 
 
 def _unusable(cluster: Cluster, queues: Queues, gang: VolcanoGang) -> str:
@@ -72,7 +72,7 @@ def _refused(queues: Queues, gang: VolcanoGang, barrier: VolcanoBarrier) -> Reas
     )
 
 
-def _starts(queues: Queues, gang: VolcanoGang) -> tuple[Start, ...]:
+def _starts(queues: Queues, gang: VolcanoGang) -> tuple[StartingPods, ...]:
     """The pods that must start, and of the rest as many as the gang needs, the smallest first."""
     workload = gang.workload
     assert workload is not None
@@ -90,7 +90,7 @@ def _starts(queues: Queues, gang: VolcanoGang) -> tuple[Start, ...]:
         pod_set = next(p for p in workload.pod_sets if p.name == task.name)
         number = pod_set.count if workload.each_pod_alone else count
         if number:
-            found.append(Start(pod_set, bound(queues, task.template, gang.queue), number))
+            found.append(StartingPods(pod_set, bound(queues, task.template, gang.queue), number))
     return tuple(found)
 
 

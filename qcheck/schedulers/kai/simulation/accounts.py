@@ -12,7 +12,7 @@ from qcheck.schedulers.kai.simulation.gang import DIMENSIONS, NOTHING, Vector, m
 
 if TYPE_CHECKING:
     from qcheck.schedulers.kai.hierarchy import Amounts, Hierarchy
-    from qcheck.schedulers.kai.simulation.gang import Gang
+    from qcheck.schedulers.kai.simulation.gang import SimulatedGang
 
 
 class Refusal(StrEnum):
@@ -23,7 +23,7 @@ class Refusal(StrEnum):
     NO_ROOM = "Unschedulable"
 
 
-class Bounds(Value):
+class QueueBounds(Value):
     """What one queue may have in a cycle; `allocatable` is what it may hold before others take it back."""
 
     name: str
@@ -39,7 +39,7 @@ class Bounds(Value):
 class Accounts:
     """The queues of one shard and what they hold, ancestors included; `kept` is the part that nobody may preempt."""
 
-    def __init__(self, bounds: dict[str, Bounds], paths: dict[str, tuple[str, ...]], total: Vector) -> None:
+    def __init__(self, bounds: dict[str, QueueBounds], paths: dict[str, tuple[str, ...]], total: Vector) -> None:
         self.bounds = bounds
         self.total = total
         self.paths = paths
@@ -57,19 +57,19 @@ class Accounts:
         """Go on with what others hold."""
         self.held, self.kept = other.held, other.kept
 
-    def add(self, gang: Gang) -> None:
+    def add(self, gang: SimulatedGang) -> None:
         """A gang starts, or is promised a start."""
         for name in self.paths[gang.queue]:
             self.held[name] = plus(self.held[name], gang.total)
             if not gang.is_preemptible:
                 self.kept[name] = plus(self.kept[name], gang.total)
 
-    def remove(self, gang: Gang) -> None:
+    def remove(self, gang: SimulatedGang) -> None:
         """A preemptible gang stops."""
         for name in self.paths[gang.queue]:
             self.held[name] = minus(self.held[name], gang.total)
 
-    def refusal(self, gang: Gang) -> Refusal | None:
+    def refusal(self, gang: SimulatedGang) -> Refusal | None:
         """Why limits, or quotas for what cannot be preempted, keep a gang waiting: its queue's or an ancestor's."""
         asked = [at for at, amount in enumerate(gang.total) if amount > 0]
         for name in self.paths[gang.queue]:
@@ -103,11 +103,11 @@ def is_tighter(left: Vector, right: Vector) -> bool:
     return ours != theirs and all(a <= b for a, b in zip(ours, theirs, strict=True))
 
 
-def _bounds(tree: Hierarchy, name: str, shares: Amounts) -> Bounds:
+def _bounds(tree: Hierarchy, name: str, shares: Amounts) -> QueueBounds:
     queue = tree.queues[name]
     terms = [queue.terms.get(dimension, Share()) for dimension in DIMENSIONS]
     fair = tuple(shares[name][dimension] for dimension in DIMENSIONS)
-    return Bounds(
+    return QueueBounds(
         name=name,
         parent=queue.parent,
         quota=tuple(each.quota for each in terms),

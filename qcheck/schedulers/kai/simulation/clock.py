@@ -7,7 +7,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qcheck.schedulers.kai.simulation.run import Cycle, Run
+    from qcheck.schedulers.kai.simulation.run import KaiCycle, Run
 
 WINDOWS = 4
 """How many windows of history a run goes on after the last arrival or end."""
@@ -17,7 +17,7 @@ MOST_CYCLES = 100_000
 """How many cycles a run goes on after the last arrival or end, however long its window is."""
 
 
-def cycles(run: Run, start: int, step: int) -> Iterator[Cycle]:
+def cycles(run: Run, start: int, step: int) -> Iterator[KaiCycle]:
     """The cycles from the second after `start` on; those in which nothing can change are left out.
 
     Usage is sampled every `step` seconds. A run that never comes to rest ends some time after its last arrival or end.

@@ -10,18 +10,18 @@ from qcheck.schedulers.kai.simulation.session import Eviction
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from qcheck.schedulers.kai.simulation.gang import Gang, Held
+    from qcheck.schedulers.kai.simulation.gang import Held, SimulatedGang
     from qcheck.schedulers.kai.simulation.session import Action, Session
 
-    IsAllowed = Callable[[Gang, Sequence[Gang]], bool]
+    IsAllowed = Callable[[SimulatedGang, Sequence[SimulatedGang]], bool]
     Found = tuple[Session, list[Held]]
 
 
-class Search:
+class EvictionSearch:
     """The search for the victims of one gang. `is_allowed` judges the gang and those that lose their place for it."""
 
     def __init__(
-        self, session: Session, gang: Gang, action: Action, victims: Iterable[Held], is_allowed: IsAllowed
+        self, session: Session, gang: SimulatedGang, action: Action, victims: Iterable[Held], is_allowed: IsAllowed
     ) -> None:
         self._session = session
         self._gang = gang
@@ -66,7 +66,7 @@ class Search:
                     return found
         return None
 
-    def _choices(self, gang: Gang, known: Sequence[Held], more: Sequence[Held]) -> Iterator[list[Held]]:
+    def _choices(self, gang: SimulatedGang, known: Sequence[Held], more: Sequence[Held]) -> Iterator[list[Held]]:
         """Victims by node: those on the nodes with the least room that could do, then those of more nodes."""
         freed: dict[int, float] = {}
         for held in known:
@@ -94,7 +94,7 @@ class Search:
                 return
             count, step = min(len(nodes), count + step), 2 * step
 
-    def _try(self, gang: Gang, victims: list[Held]) -> Found | None:
+    def _try(self, gang: SimulatedGang, victims: list[Held]) -> Found | None:
         """Evict victims, promise the gang its room, and let victims stay or move where there is room for them."""
         session = self._session.copy()
         for held in victims:

@@ -27,7 +27,7 @@ def minus(left: Vector, right: Vector) -> Vector:
     return tuple(a - b for a, b in zip(left, right, strict=True))
 
 
-class Gang(Value, cached=True):
+class SimulatedGang(Value, cached=True):
     """Pods that start together. `since` is the second of its creation; `runs_for` None: until the end."""
 
     name: str
@@ -57,6 +57,6 @@ class Gang(Value, cached=True):
 class Held(Value):
     """A gang that runs, or that is promised what others give back: the node of each pod, and the second of its start."""
 
-    gang: Gang
+    gang: SimulatedGang
     nodes: tuple[int, ...]
     since: int

@@ -7,7 +7,7 @@ from functools import cmp_to_key
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.kai.division import UNLIMITED
 from qcheck.schedulers.kai.simulation.accounts import is_tighter, within
-from qcheck.schedulers.kai.simulation.gang import NOTHING, Gang, Vector, minus, plus
+from qcheck.schedulers.kai.simulation.gang import NOTHING, SimulatedGang, Vector, minus, plus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,10 +24,10 @@ class Turns:
     `for_victims` turns both orders round: the queue and the gang that come last are the first to stop.
     """
 
-    def __init__(self, accounts: Accounts, gangs: Iterable[Gang], *, for_victims: bool = False) -> None:
+    def __init__(self, accounts: Accounts, gangs: Iterable[SimulatedGang], *, for_victims: bool = False) -> None:
         self._accounts = accounts
         self._for_victims = for_victims
-        self._waiting: dict[str, list[Gang]] = {}
+        self._waiting: dict[str, list[SimulatedGang]] = {}
         self._below: dict[str, list[str]] = {}
         self._popped: dict[str, Vector] = {}
         for gang in gangs:
@@ -43,7 +43,7 @@ class Turns:
             if name not in siblings:
                 siblings.append(name)
 
-    def pop(self) -> Gang | None:
+    def pop(self) -> SimulatedGang | None:
         """The next gang; None when there is none left."""
         if not self._below.get(""):
             return None
@@ -54,7 +54,7 @@ class Turns:
             self._unlink(queue)
         return gang
 
-    def drop(self, gang: Gang) -> None:
+    def drop(self, gang: SimulatedGang) -> None:
         """Leaves out the gangs of a queue that ask the same as one that cannot start."""
         waiting = self._waiting.get(gang.queue, [])
         kept = [other for other in waiting if other.shape != gang.shape]

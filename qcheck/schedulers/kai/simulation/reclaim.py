@@ -12,11 +12,11 @@ from qcheck.schedulers.kai.simulation.gang import Vector, minus, plus
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qcheck.schedulers.kai.simulation.accounts import Accounts, Bounds
-    from qcheck.schedulers.kai.simulation.gang import Gang
+    from qcheck.schedulers.kai.simulation.accounts import Accounts, QueueBounds
+    from qcheck.schedulers.kai.simulation.gang import SimulatedGang
 
 
-def may_ask(accounts: Accounts, gang: Gang) -> bool:
+def may_ask(accounts: Accounts, gang: SimulatedGang) -> bool:
     """Whether a gang may reclaim at all: its queue stays within its fair share, and within quota without preemption."""
     bounds = accounts.bounds[gang.queue]
     if not within(plus(accounts.held[gang.queue], gang.total), bounds.fair):
@@ -24,7 +24,7 @@ def may_ask(accounts: Accounts, gang: Gang) -> bool:
     return gang.is_preemptible or within(plus(accounts.kept[gang.queue], gang.total), bounds.quota)
 
 
-def may_lose(accounts: Accounts, gang: Gang, victim: str) -> bool:
+def may_lose(accounts: Accounts, gang: SimulatedGang, victim: str) -> bool:
     """Whether gangs of another queue are worth trying as victims."""
     ours, theirs = rivals(accounts, gang.queue, victim)
     if not _stays_in_quota(accounts, gang, ours):
@@ -38,7 +38,7 @@ def may_lose(accounts: Accounts, gang: Gang, victim: str) -> bool:
     return not has_room
 
 
-def is_allowed(accounts: Accounts, gang: Gang, losing: Sequence[Gang], multiplier: float) -> bool:
+def is_allowed(accounts: Accounts, gang: SimulatedGang, losing: Sequence[SimulatedGang], multiplier: float) -> bool:
     """Whether a gang may take the place of others, by what their queues hold before the exchange."""
     left: dict[str, Vector] = {}
     involved: dict[str, set[int]] = {}
@@ -66,7 +66,7 @@ def is_allowed(accounts: Accounts, gang: Gang, losing: Sequence[Gang], multiplie
     return True
 
 
-def rivals(accounts: Accounts, ours: str, theirs: str) -> tuple[Bounds, Bounds]:
+def rivals(accounts: Accounts, ours: str, theirs: str) -> tuple[QueueBounds, QueueBounds]:
     """The ancestors of two queues at the level where their paths part."""
     pair = (ours, theirs)
     for pair in zip(reversed(accounts.paths[ours]), reversed(accounts.paths[theirs]), strict=False):
@@ -75,16 +75,16 @@ def rivals(accounts: Accounts, ours: str, theirs: str) -> tuple[Bounds, Bounds]:
     return accounts.bounds[pair[0]], accounts.bounds[pair[1]]
 
 
-def _asked(gang: Gang) -> set[int]:
+def _asked(gang: SimulatedGang) -> set[int]:
     return {at for at, amount in enumerate(gang.total) if amount > 0}
 
 
-def _stays_in_quota(accounts: Accounts, gang: Gang, bounds: Bounds) -> bool:
+def _stays_in_quota(accounts: Accounts, gang: SimulatedGang, bounds: QueueBounds) -> bool:
     return within(plus(accounts.held[bounds.name], gang.total), bounds.quota)
 
 
 def _stays_behind(
-    held: Vector, bounds: Bounds, rest: Vector, sibling: Bounds, resources: set[int], multiplier: float
+    held: Vector, bounds: QueueBounds, rest: Vector, sibling: QueueBounds, resources: set[int], multiplier: float
 ) -> bool:
     """Whether a queue that exceeds its fair share exceeds it by less than the sibling that it takes from."""
     for at in resources:

@@ -7,8 +7,8 @@ from functools import partial
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.kai.simulation import reclaim
 from qcheck.schedulers.kai.simulation.accounts import Refusal, accounts_of
-from qcheck.schedulers.kai.simulation.eviction import Search
-from qcheck.schedulers.kai.simulation.gang import DIMENSIONS, NOTHING, Gang, Held, minus, plus
+from qcheck.schedulers.kai.simulation.eviction import EvictionSearch
+from qcheck.schedulers.kai.simulation.gang import DIMENSIONS, NOTHING, Held, SimulatedGang, minus, plus
 from qcheck.schedulers.kai.simulation.nodes import Floor
 from qcheck.schedulers.kai.simulation.queue_order import Turns
 from qcheck.schedulers.kai.simulation.session import Action, Session
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kai.simulation.usage_history import Past
 
 
-class World(Value):
+class ShardState(Value):
     """What a run takes place in: the queues, the capacity, the GPUs of each node, and the shard's switches."""
 
     tree: Hierarchy
@@ -36,7 +36,7 @@ class World(Value):
     eviction_delay: int = 0
 
 
-class Cycle(Value):
+class KaiCycle(Value):
     """What a cycle does: its second, who is done by then, who starts, and who is evicted by whom.
 
     `evicted` names the gang that gets the room and the action that takes it.
@@ -63,10 +63,10 @@ class Cycle(Value):
 class Run:
     """Gangs that wait, run and leave."""
 
-    def __init__(self, world: World, waiting: Iterable[Gang], running: Iterable[Held] = ()) -> None:
-        self._world = world
+    def __init__(self, state: ShardState, waiting: Iterable[SimulatedGang], running: Iterable[Held] = ()) -> None:
+        self._world = state
         self.running = {held.gang.name: held for held in running}
-        self.present: dict[str, Gang] = {}
+        self.present: dict[str, SimulatedGang] = {}
         self._later = sorted(waiting, key=lambda gang: gang.since)[::-1]
         self._leaving: list[tuple[int, Held]] = []
         self._asked: dict[str, Vector] = {}
@@ -75,7 +75,7 @@ class Run:
         self._quiet: Amounts | None = None
 
     @property
-    def waiting(self) -> dict[str, Gang]:
+    def waiting(self) -> dict[str, SimulatedGang]:
         """The gangs that wait, and those that are still to come."""
         return self.present | {gang.name: gang for gang in self._later}
 
@@ -92,36 +92,36 @@ class Run:
             if held.gang.runs_for is not None:
                 yield held.since + held.gang.runs_for
 
-    def cycle(self, at: int) -> Cycle:
+    def cycle(self, at: int) -> KaiCycle:
         """The cycle of a second, after what ends or is gone by then."""
         ended, returned, arrived = self._end(at), self._return(at), self._arrive(at)
         shares = self._shares()
         if not ended and not returned and not arrived and shares == self._quiet:
-            return Cycle(at=at, ended=(), has_arrivals=False, started=(), evicted={}, shares=shares)
+            return KaiCycle(at=at, ended=(), has_arrivals=False, started=(), evicted={}, shares=shares)
         cycle = self._act(at, shares, ended, arrived)
         self._quiet = None if cycle.changes else shares
         return cycle
 
-    def _act(self, at: int, shares: Amounts, ended: tuple[str, ...], arrived: bool) -> Cycle:
+    def _act(self, at: int, shares: Amounts, ended: tuple[str, ...], arrived: bool) -> KaiCycle:
         """Runs the actions, one after the other."""
-        world, present = self._world, self.present
+        state, present = self._world, self.present
         session = self._session(shares, at)
         _allocate(session, present.values())
-        if world.reclaims:
-            _reclaim(session, _left(session, present), world.multiplier)
-        if world.preempts:
+        if state.reclaims:
+            _reclaim(session, _left(session, present), state.multiplier)
+        if state.preempts:
             _preempt(session, _left(session, present))
         started = tuple(name for name in present if name in session.running or name in session.evicted)
         for name in started:
             del present[name]
         for held, _ in session.evicted.values():
-            self._leaving.append((at + max(1, world.eviction_delay), held))
+            self._leaving.append((at + max(1, state.eviction_delay), held))
             self._ask(held.gang, minus)
         self.running = session.running
         evicted = {name: by for name, (_, by) in session.evicted.items()}
-        return Cycle(at=at, ended=ended, has_arrivals=arrived, started=started, evicted=evicted, shares=shares)
+        return KaiCycle(at=at, ended=ended, has_arrivals=arrived, started=started, evicted=evicted, shares=shares)
 
-    def refusal(self, gang: Gang, at: int) -> Refusal:
+    def refusal(self, gang: SimulatedGang, at: int) -> Refusal:
         """Why a gang waits."""
         return self._session(self._shares(), at).accounts.refusal(gang) or Refusal.NO_ROOM
 
@@ -133,7 +133,7 @@ class Run:
                 sums[queue.name] = plus(sums.get(queue.name, NOTHING), held.gang.total)
         return sums
 
-    def _ask(self, gang: Gang, change: Callable[[Vector, Vector], Vector]) -> None:
+    def _ask(self, gang: SimulatedGang, change: Callable[[Vector, Vector], Vector]) -> None:
         self._asked[gang.queue] = change(self._asked.get(gang.queue, NOTHING), gang.total)
 
     def _end(self, at: int) -> tuple[str, ...]:
@@ -171,8 +171,8 @@ class Run:
         return self._world.tree.fair_shares(total, requests, usage, self._world.k)
 
     def _session(self, shares: Amounts, at: int) -> Session:
-        world = self._world
-        session = Session(accounts_of(world.tree, shares, world.total), Floor(world.nodes, world.nodes), {}, at)
+        state = self._world
+        session = Session(accounts_of(state.tree, shares, state.total), Floor(state.nodes, state.nodes), {}, at)
         for name, held in self.running.items():
             session.running[name] = held
             session.accounts.add(held.gang)
@@ -183,12 +183,12 @@ class Run:
         return session
 
 
-def _left(session: Session, present: dict[str, Gang]) -> list[Gang]:
+def _left(session: Session, present: dict[str, SimulatedGang]) -> list[SimulatedGang]:
     """The gangs that still wait in a cycle."""
     return [gang for name, gang in present.items() if name not in session.running and name not in session.promised]
 
 
-def _allocate(session: Session, waiting: Iterable[Gang]) -> None:
+def _allocate(session: Session, waiting: Iterable[SimulatedGang]) -> None:
     """Start what there is room for."""
     turns = Turns(session.accounts, waiting)
     while (gang := turns.pop()) is not None:
@@ -196,7 +196,7 @@ def _allocate(session: Session, waiting: Iterable[Gang]) -> None:
             turns.drop(gang)
 
 
-def _reclaim(session: Session, waiting: Iterable[Gang], multiplier: float) -> None:
+def _reclaim(session: Session, waiting: Iterable[SimulatedGang], multiplier: float) -> None:
     """Evict gangs of other queues for those whose queues are below their share."""
     turns = Turns(session.accounts, waiting)
     while (gang := turns.pop()) is not None:
@@ -209,7 +209,7 @@ def _reclaim(session: Session, waiting: Iterable[Gang], multiplier: float) -> No
             and reclaim.may_lose(accounts, gang, held.gang.queue)
         )
         is_allowed = partial(reclaim.is_allowed, accounts.copy(), multiplier=multiplier)
-        search = Search(session, gang, Action.RECLAIM, victims, is_allowed)
+        search = EvictionSearch(session, gang, Action.RECLAIM, victims, is_allowed)
         after = search.solve() if reclaim.may_ask(accounts, gang) else None
         if after is None:
             turns.drop(gang)
@@ -217,7 +217,7 @@ def _reclaim(session: Session, waiting: Iterable[Gang], multiplier: float) -> No
             session.become(after)
 
 
-def _preempt(session: Session, waiting: Iterable[Gang]) -> None:
+def _preempt(session: Session, waiting: Iterable[SimulatedGang]) -> None:
     """Evict gangs of lower priority in the same queue."""
     turns = Turns(session.accounts, waiting)
     while (gang := turns.pop()) is not None:
@@ -226,7 +226,7 @@ def _preempt(session: Session, waiting: Iterable[Gang]) -> None:
             for held in session.running.values()
             if held.gang.queue == gang.queue and held.gang.is_preemptible and held.gang.priority < gang.priority
         )
-        after = Search(session, gang, Action.PREEMPT, victims, lambda _, __: True).solve()
+        after = EvictionSearch(session, gang, Action.PREEMPT, victims, lambda _, __: True).solve()
         if after is None:
             turns.drop(gang)
         else:

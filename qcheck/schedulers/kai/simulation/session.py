@@ -9,7 +9,7 @@ from qcheck.schedulers.kai.simulation.gang import Held
 
 if TYPE_CHECKING:
     from qcheck.schedulers.kai.simulation.accounts import Accounts
-    from qcheck.schedulers.kai.simulation.gang import Gang
+    from qcheck.schedulers.kai.simulation.gang import SimulatedGang
     from qcheck.schedulers.kai.simulation.nodes import Floor
 
 
@@ -49,7 +49,7 @@ class Session:
         other.promised.update(self.promised)
         return other
 
-    def start(self, gang: Gang) -> bool:
+    def start(self, gang: SimulatedGang) -> bool:
         """Start a gang, or promise it what is about to be free; say whether either is possible."""
         if self.accounts.refusal(gang) is not None:
             return False
@@ -60,7 +60,7 @@ class Session:
             return True
         return self.promise(gang) is not None
 
-    def promise(self, gang: Gang) -> tuple[int, ...] | None:
+    def promise(self, gang: SimulatedGang) -> tuple[int, ...] | None:
         """Promise a gang what is or will be free; return the nodes, or None if it does not fit."""
         if self.accounts.refusal(gang) is not None:
             return None

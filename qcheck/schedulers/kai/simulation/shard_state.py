@@ -11,7 +11,7 @@ from qcheck.schedulers.kai.history import Window
 from qcheck.schedulers.kai.shards import RESOURCES, double, number_or
 from qcheck.schedulers.kai.shares import what_there_is
 from qcheck.schedulers.kai.simulation.gang import DIMENSIONS
-from qcheck.schedulers.kai.simulation.run import World
+from qcheck.schedulers.kai.simulation.run import ShardState
 from qcheck.schedulers.kai.simulation.usage_history import Past
 from qcheck.supply.supply import supply_of
 
@@ -25,12 +25,12 @@ MINUTE = Fraction(60)
 """KAI's defaults for the window and for how often it reads past usage."""
 
 
-def world_of(cluster: Cluster, shard: Shard, eviction_delay: int) -> World:
-    """The world of a shard."""
+def shard_state_of(cluster: Cluster, shard: Shard, eviction_delay: int) -> ShardState:
+    """The state of a shard."""
     spec = shard.spec
     proportion = spec.plugin("proportion") if spec else None
     arguments = (proportion.arguments if proportion else None) or {}
-    return World(
+    return ShardState(
         tree=shard.hierarchy,
         total=tuple(double(what_there_is(cluster, shard, dimension)) for dimension in DIMENSIONS),
         nodes=tuple(float(gpus) for gpus in _nodes(shard)),

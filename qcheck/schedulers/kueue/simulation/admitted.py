@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 LOWER, ANY = "LowerPriority", "Any"
 
 
-class Holdings:
+class AdmittedWorkloads:
     """Holders by priority, and what those of one priority hold together of each cell."""
 
     def __init__(self) -> None:
@@ -41,9 +41,9 @@ class Holdings:
         if not self._by_priority[priority]:
             del self._by_priority[priority], self._totals[priority]
 
-    def without(self, is_gone: Callable[[str], bool]) -> Holdings:
+    def without(self, is_gone: Callable[[str], bool]) -> AdmittedWorkloads:
         """The same without some workloads, by name."""
-        rest = Holdings()
+        rest = AdmittedWorkloads()
         for holder in self:
             if not is_gone(holder.job.name):
                 rest.add(holder)

@@ -6,7 +6,7 @@ Source: Kueue 0.20 `pkg/scheduler/scheduler.go` (schedule, nominate, processEntr
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.schedulers.kueue.fungibility import Mode
+from qcheck.schedulers.kueue.fungibility import AssignmentMode
 from qcheck.schedulers.kueue.simulation import classical, fair
 from qcheck.schedulers.kueue.simulation.admitted import ANY
 from qcheck.schedulers.kueue.simulation.entry import Entry, Nomination
@@ -86,7 +86,7 @@ class Cycle:
         return SimulatedAssigner(job, self._queues[job.queue], self._rules.is_fair, find, known).assign(progress, only)
 
     def _targets(self, job: Job, node: LedgerNode, assignment: SimulatedAssignment) -> list[Victim]:
-        if assignment.mode is not Mode.PREEMPT:
+        if assignment.mode is not AssignmentMode.PREEMPT:
             return []
         return self._victims(job, node, assignment.usage, assignment.in_need)
 
@@ -106,16 +106,16 @@ class Cycle:
         return classical.victims(attempt)
 
     def _process(self, entry: Entry) -> Outcome:
-        was_fit = entry.assignment.mode is Mode.FIT
+        was_fit = entry.assignment.mode is AssignmentMode.FIT
         if self._rules.recomputes_overlaps and self._overlaps(entry):
             self._renew(entry)
         mode = entry.assignment.mode
-        if mode is Mode.NO_FIT:
+        if mode is AssignmentMode.NO_FIT:
             return Outcome.NO_FIT
-        if mode is Mode.PREEMPT and not entry.targets:
+        if mode is AssignmentMode.PREEMPT and not entry.targets:
             self._hold_room(entry)
             return Outcome.NO_CANDIDATES
-        if mode is Mode.FIT and not was_fit:
+        if mode is AssignmentMode.FIT and not was_fit:
             charge(entry.assignment.usage)
             return Outcome.DEFERRED_FIT
         if self._overlaps(entry):
@@ -124,7 +124,7 @@ class Cycle:
             return Outcome.NO_LONGER_FITS
         charge(entry.assignment.usage)
         self._gone.update((v.holder.job.name, v.holder) for v in entry.targets)
-        return Outcome.ADMITTED if mode is Mode.FIT else Outcome.PENDING_PREEMPTION
+        return Outcome.ADMITTED if mode is AssignmentMode.FIT else Outcome.PENDING_PREEMPTION
 
     def _overlaps(self, entry: Entry) -> bool:
         return any(v.holder.job.name in self._gone for v in entry.targets)

@@ -40,9 +40,9 @@ DEFAULT_STRATEGIES = (Strategy.FINAL, Strategy.INITIAL)
 
 
 def victims(attempt: Attempt, strategies: tuple[Strategy, ...], takes_own_quota: bool) -> list[Victim]:
-    """Who has to go so that the attempt's request fits, or nobody. `takes_own_quota`: see `_Search`."""
+    """Who has to go so that the attempt's request fits, or nobody. `takes_own_quota`: see `_FairSearch`."""
     lists = _candidates(attempt) if attempt.could_fit(takes_others=True) else {}
-    return _Search(attempt, lists, strategies, takes_own_quota).run() if lists else []
+    return _FairSearch(attempt, lists, strategies, takes_own_quota).run() if lists else []
 
 
 def _candidates(attempt: Attempt) -> Lists:
@@ -56,7 +56,7 @@ def _candidates(attempt: Attempt) -> Lists:
     return lists
 
 
-class _Search:
+class _FairSearch:
     """One search. `takes_own_quota`: a preemptor within its own quota takes from borrowers whatever the shares are."""
 
     def __init__(self, attempt: Attempt, lists: Lists, strategies: tuple[Strategy, ...], takes_own_quota: bool) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from qcheck.cluster.kueue import NEVER
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.schedulers.kueue.fungibility import BEST, IMPOSSIBLE, Grade, Mode
+from qcheck.schedulers.kueue.fungibility import BEST, IMPOSSIBLE, AssignmentMode, Grade
 from qcheck.schedulers.kueue.simulation.outcomes import WaitReason
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.kueue import ClusterQueue
     from qcheck.schedulers.kueue.simulation.ledger import LedgerCell
-    from qcheck.schedulers.kueue.simulation.workload import Choice, FlavorPlacement, Holder, Job, Usage
+    from qcheck.schedulers.kueue.simulation.workload import FlavorChoice, FlavorPlacement, Holder, Job, Usage
 
     Spot = tuple[int, int]
     """A placement and a choice in it, by index."""
@@ -31,7 +31,7 @@ LAST = -1
 """The progress of a search that saw the last flavor."""
 
 
-class Got(Value):
+class AssignedFlavor(Value):
     """The flavor that one resource group of a placement gets, with the grade of each cell and of them all.
 
     `seen` is the index of the last flavor looked at, or LAST. `misfit`: why flavors were passed over, if one was.
@@ -49,16 +49,20 @@ class Got(Value):
 class SimulatedAssignment(Value, cached=True):
     """The flavors of a job. `got` by placement and choice; `reason` is given where a placement finds none."""
 
-    got: dict[Spot, Got]
+    got: dict[Spot, AssignedFlavor]
     usage: Usage
     reason: WaitReason | None
 
     @property
-    def mode(self) -> Mode:
+    def mode(self) -> AssignmentMode:
         """FIT, PREEMPT or NO_FIT, whatever the kind of preemption."""
         if self.reason is not None:
-            return Mode.NO_FIT
-        return Mode.FIT if all(g.grade.mode is Mode.FIT for g in self.got.values()) else Mode.PREEMPT
+            return AssignmentMode.NO_FIT
+        return (
+            AssignmentMode.FIT
+            if all(g.grade.mode is AssignmentMode.FIT for g in self.got.values())
+            else AssignmentMode.PREEMPT
+        )
 
     @property
     def level(self) -> int:
@@ -69,7 +73,7 @@ class SimulatedAssignment(Value, cached=True):
     def in_need(self) -> frozenset[LedgerCell]:
         """The cells in which something has to be preempted."""
         pairs = ((c, grade) for g in self.got.values() for c, grade in zip(g.cells, g.grades, strict=True))
-        return frozenset(cell for cell, grade in pairs if grade.mode is not Mode.FIT)
+        return frozenset(cell for cell, grade in pairs if grade.mode is not AssignmentMode.FIT)
 
     @property
     def progress(self) -> dict[Spot, int]:
@@ -92,7 +96,7 @@ class SimulatedAssigner:
     def assign(self, progress: Mapping[Spot, int], only: Mapping[Spot, str] | None = None) -> SimulatedAssignment:
         """Flavors for every placement, in order. `progress` is how far an earlier search came; with `only` each choice
         is confined to the flavor that it names."""
-        got: dict[Spot, Got] = {}
+        got: dict[Spot, AssignedFlavor] = {}
         usage: Usage = {}
         for index, placement in enumerate(self._job.placements):
             mine, reason = self._place(index, placement, progress, only, usage)
@@ -111,21 +115,25 @@ class SimulatedAssigner:
         progress: Mapping[Spot, int],
         only: Mapping[Spot, str] | None,
         assumed: Usage,
-    ) -> tuple[dict[Spot, Got], WaitReason | None]:
+    ) -> tuple[dict[Spot, AssignedFlavor], WaitReason | None]:
         if placement.is_misfit:
             return {}, WaitReason.NO_MATCHING_FLAVOR
-        mine: dict[Spot, Got] = {}
+        mine: dict[Spot, AssignedFlavor] = {}
         for number, choice in enumerate(placement.choices):
             spot = (index, number)
             start = progress.get(spot, LAST) + 1
             found = self._choose(choice, start, only.get(spot) if only is not None else None, assumed)
             if isinstance(found, WaitReason):
-                missed = [g.misfit for g in mine.values() if g.misfit is not None and g.grade.mode is not Mode.FIT]
+                missed = [
+                    g.misfit for g in mine.values() if g.misfit is not None and g.grade.mode is not AssignmentMode.FIT
+                ]
                 return {}, max((found, *missed), key=_SEVERITY.index)
             mine[spot] = found
         return mine, None
 
-    def _choose(self, choice: Choice, start: int, only: str | None, assumed: Usage) -> Got | WaitReason:
+    def _choose(
+        self, choice: FlavorChoice, start: int, only: str | None, assumed: Usage
+    ) -> AssignedFlavor | WaitReason:
         """The flavor of one resource group: the first that stops the search, else the best of those tried."""
         fungibility, seen = self._queue.fungibility, LAST
         best: tuple[str, tuple[LedgerCell, ...], tuple[Grade, ...], Grade] | None = None
@@ -138,7 +146,7 @@ class SimulatedAssigner:
             wanted = [n + assumed.get(cell, 0) for cell, n in zip(option.cells, choice.amounts, strict=True)]
             grades = self._grades(option.cells, wanted)
             worst = min((BEST, *grades), key=lambda g: g.rank(fungibility))
-            if worst.mode is Mode.NO_FIT:
+            if worst.mode is AssignmentMode.NO_FIT:
                 reasons.append(_misfit(option.cells, wanted))
                 continue
             attempt = (option.flavor, option.cells, tuple(grades), worst)
@@ -151,7 +159,7 @@ class SimulatedAssigner:
         if best is None:
             return misfit or WaitReason.NO_MATCHING_FLAVOR
         flavor, cells, tried, grade = best
-        return Got(
+        return AssignedFlavor(
             flavor=flavor,
             cells=cells,
             amounts=choice.amounts,
@@ -168,7 +176,7 @@ class SimulatedAssigner:
             if key not in self._known:
                 self._known[key] = self._grade(cell, amount)
             grades.append(self._known[key])
-            if grades[-1].mode is Mode.NO_FIT:
+            if grades[-1].mode is AssignmentMode.NO_FIT:
                 break
         return grades
 
@@ -177,14 +185,16 @@ class SimulatedAssigner:
             return IMPOSSIBLE
         level, is_higher_up = cell.level(amount)
         if cell.takes(amount):
-            return Grade(Mode.FIT, level)
+            return Grade(AssignmentMode.FIT, level)
         if amount > cell.nominal and not is_higher_up and not self._preempts_to_borrow:
             return IMPOSSIBLE
         victims = self._find_victims({cell: amount}, frozenset((cell,)))
         if not victims:
-            return Grade(Mode.NO_CANDIDATES, level)
+            return Grade(AssignmentMode.NO_CANDIDATES, level)
         is_own = any(v.job.queue == self._job.queue for v in victims)
-        return Grade(Mode.PREEMPT if is_own else Mode.RECLAIM, _level_without(victims, cell, amount))
+        return Grade(
+            AssignmentMode.PREEMPT if is_own else AssignmentMode.RECLAIM, _level_without(victims, cell, amount)
+        )
 
 
 def _level_without(victims: list[Holder], cell: LedgerCell, amount: int) -> int:

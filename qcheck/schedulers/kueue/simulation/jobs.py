@@ -9,7 +9,14 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.kueue.admission import COMPLETED_AS_PODS, unit
 from qcheck.schedulers.kueue.flavor_assignment import AssignmentTerms, demands, grouped, lets_through
 from qcheck.schedulers.kueue.flavor_eligibility import miss
-from qcheck.schedulers.kueue.simulation.workload import Choice, FlavorPlacement, Holder, Job, Option, WorkloadShare
+from qcheck.schedulers.kueue.simulation.workload import (
+    FlavorChoice,
+    FlavorOption,
+    FlavorPlacement,
+    Holder,
+    Job,
+    WorkloadShare,
+)
 from qcheck.supply.pod_requests import bounds
 
 if TYPE_CHECKING:
@@ -102,10 +109,10 @@ class Jobs:
         node: LedgerNode,
         together: list[PodSetDemand],
         total: Mapping[str, int],
-    ) -> Choice:
+    ) -> FlavorChoice:
         resources = tuple(sorted(r for r in total if r in group.covered))
         options = tuple(self._option(queue, group, f, node, together, resources) for f in group.flavors)
-        return Choice(resources, tuple(total[r] for r in resources), options)
+        return FlavorChoice(resources, tuple(total[r] for r in resources), options)
 
     def _option(
         self,
@@ -115,13 +122,13 @@ class Jobs:
         node: LedgerNode,
         together: list[PodSetDemand],
         resources: tuple[str, ...],
-    ) -> Option:
+    ) -> FlavorOption:
         flavor = self._cluster.flavor.get(quotas.name)
         cells = tuple(node.cells[quotas.name, r] for r in resources if (quotas.name, r) in node.cells)
         matches = flavor is not None and not any(
             miss(self._cluster, queue, group, flavor, d.pod_set, set(d.asked)) for d in together
         )
-        return Option(quotas.name, cells if matches and len(cells) == len(resources) else None)
+        return FlavorOption(quotas.name, cells if matches and len(cells) == len(resources) else None)
 
 
 def _turn(resource: str) -> int:

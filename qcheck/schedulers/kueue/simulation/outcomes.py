@@ -39,7 +39,7 @@ class WaitReason(StrEnum):
     PENDING_EVALUATION = "PendingEvaluation"
 
 
-class Site(StrEnum):
+class PendingPlace(StrEnum):
     """Where a queue keeps a waiting workload: HEAP offers it again, INADMISSIBLE waits for quota to become free."""
 
     HEAP = "heap"

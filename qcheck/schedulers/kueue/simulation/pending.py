@@ -8,7 +8,7 @@ from __future__ import annotations
 import heapq
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.schedulers.kueue.simulation.outcomes import Outcome, Site, WaitReason
+from qcheck.schedulers.kueue.simulation.outcomes import Outcome, PendingPlace, WaitReason
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
@@ -22,7 +22,7 @@ _SET_ASIDE = (Outcome.NO_FIT, Outcome.NO_CANDIDATES)
 _STICKY = (Outcome.PENDING_PREEMPTION, Outcome.DEFERRED_FIT)
 
 
-class Waiting:
+class PendingWorkloads:
     """The waiting workloads of one queue. A StrictFIFO queue offers the same head until it is admitted."""
 
     def __init__(self, queue: ClusterQueue, rules: Rules) -> None:
@@ -38,9 +38,9 @@ class Waiting:
         self._failed_shapes: dict[Hashable, WaitReason] = {}
         self._sticky: str | None = None
 
-    def __iter__(self) -> Iterator[tuple[Job, Site]]:
-        yield from ((job, Site.HEAP) for job in self._offered.values())
-        yield from ((job, Site.INADMISSIBLE) for job in self._aside.values())
+    def __iter__(self) -> Iterator[tuple[Job, PendingPlace]]:
+        yield from ((job, PendingPlace.HEAP) for job in self._offered.values())
+        yield from ((job, PendingPlace.INADMISSIBLE) for job in self._aside.values())
 
     @property
     def has_heads(self) -> bool:
@@ -84,20 +84,20 @@ class Waiting:
             del self._of_shape[job.shape]
         return job
 
-    def requeue(self, job: Job, outcome: Outcome, has_flavors_left: bool, reason: WaitReason) -> Site:
+    def requeue(self, job: Job, outcome: Outcome, has_flavors_left: bool, reason: WaitReason) -> PendingPlace:
         """Takes back a head that was not admitted, and returns where it goes."""
         self._reasons[job.name] = reason
         if outcome in _STICKY and self._is_sticky:
             self._sticky = job.name
         if self._is_strict or has_flavors_left or outcome not in _SET_ASIDE:
             self._offer(job)
-            return Site.HEAP
+            return PendingPlace.HEAP
         self._aside[job.name] = job
         if self._groups_shapes:
             self._failed_shapes[job.shape] = reason
             for name in list(self._of_shape.get(job.shape, ())):
                 self._aside[name] = self._withdraw(name)
-        return Site.INADMISSIBLE
+        return PendingPlace.INADMISSIBLE
 
     def reason(self, job: Job) -> WaitReason | None:
         """The reason of a waiting workload: its own, or that of the equal one that was tried; None before any."""

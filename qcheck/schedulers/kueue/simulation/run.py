@@ -11,14 +11,14 @@ from collections import Counter
 from enum import IntEnum
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.schedulers.kueue.simulation.admitted import Holdings
+from qcheck.schedulers.kueue.simulation.admitted import AdmittedWorkloads
 from qcheck.schedulers.kueue.simulation.cycle import Cycle
 from qcheck.schedulers.kueue.simulation.entry import Head
 from qcheck.schedulers.kueue.simulation.flavors import LAST
 from qcheck.schedulers.kueue.simulation.ledger import charge, discharge
-from qcheck.schedulers.kueue.simulation.outcomes import Outcome, Site, WaitReason
-from qcheck.schedulers.kueue.simulation.pending import Waiting
-from qcheck.schedulers.kueue.simulation.timeline import Recorder, Waiter
+from qcheck.schedulers.kueue.simulation.outcomes import Outcome, PendingPlace, WaitReason
+from qcheck.schedulers.kueue.simulation.pending import PendingWorkloads
+from qcheck.schedulers.kueue.simulation.timeline import PendingWorkload, Recorder
 from qcheck.schedulers.kueue.simulation.workload import Holder
 
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ class Simulation:
         self._ledger = ledger
         self._delay = eviction_delay
         self._now = start
-        self._waiting = {name: Waiting(queues[name], rules) for name in ledger.queues}
-        self._holders = {name: Holdings() for name in ledger.queues}
+        self._waiting = {name: PendingWorkloads(queues[name], rules) for name in ledger.queues}
+        self._holders = {name: AdmittedWorkloads() for name in ledger.queues}
         self._generation = dict.fromkeys(ledger.queues, 0)
         self._tried: dict[str, _Tried] = {}
         self._version: Counter[LedgerNode] = Counter()
@@ -117,7 +117,7 @@ class Simulation:
             self._still = 0 if changed else self._still + 1
             if report is not None:
                 report(self._cycle, self._now)
-        waiting = [Waiter(job, site, w.reason(job)) for w in self._waiting.values() for job, site in w]
+        waiting = [PendingWorkload(job, site, w.reason(job)) for w in self._waiting.values() for job, site in w]
         holders = [h for of in self._holders.values() for h in of]
         return self._recorder.timeline(holders, waiting)
 
@@ -246,7 +246,7 @@ class Simulation:
                 self._admit(entry)
             elif entry.outcome is Outcome.PENDING_PREEMPTION:
                 evicted += self._evict(entry)
-            changed |= entry.outcome is Outcome.ADMITTED or self._requeue(entry) is Site.INADMISSIBLE
+            changed |= entry.outcome is Outcome.ADMITTED or self._requeue(entry) is PendingPlace.INADMISSIBLE
         self._recorder.cycle(self._cycle, self._now, entries, evicted)
         if self._delay:
             for holder in evicted:
@@ -269,7 +269,7 @@ class Simulation:
             self._preemptions[victim.holder.job.name] += 1
         return [v.holder for v in new]
 
-    def _requeue(self, entry: Entry) -> Site:
+    def _requeue(self, entry: Entry) -> PendingPlace:
         has_flavors_left = any(seen != LAST for seen in entry.progress.values())
         return self._waiting[entry.job.queue].requeue(entry.job, entry.outcome, has_flavors_left, self._reason(entry))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.schedulers.kueue.simulation.outcomes import Outcome, Site
+from qcheck.schedulers.kueue.simulation.outcomes import Outcome, PendingPlace
 
 if TYPE_CHECKING:
     from qcheck.cluster.kueue import FlavorResource
@@ -47,11 +47,11 @@ class CycleRecord(Value):
         return bool(self.admitted or self.preempted)
 
 
-class Waiter(Value):
+class PendingWorkload(Value):
     """A workload that waits at the end; `reason`, in its scheduler's words, is None for one that was never tried."""
 
     job: Job
-    site: Site
+    site: PendingPlace
     reason: StrEnum | None
 
 
@@ -81,7 +81,7 @@ class Timeline(Value):
     end: int
     cycles: tuple[CycleRecord, ...]
     spans: tuple[Span, ...]
-    waiting: tuple[Waiter, ...]
+    waiting: tuple[PendingWorkload, ...]
     loops: tuple[int, ...]
 
     @property
@@ -130,7 +130,7 @@ class Recorder:
             self._loops.append(at)
             self._ends_in_loop = True
 
-    def timeline(self, holders: list[Holder], waiting: list[Waiter]) -> Timeline:
+    def timeline(self, holders: list[Holder], waiting: list[PendingWorkload]) -> Timeline:
         """All of it, with those that hold quota or wait at the end."""
         open_spans = (_span(h, None, None) for h in holders)
         return Timeline(

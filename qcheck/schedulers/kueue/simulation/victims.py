@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from qcheck.cluster.kueue import ClusterQueue, FlavorResource
-    from qcheck.schedulers.kueue.simulation.admitted import Holdings
+    from qcheck.schedulers.kueue.simulation.admitted import AdmittedWorkloads
     from qcheck.schedulers.kueue.simulation.ledger import LedgerCell, LedgerNode
     from qcheck.schedulers.kueue.simulation.outcomes import Cause
     from qcheck.schedulers.kueue.simulation.workload import Holder, Job
 
-    Holders = Mapping[str, Holdings]
+    Holders = Mapping[str, AdmittedWorkloads]
     """What runs, by queue."""
 
 

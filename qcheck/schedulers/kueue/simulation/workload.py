@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     """Pod set to resource to flavor."""
 
 
-class Option(Value):
+class FlavorOption(Value):
     """A flavor that a queue offers for some resources; `cells` are None where the pods do not match the flavor."""
 
     flavor: str
     cells: tuple[LedgerCell, ...] | None
 
 
-class Choice(Value):
+class FlavorChoice(Value):
     """The flavors of one resource group, in the queue's order, and what is asked of the chosen one.
 
     `resources` and `amounts` go together with the cells of each option.
@@ -34,7 +34,7 @@ class Choice(Value):
 
     resources: tuple[str, ...]
     amounts: tuple[int, ...]
-    options: tuple[Option, ...]
+    options: tuple[FlavorOption, ...]
 
 
 class WorkloadShare(Value):
@@ -48,7 +48,7 @@ class FlavorPlacement(Value):
     """Pod sets that get their flavors together. `is_misfit`: the queue does not cover something they ask for."""
 
     shares: tuple[WorkloadShare, ...]
-    choices: tuple[Choice, ...]
+    choices: tuple[FlavorChoice, ...]
     is_misfit: bool = False
 
 
