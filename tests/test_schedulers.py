@@ -39,7 +39,7 @@ GPU = "nvidia.com/gpu"
 
 def a_cluster(label: str) -> Cluster:
     """Two nodes with 8 GPUs each, and a pool of a scheduler that nobody has heard of."""
-    pools, nodes, _ = read([root(d) for d in load(NODES, "nodes.yaml").documents], {})
+    pools, nodes, *_ = read([root(d) for d in load(NODES, "nodes.yaml").documents], {})
     cluster = assemble("default", Policy(), nodes, pools)
     place = Place(load(QUEUES, "queues.yaml").documents[0], ())
     cluster.__dict__["quota_pools"] = {

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from qcheck.api import audit
 from qcheck.cluster.problems import Problem
 from qcheck.pipeline.gather import gather
 from qcheck.settings import Settings
@@ -58,3 +59,62 @@ QUIET = {
 @pytest.mark.parametrize("case", QUIET)
 def test_other_manifests_are_left_alone(case: str, tmp_path: Path) -> None:
     assert problems(tmp_path, QUIET[case]) == ()
+
+
+NODES = """\
+apiVersion: qcheck.dev/v1
+kind: NodePool
+metadata: {name: h100}
+spec: {count: 4, labels: {gpu: h100}, allocatable: {nvidia.com/gpu: 8}}
+"""
+QUEUES = """\
+variable "quota" {}
+variable "cohort" { default = null }
+resource "kubernetes_manifest" "flavor" {
+  manifest = {
+    apiVersion = "kueue.x-k8s.io/v1beta2"
+    kind       = "ResourceFlavor"
+    metadata   = { name = "h100" }
+    spec       = { nodeLabels = { gpu = "h100" } }
+  }
+}
+resource "kubernetes_manifest" "queue" {
+  manifest = {
+    apiVersion = "kueue.x-k8s.io/v1beta2"
+    kind       = "ClusterQueue"
+    metadata   = { name = "team" }
+    spec = {
+      cohortName        = var.cohort
+      namespaceSelector = {}
+      resourceGroups = [{
+        coveredResources = ["nvidia.com/gpu"]
+        flavors = [{ name = "h100", resources = [{ name = "nvidia.com/gpu", nominalQuota = QUOTA }] }]
+      }]
+    }
+  }
+}
+resource "kubectl_manifest" "local" {
+  yaml_body = <<-YAML
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: LocalQueue
+    metadata: {name: team, namespace: team}
+    spec: {clusterQueue: taem}
+  YAML
+}
+"""
+
+
+def found(folder: Path, quota: str) -> dict[str, tuple[str, int]]:
+    """Severity and line by rule of what is found about queues that Terraform applies."""
+    (folder / "nodes.yaml").write_text(NODES)
+    (folder / "main.tf").write_text(QUEUES.replace("QUOTA", quota))
+    findings = audit([str(folder)]).findings
+    return {f.rule.id: (f.severity, f.primary.span[0]) for f in findings if f.rule and f.severity != "note"}
+
+
+def test_queues_that_terraform_applies_are_judged(tmp_path: Path) -> None:
+    assert found(tmp_path, "40") == {"QC101": ("error", 21), "QC402": ("error", 27)}
+
+
+def test_a_queue_that_cannot_be_told_may_be_any(tmp_path: Path) -> None:
+    assert found(tmp_path, "var.quota") == {"QC009": ("warning", 21), "QC402": ("warning", 27)}

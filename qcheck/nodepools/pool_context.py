@@ -12,10 +12,14 @@ if TYPE_CHECKING:
 
 
 class PoolContext:
-    """The objects of one cluster that are about nodes, by API group and kind, in the order of the files."""
+    """The objects of one cluster that are about nodes, by API group and kind, in the order of the files.
+
+    `applied` are objects of other kinds that Terraform applies.
+    """
 
     def __init__(self, own: Mapping[str, Machine]) -> None:
         self.own = own
+        self.applied: list[Cursor] = []
         self._objects: dict[tuple[str, str], list[Cursor]] = {}
 
     def add(self, group: str, kind: str, root: Cursor) -> None:

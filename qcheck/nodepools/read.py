@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 def read(
     roots: Iterable[Cursor], own: Mapping[str, Machine], hcl: Sequence[Text] = ()
-) -> tuple[tuple[NodePool, ...], tuple[Node, ...], tuple[Problem, ...]]:
-    """Every pool and node among some objects and HCL files, and what could not be understood.
+) -> tuple[tuple[NodePool, ...], tuple[Node, ...], tuple[Problem, ...], list[Cursor]]:
+    """Every pool and node among some objects and HCL files, what could not be understood, and the other objects that
+    Terraform applies.
 
     `own` are the machine types of the settings.
     """
@@ -61,4 +62,4 @@ def read(
         from qcheck.nodepools.nvidia_device_plugin import shared  # 0.4 ms
 
         pools = shared(plugin, pools)
-    return tuple(pools), tuple(nodes), tuple(problems)
+    return tuple(pools), tuple(nodes), tuple(problems), context.applied

@@ -30,6 +30,7 @@ from qcheck.pipeline.deep_queues import without_deep_queues
 from qcheck.pipeline.duplicates import distinct
 from qcheck.pipeline.relevance import concerns_queues_text, kinds_in
 from qcheck.pipeline.second_process import beside
+from qcheck.pipeline.terraform_objects import applied
 from qcheck.pipeline.unrendered_files import TEMPLATE
 from qcheck.sources.files import is_live
 
@@ -73,7 +74,11 @@ def model(
     alike = distinct(found)
     manifests = alike.first
     hcl = [f.text for f in mine if f.text.path.endswith(formats.HCL)]
-    pools, nodes, pool_problems = read_pools(manifests, own_types, hcl)
+    pools, nodes, pool_problems, others_applied = read_pools(manifests, own_types, hcl)
+    by_terraform = applied(others_applied)
+    if by_terraform.objects:
+        alike = distinct([*found, *by_terraform.objects])
+        manifests = alike.first
     release = (scope.policy.kueue.major, scope.policy.kueue.minor)
     configuration, misconfigured = _configuration(mine, release)
     gates = configuration.feature_gates if configuration else {}
@@ -102,6 +107,7 @@ def model(
             *misread,
             *rejected,
             *pool_problems,
+            *by_terraform.problems,
             *alike.problems,
             *kept.problems,
         ],
@@ -109,6 +115,7 @@ def model(
         unread=[
             *_unread_files(mine, pool_problems, as_is),
             *as_is.unread,
+            *by_terraform.unread,
             *(Unread(n.path) for n in (renders.failed if renders else ())),
             *kept.unread,
             *unread,

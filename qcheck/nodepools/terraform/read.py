@@ -60,5 +60,7 @@ def of_resources(resources: Sequence[Resource], context: PoolContext) -> Iterato
         if resource.type.startswith("module "):
             yield from (pools.repeated(pool, resource.doubt) for pool in modules.read(resource, context.own))
     for key, each in objects:
-        if key in READERS:
+        if key not in READERS and key not in REFERRED:
+            context.applied.append(each)
+        elif key in READERS:
             yield from import_module(f"qcheck.nodepools.{READERS[key]}").read_pools(each, context)

@@ -1,0 +1,65 @@
+"""Objects that Terraform applies (`kubernetes_manifest`, `kubectl_manifest`), beside those that files hold."""
+
+from __future__ import annotations
+
+from qcheck.cluster.problems import Problem
+from qcheck.cluster.unread import Unread
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.documents.cursor import Cursor
+from qcheck.documents.unresolved import Unresolved
+from qcheck.kinds.decode import recognises
+from qcheck.kinds.shared_fields import object_id, place
+from qcheck.pipeline.relevance import concerns_queues
+from qcheck.pipeline.unrendered_files import TEMPLATE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+HELP = "Give qcheck the plan as JSON (`terraform show -json`), where it is resolved."
+
+
+class Applied(Value):
+    """The objects of kinds that count here; of those that cannot be told, problems and what they may define."""
+
+    objects: list[Cursor]
+    problems: list[Problem]
+    unread: list[Unread]
+
+
+def applied(manifests: Iterable[Cursor]) -> Applied:
+    """Sort manifests into those that are known and those that hold a value which is not."""
+    found = Applied([], [], [])
+    for each in manifests:
+        kind = each.text_at("kind")
+        if not recognises(each.text_at("apiVersion"), kind):
+            continue
+        gap = _gap(each)
+        if gap is None:
+            found.objects.append(Cursor(each.document, each.route, _without_nulls(each.data)))
+            continue
+        found.unread.append(Unread(each.document.path, frozenset({kind})))
+        if concerns_queues(each):
+            found.problems.append(_unknown(each, gap))
+    return found
+
+
+def _gap(at: Cursor) -> Cursor | None:
+    """The first value that cannot be told."""
+    if isinstance(at.data, Unresolved):
+        return at
+    parts = [inner for _, inner in at.mapping()] or list(at.items())
+    return next((gap for inner in parts if (gap := _gap(inner)) is not None), None)
+
+
+def _unknown(manifest: Cursor, gap: Cursor) -> Problem:
+    assert isinstance(gap.data, Unresolved)
+    route = ".".join(map(str, tuple(gap.route)[len(tuple(manifest.route)) :]))
+    message = f"{object_id(manifest)}, which Terraform applies, was not read: {route} is {gap.data.expression}"
+    return Problem(TEMPLATE, place(gap), message, HELP)
+
+
+def _without_nulls(data: object) -> object:
+    """What Terraform sends: it leaves out attributes that are null."""
+    if isinstance(data, dict):
+        return {key: _without_nulls(value) for key, value in data.items() if value is not None}
+    return [_without_nulls(item) for item in data] if isinstance(data, list) else data
