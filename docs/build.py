@@ -173,13 +173,13 @@ def index(rules: list[RuleText]) -> str:
 
 def messages(rules: list[RuleText]) -> str:
     """Return sample messages of every rule, one a line, from the findings of all fixtures."""
-    found: dict[str, list[tuple[Finding, frozenset[str]]]] = {rule.id: [] for rule in rules}
-    for folder in sorted(case for case in CASES.glob("*/*") if case.is_dir()):
-        names = names_in(path for path in sorted(folder.rglob("*")) if path.suffix in LANGUAGES)
-        for each in run_case(folder):
-            assert each.rule is not None
-            found[each.rule.id].append((each, names))
-    texts = {identifier: samples(of_rule) for identifier, of_rule in found.items()}
+    folders = sorted(case for case in CASES.glob("*/*") if case.is_dir())
+    names = names_in(path for folder in folders for path in folder.rglob("*") if path.suffix in LANGUAGES)
+    found: dict[str, list[Finding]] = {rule.id: [] for rule in rules}
+    for each in (each for folder in folders for each in run_case(folder)):
+        assert each.rule is not None
+        found[each.rule.id].append(each)
+    texts = {identifier: samples(of_rule, names) for identifier, of_rule in found.items()}
     lines = (f"{json.dumps(i)}: [{lined(own)}]" for i, own in texts.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 

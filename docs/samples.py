@@ -28,15 +28,17 @@ def names_in(files: Iterable[Path]) -> frozenset[str]:
     return frozenset(values)
 
 
-def samples(found: Iterable[tuple[Finding, frozenset[str]]]) -> list[dict[str, object]]:
+def samples(found: Iterable[Finding], names: frozenset[str]) -> list[dict[str, object]]:
     """Return the messages of one rule that read differently, each with the captions and the help that are new with it."""
-    known: dict[str, list[Shape]] = {"message": [], "caption": [], "help": []}
+    messages: set[Shape] = set()
+    captions_seen: set[Shape] = set()
+    helps: set[Shape] = set()
     chosen = []
-    for finding, names in found:
-        is_new = _is_new(finding.message, names, known["message"])
+    for finding in found:
+        is_new = _is_new(finding.message, names, messages)
         marked = [place.caption for place in (finding.primary, *finding.related) if place.caption]
-        captions = [caption for caption in marked if _is_new(caption, names, known["caption"])]
-        help = finding.help if finding.help and _is_new(finding.help, names, known["help"]) else None
+        captions = [caption for caption in marked if _is_new(caption, names, captions_seen)]
+        help = finding.help if finding.help and _is_new(finding.help, names, helps) else None
         if is_new or captions or help:
             chosen.append({
                 "severity": str(finding.severity),
@@ -47,24 +49,19 @@ def samples(found: Iterable[tuple[Finding, frozenset[str]]]) -> list[dict[str, o
     return chosen
 
 
-def _is_new(text: str, names: frozenset[str], known: list[Shape]) -> bool:
-    """Add the shape of a text to those known; False if one of them has it already."""
+def _is_new(text: str, names: frozenset[str], known: set[Shape]) -> bool:
+    """Add the shape of a text to those known; False if it is among them already."""
     shape = tuple(_shape(text, names))
-    if any(_are_alike(shape, other) for other in known):
-        return False
-    known.append(shape)
-    return True
-
-
-def _are_alike(one: Shape, other: Shape) -> bool:
-    return len(one) == len(other) and all(a == b or ANY in (a, b) for a, b in zip(one, other, strict=True))
+    is_new = shape not in known
+    known.add(shape)
+    return is_new
 
 
 def _shape(text: str, names: frozenset[str]) -> Iterator[str]:
     """The words of a text, with names and numbers as `*` and without plurals."""
     masked = (ANY + word[-1] * (word[-1] in ",.:;") if _is_value(word, names) else word for word in text.split())
     for word in RUN.sub(ANY, " ".join(masked)).split():
-        yield {"are": "is", "have": "has"}.get(word, word.rstrip("s"))
+        yield {"are": "is", "have": "has"}.get(word, word).rstrip("s")
 
 
 def _is_value(word: str, names: frozenset[str]) -> bool:

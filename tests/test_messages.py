@@ -88,7 +88,7 @@ def test_messages_that_differ_in_names_and_numbers_are_one_sample() -> None:
     one = found("flavor h100 promises 8 (team-a), but 1 node has 4", "Add nodes.")
     same = found("flavor h100 promises 8 (team-a) + 16 (team-b), but 2 nodes have 12", "Add nodes.")
     other = found("flavor h100 promises nothing", "Remove it.")
-    assert [sample["message"] for sample in samples([(one, names), (same, names), (other, names)])] == [
+    assert [sample["message"] for sample in samples([one, same, other], names)] == [
         one.message,
         other.message,
     ]

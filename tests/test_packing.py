@@ -119,7 +119,7 @@ def test_where_no_weights_prove_it_the_cases_do() -> None:
     assert isinstance(answer, DoesNotFit)
     assert isinstance(answer.certificate, Cases)
     assert explain(crossed(), answer.certificate).startswith(
-        "some node must hold a a pod; filled up it is one of: (1) A"
+        "some node must hold a a pod; when it is full, it is one of: (1) A"
     )
     assert isinstance(solve(crossed(2)), Fits)
 

@@ -62,14 +62,14 @@ class TestOneDaemonSetGpuPerNode:
     def test_eight_gpu_pods_find_no_node(self) -> None:
         assert fragmentation_rate(self.nodes, gpus(8), GPU) == 1
         assert proof(self.nodes, Pods("trainer", gpus(8), 1)) == (
-            "16 nodes of h100 hold none (nvidia.com/gpu: 7 free, 8 asked): room for 0 trainer pods, 1 is wanted"
+            "16 nodes of h100 hold none (nvidia.com/gpu: 7 free, 8 asked): room for 0 trainer pods, 1 is needed"
         )
 
     def test_seventeen_four_gpu_pods_are_one_too_many(self) -> None:
         assert fits(self.nodes, Pods("worker", gpus(4), 16))
         assert proof(self.nodes, Pods("worker", gpus(4), 17)) == (
             "16 nodes of h100 hold at most 1 each (nvidia.com/gpu: 7 free, 2 x 4 = 8 needed for 2): "
-            "room for 16 worker pods, 17 are wanted"
+            "room for 16 worker pods, 17 are needed"
         )
         assert [(s.amount, s.by) for s in stranded(self.nodes, gpus(4), GPU)] == [(48, "remainder")]
 
@@ -113,7 +113,7 @@ class TestCoresRunOut:
         assert fits(nodes, Pods("p", request, 60))
         assert proof(nodes, Pods("p", request, 61)) == (
             "10 nodes of a100 hold at most 6 each (cpu: 92 cores free, 7 x 14 cores = 98 cores needed for 7): "
-            "room for 60 p pods, 61 are wanted"
+            "room for 60 p pods, 61 are needed"
         )
 
     def test_what_strands_nothing(self) -> None:
@@ -133,8 +133,8 @@ class TestUnlikeNodesBehindOneFlavor:
         assert 8 * 8 + 11 * 4 <= 116
         assert fits(self.nodes, Pods("big", gpus(8), 8), Pods("mid", gpus(4), 10))
         assert proof(self.nodes, Pods("big", gpus(8), 8), Pods("mid", gpus(4), 11)) == (
-            "of nvidia.com/gpu, 8 x 8 (big) + 11 x 4 (mid) = 108 is wanted, 8 nodes of h100 can give each 8 at most, "
-            "10 nodes of a100 can give each 4 at most, 12 nodes of l4 can give each 0 at most: 104"
+            "8 x 8 (big) + 11 x 4 (mid) = 108 nvidia.com/gpu are needed, but 8 nodes of h100 can supply at most 8 each, "
+            "10 nodes of a100 can supply at most 4 each, 12 nodes of l4 can supply at most 0 each: 104"
         )
 
 
@@ -195,7 +195,7 @@ class TestRacksOfEighteenTrays:
         assert isinstance(answer, DoesNotFit)
         assert explain(posed, answer.certificate) == (
             "2 racks of gb200 hold at most 1 each (pods of tray: 18 free, 2 x 10 = 20 needed for 2): "
-            "room for 2 ten gangs, 3 are wanted"
+            "room for 2 ten gangs, 3 are needed"
         )
 
     def test_a_leader_takes_the_room_of_a_worker(self) -> None:
@@ -204,8 +204,8 @@ class TestRacksOfEighteenTrays:
         answer, posed = pack_gangs(GangQuestion(rack, (Gang("lws", (leader, workers), 1),), "rack"))
         assert isinstance(answer, DoesNotFit)
         assert explain(posed, answer.certificate) == (
-            "1 rack of gb200 holds none (of nvidia.com/gpu, 1 x 1 (leader) + 18 x 4 (worker) = 73 is wanted, "
-            "18 nodes of tray can give each 4 at most: 72): room for 0 lws gangs, 1 is wanted"
+            "1 rack of gb200 holds none (1 x 1 (leader) + 18 x 4 (worker) = 73 nvidia.com/gpu are needed, but "
+            "18 nodes of tray can supply at most 4 each: 72): room for 0 lws gangs, 1 is needed"
         )
 
 
@@ -246,5 +246,5 @@ def test_pods_that_are_not_eligible_are_named() -> None:
     nodes = (Nodes("a", gpus(8), 2), Nodes("b", gpus(8), 9))
     assert proof(nodes, Pods("p", gpus(8), 3, frozenset({0}))) == (
         "2 nodes of a hold at most 1 each (nvidia.com/gpu: 8 free, 2 x 8 = 16 needed for 2), "
-        "9 nodes of b hold none (not eligible): room for 2 p pods, 3 are wanted"
+        "9 nodes of b hold none (not eligible): room for 2 p pods, 3 are needed"
     )

@@ -34,7 +34,7 @@ def _html(run: Simulated) -> str:
 
 FORMATS = {"text": report.render_text, "json": report.render_json, "html": _html, "svg": _svg}
 COMPARISONS = {"text": report.render_change, "json": report.render_change_json}
-HINT = "`qcheck schema scenario` prints the schema of a scenario; docs/simulate.md explains it."
+HINT = f"`qcheck schema scenario` prints the schema of a scenario; {DOCS}/simulate.md explains it."
 
 
 def simulate(

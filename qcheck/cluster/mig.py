@@ -115,7 +115,9 @@ def placement_text(profile: str, table: Mapping[str, Starts]) -> str:
     if plain not in table:
         return f"it has no profile {profile}"
     starts, length = table[plain]
-    return f"{profile} takes {length} memory slice{'s' * (length > 1)} from {' or '.join(map(str, starts))}"
+    *first, last = map(str, starts)
+    positions = f"{', '.join(first)} or {last}" if first else last
+    return f"{profile} takes {length} memory slice{'s' * (length > 1)} from {positions}"
 
 
 def families_like(text: str) -> list[tuple[str, int]]:

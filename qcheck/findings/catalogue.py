@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from qcheck.cluster.links import DOCS
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.severity import Severity
 
@@ -39,7 +40,7 @@ class Rule(Value):
 
     @property
     def url(self) -> str:
-        return f"https://github.com/qcheck-dev/qcheck/blob/main/docs/rules/{self.id}.md"
+        return f"{DOCS}/rules/{self.id}.md"
 
 
 def rules_folder() -> str:

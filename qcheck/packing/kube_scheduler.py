@@ -89,8 +89,8 @@ def _never_created(cluster: Cluster, pods: Wanted) -> Iterator[Reason]:
         if runtime is not None and own != value:
             name, place = pods.pod_set.name, pods.template.place.at("runtimeClassName")
             message = (
-                f"the pods of pod set {name} select {key}={own}, their RuntimeClass {runtime.name} {key}={value}: "
-                f"they cannot be created"
+                f"the pods of pod set {name} select {key}={own}, but their RuntimeClass {runtime.name} selects "
+                f"{key}={value}: they cannot be created"
             )
             near = (runtime.place.at("scheduling", "nodeSelector", key),)
             yield Reason(
@@ -180,7 +180,7 @@ def _doubt(pods: list[Wanted], shapes: tuple[WantedPods, ...]) -> Reason:
     """Why neither a placement nor a proof was found: what is estimated, unknown or true of some nodes only."""
     first = max(zip(pods, shapes, strict=True), key=lambda p: sum(not h.sure for h in p[1].hosts))
     groups = [h.group for h in first[1].hosts if h.possible]
-    why = _uncertainty(groups, first[1]) or "the packing could not be decided within the bounds of the search"
+    why = _uncertainty(groups, first[1]) or "the search ended before the packing was decided"
     message = f"pod set {first[0].pod_set.name} may or may not fit: {why}"
     return Reason(
         code="NodesUnknown",
@@ -194,7 +194,7 @@ def _doubt(pods: list[Wanted], shapes: tuple[WantedPods, ...]) -> Reason:
 def _uncertainty(groups: list[NodeGroup], shape: WantedPods) -> str:
     unknown = [g.name for g in groups if not g.is_known]
     if unknown:
-        return f"machines or count of {', '.join(unknown)} are not known"
+        return f"the machines or the count of {', '.join(unknown)} are unknown"
     tainted = next((h for h in shape.hosts if h.possible and h.repels is not None), None)
     if tainted is not None:
         return f"only an admission plugin can add a toleration of the taint {tainted.repels} of {tainted.group.name}"

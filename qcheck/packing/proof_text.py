@@ -59,7 +59,9 @@ class _Words:
             + self.certificate(left_after(posed, c.node, c.filling), c.rest)
             for i, c in enumerate(proof.cases, 1)
         ]
-        return f"some {word} must hold a {pod} {self._question.pod_word}; filled up it is one of: " + "; ".join(told)
+        return f"some {word} must hold a {pod} {self._question.pod_word}; when it is full, it is one of: " + "; ".join(
+            told
+        )
 
     def _one_shape(self, posed: Posed, proof: Weights, shape: int) -> str:
         pods, pod = self._question.pods[shape], self._question.pod_word
@@ -70,7 +72,7 @@ class _Words:
                 alike.setdefault(self._at_most(node, shape, proof.most[node], count), []).append(node)
         held = [self._they_hold(posed, nodes, most) for most, nodes in alike.items()]
         where = ", ".join(held) or f"there is no {self._question.node_word}"
-        return f"{where}: room for {room} {_many(room, f'{pods.label} {pod}')}, {wanted} {_are(wanted)} wanted"
+        return f"{where}: room for {room} {_many(room, f'{pods.label} {pod}')}, {wanted} {_are(wanted)} needed"
 
     def _they_hold(self, posed: Posed, nodes: list[int], most: str) -> str:
         """`8 nodes of a, 4 of b and 4 of c hold at most 1 each`: classes of which the same is said."""
@@ -107,11 +109,11 @@ class _Words:
             if n and w
         ]
         given = [
-            f"{self._nodes(c, n)} can give {'' if n == 1 else 'each '}{scale(proof.most[c])} at most"
+            f"{self._nodes(c, n)} can supply at most {scale(proof.most[c])}{'' if n == 1 else ' each'}"
             for c, n in enumerate(posed.counts)
             if n
         ]
-        return f"of {resource}, {' + '.join(asked)} = {scale(total)} is wanted, {', '.join(given)}: {scale(room)}"
+        return f"{' + '.join(asked)} = {scale.name(total)} are needed, but {', '.join(given)}: {scale(room)}"
 
     def _weighted(self, posed: Posed, proof: Weights) -> str:
         worth = [
@@ -127,8 +129,8 @@ class _Words:
         ]
         wanted = [f"{n} x {w}" for n, w in zip(posed.wanted, proof.weights, strict=True) if n and w]
         return (
-            f"count each {', each '.join(worth)}: {', '.join(carried)}, {self._room(posed, proof)} in all; "
-            f"wanted {' + '.join(wanted)} = {_weight(proof, posed.wanted)}"
+            f"count each {', each '.join(worth)}: {', '.join(carried)}, {self._room(posed, proof)} in total; "
+            f"needed {' + '.join(wanted)} = {_weight(proof, posed.wanted)}"
         )
 
     def _room(self, posed: Posed, proof: Weights) -> int:

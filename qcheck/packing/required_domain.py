@@ -88,7 +88,7 @@ def _counted(domains: tuple[Domain, ...], party: GangRequest, level: str, certai
     if largest is None:
         return Misfit(f"no node is in a domain of {level}", 0, certain)
     where = largest.label if "=" in largest.label else f"in {largest.label}"
-    held = f"{most} of them with all its nodes in one sum" if party.sums else _sum(largest, request)
+    held = f"{most} of them if all its nodes count as one" if party.sums else _sum(largest, request)
     return Misfit(f"the largest domain of {level} ({where}) holds {held}", most, certain)
 
 
@@ -107,12 +107,12 @@ def _sliced(laid: Layout, domains: tuple[Domain, ...], party: GangRequest, certa
         held = sum(d.count * capacity(d, request, party.slices) for d in at_level(laid.domains, party.slices[0].level))
         if held >= wanted:
             return None
-        why = f"all domains of {party.slices[0].level} hold {held} slices of {per_slice} of the {wanted}"
+        why = f"all domains of {party.slices[0].level} hold {held} slices of {per_slice} and {wanted} are needed"
         return Misfit(why, held * per_slice, certain)
     if any(gangs_per_domain(d, request, party.size, party.slices) for d in domains if d.count):
         return None
     held = max((capacity(d, request, party.slices) for d in domains if d.count), default=0)
-    why = f"the largest domain of {party.level} holds {held} slices of {per_slice} of the {wanted}"
+    why = f"the largest domain of {party.level} holds {held} slices of {per_slice} and {wanted} are needed"
     return Misfit(why, held * per_slice, certain)
 
 

@@ -73,7 +73,12 @@ def _own_label(cluster: Cluster, pod_set: PodSet, shape: WantedPods, key: str, n
     others = ", ".join(f"{k}={v}" for k, v in selector.items() if k != key)
     message = f"pod set {pod_set.name} selects {wanted}, and its nodes must have {others}: no node has both"
     return Reason(
-        code=UNSCHEDULABLE, cause="selector", message=message, place=where, near=near, change=f"drop the selector {key}"
+        code=UNSCHEDULABLE,
+        cause="selector",
+        message=message,
+        place=where,
+        near=near,
+        change=f"remove the selector {key}",
     )
 
 
@@ -90,7 +95,7 @@ def _seen(cluster: Cluster, key: str) -> str:
 
 
 def _select(key: str, has: list[str]) -> str:
-    return f"select {key}={has[0]}" if len(has) == 1 else f"drop the selector {key}" if not has else ""
+    return f"select {key}={has[0]}" if len(has) == 1 else f"remove the selector {key}" if not has else ""
 
 
 def _culprit(cluster: Cluster, shape: WantedPods) -> str | None:

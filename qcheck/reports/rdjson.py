@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.links import HOME
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.text_edits import text_edits
 from qcheck.reports.json_text import dump
@@ -21,7 +22,7 @@ def render(result: Result) -> str:
     many = has_many_clusters(result)
     return dump(
         {
-            "source": {"name": "qcheck", "url": "https://github.com/qcheck-dev/qcheck"},
+            "source": {"name": "qcheck", "url": HOME},
             **({"severity": SEVERITIES[worst[0].severity]} if worst else {}),
             "diagnostics": [_diagnostic(f, many) for f in result.findings],
         }

@@ -11,6 +11,7 @@ from itertools import groupby
 from urllib.parse import quote
 
 from qcheck import __version__
+from qcheck.cluster.links import HOME
 from qcheck.cluster.place import show_route
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.text_edits import text_edits
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from qcheck.reports.json_text import Json
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-HOME = "https://github.com/qcheck-dev/qcheck"
 MOST_RESULTS = 5000
 MOST_RELATED = 100
 _PROBLEM = {"error": "error", "warning": "warning", "note": "recommendation"}

@@ -6,6 +6,7 @@ import os
 import re
 
 from qcheck.cluster.did_you_mean import nearest
+from qcheck.cluster.links import DOCS
 from qcheck.cluster.place import Place
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.load import load
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     Locate = Callable[[Route], str]
     """A route in the settings to `file:line`."""
 
-HINT = "`qcheck schema config` prints the schema; docs/settings.md explains the keys."
+HINT = f"`qcheck schema config` prints the schema; {DOCS}/settings.md explains the keys."
 LARGEST = 1_000_000
 TOML_LINE = re.compile(r"at line (\d+)")
 """Where tomllib says that something is wrong; it says no line for the end of the file."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.links import DOCS
 from qcheck.cluster.policy import Release
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.commented_yaml import YamlEntry, comment, to_yaml
@@ -39,7 +40,7 @@ def starter(cluster: Cluster, proposed: Sequence[Proposed], missing_tools: Colle
 
 def _basics(cluster: Cluster) -> Iterator[YamlEntry]:
     above = (
-        "Settings for qcheck. docs/settings.md explains them, `qcheck schema config` prints their JSON Schema.",
+        f"Settings for qcheck, explained in {DOCS}/settings.md; `qcheck schema config` prints their JSON Schema.",
         f"Written by `qcheck init` from what it found ({_found(cluster)}).",
     )
     yield YamlEntry("version", 1, above=above)

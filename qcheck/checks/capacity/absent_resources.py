@@ -95,16 +95,16 @@ def _absent(cluster: Cluster, resource: str, cells: list[tuple[str, Cell]]) -> F
         {r for g in groups for c in g.classes for r, n in c.machine.allocatable.items() if n and is_accelerator(r)}
     )
     first = max((q for _, q in cells), key=lambda q: q.promised)
-    what = f"advertise {names(offered)}" if offered else "advertise no accelerator"
+    what = names(offered) if offered else "no accelerator"
     found = finding(
         first.name_place,
         f"quota for {resource} in {titled(cluster, *flavors)}, "
-        f"but no node of {names(sorted({g.name for g in groups}))} advertises it; they {what}",
+        f"but no node of {names(sorted({g.name for g in groups}))} advertises it; they advertise {what}",
     )
     for _, quota in cells:
         if quota is not first:
             found = found.near(quota.name_place, "also here")
-    found = found.near(groups[0].place, f"{groups[0].name} {what}")
+    found = found.near(groups[0].place, f"{groups[0].name} advertises {what}")
     near = nearest(resource, offered)
     if near is not None:
         found = found.fixed_by(f"Write {near} instead of {resource}, or change what the device plugin advertises.")

@@ -45,9 +45,9 @@ def _taken(cluster: Cluster, daemon_set: DaemonSet, resource: str) -> Iterator[F
     count = sum(g.ceiling or g.static for g in hit.values())
     found = finding(
         daemon_set.template.place_of(resource),
-        f"DaemonSet {daemon_set.name} takes {amount} {resource} of each of {plural(count, 'node')} "
+        f"DaemonSet {daemon_set.name} takes {amount} {resource} on each of {plural(count, 'node')} "
         f"({amount * count} in total) in {names(sorted(hit))}; "
-        f"the {show_amount(resource, reserved)} promised by {names(map(pool_name, sorted(flavors)))} do not count it",
+        f"the {show_amount(resource, reserved)} promised by {names(map(pool_name, sorted(flavors)))} do not account for it",
     ).about(daemon_set.id)
     for group in hit.values():
         found = found.near(group.count_place, f"{group.name}: {plural(group.ceiling or group.static, 'node')}")

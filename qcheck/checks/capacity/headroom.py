@@ -219,7 +219,7 @@ def _without_a_domain(cluster: Cluster, part: list[Guarantee]) -> Iterator[Findi
 def _no_headroom(part: list[Guarantee], group: NodeGroup, why: str, domain: LostDomain | None = None) -> Finding:
     largest = max(part, key=lambda g: g.cell.promised)
     flavors = sorted({pool_name(g.pool) for g in part})
-    healthy, less = f"node of {group.name}", "with one less"
+    healthy, less = f"node of {group.name}", "with one fewer"
     if domain is not None:
         healthy, less = f"domain of {domain.level}", f"without one ({plural(domain.nodes, 'node')} of {domain.label})"
     message = f"the guaranteed quota of {names(flavors)} fits only while every {healthy} is healthy; {less}, {why}"

@@ -87,7 +87,7 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
         message += f", minus {scale(kept)} reserved{why} = {scale(over.supply)}"
     is_kueue = all(cluster.quota_pools[key].scheduler is SchedulerName.KUEUE for key in over.pools)
     field = "nominalQuota" if is_kueue else "what the queues are promised"
-    advice = f"Lower {field} to {written_amount(resource, over.supply)} {resource} in all, or add nodes."
+    advice = f"Lower {field} to {written_amount(resource, over.supply)} {resource} in total, or add nodes."
     if without is not None and over.supply < over.wanted <= without:
         message += "; it would fit without the DaemonSets"
         advice = f"{advice[:-1]}, or keep the DaemonSets off these nodes."
@@ -126,7 +126,7 @@ def _lost(resource: str, groups: list[NodeGroup]) -> str:
         for c in g.classes
         if g.nodes and 0 < (have := c.machine.allocatable.get(resource, 0)) < c.machine.whole(resource)
     ]
-    return f"devices are lost: {names(told)}" if told else ""
+    return f"some devices are missing: {names(told)}" if told else ""
 
 
 def _make_room(cluster: Cluster, resource: str, over: Overdraft, groups: list[NodeGroup]) -> bool:
@@ -222,8 +222,8 @@ def _needs_more(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     largest = max(quotas, key=lambda q: q.promised)
     scale = cell_scale(resource, quotas)
     message = (
-        f"{_pools(cluster, over)} {_promise(over)} {promised(scale, quotas)}; "
-        f"{scale(over.supply)} of it exists without more nodes in {names(g.name for g in groups)}"
+        f"{_pools(cluster, over)} {_promise(over)} {promised(scale, quotas)}, "
+        f"but only {scale(over.supply)} exist without more nodes in {names(g.name for g in groups)}"
     )
     found = finding(largest.place, message)
     for group in groups:
@@ -236,8 +236,8 @@ def _needs_more(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
 def _growth(group: NodeGroup) -> str:
     if group.nodes and group.pool is None:
         return f"{group.static} of {plural(group.ceiling or 0, 'node')} ready and schedulable"
-    most = "no limit" if group.ceiling is None else str(group.ceiling)
-    return f"{plural(group.static, 'node')} now, at most {most}"
+    most = "no limit" if group.ceiling is None else f"at most {group.ceiling}"
+    return f"{plural(group.static, 'node')} now, {most}"
 
 
 @rule("QC106")

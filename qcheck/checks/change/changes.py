@@ -170,7 +170,7 @@ def _users(after: Cluster, gone: Object) -> list[tuple[str, Place]]:
 
 
 CONSEQUENCE = {
-    "ResourceFlavor": "its finalizer delays the deletion until none does, and then the queues become inactive",
+    "ResourceFlavor": "its finalizer delays the deletion until nothing names it, and then the queues become inactive",
     "ClusterQueue": "its finalizer delays the deletion while workloads hold its quota, and it admits no more",
     "Topology": "the flavor's queues become inactive",
     "AdmissionCheck": "the queues become inactive",

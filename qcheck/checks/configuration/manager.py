@@ -61,7 +61,7 @@ def _hidden(manager: Configuration, quotas: list[Quota]) -> Iterator[tuple[Place
         hidden = [q for q in quotas if q.resource.startswith(prefix)]
         if hidden:
             place = manager.place.at("resources", "excludeResourcePrefixes", at)
-            yield place, hidden, f"the prefix {prefix!r} leaves out"
+            yield place, hidden, f"the prefix {prefix!r} excludes"
     for change in manager.transformations:
         hidden = [q for q in quotas if q.resource == change.input]
         if hidden and change.is_replaced and change.input not in change.outputs:
@@ -78,7 +78,8 @@ def device_class_uncovered(cluster: Cluster) -> Iterator[Finding]:
     for mapping in manager.device_classes:
         if mapping.name not in covered:
             message = (
-                f"device classes {', '.join(mapping.classes)} count as {mapping.name}, which no ClusterQueue covers: "
+                f"device class{'es' * (len(mapping.classes) > 1)} {', '.join(mapping.classes)} "
+                f"count{'s' * (len(mapping.classes) == 1)} as {mapping.name}, which no ClusterQueue covers: "
                 f"a workload that claims one is never admitted (covered are {', '.join(covered) or 'none'})"
             )
             yield finding(mapping.place.at("name"), message).likely(not cluster.has_all("ClusterQueue"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.problems import of_problems
 from qcheck.checks.registry import rule
+from qcheck.cluster.links import DOCS
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from qcheck.supply.groups import NodeGroup
 
 MOST_NAMED = 3
+FORMAT = f"{DOCS}/node-pools.md"
 
 
 @rule("QC010")
@@ -87,8 +89,8 @@ def _elsewhere(cluster: Cluster, missed: list[str]) -> Iterator[Finding]:
     for each in others[:MOST_NAMED]:
         found = found.near(each.place, f"{each.what} may too")
     yield found.fixed_by(
-        "Give qcheck the plan or state (`terraform show -json`) or the nodes (`kubectl get nodes -o yaml`), or describe the "
-        "pools in qcheck's own format; see docs/node-pools.md."
+        "Add a Terraform plan or state (`terraform show -json`) or the nodes (`kubectl get nodes -o yaml`) to the paths, or "
+        f"describe the pools in qcheck's own format: {FORMAT}"
     )
 
 
@@ -100,6 +102,4 @@ def _nothing_to_compare(cluster: Cluster) -> Iterator[Finding]:
         yield finding(
             held[0].place,
             f"the quota of {many} queue{'s' * (many > 1)} cannot be checked: no node pool and no Node was read",
-        ).fixed_by(
-            "Add node definitions or the output of `kubectl get nodes -o yaml` to the paths; see docs/node-pools.md."
-        )
+        ).fixed_by(f"Add node definitions or the output of `kubectl get nodes -o yaml` to the paths: {FORMAT}")

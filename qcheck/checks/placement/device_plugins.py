@@ -79,7 +79,7 @@ def _cannot_land(plugin: DaemonSet, group: NodeGroup, family: str) -> Finding:
         why = f"does not select the nodes of {group.name}"
         advice = f"Let the DaemonSet select {group.name}, or add the labels that it selects to these nodes."
     return (
-        finding(where.key(), f"the device plugin {plugin.name} {why}, so their {devices} are never advertised")
+        finding(where.key(), f"the device plugin {plugin.name} {why}, so their {devices} is never advertised")
         .about(plugin.id)
         .near(group.place, group.name)
         .fixed_by(advice)

@@ -74,9 +74,7 @@ def _listed(blocking: list[tuple[NodeGroup, list[Taint]]]) -> str:
 def _nor(workloads: int) -> str:
     if not workloads:
         return ""
-    return (
-        " and its only workload does not either" if workloads == 1 else f" and none of its {workloads} workloads does"
-    )
+    return " and neither does its only workload" if workloads == 1 else f" and none of its {workloads} workloads does"
 
 
 def _toleration_fix(taint: Taint, by_plugin: bool) -> str:
@@ -84,7 +82,7 @@ def _toleration_fix(taint: Taint, by_plugin: bool) -> str:
     operator = "Equal" if taint.value else "Exists"
     text = f"Add {{key: {taint.key}, operator: {operator}{value}, effect: {taint.effect}}} to spec.tolerations of the flavor."
     if by_plugin:
-        text += " Where the ExtendedResourceToleration admission plugin runs, pods that request the device tolerate it."
+        text += " The ExtendedResourceToleration admission plugin, if enabled, adds it to pods that request the device."
     return text
 
 

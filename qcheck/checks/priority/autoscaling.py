@@ -35,7 +35,7 @@ def autoscaler_ignores_pod(cluster: Cluster, cutoff: int) -> Iterator[Finding]:
                     f"node of {names(sorted({g.name for g in groups}))} for them",
                 )
                 .about(each.workload.id)
-                .near(each.lowest.place if each.lowest.name else None, f"{each.workload.name} names it")
+                .near(each.lowest.place if each.lowest.name else None, f"named by {each.workload.name}")
                 .near(groups[0].count_place, f"{groups[0].name} has {groups[0].static} nodes without the autoscaler")
                 .with_data(priority=each.lowest.value, cutoff=cutoff)
             )

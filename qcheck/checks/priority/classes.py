@@ -41,7 +41,7 @@ def priority_class_missing(cluster: Cluster) -> Iterator[Finding]:
             )
             if name in cluster.priority_class:
                 found = found.near(
-                    cluster.priority_class[name].name_place, "a PriorityClass of this name does not count"
+                    cluster.priority_class[name].name_place, "a PriorityClass of this name does not apply in Kueue"
                 )
             yield found
     for name, uses in by_name(_pod_classes(cluster)).items():
@@ -82,11 +82,13 @@ def priority_class_invalid(cluster: Cluster) -> Iterator[Finding]:
         known = cluster.priority_class.get(template.priority_class or "")
         value = known.value if known else ALWAYS_THERE.get(template.priority_class or "")
         if value is not None and template.priority not in (None, value):
-            message = f"the pods set priority {template.priority}, their class {template.priority_class} has {value}"
+            message = (
+                f"the pods set priority {template.priority}, but their class {template.priority_class} has {value}"
+            )
             found = finding(template.place.at("priority"), f"{message}: the API server refuses them").about(by)
             yield found.near(known.place.at("value") if known else None, f"value {value}")
         if known and template.preemption_policy not in (None, known.preemption_policy):
-            message = f"the pods set preemptionPolicy {template.preemption_policy}, their class {known.name} has "
+            message = f"the pods set preemptionPolicy {template.preemption_policy}, but their class {known.name} has "
             place = template.place.at("preemptionPolicy")
             found = finding(place, f"{message}{known.preemption_policy}: the API server refuses them").about(by)
             yield found.near(known.place.at("preemptionPolicy"), f"preemptionPolicy {known.preemption_policy}")
@@ -99,11 +101,11 @@ def _invalid_class(each: PriorityClass) -> Iterator[Finding]:
         message = f"the name {each.name} begins with {RESERVED_PREFIX}, which is reserved for Kubernetes' own classes"
         yield finding(each.name_place, message).about(each.id)
     elif not LOWEST <= each.value <= HIGHEST:
-        message = f"PriorityClass {each.name} has the value {each.value}, outside of {LOWEST}..{HIGHEST}"
+        message = f"PriorityClass {each.name} has the value {each.value}, outside the range {LOWEST}..{HIGHEST}"
         yield finding(each.place.at("value"), message).about(each.id).with_data(value=each.value)
     if each.preemption_policy not in POLICIES:
-        message = f"PriorityClass {each.name} has the preemptionPolicy {each.preemption_policy}; it is one of "
-        yield finding(each.place.at("preemptionPolicy"), message + " and ".join(POLICIES)).about(each.id)
+        message = f"PriorityClass {each.name} has the preemptionPolicy {each.preemption_policy}, but must be "
+        yield finding(each.place.at("preemptionPolicy"), message + " or ".join(POLICIES)).about(each.id)
 
 
 @rule("QC303")

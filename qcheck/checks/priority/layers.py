@@ -76,7 +76,9 @@ def _not_below(cluster: Cluster, loan: Loan, borrower: Contender, rank: Rank, ow
     more = sum(c.highest.name == borrower.highest.name for c in members)
     is_above = borrower.highest.value > rank.value
     effect = (
-        "evicts the owner's pods for them" if is_above and borrower.highest.preempts else "evicts none of them for it"
+        "evicts the owner's pods for them"
+        if is_above and borrower.highest.preempts
+        else "does not evict them for the owner"
     )
     found = finding(
         class_place(cluster, borrower.highest),
@@ -110,14 +112,14 @@ def priority_layers_inverted(cluster: Cluster) -> Iterator[Finding]:
         strong, weak = first.workload, second.workload
         found = finding(
             first.highest.place,
-            f"Kueue ranks {strong.id} over {weak.id} ({first.rank} > {second.rank}), kube-scheduler the other way round "
-            f"({first.highest} < {second.lowest})"
-            + (f": it evicts the pods of {strong.name}" if second.lowest.preempts else ""),
+            f"Kueue ranks {strong.id} over {weak.id} ({first.rank} > {second.rank}), but kube-scheduler ranks them the "
+            f"other way round ({first.highest} < {second.lowest})"
+            + (f" and evicts the pods of {strong.name}" if second.lowest.preempts else ""),
         ).about(strong.id)
         for at, caption in (
-            (first.rank, f"in Kueue {first.rank.value}"),
-            (second.rank, f"{weak.name}: in Kueue {second.rank.value}"),
-            (second.lowest, f"{weak.name}: for kube-scheduler {second.lowest.value}"),
+            (first.rank, f"{first.rank.value} in Kueue"),
+            (second.rank, f"{weak.name}: {second.rank.value} in Kueue"),
+            (second.lowest, f"{weak.name}: {second.lowest.value} in kube-scheduler"),
         ):
             if at.name is not None and at.place != first.highest.place:
                 found = found.near(at.place, caption)
@@ -155,18 +157,18 @@ def _one_layer(name: str, pod_class: str | None, members: list[Contender]) -> Fi
     if pod_class is None:
         place = first.rank.place
         message = (
-            f"{who}: Kueue ranks with {name} ({first.rank.value}), kube-scheduler gives the pods the default priority "
+            f"{who}: Kueue ranks by {name} ({first.rank.value}), but kube-scheduler gives the pods the default priority "
             f"{first.highest.value}"
         )
     else:
         place = first.highest.place
         message = (
-            f"{who}: kube-scheduler ranks with {pod_class} ({first.highest.value}), Kueue with the WorkloadPriorityClass "
+            f"{who}: kube-scheduler ranks by {pod_class} ({first.highest.value}), but Kueue by the WorkloadPriorityClass "
             f"{name} ({first.rank.value}), which applies because the label is missing"
         )
     found = finding(place, message).about(first.workload.id)
     for other in others:
-        found = found.near(other.rank.place if pod_class is None else other.highest.place, "the same")
+        found = found.near(other.rank.place if pod_class is None else other.highest.place, "the same applies here")
     return found.with_data(workloads=len(members), kueue=first.rank.value, pods=first.highest.value)
 
 
@@ -183,9 +185,9 @@ def both_layers_preempt(cluster: Cluster) -> Iterator[Finding]:
             class_place(cluster, decided),
             f"pods of {first.workload.id} (priority {first.highest}) evict pods of "
             f"{names(str(weak.workload.id) for _, weak in pairs)} (priority {second.lowest}) that Kueue has admitted to "
-            f"the same nodes: they keep their quota and cannot run",
+            f"the same nodes: the evicted workload keeps its quota but cannot run",
         ).about(first.workload.id)
-        found = found.near(first.highest.place, f"{first.workload.name} names it") if first.highest.name else found
+        found = found.near(first.highest.place, f"named by {first.workload.name}") if first.highest.name else found
         for _, weak in pairs:
             found = found.near(class_place(cluster, weak.lowest), f"{weak.workload.name} has {weak.lowest}")
         yield found.with_data(priority=first.highest.value, evicts=[w.lowest.value for _, w in pairs])
@@ -218,7 +220,7 @@ def _evictable(cluster: Cluster, daemon_set: DaemonSet, rank: Rank, strong: Cont
     found = finding(
         daemon_set.template.place.at("priorityClassName").key(),
         f"DaemonSet {daemon_set.name} has pod priority {rank}, below the {strong.highest} of {strong.workload.id} on "
-        f"{where}: kube-scheduler evicts it when they need room",
+        f"{where}: kube-scheduler evicts it when their pods need room",
     ).about(daemon_set.id)
     found = found.near(strong.highest.place.key(), f"{strong.workload.name}: {strong.highest}")
     certain = rank.certain and strong.highest.certain

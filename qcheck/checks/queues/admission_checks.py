@@ -66,7 +66,8 @@ def _clusters(cluster: Cluster, config: MultiKueueConfig) -> Iterator[Finding]:
     all_lost = len(lost) == len(config.clusters)
     consequence = "no cluster is left, so the check is never active" if all_lost else "the others are still used"
     found = finding(
-        place.at(index), f"MultiKueueCluster {names(lost)} of {config.name} does not exist: {consequence}"
+        place.at(index),
+        f"MultiKueueCluster {names(lost)} of {config.name} {'does' if len(lost) == 1 else 'do'} not exist: {consequence}",
     ).about(config.id)
     for name in lost[1:]:
         found = found.near(place.at(config.clusters.index(name)), f"{name} does not exist either")
@@ -133,8 +134,8 @@ def provisioning_skips_resource(cluster: Cluster) -> Iterator[Finding]:
             config, lost = configs[name], names(sorted({q.resource for q in quotas}))
             found = finding(
                 config.place.at("spec", "managedResources").key(),
-                f"{name} provisions for {names(config.managed_resources)} only: a workload that asks for {lost} passes the "
-                f"check and no node is added, unless it also asks for one of those",
+                f"{name} provisions nodes only for {names(config.managed_resources)}: for a workload that asks for {lost}, "
+                f"the check passes and no node is added, unless it also asks for a managed resource",
             ).about(config.id)
             for quota in quotas:
                 found = found.near(quota.place, f"quota of {quota.resource} behind the check")

@@ -122,14 +122,19 @@ def cohort_flavor_mismatch(cluster: Cluster) -> Iterator[Finding]:
         if unused:
             first, *others = unused
             flavors = sorted({f for f, _ in listed})
-            has = f"; {plural(len(members), 'queue')} below it with quota of {names(flavors)}" if flavors else ""
+            has = (
+                f"; {plural(len(members), 'queue')} below it {'has' if len(members) == 1 else 'have'} quota of "
+                f"{names(flavors)}"
+                if flavors
+                else ""
+            )
             found = finding(
                 first.nominal_place,
                 f"cohort {cohort.name} has {name_amount(first.resource, first.nominal)} of flavor "
                 f"{first.flavor}, which no queue below it lists, so no queue can use it{has}",
             ).about(cohort.id)
             for other in others:
-                found = found.near(other.nominal_place, f"{other.resource} in {other.flavor} neither")
+                found = found.near(other.nominal_place, f"nor {other.resource} in {other.flavor}")
             yield found.with_data(cohort=cohort.name, flavor=first.flavor, resource=first.resource)
 
 

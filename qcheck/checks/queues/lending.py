@@ -29,7 +29,7 @@ def quota_dead(cluster: Cluster) -> Iterator[Finding]:
         dead = [r for g in queue.groups for r in g.covered if _is_dead(cluster, queue, g, r)]
         cells = [q for q in queue.quotas() if q.resource in dead]
         if cells:
-            why = f"nothing of it can be borrowed in cohort {queue.parent}" if queue.parent else "it is in no cohort"
+            why = f"none of it can be borrowed in cohort {queue.parent}" if queue.parent else "it is in no cohort"
             found = finding(
                 cells[0].nominal_place,
                 f"{queue.name} covers {names(dead)} with nominalQuota 0, and {why}: pods that ask for it are never admitted",
@@ -112,7 +112,7 @@ def reserved_queue_borrows(cluster: Cluster) -> Iterator[Finding]:
                 yield _borrows(queue, open_cells)
         if loans_of(cluster).is_shared(queue) and cells and not _can_borrow(cluster, queue, cells):
             place = cells[0].place.at("borrowingLimit") if queue.parent else queue.parent_place
-            why = "nothing of it can be borrowed in its cohort" if queue.parent else "it is in no cohort"
+            why = "none of it can be borrowed in its cohort" if queue.parent else "it is in no cohort"
             yield (
                 finding(
                     place.key(),

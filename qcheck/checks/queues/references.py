@@ -83,7 +83,7 @@ def namespace_not_selected(cluster: Cluster) -> Iterator[Finding]:
             message = f"{queue.name} has no namespaceSelector, so it accepts workloads of no namespace"
             found = finding(place, f"{message} (the empty selector {{}} matches all)").about(queue.id)
             for local in locals_:
-                found = found.near(local.place.at("spec", "clusterQueue"), f"{local.id.full_name} refers to it in vain")
+                found = found.near(local.place.at("spec", "clusterQueue"), f"{local.id.full_name} refers to it")
             yield found.with_data(queue=queue.name)
         else:
             outside = [q for q in locals_ if selects(cluster, selector, q.namespace) is False]

@@ -42,7 +42,7 @@ def _missing_parents(cluster: Cluster, queues: dict[str, KaiQueue]) -> Iterator[
     uses = [Reference(q.parent, q.parent_place, q.id) for q in cluster.kai_queues if q.parent]
     for name, each in by_name(uses).items():
         if name not in queues and name not in CHART_QUEUES:
-            consequence = f"KAI drops {users(each)} and all queues below, and their jobs stay pending"
+            consequence = f"KAI drops {users(each)} and all queues below it, and their jobs stay pending"
             yield missing(cluster, "Queue", each, queues, consequence).likely(cluster.generates("Queue"))
 
 
@@ -75,7 +75,8 @@ def _cycle(ring: list[KaiQueue]) -> Finding:
         if not others
         else f"the parents of queue {first.name} form a cycle: {chain}"
     )
-    message = f"{what}; none of them gets a share, and one pending pod in it stops the scheduling of the whole shard"
+    share = "none of them gets a share" if others else "it gets no share"
+    message = f"{what}; {share}, and one pending pod in it stops the scheduling of the whole shard"
     found = finding(first.parent_place, message).about(first.id)
     for other in others:
         found = found.near(other.parent_place, f"parent of {other.name}")
@@ -88,7 +89,7 @@ def _in_another_shard(cluster: Cluster, queue: KaiQueue, parent: KaiQueue) -> It
     if own == theirs:
         return
     message = (
-        f"queue {queue.name} is in {_partition(own)} and its parent {parent.name} in {_partition(theirs)}: its scheduler "
+        f"queue {queue.name} is in {_partition(own)}, but its parent {parent.name} is in {_partition(theirs)}: its scheduler "
         f"does not see the parent, and drops {queue.name} with all queues below"
     )
     yield (
@@ -172,7 +173,7 @@ def _no_leaf(cluster: Cluster, job: KaiJob, queue: KaiQueue) -> Iterator[Finding
     elif shard is None or queue.name not in shard.queue:
         label = cluster.kai_names.node_pool_label
         message = (
-            f"{job.workload.id} is in {_partition(job.partition)}, and its queue {queue.name} in "
+            f"{job.workload.id} is in {_partition(job.partition)}, but its queue {queue.name} is in "
             f"{_partition(queue.labels.get(label, ''))}: no scheduler sees both, so it stays pending"
         )
         found = finding(place, message).near(queue.name_place, f"queue {queue.name}").about(job.workload.id)

@@ -165,7 +165,7 @@ def _suspicious(
     gpus = shown(Dimension.GPU, queue.terms[Dimension.GPU].written_quota)
     beside = f" for {gpus}" if meant != "bytes" else ""
     message = (
-        f"queue {queue.name} has {_number(amount)} as {dimension.value} {place.route[-1]}, which KAI counts in {unit}: "
+        f"queue {queue.name} has a {dimension.value} {place.route[-1]} of {_number(amount)}, which KAI counts in {unit}: "
         f"{shown(dimension, base)}{beside}; {meant} were probably intended"
     )
     return (
@@ -197,10 +197,10 @@ def negative_amount(cluster: Cluster) -> Iterator[Finding]:
 
 def _negative(queue: KaiQueue, dimension: Dimension, place: Place, amount: Fraction) -> Finding:
     field = str(place.route[-1])
-    effect = "KAI reads it as -1, no limit" if dimension is Dimension.MEMORY else "KAI computes with it"
+    effect = "KAI reads it as -1, no limit" if dimension is Dimension.MEMORY else "KAI uses it in its sums"
     if field == "overQuotaWeight":
         effect = "KAI subtracts it from the sum of the weights"
-    message = f"queue {queue.name} has {_number(amount)} as {dimension.value} {field}: {effect}"
+    message = f"queue {queue.name} has a {dimension.value} {field} of {_number(amount)}: {effect}"
     fix = "Write 0 or a positive weight." if field == "overQuotaWeight" else "Write -1 for no limit, or an amount."
     return (
         finding(place, message)

@@ -59,9 +59,9 @@ def argument_ignored(cluster: Cluster) -> Iterator[Finding]:
     """Arguments that a shard passes to no one, or that replace others."""
     for shard in cluster.kai_shards:
         at = shard.place.at("spec")
-        yield from _unknown(shard.arguments, FLAGS, at.at("args"), "flag of the scheduler", "it is left out")
-        yield from _unknown((p.name for p in shard.plugins), PLUGINS, at.at("plugins"), "plugin", "it does nothing")
-        yield from _unknown((a.name for a in shard.actions), ACTIONS, at.at("actions"), "action", "it does nothing")
+        yield from _unknown(shard.arguments, FLAGS, at.at("args"), "scheduler flag", "it is ignored")
+        yield from _unknown((p.name for p in shard.plugins), PLUGINS, at.at("plugins"), "plugin", "it has no effect")
+        yield from _unknown((a.name for a in shard.actions), ACTIONS, at.at("actions"), "action", "it has no effect")
         for plugin in shard.plugins:
             yield from _arguments(plugin)
         yield from _replaced(shard)
@@ -72,7 +72,7 @@ def _unknown(given: Iterable[str], known: frozenset[str], place: Place, what: st
     for name in given:
         if name not in known:
             near = nearest(name, known)
-            found = finding(place.at(name).key(), f"{name} is not a {what} of KAI: {effect}")
+            found = finding(place.at(name).key(), f"KAI has no {what} {name}: {effect}")
             found = found.fixed_by(f"Write {near}.") if near else found.fixed_by("Remove it.")
             yield found.with_data(name=name, nearest=near)
 
@@ -88,7 +88,7 @@ def _arguments(plugin: KaiPlugin) -> Iterator[Finding]:
             found = finding(place.key(), f"plugin {plugin.name} has no argument {name}: it is ignored")
             is_history = near == "kValue"
             found = found.at_least(Severity.ERROR) if is_history else found
-            yield found.fixed_by(f"Write {near}." if near else f"It reads {names(known)}.").with_data(
+            yield found.fixed_by(f"Write {near}." if near else f"Use {' or '.join(known)}.").with_data(
                 name=name, nearest=near
             )
         elif plugin.name == "proportion":
@@ -124,11 +124,11 @@ def _replaced(shard: SchedulingShard) -> Iterator[Finding]:
     proportion, min_runtime = shard.plugin("proportion"), shard.plugin("minruntime")
     if proportion and proportion.arguments is not None and shard.k is not None and "kValue" not in proportion.arguments:
         message = (
-            f"shard {shard.name} sets kValue {float(shard.k):g}, and the arguments of plugin proportion replace it: KAI "
-            "takes 1"
+            f"shard {shard.name} sets kValue {float(shard.k):g}, but the arguments of plugin proportion replace it: KAI "
+            "uses 1"
         )
         found = finding(proportion.place.at("arguments").key(), message).near(
-            shard.place.at("spec", "kValue"), "is lost"
+            shard.place.at("spec", "kValue"), "has no effect"
         )
         yield (
             found.about(shard.id)
@@ -141,9 +141,9 @@ def _replaced(shard: SchedulingShard) -> Iterator[Finding]:
             name = f"default{kind.capitalize()}MinRuntime"
             if name not in min_runtime.arguments:
                 field = f"minRuntime.{kind}MinRuntime"
-                message = f"shard {shard.name} sets {field}, and the arguments of plugin minruntime replace it"
+                message = f"shard {shard.name} sets {field}, but the arguments of plugin minruntime replace it"
                 found = finding(min_runtime.place.at("arguments").key(), message).about(shard.id)
-                found = found.near(shard.place.at("spec", "minRuntime", f"{kind}MinRuntime"), "is lost")
+                found = found.near(shard.place.at("spec", "minRuntime", f"{kind}MinRuntime"), "has no effect")
                 yield found.fixed_by(f"Add {name} to the arguments.").with_data(shard=shard.name, lost=name)
 
 
@@ -192,7 +192,8 @@ def _unread(usage: UsageSource, release: tuple[int, int], is_connected: bool) ->
             else "no connectionString is set"
         )
         place = usage.place.at("connectionString") if usage.connections else usage.place
-        yield place, f"{why}, and exactly one is required", "Keep one of connectionString and connectionStringEnvVar."
+        fix = f"{'Keep' if usage.connections else 'Set'} one of connectionString and connectionStringEnvVar."
+        yield place, f"{why}, and exactly one is required", fix
     yield from _windows(usage, release)
     for field in GO_DURATIONS:
         text = usage.params.get(field)
@@ -218,8 +219,8 @@ def _windows(usage: UsageSource, release: tuple[int, int]) -> Iterator[tuple[Pla
         yield place, f"windowType {kind} is not one of {names(WINDOWS)}: the scheduler crashes", "Write sliding."
     elif BROKEN_WINDOWS[0] <= release <= BROKEN_WINDOWS[1]:
         why = (
-            f"with windowType {kind} releases 0.12 to 0.17 send a query that Prometheus refuses, wait for waitTimeout and go "
-            "on without history"
+            f"with windowType {kind} releases 0.12 to 0.17 send a query that Prometheus refuses, wait for waitTimeout and "
+            "continue without history"
         )
         yield place, why, "Write windowType: sliding."
     elif kind == "tumbling" and "tumblingWindowStartTime" not in usage.params and release > BROKEN_WINDOWS[1]:

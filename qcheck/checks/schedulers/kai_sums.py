@@ -44,7 +44,7 @@ def _sum(children: Sequence[KaiQueue], dimension: Dimension) -> Fraction:
 
 
 def _exceeding(parent: KaiQueue, children: Sequence[KaiQueue], over: list[Dimension]) -> Finding:
-    sums = "; ".join(f"{added(d, _finite(children, d))}, it has {_has(parent.terms[d])}" for d in over)
+    sums = "; ".join(f"{added(d, _finite(children, d))}, but it has {_has(parent.terms[d])}" for d in over)
     message = f"the queues below {parent.name} have more quota than their parent: {sums}"
     first = parent.terms[over[0]]
     found = finding(first.quota_place, message, f"{parent.name} has {_has(first)}").about(parent.id)
@@ -78,7 +78,7 @@ def _takes_all(unlimited: list[KaiQueue], finite: list[KaiQueue], dimension: Dim
     first = unlimited[0]
     some = names(q.name for q in finite)
     message = (
-        f"queue {first.name} has an unlimited quota of {FIELDS[dimension]} and {some} a finite one: it may hold everything, "
+        f"queue {first.name} has an unlimited quota of {FIELDS[dimension]}, but {some} a finite one: it may hold everything, "
         "and nothing is left to divide by weight"
     )
     found = finding(first.terms[dimension].quota_place, message, "-1 is the whole total").about(first.id)
@@ -131,7 +131,7 @@ def _without_weight(queue: KaiQueue, dimensions: list[Dimension]) -> Finding:
     )
     found = finding(first.weight_place, message).about(queue.id)
     for dimension in dimensions[1:]:
-        found = found.near(queue.terms[dimension].weight_place, f"nor has it a weight for {FIELDS[dimension]}")
+        found = found.near(queue.terms[dimension].weight_place, f"no weight for {FIELDS[dimension]} either")
     return found.with_data(queue=queue.name, resources=[d.value for d in dimensions])
 
 
@@ -142,7 +142,7 @@ def _most(terms: KaiTerms) -> str:
 
 
 def _no_weight(terms: KaiTerms) -> str:
-    return "its overQuotaWeight is 0" if terms.weight_place.exists else "has no overQuotaWeight, which is 0"
+    return "its overQuotaWeight is 0" if terms.weight_place.exists else "has no overQuotaWeight, which counts as 0"
 
 
 def _nobody_shares(shard: Shard, level: list[KaiQueue], weightless: list[KaiQueue], dimension: Dimension) -> Finding:
@@ -155,12 +155,13 @@ def _nobody_shares(shard: Shard, level: list[KaiQueue], weightless: list[KaiQueu
     is_idle = available is not None and available > total and not is_all
     rest = f"{shown(dimension, available - total)} of {shown(dimension, available)}" if available is not None else "any"
     message = (
-        f"no other queue than {first.name} has an overQuotaWeight for {FIELDS[dimension]}, so no share exceeds a quota: "
+        f"neither {first.name} nor a queue beside it has an overQuotaWeight for {FIELDS[dimension]}, so no share exceeds a "
+        f"quota: "
         f"{added(dimension, promised)}" + (f"; {rest} stay idle" if is_idle else "")
     )
     found = finding(first.terms[dimension].weight_place, message).about(first.id)
     for other in weightless[1:]:
-        found = found.near(other.terms[dimension].weight_place, f"nor has {other.name}")
+        found = found.near(other.terms[dimension].weight_place, f"no weight for {other.name} either")
     found = found.at_least(Severity.ERROR) if is_idle else found
     return found.with_data(resource=dimension.value, queues=[q.name for q in level])
 

@@ -80,7 +80,7 @@ def _unknown_topology(
 ) -> Finding:
     place = _place(asked, TOPOLOGY, "topology")
     if not asked.topology:
-        message = f"{identity} asks for a topology level and names no Topology: KAI ignores the request"
+        message = f"{identity} asks for a topology level but names no Topology: KAI ignores the request"
         return finding(place, message).about(identity).fixed_by(f"Add {TOPOLOGY} with the name of a Topology.")
     near = nearest(asked.topology, known)
     message = f"Topology {asked.topology} does not exist: KAI ignores the placement that {identity} asks for"
@@ -128,7 +128,7 @@ def _segments(workload: Workload) -> Iterator[Finding]:
             for level in SEGMENT_LEVELS:
                 if level in written and not any(SEGMENT_SIZE in other for other, _, _ in notes):
                     message = (
-                        f"{workload.id} names a topology level for segments, and no {SEGMENT_SIZE}: KAI ignores it"
+                        f"{workload.id} names a topology level for segments but sets no {SEGMENT_SIZE}: KAI ignores it"
                     )
                     yield finding(place.at(level), message).about(workload.id).fixed_by(f"Add {SEGMENT_SIZE}.")
             continue

@@ -43,7 +43,7 @@ def non_preemptible_over_quota(cluster: Cluster) -> Iterator[Finding]:
             together = [b for b in over(path, job.whole, Bound.QUOTA) if b.terms.limit != 0]
             if together:
                 pods = plural(sum(p.count for p in job.workload.pod_sets), "pod")
-                yield _over_quota(job, together, f"requests with its {pods}")
+                yield _over_quota(job, together, f"with its {pods} requests")
 
 
 def _over_quota(job: KaiJob, barriers: list[KaiBarrier], requests: str) -> Finding:
@@ -131,7 +131,7 @@ def _judged(cluster: Cluster, text: str, place: Place) -> Iterator[Finding]:
     elif seconds < 0:
         why = f"{text} is negative"
     elif cluster.policy.kai.release < DELAY_SINCE:
-        why = f"KAI {cluster.policy.kai.version} has no preemption delay; 0.17 is the first release that does"
+        why = f"KAI {cluster.policy.kai.version} has no preemption delay; release 0.17 introduces it"
     else:
         return
     message = f"the preemption delay is ignored: {why}, so the job evicts others at once"

@@ -47,7 +47,7 @@ def _shared(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
         by_scheduler.setdefault(cluster.quota_pools[cell.pool].scheduler, []).append(cell)
     parts = [f"{title_of(scheduler)} {promised(scale, its)}" for scheduler, its in by_scheduler.items()]
     message = (
-        f"queues of several schedulers promise {names(parts)}, together {scale.name(over.wanted)}, "
+        f"several schedulers promise the same nodes: {names(parts)}, together {scale.name(over.wanted)}, "
         f"but the nodes can supply {scale(over.supply)}: {supplied(scale, groups, at_best=True)}"
     )
     largest, *others = sorted(cells, key=lambda c: -c.promised)

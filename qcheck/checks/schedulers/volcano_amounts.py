@@ -70,18 +70,18 @@ def _order(violation: Violation) -> str:
     found = named(violation.resource, shown)
     match violation.check:
         case Check.GUARANTEE_WITHOUT_DESERVED:
-            return f"{found} are guaranteed, but deserved does not list it"
+            return f"{found} are guaranteed, but deserved does not list this resource"
         case Check.DESERVED_BELOW_GUARANTEE:
             return f"{found} are guaranteed, but only {bound} deserved"
         case _:
-            return f"{found} are deserved above a capability of {bound}"
+            return f"{found} are deserved, more than the capability of {bound}"
 
 
 def _above(queues: Queues, queue: VolcanoQueue, violation: Violation) -> Finding:
     resource = violation.resource
     found, bound = show_amounts(resource, violation.found, violation.bound)
     shown = named(resource, found)
-    message = f"queue {queue.name} has a capability of {shown}, its ancestor {violation.other} one of {bound}"
+    message = f"queue {queue.name} has a capability of {shown}, but its ancestor {violation.other} one of {bound}"
     ancestor = queues.queue[violation.other]
     return (
         finding(queue.place_of("capability", resource), message)
@@ -132,7 +132,7 @@ def _sum(parent: VolcanoQueue, below: list[VolcanoQueue], violation: Violation, 
     summed = f"{parts} = {total}" if many else total
     is_set = resource in parent.amounts[bound_in]
     own = f"has {bound_in} {bound}" if is_set else f"sets no {bound_in}, which counts as 0"
-    message = f"{who} {verb} {summed}, and {parent.name} {own}"
+    message = f"{who} {verb} {summed}, but {parent.name} {own}"
     place = parent.place_of(bound_in, resource) if is_set else parent.name_place
     found = finding(place, message)
     for queue in stating:
@@ -173,10 +173,16 @@ def _nowhere(resource: str, places: list[tuple[VolcanoQueue, str]], offered: lis
     found = finding(queue.place_of(field, resource), f"queue {queue.name} has {field} for {resource}, but {why}{what}")
     for other, listed in others:
         found = found.near(other.place_of(listed, resource), f"{listed} of {other.name}")
-    near = nearest(resource, offered) or (devices[0] if len(devices) == 1 and not is_counted(resource) else None)
+    near = nearest(resource, offered) if is_counted(resource) else _with_domain(resource, devices)
     if near:
         found = found.fixed_by(f"Write {near} instead of {resource}.")
     return found.with_data(resource=resource, nearest=near)
+
+
+def _with_domain(resource: str, devices: list[str]) -> str | None:
+    """Return the device that a name without a domain stands for: the one that ends with it, or the only one."""
+    ending = [device for device in devices if device.endswith(f"/{resource}")] or devices
+    return ending[0] if len(ending) == 1 else None
 
 
 @rule("QC965")

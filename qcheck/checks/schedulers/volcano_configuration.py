@@ -80,7 +80,7 @@ def _switches(queues: Queues) -> Iterator[Finding]:
             continue
         if plugin.name not in PLUGINS:
             near = nearest(plugin.name, PLUGINS)
-            message = f"the scheduler does not have a plugin {plugin.name} and runs without it"
+            message = f"the scheduler has no plugin {plugin.name} and starts without it"
             found = finding(plugin.place.at("name"), message)
             found = found.fixed_by(f"Write {near}.") if near else found.at_most(Severity.NOTE)
             yield _of_scheduler(queues, found.with_data(field="plugin", nearest=near))
@@ -110,7 +110,9 @@ def reclaim_off(cluster: Cluster) -> Iterator[Finding]:
     lent = [q for q in queues.leaves if q.amounts["deserved"]]
     if scheduler.by_capacity and lent and not scheduler.reclaims:
         listed = names(q.name for q in lent)
-        message = f"others may use idle deserved amounts of {listed}, but without the action reclaim they keep them"
+        message = (
+            f"others may use idle deserved amounts of {listed} and keep them, because the action reclaim is disabled"
+        )
         found = finding(scheduler.actions_place, message).fixed_by("Add reclaim to the actions.")
         for queue in lent:
             found = found.near(queue.place_of("deserved"), f"deserved by {queue.name}")
@@ -131,7 +133,7 @@ def _priorities(cluster: Cluster, queues: Queues) -> Iterator[Finding]:
         if len(values) > 1:
             listed = names(sorted(classes))
             message = (
-                f"jobs of queue {queue} have the priorities {listed}; without the action preempt these only order them"
+                f"jobs of queue {queue} have the priorities {listed}; without the action preempt, these only order them"
             )
             found = finding(queues.scheduler.actions_place, message).at_most(Severity.WARNING)
             for name, job in sorted(classes.items()):

@@ -98,7 +98,7 @@ def _jobs_inside(cluster: Cluster, queues: Queues) -> Iterator[Finding]:
         passing = [g for g in gangs if not g.is_job]
         first = (passing or gangs)[0]
         below = names(q.name for q in queues.children(name))
-        message = f"{first.id} names queue {name}, which has the children {below}: {_effect(queues, bool(passing))}"
+        message = f"{first.id} names queue {name}, which has children ({below}): {_effect(queues, bool(passing))}"
         found = finding(first.queue_place, message).about(first.id)
         for gang in gangs:
             if gang is not first:
@@ -178,5 +178,5 @@ def _unplaced(cluster: Cluster, queues: Queues) -> Iterator[Finding]:
         )
         found = finding(first.name_place, message)
         for queue in others:
-            found = found.near(queue.name_place, f"{queue.name} neither")
+            found = found.near(queue.name_place, f"{queue.name} names none either")
         yield found.with_data(queues=[q.name for q in without])

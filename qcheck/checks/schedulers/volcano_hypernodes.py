@@ -130,7 +130,8 @@ def _shared_nodes(cluster: Cluster) -> Iterator[Finding]:
                 if owner is not each:
                     shared.setdefault(owner.name, []).append(node.name)
             for name, nodes in shared.items():
-                message = f"nodes {names(nodes)} are members of HyperNode {name} and of {each.name}"
+                who = f"node {nodes[0]} is a member" if len(nodes) == 1 else f"nodes {names(nodes)} are members"
+                message = f"{who} of HyperNode {name} and of {each.name}"
                 yield finding(member.place, message).near(first[nodes[0]][1].place, f"member of {name}")
 
 

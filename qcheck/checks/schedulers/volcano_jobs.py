@@ -90,7 +90,7 @@ def _no_queue(cluster: Cluster, queues: Queues, gang: VolcanoGang) -> Finding:
     certain = cluster.has_all("Queue") and bool(queues.declared)
     fact = f"queue {gang.queue} does not exist" if certain else f"no queue {gang.queue} was read"
     near = nearest(gang.queue, queues.queue)
-    found = finding(gang.queue_place, f"{gang.id}: {fact}, so it never starts").about(gang.id).likely(not certain)
+    found = finding(gang.queue_place, f"{gang.id} never starts: {fact}").about(gang.id).likely(not certain)
     return (found.fixed_by(f"Write {near} instead of {gang.queue}.") if near else found).with_data(missing=gang.queue)
 
 

@@ -151,7 +151,7 @@ def _consequence(cluster: Cluster, queues: Queues, excess: Excess) -> str:
     others = len(queues.leaves) - len(excess.amounts)
     left = f"; {plural(others, 'other queue')} and default keep only their own guarantees"
     if queues.scheduler.by_weight and "/" in excess.resource:
-        return f"{left}, while proportion hands the {excess.resource} out a second time by weight"
+        return f"{left}, while proportion divides the same {excess.resource} again by weight"
     return left
 
 

@@ -173,7 +173,7 @@ def _no_multiple(cluster: Cluster, flavor: str, level: str, size: DomainSize, sh
     full, rest = divmod(first.promised, size.free)
     message = (
         f"{tell(first)}: a domain of {level} in flavor {flavor} has {size.nodes} nodes with {size.free}, "
-        f"so the last {rest} never fill a whole one"
+        f"so {rest} remain that never fill a domain"
     )
     found = finding(first.place, message)
     for quota in short:

@@ -200,9 +200,9 @@ def _out_of_reach(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
         if verdict is not None and verdict.fails:
             limit = given.cell.limit_place
             message = (
-                f"with everything that {given.holder} may borrow in {pool_name(given.pool)} "
+                f"with all that {given.holder} may borrow in {pool_name(given.pool)}, "
                 f"it admits {plural(most.pods, 'pod')} of {given.shape.name}, which do not fit even "
-                f"while others are idle: {verdict.why()}"
+                f"if the other queues are idle: {verdict.why()}"
             )
             found = finding(limit or given.cell.place, message)
             yield _as_settled(cluster, found, [most], verdict).at_most(Severity.WARNING).with_data(declared=True)

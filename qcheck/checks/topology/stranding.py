@@ -105,9 +105,9 @@ def _strands(flavor: str, resource: str, largest: Cell, shape: PodShape, idle: l
     ceiling = free // worst.nodes.free[resource]
     message = (
         f"pods of {shape.name} ({shape.request[resource]} {resource}, {name_amount(worst.by, asked)}) fill a "
-        f"node of {worst.group.name} with {worst.pods}: {worst.by} runs out ({sum_}) and {worst.left} {resource} stay "
-        f"idle, {total} on {plural(count, 'node')}; up to {name_amount(worst.by, ceiling)} per {resource} "
-        f"leave none idle"
+        f"node of {worst.group.name} at {worst.pods}: {worst.by} runs out ({sum_}) and {worst.left} {resource} stay "
+        f"idle, {total} on {plural(count, 'node')}; at most {name_amount(worst.by, ceiling)} per {resource} "
+        f"leaves none idle"
     )
     place: Place = largest.place
     if shape.template is not None:

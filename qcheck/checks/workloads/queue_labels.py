@@ -32,7 +32,7 @@ def integration_disabled(cluster: Cluster) -> Iterator[Finding]:
         enabled = names(manager.frameworks) if manager.frameworks else "batch/job only, as the list is empty"
         message = (
             f"{workload.id} names the queue {workload.queue}, but the integration {workload.framework} is not enabled: "
-            "it starts at once, outside of the quota"
+            "it starts at once, outside the quota"
         )
         yield (
             finding(workload.queue_place, message)
