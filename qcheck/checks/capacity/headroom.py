@@ -162,7 +162,7 @@ def _by_nodes(cluster: Cluster, devices: Cell, beside: Cell, percent: int) -> Co
     needed = held * devices.entitled // count
     if beside.entitled * 100 >= needed * percent:
         return None
-    by = f"at the {show_amount(beside.resource, held)} per {count} of {group.name}"
+    by = f"with {show_amount(beside.resource, held)} per {count} as on {group.name},"
     return CoResourceShortage(
         devices=devices, beside=beside, needed=needed, usable=beside.entitled * count // held, by=by
     )

@@ -272,13 +272,14 @@ def _blocked(
     rivals: Contention, resource: str, enough: int | None, slots: int, groups: tuple[NodeGroup, ...]
 ) -> Finding:
     large = rivals.large.request[resource]
+    room = f"only {slots} fit" if slots else "none fits"
     message = (
         f"{rivals.owner} is promised {plural(rivals.wanted, 'pod')} of {rivals.large.name} ({large} {resource} each) in "
         f"{rivals.flavor}; {plural(rivals.against, 'pod')} of {rivals.small.name} ({_small(rivals.small, resource)}), which "
-        f"others may run within their quota, can be placed so that {slots} fit"
+        f"others may run within their quota, can be placed so that {room}"
     )
     if enough is not None and enough <= rivals.against:
-        message += f", and {enough} of them can be placed so that none fits"
+        message += f"; {enough} of them are enough to block all nodes"
     found = finding(rivals.cell.place, message)
     for cell, pods in rivals.others:
         found = found.near(cell.place, f"{pods} pods of {rivals.small.name}")
