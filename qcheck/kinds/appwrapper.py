@@ -6,6 +6,7 @@ import re
 
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.kinds.core import pod_set, queued
+from qcheck.kinds.pod_sets import WrittenPodSet, count_of, pod_sets, ray_cluster_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -13,9 +14,6 @@ if TYPE_CHECKING:
     from qcheck.cluster.objects import Object
     from qcheck.cluster.workloads import PodSet
     from qcheck.documents.cursor import Cursor
-
-    Found = tuple[Cursor, int, Cursor]
-    """A pod template, how many pods, and where that is written."""
 
 _STEP = re.compile(r"([^.\[\]]+)|\[([0-9]{1,9})\]")
 
@@ -37,75 +35,38 @@ def _component(component: Cursor) -> Iterator[PodSet]:
     for each in declared:
         template = at_path(component, each["path"].text() or "")
         if template.exists:
-            yield pod_set("", template, _count(each["replicas"]), each["replicas"])
+            yield pod_set(WrittenPodSet("", template, count_of(each["replicas"]), each["replicas"]))
     if not declared:
         yield from _inferred(component["template"])
 
 
-def _count(at: Cursor) -> int:
-    found = at.count()
-    return 1 if found is None else found
-
-
 def _inferred(wrapped: Cursor) -> Iterator[PodSet]:
-    """AppWrapper counts for itself: neither what an operator adds to a pod nor the hosts of a worker, and 1 where no number
+    """AppWrapper counts for itself: neither what an operator adds to a pod nor the hosts of a Ray worker, 1 where no number
     is written. Other kinds have no pod sets that it sees.
     """
-    found = _FINDERS.get((wrapped.text_at("apiVersion"), wrapped.text_at("kind")))
-    return (pod_set("", t, count, at) for t, count, at in (found(wrapped) if found else ()) if t.exists)
+    kind = wrapped.text_at("apiVersion"), wrapped.text_at("kind")
+    found = _ray(wrapped) if kind in _RAY else pod_sets(wrapped) if kind in _KINDS else ()
+    return (pod_set(each) for each in found if each.template.exists)
 
 
-def _pod(wrapped: Cursor) -> Iterator[Found]:
-    yield wrapped, 1, wrapped
-
-
-def _replicas(wrapped: Cursor) -> Iterator[Found]:
-    spec = wrapped["spec"]
-    yield spec["template"], _count(spec["replicas"]), spec["replicas"]
-
-
-def _job(wrapped: Cursor) -> Iterator[Found]:
-    spec = wrapped["spec"]
-    count, completions = _count(spec["parallelism"]), spec["completions"].count()
-    yield spec["template"], count if completions is None else min(count, completions), spec["parallelism"]
-
-
-def _job_set(wrapped: Cursor) -> Iterator[Found]:
-    for job in wrapped["spec"]["replicatedJobs"].items():
-        for template, count, at in _job(job["template"]):
-            yield template, count * _count(job["replicas"]), job["replicas"] if job["replicas"].exists else at
-
-
-def _pytorch(wrapped: Cursor) -> Iterator[Found]:
-    for name in ("Master", "Worker"):
-        part = wrapped["spec"]["pytorchReplicaSpecs"][name]
-        yield part["template"], _count(part["replicas"]), part["replicas"]
-
-
-def _ray_cluster(wrapped: Cursor) -> Iterator[Found]:
-    return _ray(wrapped["spec"])
-
-
-def _ray_job(wrapped: Cursor) -> Iterator[Found]:
-    return _ray(wrapped["spec"]["rayClusterSpec"])
-
-
-def _ray(cluster: Cursor) -> Iterator[Found]:
-    yield cluster["headGroupSpec"]["template"], 1, cluster["headGroupSpec"]
+def _ray(wrapped: Cursor) -> Iterator[WrittenPodSet]:
+    cluster = ray_cluster_of(wrapped)
+    yield WrittenPodSet("head", cluster["headGroupSpec"]["template"], 1, cluster["headGroupSpec"])
     for group in cluster["workerGroupSpecs"].items():
-        yield group["template"], _count(group["replicas"]), group["replicas"]
+        yield WrittenPodSet("", group["template"], count_of(group["replicas"]), group["replicas"])
 
 
-_FINDERS: dict[tuple[str, str], Callable[[Cursor], Iterator[Found]]] = {
-    ("v1", "Pod"): _pod,
-    ("apps/v1", "Deployment"): _replicas,
-    ("apps/v1", "StatefulSet"): _replicas,
-    ("batch/v1", "Job"): _job,
-    ("jobset.x-k8s.io/v1alpha2", "JobSet"): _job_set,
-    ("kubeflow.org/v1", "PyTorchJob"): _pytorch,
-    ("ray.io/v1", "RayCluster"): _ray_cluster,
-    ("ray.io/v1", "RayJob"): _ray_job,
-}
+_RAY = frozenset({("ray.io/v1", "RayCluster"), ("ray.io/v1", "RayJob")})
+_KINDS = frozenset(
+    {
+        ("v1", "Pod"),
+        ("apps/v1", "Deployment"),
+        ("apps/v1", "StatefulSet"),
+        ("batch/v1", "Job"),
+        ("jobset.x-k8s.io/v1alpha2", "JobSet"),
+        ("kubeflow.org/v1", "PyTorchJob"),
+    }
+)
 
 
 def at_path(start: Cursor, path: str) -> Cursor:

@@ -1,4 +1,4 @@
-"""The built-in groups: namespaces, priorities, limits, and everything with a pod template.
+"""The built-in groups, and JobSet and LeaderWorkerSet: namespaces, priorities, limits, everything with a pod template.
 
 Nodes are node-pool facts and are read in `qcheck.nodepools`.
 """
@@ -12,6 +12,7 @@ from qcheck.cluster.pods import larger, smaller
 from qcheck.cluster.quantity import whole
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.workloads import PRIORITY_CLASS, QUEUE_NAME, PodSet, Workload
+from qcheck.kinds.pod_sets import count_of, pod_sets
 from qcheck.kinds.pods import pod_template, topology_request
 from qcheck.kinds.shared_fields import metadata, object_id, place, quantities, tolerations
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.objects import Object
     from qcheck.cluster.pods import Quantities
     from qcheck.documents.cursor import Cursor
+    from qcheck.kinds.pod_sets import WrittenPodSet
 
     Merge = Callable[[Quantities, Quantities], Quantities]
 
@@ -130,9 +132,17 @@ def queued(
     )
 
 
-def pod_set(name: str, template: Cursor, count: int, count_at: Cursor, minimum: int | None = None) -> PodSet:
-    decoded = pod_template(template)
-    return PodSet(name, decoded, count, place(count_at), minimum=minimum, topology=topology_request(decoded))
+def pod_set(written: WrittenPodSet, minimum: int | None = None) -> PodSet:
+    template = pod_template(written.template)
+    return PodSet(
+        written.name,
+        template,
+        written.count or 0,
+        place(written.count_at),
+        minimum=minimum,
+        maximum=written.maximum,
+        topology=topology_request(template),
+    )
 
 
 def job(root: Cursor) -> Object:
@@ -144,19 +154,15 @@ def cron_job(root: Cursor) -> Object:
 
 
 def _job(root: Cursor, at: Cursor) -> Workload:
-    """A Job, or a CronJob whose `jobTemplate` is `at`; completions below parallelism run fewer pods at once."""
+    """A Job, or a CronJob whose `jobTemplate` is `at`."""
     spec = at["spec"]
-    parallelism, completions = spec["parallelism"].count(), spec["completions"].count()
-    count = 1 if parallelism is None else parallelism
-    count = count if completions is None else min(count, completions)
     _, annotations = metadata(at)
-    minimum = annotations.get("kueue.x-k8s.io/job-min-parallelism", "")
-    main = pod_set("main", spec["template"], count, spec["parallelism"], whole(minimum))
+    minimum = whole(annotations.get("kueue.x-k8s.io/job-min-parallelism", ""))
     return queued(
         root,
         "batch/job",
         at,
-        (main,),
+        tuple(pod_set(each, minimum) for each in pod_sets(root)),
         elastic=annotations.get("kueue.x-k8s.io/elastic-job") == "true",
         retries=spec["backoffLimit"].count(),
         retries_place=place(spec["backoffLimit"]),
@@ -172,31 +178,35 @@ def _on_disruption(policy: Cursor) -> str | None:
     return None
 
 
-def pod(root: Cursor) -> Object:
-    return queued(root, "pod", root, (pod_set("main", root, 1, root),))
+def _queued_as(framework: str | None, each_pod_alone: bool = False) -> Callable[[Cursor], Object]:
+    """The decoder of a kind that only its pod sets and its framework tell from others."""
 
-
-def _replicated(framework: str | None, each_pod_alone: bool) -> Callable[[Cursor], Object]:
     def decode(root: Cursor) -> Object:
-        spec = root["spec"]
-        replicas = spec["replicas"].count()
-        main = pod_set("main", spec["template"], 1 if replicas is None else replicas, spec["replicas"])
-        return queued(root, framework, root, (main,), each_pod_alone=each_pod_alone)
+        return queued(root, framework, root, tuple(map(pod_set, pod_sets(root))), each_pod_alone=each_pod_alone)
 
     return decode
+
+
+def leader_worker_set(root: Cursor) -> Object:
+    """A workload for each of the replica groups."""
+    groups = count_of(root["spec"]["replicas"])
+    framework = "leaderworkerset.x-k8s.io/leaderworkerset"
+    return queued(root, framework, root, tuple(map(pod_set, pod_sets(root))), groups=groups)
 
 
 DECODERS: dict[tuple[str, str], Callable[[Cursor], Object]] = {
     ("", "Namespace"): namespace,
     ("", "LimitRange"): limit_range,
     ("", "ResourceQuota"): resource_quota,
-    ("", "Pod"): pod,
+    ("", "Pod"): _queued_as("pod"),
     ("scheduling.k8s.io", "PriorityClass"): priority_class,
     ("node.k8s.io", "RuntimeClass"): runtime_class,
     ("apps", "DaemonSet"): daemon_set,
-    ("apps", "Deployment"): _replicated("deployment", each_pod_alone=True),
-    ("apps", "StatefulSet"): _replicated("statefulset", each_pod_alone=False),
-    ("apps", "ReplicaSet"): _replicated(None, each_pod_alone=True),
+    ("apps", "Deployment"): _queued_as("deployment", each_pod_alone=True),
+    ("apps", "StatefulSet"): _queued_as("statefulset"),
+    ("apps", "ReplicaSet"): _queued_as(None, each_pod_alone=True),
     ("batch", "Job"): job,
     ("batch", "CronJob"): cron_job,
+    ("jobset.x-k8s.io", "JobSet"): _queued_as("jobset.x-k8s.io/jobset"),
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): leader_worker_set,
 }

@@ -20,12 +20,10 @@ if TYPE_CHECKING:
 
 
 MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "jobset.x-k8s.io": ("jobset", ("JobSet",)),
     "ray.io": ("ray", ("RayCluster", "RayJob", "RayService")),
     "kubeflow.org": ("kubeflow", ("PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob")),
     "trainer.kubeflow.org": ("trainer", ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime")),
     "workload.codeflare.dev": ("appwrapper", ("AppWrapper",)),
-    "leaderworkerset.x-k8s.io": ("leaderworkerset", ("LeaderWorkerSet",)),
     "sparkoperator.k8s.io": ("spark", ("SparkApplication",)),
     "scheduling.run.ai": ("kai", ("Queue", "PodGroup")),
     "kai.scheduler": ("kai", ("SchedulingShard", "Topology", "Config")),

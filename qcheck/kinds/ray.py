@@ -10,6 +10,7 @@ from qcheck.cluster.pods import Container, Injected
 from qcheck.cluster.quantity import parse_quantity
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.kinds.core import pod_set, queued
+from qcheck.kinds.pod_sets import pod_sets, ray_cluster_of, ray_submission
 from qcheck.kinds.shared_fields import metadata, place, quantities
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.pods import Quantities
     from qcheck.cluster.workloads import PodSet
     from qcheck.documents.cursor import Cursor
+    from qcheck.kinds.pod_sets import WrittenPodSet
 
 COUNTED_SINCE = 19
 _FAULT_TOLERANCE = "ray.io/ft-enabled"
@@ -29,67 +31,45 @@ def _amounts(cpu: str, memory: str) -> Quantities:
 
 
 def ray_cluster(root: Cursor) -> Object:
-    pod_sets = tuple(_cluster_pods(root, root["spec"], beside_head=False))
-    return _ray(root, "ray.io/raycluster", pod_sets)
+    return _ray(root, "ray.io/raycluster")
 
 
 def ray_service(root: Cursor) -> Object:
-    pod_sets = tuple(_cluster_pods(root, root["spec"]["rayClusterConfig"], beside_head=False))
-    return _ray(root, "ray.io/rayservice", pod_sets)
+    return _ray(root, "ray.io/rayservice")
 
 
 def ray_job(root: Cursor) -> Object:
     """A RayJob; one that only selects an existing cluster is left alone by Kueue."""
     spec = root["spec"]
-    mode = spec["submissionMode"].text() or "K8sJobMode"
-    pod_sets = tuple(_cluster_pods(root, spec["rayClusterSpec"], beside_head=mode == "SidecarMode"))
-    if mode == "K8sJobMode":
-        pod_sets = (*pod_sets, _submitter(spec))
     selects_only = spec["clusterSelector"].exists and not spec["rayClusterSpec"].exists
-    return _ray(root, None if selects_only else "ray.io/rayjob", pod_sets)
+    return _ray(root, None if selects_only else "ray.io/rayjob")
 
 
-def _ray(root: Cursor, framework: str | None, pod_sets: tuple[PodSet, ...]) -> Object:
+def _ray(root: Cursor, framework: str | None) -> Object:
     _, annotations = metadata(root)
     elastic = annotations.get("kueue.x-k8s.io/elastic-job") == "true"
-    return queued(root, framework, root, pod_sets, elastic=elastic)
+    return queued(root, framework, root, tuple(_pod_set(root, each) for each in pod_sets(root)), elastic=elastic)
 
 
-def _cluster_pods(root: Cursor, cluster: Cursor, beside_head: bool) -> Iterator[PodSet]:
-    if not cluster["headGroupSpec"].exists:
-        return
-    head = pod_set("head", cluster["headGroupSpec"]["template"], 1, cluster["headGroupSpec"])
-    added = tuple(_added_to_head(root, cluster, beside_head))
-    yield replace(head, template=replace(head.template, injected=added))
-    grows = cluster["enableInTreeAutoscaling"].boolean() or False
-    for group in cluster["workerGroupSpecs"].items():
-        yield _workers(group, grows)
+def _pod_set(root: Cursor, written: WrittenPodSet) -> PodSet:
+    found = pod_set(written)
+    if written.name == "head":
+        return replace(found, template=replace(found.template, injected=tuple(_added_to_head(root))))
+    if written.name == "submitter" and not written.template.exists:
+        return replace(found, template=replace(found.template, containers=(_submitter(root["spec"]),)))
+    return found
 
 
-def _workers(group: Cursor, grows: bool) -> PodSet:
-    """`replicas` (0 by the CRD's default) times the hosts of each."""
-    hosts = max(1, group["numOfHosts"].count() or 1)
-    count = (group["replicas"].count() or 0) * hosts
-    found = pod_set((group["groupName"].text() or "").lower(), group["template"], count, group["replicas"])
-    most = group["maxReplicas"].count()
-    return replace(found, maximum=most * hosts) if grows and most is not None else found
+def _submitter(at: Cursor) -> Container:
+    return Container("ray-job-submitter", place(at), _amounts("500m", "200Mi"), _amounts("1", "1Gi"))
 
 
-def _submitter(spec: Cursor) -> PodSet:
-    template = spec["submitterPodTemplate"]
-    found = pod_set("submitter", template, 1, spec["submissionMode"])
-    if template.exists:
-        return found
-    container = Container("ray-job-submitter", place(spec), _amounts("500m", "200Mi"), _amounts("1", "1Gi"))
-    return replace(found, template=replace(found.template, containers=(container,)))
-
-
-def _added_to_head(root: Cursor, cluster: Cursor, with_submitter: bool) -> Iterator[Injected]:
+def _added_to_head(root: Cursor) -> Iterator[Injected]:
+    cluster = ray_cluster_of(root)
     if cluster["enableInTreeAutoscaling"].boolean():
         yield Injected(COUNTED_SINCE, _autoscaler(cluster))
-    if with_submitter:
-        requests, limits = _amounts("500m", "200Mi"), _amounts("1", "1Gi")
-        yield Injected(COUNTED_SINCE, Container("ray-job-submitter", place(cluster), requests, limits))
+    if root.text_at("kind") == "RayJob" and ray_submission(root["spec"]) == "SidecarMode":
+        yield Injected(COUNTED_SINCE, _submitter(cluster))
     _, annotations = metadata(root)
     if cluster["gcsFaultToleranceOptions"].exists or annotations.get(_FAULT_TOLERANCE) == "true":
         least = _amounts("200m", "256Mi")

@@ -7,6 +7,7 @@ from qcheck.cluster.quantity import QuantityError, parse_quantity
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.workloads import PodSet
 from qcheck.kinds.core import queued
+from qcheck.kinds.pod_sets import pod_sets
 from qcheck.kinds.pods import container, pod_template, topology_request
 from qcheck.kinds.shared_fields import node_selection, place, quantity, tolerations
 
@@ -14,31 +15,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qcheck.cluster.objects import Object
-    from qcheck.cluster.place import Place
     from qcheck.cluster.pods import PodTemplate, Quantities
     from qcheck.cluster.quantity import Quantity
     from qcheck.documents.cursor import Cursor
+    from qcheck.kinds.pod_sets import WrittenPodSet
 
 _UNITS = {"k": "Ki", "kb": "Ki", "m": "Mi", "mb": "Mi", "g": "Gi", "gb": "Gi", "t": "Ti", "tb": "Ti"}
 
 
 def spark_application(root: Cursor) -> Object:
-    spec = root["spec"]
-    driver, executor = spec["driver"], spec["executor"]
-    pod_sets = (
-        _pod_set("driver", driver, 1, place(driver)),
-        _pod_set("executor", executor, executor["instances"].count() or 0, place(executor["instances"])),
+    return queued(root, "sparkoperator.k8s.io/sparkapplication", root, tuple(map(_pod_set, pod_sets(root))))
+
+
+def _pod_set(written: WrittenPodSet) -> PodSet:
+    template = _template(written.holder or written.template)
+    return PodSet(
+        written.name, template, written.count or 0, place(written.count_at), topology=topology_request(template)
     )
-    return queued(root, "sparkoperator.k8s.io/sparkapplication", root, pod_sets)
-
-
-def _pod_set(name: str, at: Cursor, count: int, count_place: Place) -> PodSet:
-    template = _template(at)
-    return PodSet(name, template, count, count_place, topology=topology_request(template))
 
 
 def _template(at: Cursor) -> PodTemplate:
-    """The pod that the operator will build. Only `coreRequest` and `coreLimit` count as cpu, `memory` without overhead."""
+    """The pod that the operator builds. Only `coreRequest` and `coreLimit` count as cpu, `memory` without overhead."""
     main = Container(
         "spark",
         place(at),

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from qcheck.cluster import workloads
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.kinds.core import queued
-from qcheck.kinds.jobset import replicated_job
+from qcheck.kinds.core import pod_set, queued
+from qcheck.kinds.pod_sets import replicated_job
 from qcheck.kinds.shared_fields import metadata, node_selection, object_id, place, quantities, tolerations
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def training_runtime(root: Cursor) -> Object:
         object_id(root),
         place(root),
         *metadata(root),
-        pod_sets=tuple(replicated_job(j) for j in jobs),
+        pod_sets=tuple(pod_set(replicated_job(j)) for j in jobs),
         trainer=tuple(index for index, step in enumerate(steps) if step == "trainer"),
         nodes=spec["mlPolicy"]["numNodes"].count(),
     )

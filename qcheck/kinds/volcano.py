@@ -6,6 +6,7 @@ from qcheck.cluster import volcano
 from qcheck.cluster.policy import VOLCANO_SCHEDULER
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.core import pod_set
+from qcheck.kinds.pod_sets import WrittenPodSet, count_of
 from qcheck.kinds.shared_fields import label_selector, metadata, object_id, place, quantities, text_list
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _job(root: Cursor, spec: Cursor) -> volcano.VolcanoJob:
     """A job with the defaults of the mutating webhook: all replicas of a task, and the minimums of all tasks."""
     tasks = spec["tasks"].items()
     pod_sets = tuple(
-        pod_set(t.text_at("name") or f"default{i}", t["template"], _replicas(t), t["replicas"])
+        pod_set(WrittenPodSet(t.text_at("name") or f"default{i}", t["template"], _replicas(t), t["replicas"]))
         for i, t in enumerate(tasks)
     )
     minimums = tuple(_minimum(t) for t in tasks)
@@ -103,7 +104,7 @@ def _job(root: Cursor, spec: Cursor) -> volcano.VolcanoJob:
 
 
 def _replicas(task: Cursor) -> int:
-    return task["replicas"].count() or 0
+    return count_of(task["replicas"], 0)
 
 
 def _minimum(task: Cursor) -> int:

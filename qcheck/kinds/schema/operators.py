@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.kinds.replica_specs import MPI_VERSION, REPLICA_SPECS
+from qcheck.kinds.pod_sets import REPLICA_SPECS
 
 TYPES = {
     "RayCluster": """
@@ -27,7 +27,7 @@ open
 
 
 def _kubeflow(kind: str) -> tuple[tuple[str, ...], str]:
-    version = MPI_VERSION if kind == "MPIJob" else "v1"
+    version = "v2beta1" if kind == "MPIJob" else "v1"
     return (version,), f"status any\nspec open\n  {REPLICA_SPECS[kind][0]} {{..}} Replica\n"
 
 

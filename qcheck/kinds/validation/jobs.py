@@ -6,11 +6,11 @@ import re
 
 from qcheck.cluster.quantity import whole
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.kinds.pod_sets import job_pods, pod_sets, ray_cluster_of
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.schema.formats import subdomain_fault
 from qcheck.kinds.validation.resources import pod_resources
 from qcheck.kinds.validation.target import refuse
-from qcheck.kinds.validation.templates import job_pods, pod_sets, ray_spec
 from qcheck.kinds.validation.topology import BASES, PREFIX, TRUTHS, topology
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ def managed(root: Cursor, target: Target) -> Iterator[Failure]:
     at = root["spec"]["jobTemplate"] if kind == "CronJob" else root
     yield from _labels(at, kind, target)
     yield from gates(at, target)
-    yield from topology(pod_sets(root, kind), target)
+    yield from topology(pod_sets(root), target)
     if kind not in CHECKED_WHEN_CREATED:
-        yield from _pods_refused_later(root, kind)
+        yield from _pods_refused_later(root)
     if kind in ("Job", "CronJob"):
         yield from _job(at, target)
     elif kind in RAY_KINDS:
@@ -62,9 +62,9 @@ def managed(root: Cursor, target: Target) -> Iterator[Failure]:
             yield refuse(root["spec"]["replicas"], "JOB-W50", f"Invalid value: {replicas}: must be from 0 to 1000000")
 
 
-def _pods_refused_later(root: Cursor, kind: str) -> Iterator[Failure]:
+def _pods_refused_later(root: Cursor) -> Iterator[Failure]:
     """Requests that the API server takes within the object, and refuses in each pod that its controller creates."""
-    for each in pod_sets(root, kind):
+    for each in pod_sets(root):
         yield from pod_resources(each.template["spec"])
 
 
@@ -178,7 +178,7 @@ def _ray(root: Cursor, kind: str, target: Target) -> Iterator[Failure]:
     """What holds for those with a queue. A RayJob that only selects an existing cluster is none of Kueue's business."""
     if not _has_queue(root):
         return
-    spec = ray_spec(root, kind)
+    spec = ray_cluster_of(root)
     if kind == "RayJob":
         yield from _ray_job(root)
         if root["spec"]["clusterSelector"].data:
@@ -251,7 +251,7 @@ def spark(root: Cursor, target: Target) -> Iterator[Failure]:
         return
     yield from _labels(root, "SparkApplication", target)
     yield from gates(root, target)
-    yield from topology(pod_sets(root, "SparkApplication"), target)
+    yield from topology(pod_sets(root), target)
     if not _has_queue(root):
         return
     mode, dynamic = spec["mode"], spec["dynamicAllocation"]["enabled"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 
 from qcheck.cluster.quantity import integer
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from qcheck.documents.cursor import Cursor
+    from qcheck.kinds.pod_sets import WrittenPodSet
     from qcheck.kinds.schema.failure import Failure
     from qcheck.kinds.validation.target import Target
-    from qcheck.kinds.validation.templates import Set
 
 PREFIX = "kueue.x-k8s.io/podset-"
 BASES = ("required-topology", "preferred-topology", "unconstrained-topology")
@@ -25,9 +26,9 @@ LAYERS, GROUP = "slice-required-topology-constraints", "group-name"
 TRUTHS = frozenset({"1", "t", "T", "true", "TRUE", "True", "0", "f", "F", "false", "FALSE", "False"})
 
 
-def topology(sets: Iterable[Set], target: Target) -> Iterator[Failure]:
+def topology(sets: Iterable[WrittenPodSet], target: Target) -> Iterator[Failure]:
     """All annotations of one object's templates, each alone and as groups."""
-    groups: dict[str, list[Set]] = {}
+    groups: dict[str, list[WrittenPodSet]] = {}
     for each in sets:
         asked = {
             k.removeprefix(PREFIX): c
@@ -95,7 +96,7 @@ def _group_name(asked: dict[str, Cursor]) -> Iterator[Failure]:
         yield refuse(group, "TAS-W04", text, on_key=True)
 
 
-def _group(name: str, members: list[Set]) -> Iterator[Failure]:
+def _group(name: str, members: list[WrittenPodSet]) -> Iterator[Failure]:
     at = members[0].annotations[PREFIX + GROUP]
     related = tuple(m.annotations[PREFIX + GROUP].route for m in members[1:])
     if len(members) != 2:
@@ -114,8 +115,6 @@ def _group(name: str, members: list[Set]) -> Iterator[Failure]:
 
 
 def _layers(asked: dict[str, Cursor], count: int | None) -> Iterator[Failure]:
-    import json
-
     at = asked[LAYERS]
     for clash in (SLICE_LEVEL, SLICE_SIZE):
         if clash in asked:
