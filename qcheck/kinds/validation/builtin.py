@@ -5,20 +5,22 @@ Source: kubernetes 1.36 `pkg/apis/batch/validation`, `pkg/apis/apps/validation`,
 
 from __future__ import annotations
 
+from functools import partial
+
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.schema.formats import key_fault, label_fault
 from qcheck.kinds.validation.cron import schedule_fault
 from qcheck.kinds.validation.pods import pod_template
 from qcheck.kinds.validation.selectors import label_selector
-from qcheck.kinds.validation.target import one_of, refuse
+from qcheck.kinds.validation.target import by_field, in_range, one_of, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.documents.cursor import Cursor
     from qcheck.kinds.schema.failure import Failure
-    from qcheck.kinds.validation.target import Target
+    from qcheck.kinds.validation.target import FieldCheck, Target
 
 _FINISHING = ("OnFailure", "Never")
 _LONGEST_CRON_JOB = 52
@@ -50,7 +52,7 @@ def cron_job(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001
         yield refuse(schedule, "JOB-V05", f"Invalid value: {show(schedule.data)}: {fault}")
     yield from one_of(spec["concurrencyPolicy"], "JOB-V05", ("Allow", "Forbid", "Replace"))
     for field in ("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"):
-        yield from _not_negative(spec[field], "JOB-V05")
+        yield from in_range(spec[field], "JOB-V05", 0)
     manual = spec["jobTemplate"]["spec"]["manualSelector"]
     if manual.exists:
         yield refuse(manual, "JOB-V05", "Unsupported value: a CronJob's Jobs have no manual selector", on_key=True)
@@ -59,19 +61,10 @@ def cron_job(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001
 
 def _job(at: Cursor) -> Iterator[Failure]:
     spec = at["spec"]
-    for field in ("parallelism", "completions", "backoffLimit", "activeDeadlineSeconds", "ttlSecondsAfterFinished"):
-        yield from _not_negative(spec[field])
-    for field in ("backoffLimitPerIndex", "maxFailedIndexes"):
-        yield from _not_negative(spec[field])
+    yield from by_field(spec, _OF_JOB)
     yield from _indexed(spec)
     yield from _failure_policy(spec)
     yield from _success_policy(spec)
-    by = spec["managedBy"].text()
-    if by is not None:
-        domain, slash, path = by.partition("/")
-        if not slash or not path or key_fault(f"{domain}/x") or len(by) > _LONGEST_MANAGER:
-            text = "must be a DNS name, '/' and a path of at most 63 characters in all, such as example.com/controller"
-            yield refuse(spec["managedBy"], "JOB-V03", f"Invalid value: {show(by)}: {text}")
     is_stored = at["metadata"]["uid"].exists
     if spec["selector"].exists and not spec["manualSelector"].boolean() and not is_stored:
         text = "Invalid value: `selector` not auto-generated: the API server writes it, unless manualSelector is true"
@@ -82,10 +75,25 @@ def _job(at: Cursor) -> Iterator[Failure]:
     yield from pod_template(spec["template"], _FINISHING)
 
 
-def _not_negative(at: Cursor, check: str = "JOB-V01") -> Iterator[Failure]:
-    value = at.integer()
-    if value is not None and value < 0:
-        yield refuse(at, check, f"Invalid value: {value}: must be greater than or equal to 0")
+def _managed_by(at: Cursor) -> Iterator[Failure]:
+    by = at.text()
+    domain, slash, path = (by or "").partition("/")
+    if by is not None and (not slash or not path or key_fault(f"{domain}/x") or len(by) > _LONGEST_MANAGER):
+        text = "must be a DNS name, '/' and a path of at most 63 characters in all, such as example.com/controller"
+        yield refuse(at, "JOB-V03", f"Invalid value: {show(by)}: {text}")
+
+
+def _fields(check: str, *names: str) -> dict[str, FieldCheck]:
+    """Fields that hold numbers of zero or more."""
+    return dict.fromkeys(names, partial(in_range, check=check, low=0))
+
+
+_OF_JOB = {
+    **_fields("JOB-V01", "parallelism", "completions", "backoffLimit", "activeDeadlineSeconds"),
+    **_fields("JOB-V01", "ttlSecondsAfterFinished", "backoffLimitPerIndex", "maxFailedIndexes"),
+    "managedBy": _managed_by,
+}
+"""What each field of a Job's spec may hold by itself."""
 
 
 def _indexed(spec: Cursor) -> Iterator[Failure]:
@@ -173,7 +181,7 @@ def replicated(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG0
     """Deployment, ReplicaSet, StatefulSet, DaemonSet: the selector must match the template's labels."""
     spec = root["spec"]
     for field in ("replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"):
-        yield from _not_negative(spec[field])
+        yield from in_range(spec[field], "JOB-V01", 0)
     yield from label_selector(spec["selector"], "APP-V01")
     yield from _selects_its_pods(spec)
     yield from _strategy(root)

@@ -7,17 +7,19 @@ Source: kubernetes 1.36 `pkg/apis/core/validation` (`validateContainers`, `valid
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.schema.formats import label_fault, subdomain_fault
-from qcheck.kinds.validation.target import one_of, refuse
+from qcheck.kinds.validation.target import by_field, in_range, one_of, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.documents.cursor import Cursor
     from qcheck.kinds.schema.failure import Failure
+    from qcheck.kinds.validation.target import FieldCheck
 
 _PORT_NAME = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
 _ENV_NAME = re.compile(r"[ -<>-~]+")
@@ -66,22 +68,10 @@ def _distinct(spec: Cursor) -> Iterator[Failure]:
 
 
 def _container(at: Cursor) -> Iterator[Failure]:
-    name, image = at["name"].text(), at["image"]
-    if name is not None and (fault := label_fault(name)):
-        yield refuse(at["name"], "POD-V05", f"Invalid value: {show(name)}: {fault}")
+    image = at["image"]
     if not image.exists or image.text() == "":
         yield refuse(image, "POD-V15", "Required value: a container has an image")
-    yield from one_of(at["imagePullPolicy"], "POD-V15", ("Always", "IfNotPresent", "Never"))
-    yield from one_of(at["terminationMessagePolicy"], "POD-V15", ("File", "FallbackToLogsOnError"))
-    yield from one_of(at["restartPolicy"], "POD-V16", _RESTART, allow_empty=False)
-    yield from _ports(at["ports"])
-    yield from _environment(at)
-    for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
-        yield from _probe(at[probe], probe)
-    lifecycle = at["lifecycle"]
-    for hook in ("postStart", "preStop") if lifecycle.exists else ():
-        yield from _one_handler(lifecycle[hook], ("exec", "httpGet", "tcpSocket", "sleep"))
-    yield from _security(at["securityContext"])
+    yield from by_field(at, _OF_CONTAINER)
 
 
 def _not_while_initialising(at: Cursor) -> Iterator[Failure]:
@@ -92,17 +82,15 @@ def _not_while_initialising(at: Cursor) -> Iterator[Failure]:
             yield refuse(at[field], "POD-V16", text, on_key=True)
 
 
-def _ports(ports: Cursor) -> Iterator[Failure]:
-    named: dict[str, Cursor] = {}
-    for each in ports.items():
+def _ports(at: Cursor) -> Iterator[Failure]:
+    first: dict[str, Cursor] = {}
+    for each in at.items():
         name = each["name"].text()
         if name and (fault := _port_name_fault(name)):
             yield refuse(each["name"], "POD-V17", f"Invalid value: {show(name)}: {fault}")
-        elif name and named.setdefault(name, each) is not each:
-            yield refuse(each["name"], "POD-V17", f"Duplicate value: {show(name)}", related=(named[name].route,))
-        for field in ("containerPort", "hostPort"):
-            yield from _port_number(each[field], allow_zero=field == "hostPort")
-        yield from one_of(each["protocol"], "POD-V17", ("SCTP", "TCP", "UDP"))
+        elif name and first.setdefault(name, each) is not each:
+            yield refuse(each["name"], "POD-V17", f"Duplicate value: {show(name)}", related=(first[name].route,))
+        yield from by_field(each, _OF_PORT)
 
 
 def _port_name_fault(name: str) -> str | None:
@@ -113,10 +101,14 @@ def _port_name_fault(name: str) -> str | None:
     return None if any(c.isalpha() for c in name) else "must contain at least one letter"
 
 
-def _port_number(at: Cursor, allow_zero: bool = False) -> Iterator[Failure]:
-    number = at.integer()
-    if number is not None and not 1 <= number <= 65535 and not (allow_zero and number == 0):
-        yield refuse(at, "POD-V17", f"Invalid value: {number}: must be between 1 and 65535, inclusive")
+def _port_number(at: Cursor) -> Iterator[Failure]:
+    yield from in_range(at, "POD-V17", 1, 65535)
+
+
+def _host_port(at: Cursor) -> Iterator[Failure]:
+    """Zero means none."""
+    if at.integer() != 0:
+        yield from _port_number(at)
 
 
 def _host_ports(listed: list[Cursor]) -> Iterator[Failure]:
@@ -132,13 +124,18 @@ def _host_ports(listed: list[Cursor]) -> Iterator[Failure]:
 
 
 def _environment(at: Cursor) -> Iterator[Failure]:
-    for variable in at["env"].items():
+    for variable in at.items():
         name = variable["name"].text()
         if name is not None and not _ENV_NAME.fullmatch(name):
             text = f"Invalid value: {show(name)}: must be printable ASCII characters other than '='"
             yield refuse(variable["name"], "POD-V18", text)
-        yield from _value_from(variable)
-    for source in at["envFrom"].items():
+        source = variable["valueFrom"]
+        if isinstance(source.data, dict):
+            yield from _value_from(source, bool(variable.text_at("value")))
+
+
+def _environment_from(at: Cursor) -> Iterator[Failure]:
+    for source in at.items():
         prefix = source["prefix"].text()
         if prefix and not _ENV_NAME.fullmatch(prefix):
             text = f"Invalid value: {show(prefix)}: must be printable ASCII characters other than '='"
@@ -154,15 +151,12 @@ def _environment(at: Cursor) -> Iterator[Failure]:
                 yield refuse(source[kind]["name"], "POD-V18", "Required value")
 
 
-def _value_from(variable: Cursor) -> Iterator[Failure]:
-    source = variable["valueFrom"]
-    if not isinstance(source.data, dict):
-        return
+def _value_from(source: Cursor, has_value: bool) -> Iterator[Failure]:
     kinds = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
     given = [k for k in kinds if source[k].exists]
     if not given:
         yield refuse(source, "POD-V18", f"Invalid value: must specify one of: {', '.join(kinds)}")
-    elif variable["value"].text():
+    elif has_value:
         yield refuse(source, "POD-V18", "Invalid value: may not be specified when `value` is not empty", on_key=True)
     elif len(given) > 1:
         yield refuse(source, "POD-V18", "Invalid value: may not have more than one field specified at a time")
@@ -182,13 +176,9 @@ def _value_from(variable: Cursor) -> Iterator[Failure]:
 
 
 def _probe(at: Cursor, kind: str) -> Iterator[Failure]:
-    if not isinstance(at.data, dict):
-        return
     yield from _one_handler(at, _HANDLERS)
     for field in ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"):
-        number = at[field].integer()
-        if number is not None and number < 0:
-            yield refuse(at[field], "POD-V19", f"Invalid value: {number}: must be greater than or equal to 0")
+        yield from in_range(at[field], "POD-V19", 0)
     successes = at["successThreshold"].integer()
     if kind != "readinessProbe" and successes not in (None, 0, 1):
         yield refuse(at["successThreshold"], "POD-V19", f"Invalid value: {successes}: must be 1")
@@ -220,9 +210,7 @@ def _one_handler(at: Cursor, kinds: tuple[str, ...]) -> Iterator[Failure]:
 
 def _security(at: Cursor) -> Iterator[Failure]:
     for field in ("runAsUser", "runAsGroup"):
-        number = at[field].integer()
-        if number is not None and not 0 <= number < 2**31:
-            yield refuse(at[field], "POD-V14", f"Invalid value: {number}: must be between 0 and {2**31 - 1}, inclusive")
+        yield from in_range(at[field], "POD-V14", 0, 2**31 - 1)
     if at["allowPrivilegeEscalation"].boolean() is False:
         if at["privileged"].boolean():
             text = "Invalid value: cannot set `allowPrivilegeEscalation` to false and `privileged` to true"
@@ -230,6 +218,37 @@ def _security(at: Cursor) -> Iterator[Failure]:
         if any(c.text() in ("CAP_SYS_ADMIN", "SYS_ADMIN") for c in at["capabilities"]["add"].items()):
             text = "Invalid value: cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
             yield refuse(at, "POD-V14", text)
+
+
+def _label(at: Cursor) -> Iterator[Failure]:
+    name = at.text()
+    if name is not None and (fault := label_fault(name)):
+        yield refuse(at, "POD-V05", f"Invalid value: {show(name)}: {fault}")
+
+
+def _lifecycle(at: Cursor) -> Iterator[Failure]:
+    for hook in ("postStart", "preStop"):
+        yield from _one_handler(at[hook], ("exec", "httpGet", "tcpSocket", "sleep"))
+
+
+_OF_CONTAINER: dict[str, FieldCheck] = {
+    "name": _label,
+    "imagePullPolicy": partial(one_of, check="POD-V15", values=("Always", "IfNotPresent", "Never")),
+    "terminationMessagePolicy": partial(one_of, check="POD-V15", values=("File", "FallbackToLogsOnError")),
+    "restartPolicy": partial(one_of, check="POD-V16", values=_RESTART, allow_empty=False),
+    "ports": _ports,
+    "env": _environment,
+    "envFrom": _environment_from,
+    **{kind: partial(_probe, kind=kind) for kind in ("livenessProbe", "readinessProbe", "startupProbe")},
+    "lifecycle": _lifecycle,
+    "securityContext": _security,
+}
+"""What each field of a container may hold by itself."""
+_OF_PORT: dict[str, FieldCheck] = {
+    "containerPort": _port_number,
+    "hostPort": _host_port,
+    "protocol": partial(one_of, check="POD-V17", values=("SCTP", "TCP", "UDP")),
+}
 
 
 def claims(spec: Cursor) -> Iterator[Failure]:

@@ -5,17 +5,20 @@ Source: k8s.io/apimachinery `pkg/api/validation/objectmeta.go`.
 
 from __future__ import annotations
 
+from functools import partial
+
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.schema.formats import key_fault, label_fault, near_name, subdomain_fault
 from qcheck.kinds.validation.selectors import annotation_keys, label_map
-from qcheck.kinds.validation.target import refuse
+from qcheck.kinds.validation.target import by_field, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.documents.cursor import Cursor
     from qcheck.kinds.schema.failure import Failure
+    from qcheck.kinds.validation.target import FieldCheck
 
 _MOST_ANNOTATION_BYTES = 256 * 1024
 
@@ -23,15 +26,7 @@ _MOST_ANNOTATION_BYTES = 256 * 1024
 def metadata(at: Cursor) -> Iterator[Failure]:
     """Name, namespace, labels, annotations and finalizers."""
     yield from _name(at)
-    namespace = at["namespace"]
-    if namespace.text() and (fault := label_fault(namespace.text() or "")):
-        near = near_name(namespace.text() or "")
-        text = f"Invalid value: {show(namespace.data)}: {fault}"
-        yield refuse(namespace, "META-V02", text, f"write {near}" if near and not label_fault(near) else "")
-    yield from labels_and_annotations(at, "META-V03")
-    for finalizer in at["finalizers"].items():
-        if finalizer.text() is not None and (fault := key_fault(finalizer.text() or "")):
-            yield refuse(finalizer, "META-V04", f"Invalid value: {show(finalizer.data)}: {fault}")
+    yield from by_field(at, _OF_METADATA)
 
 
 def _name(at: Cursor) -> Iterator[Failure]:
@@ -46,7 +41,34 @@ def _name(at: Cursor) -> Iterator[Failure]:
 def labels_and_annotations(at: Cursor, check: str) -> Iterator[Failure]:
     """Also those of templates: keys, label values, and how much annotations may hold in all."""
     yield from label_map(at["labels"], check)
-    yield from annotation_keys(at["annotations"], check)
-    size = sum(len(k.encode()) + len((v.text() or "").encode()) for k, v in at["annotations"].mapping())
+    yield from _annotations(at["annotations"], check)
+
+
+def _annotations(at: Cursor, check: str) -> Iterator[Failure]:
+    yield from annotation_keys(at, check)
+    size = sum(len(k.encode()) + len((v.text() or "").encode()) for k, v in at.mapping())
     if size > _MOST_ANNOTATION_BYTES:
-        yield refuse(at["annotations"], check, f"Too long: may not be more than {_MOST_ANNOTATION_BYTES} bytes")
+        yield refuse(at, check, f"Too long: may not be more than {_MOST_ANNOTATION_BYTES} bytes")
+
+
+def _namespace(at: Cursor) -> Iterator[Failure]:
+    text = at.text()
+    if text and (fault := label_fault(text)):
+        near = near_name(text)
+        fix = f"write {near}" if near and not label_fault(near) else ""
+        yield refuse(at, "META-V02", f"Invalid value: {show(text)}: {fault}", fix)
+
+
+def _finalizers(at: Cursor) -> Iterator[Failure]:
+    for finalizer in at.items():
+        if finalizer.text() is not None and (fault := key_fault(finalizer.text() or "")):
+            yield refuse(finalizer, "META-V04", f"Invalid value: {show(finalizer.data)}: {fault}")
+
+
+_OF_METADATA: dict[str, FieldCheck] = {
+    "namespace": _namespace,
+    "labels": partial(label_map, check="META-V03"),
+    "annotations": partial(_annotations, check="META-V03"),
+    "finalizers": _finalizers,
+}
+"""What each field of metadata may hold by itself."""

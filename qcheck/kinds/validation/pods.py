@@ -6,6 +6,7 @@ Source: kubernetes 1.36 `pkg/apis/core/validation` (`ValidatePodTemplateSpec`, `
 from __future__ import annotations
 
 import ipaddress
+from functools import partial
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.schema.failure import show
@@ -14,7 +15,7 @@ from qcheck.kinds.validation.containers import claims, containers
 from qcheck.kinds.validation.metadata import labels_and_annotations
 from qcheck.kinds.validation.resources import pod_resources
 from qcheck.kinds.validation.selectors import affinity, label_map, label_selector, tolerations
-from qcheck.kinds.validation.target import one_of, refuse
+from qcheck.kinds.validation.target import by_field, in_range, named, one_of, refuse
 from qcheck.kinds.validation.volumes import mounts, volumes
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from qcheck.documents.cursor import Cursor
     from qcheck.kinds.schema.failure import Failure
+    from qcheck.kinds.validation.target import FieldCheck
 
 _INT32 = 2**31 - 1
 _MOST_NAMESERVERS, _MOST_SEARCHES = 3, 32
@@ -40,54 +42,40 @@ def pod_template(
     spec = template["spec"]
     if not is_pod:
         yield from labels_and_annotations(template["metadata"], "POD-V01")
-    yield from label_map(spec["nodeSelector"], "POD-V02")
-    yield from affinity(spec["affinity"], "POD-V03")
-    yield from tolerations(spec["tolerations"], "POD-V04")
+    yield from by_field(spec, _OF_SPEC)
     yield from containers(spec)
-    yield from volumes(spec)
     yield from mounts(spec, claimed)
     yield from claims(spec)
-    yield from _policies(spec, restart)
-    yield from _numbers(spec)
-    yield from _names(spec)
+    yield from _restart_policy(spec, restart)
     yield from _gates(spec)
-    yield from _dns(spec)
+    yield from _nameservers(spec)
     yield from _hosts(spec)
-    yield from _spreads(spec)
-    yield from _security(spec)
+    if spec["shareProcessNamespace"].boolean() and spec["hostPID"].boolean():
+        text = "Invalid value: true: ShareProcessNamespace and HostPID cannot both be enabled"
+        yield refuse(spec["shareProcessNamespace"], "POD-V14", text)
     yield from pod_resources(spec)
 
 
-def _policies(spec: Cursor, restart: tuple[str, ...]) -> Iterator[Failure]:
-    policy = spec["restartPolicy"]
-    shown = ", ".join(show(r) for r in restart)
-    if policy.text() in (None, "") and "Always" not in restart and spec.exists:
+def _restart_policy(spec: Cursor, restart: tuple[str, ...]) -> Iterator[Failure]:
+    written = spec.text_at("restartPolicy")
+    if written in restart or (not written and ("Always" in restart or not spec.exists)):
+        return
+    policy, shown = spec["restartPolicy"], ", ".join(show(r) for r in restart)
+    if written:
+        yield refuse(policy, "POD-V06", f"Unsupported value: {show(written)}: supported values: {shown}")
+    else:
         yield refuse(policy, "POD-V06", f"Required value: valid values: {shown}", f"write restartPolicy: {restart[0]}")
-    elif policy.text() and policy.text() not in restart:
-        yield refuse(policy, "POD-V06", f"Unsupported value: {show(policy.data)}: supported values: {shown}")
-    yield from one_of(spec["preemptionPolicy"], "POD-V07", ("Never", "PreemptLowerPriority"))
-    yield from one_of(spec["dnsPolicy"], "POD-V09", ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"))
-    yield from one_of(spec["os"]["name"], "POD-V09", ("linux", "windows"))
 
 
-def _numbers(spec: Cursor) -> Iterator[Failure]:
-    grace, deadline = spec["terminationGracePeriodSeconds"], spec["activeDeadlineSeconds"]
-    if (grace.integer() or 0) < 0:
-        yield refuse(grace, "POD-V08", f"Invalid value: {grace.data}: must be greater than or equal to 0")
-    if deadline.integer() is not None and not 1 <= (deadline.integer() or 0) <= _INT32:
-        text = f"Invalid value: {deadline.data}: must be between 1 and {_INT32}, inclusive"
-        yield refuse(deadline, "POD-V08", text)
+def _os(at: Cursor) -> Iterator[Failure]:
+    yield from one_of(at["name"], "POD-V09", ("linux", "windows"))
 
 
-def _names(spec: Cursor) -> Iterator[Failure]:
-    for field in ("priorityClassName", "runtimeClassName", "serviceAccountName", "nodeName"):
-        name = spec[field].text()
-        if name and (fault := subdomain_fault(name)):
-            yield refuse(spec[field], "POD-V07", f"Invalid value: {show(name)}: {fault}")
-    for field in ("hostname", "subdomain"):
-        name = spec[field].text()
-        if name and (fault := label_fault(name)):
-            yield refuse(spec[field], "POD-V07", f"Invalid value: {show(name)}: {fault}")
+def _readiness_gates(at: Cursor) -> Iterator[Failure]:
+    for each in at.items():
+        kind = each["conditionType"].text()
+        if kind is not None and (fault := key_fault(kind)):
+            yield refuse(each["conditionType"], "POD-V10", f"Invalid value: {show(kind)}: {fault}")
 
 
 def _gates(spec: Cursor) -> Iterator[Failure]:
@@ -97,21 +85,19 @@ def _gates(spec: Cursor) -> Iterator[Failure]:
         if fault := key_fault(name):
             yield refuse(each["name"], "POD-V10", f"Invalid value: {show(name)}: {fault}")
         seen.setdefault(name, each)
-    for each in spec["readinessGates"].items():
-        kind = each["conditionType"].text()
-        if kind is not None and (fault := key_fault(kind)):
-            yield refuse(each["conditionType"], "POD-V10", f"Invalid value: {show(kind)}: {fault}")
     if seen and spec["nodeName"].text():
         text = "Forbidden: cannot be set until all schedulingGates have been cleared"
         yield refuse(spec["nodeName"], "POD-V10", text, on_key=True)
 
 
-def _dns(spec: Cursor) -> Iterator[Failure]:
-    config = spec["dnsConfig"]
-    servers = config["nameservers"].items()
-    if spec["dnsPolicy"].text() == "None" and not servers:
+def _nameservers(spec: Cursor) -> Iterator[Failure]:
+    if spec.text_at("dnsPolicy") == "None" and not spec["dnsConfig"]["nameservers"].items():
         text = "Required value: must provide at least one DNS nameserver when `dnsPolicy` is None"
-        yield refuse(config["nameservers"], "POD-V11", text)
+        yield refuse(spec["dnsConfig"]["nameservers"], "POD-V11", text)
+
+
+def _dns(config: Cursor) -> Iterator[Failure]:
+    servers = config["nameservers"].items()
     if len(servers) > _MOST_NAMESERVERS:
         text = f"Invalid value: must not have more than {_MOST_NAMESERVERS} nameservers"
         yield refuse(config["nameservers"], "POD-V11", text)
@@ -121,13 +107,21 @@ def _dns(spec: Cursor) -> Iterator[Failure]:
     for option in config["options"].items():
         if not option["name"].text():
             yield refuse(option["name"], "POD-V11", "Required value: must not be empty")
-    aliases = spec["hostAliases"].items()
-    for address in (*servers, *(a["ip"] for a in aliases)):
-        if address.text() and not _is_address(address.text() or ""):
-            yield refuse(address, "POD-V11", f"Invalid value: {show(address.data)}: must be a valid IP address")
-    for name in (n for a in aliases for n in a["hostnames"].items()):
-        if name.text() is not None and (fault := subdomain_fault(name.text() or "")):
-            yield refuse(name, "POD-V11", f"Invalid value: {show(name.data)}: {fault}")
+    for server in servers:
+        yield from _address(server)
+
+
+def _host_aliases(at: Cursor) -> Iterator[Failure]:
+    for alias in at.items():
+        yield from _address(alias["ip"])
+        for name in alias["hostnames"].items():
+            if name.text() is not None and (fault := subdomain_fault(name.text() or "")):
+                yield refuse(name, "POD-V11", f"Invalid value: {show(name.data)}: {fault}")
+
+
+def _address(at: Cursor) -> Iterator[Failure]:
+    if at.text() and not _is_address(at.text() or ""):
+        yield refuse(at, "POD-V11", f"Invalid value: {show(at.data)}: must be a valid IP address")
 
 
 def _is_address(text: str) -> bool:
@@ -150,8 +144,8 @@ def _hosts(spec: Cursor) -> Iterator[Failure]:
                 yield refuse(port["hostPort"], "POD-V12", text, related=(port["containerPort"].route,))
 
 
-def _spreads(spec: Cursor) -> Iterator[Failure]:
-    for each in spec["topologySpreadConstraints"].items():
+def _spreads(at: Cursor) -> Iterator[Failure]:
+    for each in at.items():
         skew, domains, key = each["maxSkew"], each["minDomains"], each["topologyKey"]
         if skew.integer() is not None and (skew.integer() or 0) <= 0:
             yield refuse(skew, "POD-V13", f"Invalid value: {skew.data}: must be greater than zero")
@@ -174,27 +168,45 @@ def _match_keys(spread: Cursor) -> Iterator[Failure]:
     selector, keys = spread["labelSelector"], spread["matchLabelKeys"]
     if keys.items() and not selector.exists:
         yield refuse(keys, "POD-V13", "Forbidden: must not be specified when labelSelector is not set", on_key=True)
-    named = set(dict(selector["matchLabels"].mapping())) | {
+    selected = set(dict(selector["matchLabels"].mapping())) | {
         e["key"].text() for e in selector["matchExpressions"].items()
     }
     for key in keys.items():
-        if key.text() in named:
+        if key.text() in selected:
             yield refuse(
                 key, "POD-V13", f"Invalid value: {show(key.data)}: exists in both matchLabelKeys and labelSelector"
             )
 
 
-def _security(spec: Cursor) -> Iterator[Failure]:
-    context = spec["securityContext"]
+def _security(at: Cursor) -> Iterator[Failure]:
     for field in ("runAsUser", "runAsGroup", "fsGroup"):
-        number = context[field].integer()
-        if number is not None and not 0 <= number <= _INT32:
-            text = f"Invalid value: {number}: must be between 0 and {_INT32}, inclusive"
-            yield refuse(context[field], "POD-V14", text)
-    for group in context["supplementalGroups"].items():
-        if group.integer() is not None and not 0 <= (group.integer() or 0) <= _INT32:
-            yield refuse(group, "POD-V14", f"Invalid value: {group.data}: must be between 0 and {_INT32}, inclusive")
-    yield from one_of(context["fsGroupChangePolicy"], "POD-V14", ("OnRootMismatch", "Always"), allow_empty=False)
-    if spec["shareProcessNamespace"].boolean() and spec["hostPID"].boolean():
-        text = "Invalid value: true: ShareProcessNamespace and HostPID cannot both be enabled"
-        yield refuse(spec["shareProcessNamespace"], "POD-V14", text)
+        yield from in_range(at[field], "POD-V14", 0, _INT32)
+    for group in at["supplementalGroups"].items():
+        yield from in_range(group, "POD-V14", 0, _INT32)
+    yield from one_of(at["fsGroupChangePolicy"], "POD-V14", ("OnRootMismatch", "Always"), allow_empty=False)
+
+
+_OF_SPEC: dict[str, FieldCheck] = {
+    "nodeSelector": partial(label_map, check="POD-V02"),
+    "affinity": partial(affinity, check="POD-V03"),
+    "tolerations": partial(tolerations, check="POD-V04"),
+    "volumes": volumes,
+    "preemptionPolicy": partial(one_of, check="POD-V07", values=("Never", "PreemptLowerPriority")),
+    "dnsPolicy": partial(
+        one_of, check="POD-V09", values=("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
+    ),
+    "os": _os,
+    "terminationGracePeriodSeconds": partial(in_range, check="POD-V08", low=0),
+    "activeDeadlineSeconds": partial(in_range, check="POD-V08", low=1, high=_INT32),
+    "readinessGates": _readiness_gates,
+    "dnsConfig": _dns,
+    "hostAliases": _host_aliases,
+    "topologySpreadConstraints": _spreads,
+    "securityContext": _security,
+    **dict.fromkeys(
+        ("priorityClassName", "runtimeClassName", "serviceAccountName", "nodeName"),
+        partial(named, check="POD-V07", fault_of=subdomain_fault),
+    ),
+    **dict.fromkeys(("hostname", "subdomain"), partial(named, check="POD-V07", fault_of=label_fault)),
+}
+"""What each field of a pod's spec may hold by itself."""

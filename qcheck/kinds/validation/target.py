@@ -8,11 +8,13 @@ from qcheck.kinds.schema.catalogue import KAI, VOLCANO
 from qcheck.kinds.schema.failure import Failure, show
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from qcheck.documents.cursor import Cursor
 
     Route = tuple[str | int, ...]
+    FieldCheck = Callable[[Cursor], Iterator[Failure]]
+    """What refuses the value of one field."""
 
 
 NEWEST: dict[str, tuple[int, int]] = {**dict.fromkeys(KAI, (0, 17)), **dict.fromkeys(VOLCANO, (1, 15))}
@@ -55,3 +57,26 @@ def one_of(at: Cursor, check: str, values: tuple[str, ...], allow_empty: bool = 
     if text is not None and text not in values and not (allow_empty and text == ""):
         shown = ", ".join(show(v) for v in values)
         yield refuse(at, check, f"Unsupported value: {show(text)}: supported values: {shown}")
+
+
+def by_field(at: Cursor, checks: Mapping[str, FieldCheck]) -> Iterator[Failure]:
+    """Judge the fields of an object that are written and have a check: most of them are left out of most objects."""
+    for name, value in at.data.items() if isinstance(at.data, dict) else ():
+        if value is not None and (check := checks.get(name)) is not None:
+            yield from check(at[name])
+
+
+def in_range(at: Cursor, check: str, low: int, high: int | None = None) -> Iterator[Failure]:
+    """Refuse a number that is too small or too large."""
+    number = at.integer()
+    if number is None or (low <= number and (high is None or number <= high)):
+        return
+    bounds = f"greater than or equal to {low}" if high is None else f"between {low} and {high}, inclusive"
+    yield refuse(at, check, f"Invalid value: {number}: must be {bounds}")
+
+
+def named(at: Cursor, check: str, fault_of: Callable[[str], str | None]) -> Iterator[Failure]:
+    """Refuse a name, unless it is empty, in which `fault_of` finds a fault."""
+    name = at.text()
+    if name and (fault := fault_of(name)):
+        yield refuse(at, check, f"Invalid value: {show(name)}: {fault}")

@@ -5,17 +5,20 @@ Source: kubernetes 1.36 `pkg/apis/core/validation` (`ValidateVolumes`, `Validate
 
 from __future__ import annotations
 
+from functools import partial
+
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.schema.formats import label_fault
 from qcheck.kinds.validation.queues import amount
-from qcheck.kinds.validation.target import one_of, refuse
+from qcheck.kinds.validation.target import by_field, one_of, refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Set
 
     from qcheck.documents.cursor import Cursor
     from qcheck.kinds.schema.failure import Failure
+    from qcheck.kinds.validation.target import FieldCheck
 
 _HOST_PATHS = ("", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket")
 _MODES = 0o777
@@ -24,16 +27,17 @@ _NAMED = {"secret": "secretName", "configMap": "name", "persistentVolumeClaim": 
 _WITH_MODE = frozenset({"configMap", "secret", "downwardAPI", "projected"})
 
 
-def volumes(spec: Cursor) -> Iterator[Failure]:
-    for each in spec["volumes"].items():
+def volumes(at: Cursor) -> Iterator[Failure]:
+    """Each volume: its name, and what it is made of."""
+    for each in at.items():
         name = each["name"].text()
         if name is not None and (fault := label_fault(name)):
             yield refuse(each["name"], "POD-V21", f"Invalid value: {show(name)}: {fault}")
-        sources = [k for k, v in each.mapping() if k != "name" and v.data is not None]
-        for extra in sources[1:]:
-            yield refuse(each[extra], "POD-V21", "Forbidden: may not specify more than 1 volume type", on_key=True)
-        for kind in sources:
-            yield from _source(kind, each[kind])
+        sources = [(k, v) for k, v in each.mapping() if k != "name" and v.exists]
+        for _, extra in sources[1:]:
+            yield refuse(extra, "POD-V21", "Forbidden: may not specify more than 1 volume type", on_key=True)
+        for kind, source in sources:
+            yield from _source(kind, source)
 
 
 def _source(kind: str, at: Cursor) -> Iterator[Failure]:
@@ -70,24 +74,35 @@ def mounts(spec: Cursor, claimed: frozenset[str]) -> Iterator[Failure]:
     known = {v["name"].text() for v in spec["volumes"].items()} | claimed
     for container in (*spec["initContainers"].items(), *spec["containers"].items()):
         for each in container["volumeMounts"].items():
-            name, path = each["name"], each["mountPath"]
-            if name.text() is not None and name.text() not in known:
-                yield refuse(name, "POD-V22", f"Not found: {show(name.data)}: the pod has no volume of that name")
-            if path.text() == "":
-                yield refuse(path, "POD-V22", "Required value")
-            yield from _sub_path(each)
-            yield from one_of(each["mountPropagation"], "POD-V22", ("Bidirectional", "HostToContainer", "None"))
+            yield from _known_volume(each["name"], known)
+            yield from by_field(each, _OF_MOUNT)
+            if each.text_at("subPath") and each.text_at("subPathExpr"):
+                text = "Invalid value: subPathExpr and subPath are mutually exclusive"
+                yield refuse(each["subPathExpr"], "POD-V22", text)
         for device in container["volumeDevices"].items():
-            if device["name"].text() is not None and device["name"].text() not in known:
-                text = f"Not found: {show(device['name'].data)}: the pod has no volume of that name"
-                yield refuse(device["name"], "POD-V22", text)
+            yield from _known_volume(device["name"], known)
+
+
+def _known_volume(name: Cursor, known: Set[str | None]) -> Iterator[Failure]:
+    if name.text() is not None and name.text() not in known:
+        yield refuse(name, "POD-V22", f"Not found: {show(name.data)}: the pod has no volume of that name")
+
+
+def _mount_path(at: Cursor) -> Iterator[Failure]:
+    if at.text() == "":
+        yield refuse(at, "POD-V22", "Required value")
 
 
 def _sub_path(at: Cursor) -> Iterator[Failure]:
-    if at["subPath"].text() and at["subPathExpr"].text():
-        yield refuse(at["subPathExpr"], "POD-V22", "Invalid value: subPathExpr and subPath are mutually exclusive")
-    for field in ("subPath", "subPathExpr"):
-        path = at[field].text() or ""
-        if path.startswith("/") or ".." in path.split("/"):
-            text = f"Invalid value: {show(path)}: must be a relative path without '..'"
-            yield refuse(at[field], "POD-V22", text)
+    path = at.text() or ""
+    if path.startswith("/") or ".." in path.split("/"):
+        yield refuse(at, "POD-V22", f"Invalid value: {show(path)}: must be a relative path without '..'")
+
+
+_OF_MOUNT: dict[str, FieldCheck] = {
+    "mountPath": _mount_path,
+    "subPath": _sub_path,
+    "subPathExpr": _sub_path,
+    "mountPropagation": partial(one_of, check="POD-V22", values=("Bidirectional", "HostToContainer", "None")),
+}
+"""What each field of a mount may hold by itself."""
