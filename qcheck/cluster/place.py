@@ -50,7 +50,7 @@ if TYPE_CHECKING:
             ...
 
 
-_STEP = re.compile(r'\.?([^.\[\]"]+)|\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]', re.DOTALL)
+_STEP = r'\.?([^.\[\]"]+)|\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]'
 """A step of a shown route: a plain name, a position, or a quoted name."""
 
 
@@ -110,7 +110,7 @@ def read_route(text: str) -> Route:
     """The route that `show_route` writes so. Raises `ValueError`."""
     found: list[str | int] = []
     at = 0
-    for step in _STEP.finditer(text):
+    for step in re.finditer(_STEP, text, re.DOTALL):
         if step.start() != at:
             break
         at = step.end()

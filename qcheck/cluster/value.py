@@ -20,7 +20,7 @@ else:
         return lambda cls: cls
 
 
-WRITTEN_AFTER = 150
+WRITTEN_AFTER = 60
 """Instances after which a class is worth methods of its own."""
 _instances: dict[type, int] = {}
 

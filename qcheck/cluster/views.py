@@ -36,7 +36,9 @@ class ByIdentity:
 
 def cache_of(cluster: Cluster, by: object) -> dict[Hashable, Any]:
     """Return what the function `by` keeps about a cluster: for answers that only some of its questions share."""
-    found: dict[Hashable, Any] = cluster.views.setdefault(by, {})
+    if by not in cluster.views:
+        cluster.views[by] = {}
+    found: dict[Hashable, Any] = cluster.views[by]
     return found
 
 
@@ -63,10 +65,10 @@ def answered_once(make: Callable[Concatenate[Cluster, P], T]) -> Callable[Concat
     @wraps(make)
     def ask(cluster: Cluster, /, *args: P.args, **kwargs: P.kwargs) -> T:
         answers = cache_of(cluster, make)
-        key: Hashable = tuple([ByIdentity(a) if isinstance(a, Value) else a for a in args])
+        key = tuple([id(a) if isinstance(a, Value) else a for a in args])
         if key not in answers:
-            answers[key] = make(cluster, *args, **kwargs)
-        found: T = answers[key]
+            answers[key] = args, make(cluster, *args, **kwargs)  # what is kept alive shares its id with nothing else
+        found: T = answers[key][1]
         return found
 
     return ask

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,6 +52,8 @@ def _strings(text: str, base: int) -> list[tuple[int, int]]:
 
     Of a text that is no YAML, those before its fault.
     """
+    from contextlib import suppress
+
     from ruamel.yaml.error import YAMLError
 
     from qcheck.documents.events import from_events  # 30 ms

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.kinds import crds
-from qcheck.kinds.crds import definitions, validate_all
 from qcheck.kinds.decode import roots
-from qcheck.kinds.rewrite import with_fixes
 from qcheck.kinds.validate import validate
 
 if TYPE_CHECKING:
@@ -26,6 +23,8 @@ def described_kinds(documents: Iterable[Document]) -> set[tuple[str, str]]:
     found = [r for d in documents for r in roots(d)]
     if not found:
         return set()
+    from qcheck.kinds.crds import definitions  # 0.8 ms
+
     return {(f"{group}/{version}", kind) for group, version, kind in definitions(found)}
 
 
@@ -37,10 +36,22 @@ def has_definitions(manifests: list[Cursor]) -> bool:
 def refused(manifests: list[Cursor], target: Target) -> list[Problem]:
     """All problems of some objects."""
     if has_definitions(manifests):
+        from qcheck.kinds.crds import validate_all  # 0.8 ms
+
         return validate_all(manifests, target)
-    return [p for r in manifests for p in with_fixes(r, target, validate(r, target))]
+    return [p for r in manifests for p in _with_fixes(r, target, validate(r, target))]
+
+
+def _with_fixes(root: Cursor, target: Target, problems: tuple[Problem, ...]) -> Iterable[Problem]:
+    if not problems:
+        return ()
+    from qcheck.kinds.rewrite import with_fixes  # 0.6 ms
+
+    return with_fixes(root, target, problems)
 
 
 def unjudged(manifests: list[Cursor], release: tuple[int, int]) -> list[tuple[str, str]]:
     """Rules of definitions that cannot be judged here: the definition's file, and why."""
+    from qcheck.kinds import crds  # 0.8 ms
+
     return crds.unjudged(manifests, release)

@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from qcheck.supply.groups import NodeGroup
 
 PLUGINS = {
-    "nvidia.com/": re.compile(r"k8s-device-plugin|nvidia-device-plugin|nvidia-gpu-device-plugin"),
-    "amd.com/": re.compile(r"amd-?gpu-device-plugin|rocm/k8s-device-plugin"),
-    "gpu.intel.com/": re.compile(r"intel-gpu-plugin"),
-    "habana.ai/": re.compile(r"habana\S*-device-plugin|gaudi-device-plugin"),
-    "aws.amazon.com/neuron": re.compile(r"neuron-device-plugin"),
+    "nvidia.com/": "k8s-device-plugin|nvidia-device-plugin|nvidia-gpu-device-plugin",
+    "amd.com/": "amd-?gpu-device-plugin|rocm/k8s-device-plugin",
+    "gpu.intel.com/": "intel-gpu-plugin",
+    "habana.ai/": r"habana\S*-device-plugin|gaudi-device-plugin",
+    "aws.amazon.com/neuron": "neuron-device-plugin",
 }
-"""How the plugin of a family of resources is called, in its name or in its image."""
+"""How the plugin of a family of resources is called, in its name or in its image: regular expressions."""
 
 
 @rule("QC213")
 def device_plugin_cannot_land(cluster: Cluster) -> Iterator[Finding]:
     """Accelerator nodes that no DaemonSet of their device plugin lands on; what a Node advertises already is proof."""
     for family, pattern in PLUGINS.items():
-        plugins = [d for d in cluster.daemon_sets if pattern.search(_called(d))]
+        plugins = [d for d in cluster.daemon_sets if re.search(pattern, _called(d))]
         for group in supply_of(cluster).groups if plugins else ():
             if _needs_a_plugin(group, family) and not any(_lands(cluster, p, group) for p in plugins):
                 yield _cannot_land(plugins[0], group, family)

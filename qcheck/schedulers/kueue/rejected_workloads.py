@@ -64,9 +64,9 @@ def autoscaled_elsewhere(cluster: Cluster, workload: Workload) -> Reason | None:
     """Why an elastic RayCluster that scales itself is refused in a queue whose check sends it to other clusters: Kueue
     fills in `managedBy` first.
     """
-    scaling, by = (workload.place.at("spec", f) for f in ("enableInTreeAutoscaling", "managedBy"))
     if workload.framework != "ray.io/raycluster" or not workload.elastic or not is_on(cluster, ELASTIC):
         return None
+    scaling, by = (workload.place.at("spec", f) for f in ("enableInTreeAutoscaling", "managedBy"))
     if not scaling.exists or by.exists or not any(_scales_itself(p) for p in workload.pod_sets):
         return None
     queue = destination(cluster, workload).queue

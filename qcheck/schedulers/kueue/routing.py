@@ -46,10 +46,10 @@ def at_home(cluster: Cluster, workload: Workload) -> Workload:
     """The workload in its namespace: one whose manifest leaves the namespace to whoever applies it goes to the only
     local queue of the name it gives.
     """
-    if workload.queue is None or workload.place.at("metadata", "namespace").exists:
-        return workload
-    homes = cluster.local_queues_named.get(workload.queue, ())
+    homes = cluster.local_queues_named.get(workload.queue, ()) if workload.queue is not None else ()
     if len(homes) != 1 or homes[0].namespace == workload.namespace:
+        return workload
+    if workload.place.at("metadata", "namespace").exists:
         return workload
     return replace(workload, id=replace(workload.id, namespace=homes[0].namespace))
 

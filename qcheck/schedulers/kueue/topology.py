@@ -13,11 +13,9 @@ from qcheck.cluster.pods import in_base_units
 from qcheck.cluster.reasons import NO_MATCHING_FLAVOR, TOPOLOGY_FAILED, Reason
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, replace
-from qcheck.cluster.views import answered_once
-from qcheck.schedulers.kueue.admission import Decision, Looked, PlacedPodSets, decide, decided
+from qcheck.schedulers.kueue.admission import Looked, PlacedPodSets
 from qcheck.schedulers.kueue.flavor_assignment import has_topology
 from qcheck.schedulers.kueue.flavor_eligibility import uses_topology
-from qcheck.schedulers.kueue.routing import at_home, destination
 from qcheck.schedulers.kueue.topology_bounds import misfits
 from qcheck.schedulers.kueue.topology_nodes import topology_nodes
 from qcheck.schedulers.kueue.topology_reasons import asked_at, not_found
@@ -32,20 +30,11 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import ClusterQueue
     from qcheck.cluster.pods import Amounts
-    from qcheck.cluster.workloads import TopologyRequest, Workload
+    from qcheck.cluster.workloads import TopologyRequest
     from qcheck.schedulers.kueue.flavor_assignment import Assigned, AssignmentTerms
     from qcheck.schedulers.kueue.topology_nodes import TopologyNodes
     from qcheck.schedulers.kueue.topology_tree import Leaf, Usage
     from qcheck.supply.pod_requests import LimitRangeBounds
-
-
-@answered_once
-def decide_on_nodes(cluster: Cluster, workload: Workload) -> Decision:
-    """Kueue's decision with the nodes in view, where topology-aware scheduling makes it look at them."""
-    queue = destination(cluster, at_home(cluster, workload)).queue
-    if queue is None or not any(uses_topology(cluster, queue, pod_set) for pod_set in workload.pod_sets):
-        return decide(cluster, workload)
-    return decided(cluster, workload, look)
 
 
 def look(cluster: Cluster, queue: ClusterQueue, terms: AssignmentTerms, assigned: tuple[Assigned, ...]) -> Looked:
