@@ -50,7 +50,7 @@ def admit(
     """
     from qcheck.answers.admission_now import BUSY, NOTHING_RUNS, judge_now  # 49 ms: the simulation
     from qcheck.answers.judge import judge  # 1.1 ms
-    from qcheck.answers.smallest_change import remedy  # 1.2 ms
+    from qcheck.answers.workload_changes import smallest_change  # 1.2 ms
 
     settings = settings or Settings()
     asked = {f.path for f in files.discover(workloads).files}
@@ -60,8 +60,10 @@ def admit(
     for done, (cluster, workload) in enumerate(wanted):
         watch("judge", done, len(wanted))
         verdict = judge_now(cluster, workload) if busy else judge(cluster, workload)
-        change = "" if any(r.cause == BUSY for r in verdict.reasons) else remedy(cluster, verdict)
-        verdicts.append((cluster.name, replace(verdict, change=change)))
+        change = None if any(r.cause == BUSY for r in verdict.reasons) else smallest_change(cluster, verdict)
+        verdicts.append(
+            (cluster.name, replace(verdict, change=change.words, edits=change.values) if change else verdict)
+        )
     unjudged = list(gathered.inputs.unjudged)
     unjudged += [f"{n.path}: {n.why}" for n in gathered.inputs.not_read if n.path in asked]
     if busy and any(c.state is None for c in gathered.clusters):

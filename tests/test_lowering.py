@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from qcheck.cluster.place import Place
 from qcheck.documents.load import load
-from qcheck.quota.lowering import Adjustable, GroupCapacity, divided, lowerings
+from qcheck.quota.dividing import divided
+from qcheck.quota.lowering import Adjustable, GroupCapacity, lowerings
 from qcheck.quota.tree import Cell
 
 if TYPE_CHECKING:

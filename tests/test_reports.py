@@ -52,7 +52,7 @@ def hostile_result(text: str) -> Result:
     quoted = json.dumps(text, ensure_ascii=True)
     at = place(f'{{"a": {quoted}}}', f"dir/{text}.json", ("a",))
     found = over_quota(at).near(place("b: 1\n", f"{text}.yaml", ("b",)), text).fixed_by(text)
-    found = found.offering(at, text)
+    found = found.offering(at, text, text)
     found = replace(
         found, message=text, cluster=text, object=replace(found.object, name=text) if found.object else None
     )

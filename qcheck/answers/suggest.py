@@ -1,66 +1,84 @@
-"""Suggestions: edits that were applied and judged, for whoever shows or writes them."""
+"""Proposals for a finding: which edits may resolve it."""
 
 from __future__ import annotations
 
-from qcheck.answers.proposals import Kind
-from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.answers.node_proposals import groups_of, more_nodes, without_daemon_sets
+from qcheck.answers.proposals import Proposal, Way
+from qcheck.answers.quota_proposals import lower_quotas
+from qcheck.answers.verdicts import verdicts_of
+from qcheck.cluster.edits import How
+from qcheck.cluster.quota_pool import pool_name
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.schedulers.table import promises_of
 
 if TYPE_CHECKING:
-    from qcheck.cluster.place import Place
+    from collections.abc import Iterator
+
+    from qcheck.answers.constraints import Constraints
+    from qcheck.answers.verdict import Verdict
+    from qcheck.answers.workload_changes import WorkloadChange
+    from qcheck.cluster.cluster import Cluster
     from qcheck.findings.finding import Finding
-    from qcheck.findings.result import Result
+
+OVERDRAFT, WHOLE_NODES = "QC101", "QC505"
+NAMES = ("QC103", "QC301", "QC401", "QC402", "QC403", "QC407", "QC501")
+LABELS = ("QC201", "QC210", "QC513")
+"""Rules whose fixes write another name, and those whose fixes write another label; others change an amount."""
+MOST_WORKLOADS = 20
+"""Workloads of one finding that are made to run together."""
 
 
-class ValueEdit(Value):
-    """A value as it is written in a file, quotes included, and what to write instead."""
-
-    place: Place
-    old: str
-    new: str
-
-    @property
-    def file(self) -> str:
-        return self.place.origin.path
-
-    @property
-    def line(self) -> int:
-        return self.place.span[0]
-
-
-class Alternative(Value):
-    """Edits that were applied and judged: fingerprints of what they resolve and leave, the rules
-    whose warnings they bring, and the sum that shows it.
-
-    `patch` is the same as a unified diff. `proved`: no smaller edit of this kind would do.
-    """
-
-    kind: Kind
-    edits: tuple[ValueEdit, ...]
-    words: tuple[str, ...]
-    resolves: tuple[str, ...]
-    leaves: tuple[str, ...]
-    brings: tuple[str, ...]
-    proof: str
-    proved: bool
-    patch: str
+def proposals(cluster: Cluster, found: Finding, constraints: Constraints) -> Iterator[Proposal]:
+    """Yield what may resolve a finding: edits that the rule offers, of quotas, of nodes, and of workloads that do not run."""
+    rule = found.rule.id if found.rule else ""
+    yield from _offered(found, rule)
+    if rule == OVERDRAFT:
+        resource, names = str(found.data["resource"]), found.data["flavors"]
+        pools = {key for key, _ in promises_of(cluster).cells if isinstance(names, list) and pool_name(key) in names}
+        excess = found.data["excess"]
+        yield from lower_quotas(cluster, found, constraints)
+        yield from more_nodes(groups_of(cluster, pools), resource, excess if isinstance(excess, int) else 0)
+        yield from without_daemon_sets(groups_of(cluster, pools), resource)
+    elif rule == WHOLE_NODES:
+        groups = groups_of(cluster, [str(found.data["flavor"])])
+        yield from without_daemon_sets(groups, str(found.data["resource"]))
+    yield from _changed_workloads(cluster, found)
 
 
-class Rejected(Value):
-    """An edit that suggests itself and was tried in vain, and why."""
+def _offered(found: Finding, rule: str) -> Iterator[Proposal]:
+    """The edits that the finding itself offers."""
+    for fix in found.fixes:
+        if all(e.how is How.REPLACE for e in fix.edits):
+            way = Way.NAME if rule in NAMES else Way.LABEL if rule in LABELS else Way.LOWER_QUOTA
+            words = fix.description.rstrip(".")
+            values = tuple((e.place, e.text) for e in fix.edits)
+            yield Proposal(way, values, f"{words[:1].lower()}{words[1:]}")
 
-    words: str
-    why: str
+
+def _changed_workloads(cluster: Cluster, found: Finding) -> Iterator[Proposal]:
+    """The changes of the workloads that a finding names and that do not run, one way at a time for all of them."""
+    verdicts = _concerned(cluster, found)
+    if not verdicts or len(verdicts) > MOST_WORKLOADS:
+        return
+    from qcheck.answers.workload_changes import changes  # 25 ms, with packing and the admission of Kueue
+
+    by_way: dict[Way, list[tuple[Verdict, WorkloadChange]]] = {}
+    for verdict in verdicts:
+        for change in changes(cluster, verdict):
+            if change.way is not None and change.values:
+                by_way.setdefault(change.way, []).append((verdict, change))
+    for way, some in by_way.items():
+        if len({id(v) for v, _ in some}) == len(verdicts):
+            values = dict(value for _, change in some for value in change.values)
+            yield Proposal(way, tuple(values.items()), "; ".join(_worded(v, c) for v, c in some))
 
 
-class Suggestions(Value):
-    """What can be done about `asked`, the findings in question, the best first; `result` is the check that found them."""
+def _worded(verdict: Verdict, change: WorkloadChange) -> str:
+    return change.words if change.way is Way.RAISE_QUOTA else f"let {verdict.workload.id} {change.words}"
 
-    asked: tuple[Finding, ...]
-    alternatives: tuple[Alternative, ...]
-    rejected: tuple[Rejected, ...]
-    result: Result
 
-    @property
-    def exit_code(self) -> int:
-        """0: nothing was asked about; 1: something was, whether or not it can be helped; 2: the input could not be judged."""
-        return 2 if self.result.inputs.unjudged else 1 if self.asked or self.alternatives else 0
+def _concerned(cluster: Cluster, found: Finding) -> list[Verdict]:
+    """The verdicts on the workloads that a finding is about, or points to, of those that do not run."""
+    told = found.data.get("asking")
+    names = {str(found.object), *(map(str, told) if isinstance(told, list) else ())}
+    return [v for v in verdicts_of(cluster) if v.runs is False and str(v.workload.id) in names]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
+    from qcheck.cluster.place import Place
     from qcheck.cluster.reasons import Reason
     from qcheck.cluster.workloads import Workload
     from qcheck.packing.kube_scheduler import Placed
@@ -16,8 +17,8 @@ class Verdict(Value):
 
     `runs` is False where it is never admitted, held, or can never be placed; None where that cannot be told. `witness`
     places every pod of one that runs. `reasons`: why not, or why it cannot be told; empty where it runs. `change`: the
-    smallest change that was found to make it run, where one was looked for. `is_start_decision`: not Kueue decides, but the
-    scheduler that starts the pods.
+    smallest change that was found to make it run, where one was looked for, and `edits` the same as other values at places.
+    `is_start_decision`: not Kueue decides, but the scheduler that starts the pods.
     """
 
     decision: Decision
@@ -25,6 +26,7 @@ class Verdict(Value):
     reasons: tuple[Reason, ...] = ()
     witness: tuple[Placed, ...] = ()
     change: str = ""
+    edits: tuple[tuple[Place, str], ...] = ()
     is_start_decision: bool = False
 
     @property

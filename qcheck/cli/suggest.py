@@ -7,53 +7,72 @@ from typing import Annotated
 
 import typer
 
-from qcheck.answers.proposals import Headroom, Mode, Wishes
+from qcheck.answers.constraints import Constraints, Headroom, Mode
 from qcheck.cli.inputs import check_rules, paths_for, settings_for, stop_if_unjudged, words
 from qcheck.cli.output import UsageError, parse_outputs, write
 from qcheck.cli.shared_parameters import Clusters, ConfigFile, Format, Paths, Verbose
 from qcheck.cli.terminal import ProgressReporter, say
-from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.pipeline.gather import collect
-from qcheck.pipeline.suggest import Workshop, kept_places
+from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.findings.result import BaselineError
+from qcheck.pipeline.check import checked
+from qcheck.pipeline.fix import write as write_file
+from qcheck.pipeline.gather import collect, gather
+from qcheck.pipeline.picked import errors, of_rules
+from qcheck.pipeline.suggest import suggestions
+from qcheck.pipeline.value_files import kept_places, rewritten
 from qcheck.reports import suggest as report
+from qcheck.schedulers.table import promises_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from qcheck.findings.result import Result
+    from qcheck.findings.suggestions import Suggestions
+    from qcheck.pipeline.suggest import Asked
+    from qcheck.settings import Settings
+
 _NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 FORMATS = {"text": report.render_text, "json": report.render_json, "patch": report.render_patch}
+
+Rules = Annotated[
+    list[str] | None,
+    typer.Option("--rules", metavar="RULE,...", help="Rules to satisfy: id, name or prefix. Default: all errors."),
+]
+ModeOption = Annotated[
+    Mode,
+    typer.Option(
+        "--mode",
+        help="minimal: change the fewest quotas; proportional: scale all quotas; fill: set them from nodes and `shares`.",
+    ),
+]
+Keep = Annotated[
+    list[str] | None, typer.Option("--keep", metavar="QUEUE", help="Keep this queue's quota; may be repeated.")
+]
+Floor = Annotated[
+    list[str] | None,
+    typer.Option("--floor", metavar="QUEUE=N", help="Leave this queue at least N accelerators; may be repeated."),
+]
+HeadroomOption = Annotated[
+    str | None,
+    typer.Option(
+        "--headroom", metavar="N|P%|N-node", help="Capacity that fill leaves free: devices, percent or nodes."
+    ),
+]
+Write = Annotated[
+    bool, typer.Option("--write", help="Write the first alternative to the files; only the values change.")
+]
+Pick = Annotated[int, typer.Option("--pick", metavar="N", min=1, help="The alternative that --write applies.")]
 
 
 def suggest(
     paths: Paths = None,
-    rules: Annotated[
-        list[str] | None,
-        typer.Option("--rules", metavar="RULE,...", help="Rules to satisfy: id, name or prefix. Default: all errors."),
-    ] = None,
-    mode: Annotated[
-        Mode,
-        typer.Option(
-            "--mode",
-            help="minimal: change the fewest quotas; proportional: scale all quotas; fill: set them from nodes and `shares`.",
-        ),
-    ] = Mode.MINIMAL,
-    keep: Annotated[
-        list[str] | None, typer.Option("--keep", metavar="QUEUE", help="Keep this queue's quota; may be repeated.")
-    ] = None,
-    floor: Annotated[
-        list[str] | None,
-        typer.Option("--floor", metavar="QUEUE=N", help="Leave this queue at least N accelerators; may be repeated."),
-    ] = None,
-    headroom: Annotated[
-        str | None,
-        typer.Option(
-            "--headroom", metavar="N|P%|N-node", help="Capacity that fill leaves free: devices, percent or nodes."
-        ),
-    ] = None,
-    write_edits: Annotated[
-        bool, typer.Option("--write", help="Write the first alternative to the files; only the values change.")
-    ] = False,
-    pick: Annotated[int, typer.Option("--pick", metavar="N", min=1, help="The alternative that --write applies.")] = 1,
+    rules: Rules = None,
+    mode: ModeOption = Mode.MINIMAL,
+    keep: Keep = None,
+    floor: Floor = None,
+    headroom: HeadroomOption = None,
+    write_edits: Write = False,
+    pick: Pick = 1,
     config: ConfigFile = None,
     cluster: Clusters = None,
     format: Format = None,
@@ -68,37 +87,62 @@ def suggest(
     if write_edits and "-" in (paths or ()):
         raise UsageError("--write cannot be combined with standard input", "Give files or directories.")
     settings = settings_for(paths or (), config, cluster or ())
-    named = words(rules or ())
-    check_rules(named, "--rules")
-    watch = ProgressReporter(verbose, quiet=False)
-    read = collect(paths_for(paths or (), settings), settings, watch)
-    wishes = Wishes(
-        mode=mode,
-        kept=frozenset(words(keep or ())),
-        kept_places=kept_places(read.loaded),
-        floors=_floors(floor or ()),
-        headroom=_headroom(headroom),
+    asked = _asked(words(rules or ()))
+    constraints = Constraints(
+        mode=mode, kept=frozenset(words(keep or ())), floors=_floors(floor or ()), headroom=_headroom(headroom)
     )
-    workshop = Workshop(read, settings, named, wishes, watch)
-    unknown = sorted({*wishes.kept, *wishes.floors} - workshop.queues())
-    if unknown:
-        known = ", ".join(sorted(workshop.queues())) or "none"
-        raise UsageError(f"--keep and --floor name {', '.join(unknown)}, which is no queue", f"Queues: {known}.")
-    found = workshop.suggestions()
-    watch.close()
+    result = _suggested(paths or (), settings, asked, constraints, ProgressReporter(verbose, quiet=False))
     for output in outputs:
-        write(output, FORMATS[output.format](found))
-    stop_if_unjudged(found.result.inputs)
-    if not write_edits or not found.alternatives:
-        raise typer.Exit(found.exit_code)
+        write(output, FORMATS[output.format](result))
+    stop_if_unjudged(result.inputs)
+    found = result.suggestions
+    if not write_edits or found is None or not found.alternatives:
+        raise typer.Exit(report.exit_code(result))
+    _write(found, pick)
+    raise typer.Exit(1 if _still_fails(paths or (), settings, asked) else 0)
+
+
+def _asked(rules: Sequence[str]) -> Asked:
+    check_rules(rules, "--rules")
+    return of_rules(rules) if rules else errors
+
+
+def _suggested(
+    paths: Sequence[str], settings: Settings, asked: Asked, constraints: Constraints, watch: ProgressReporter
+) -> Result:
+    """Return the result of the check with its suggestions. Raises `UsageError` where a name is no queue's."""
+    read = collect(paths_for(paths, settings), settings, watch)
+    constraints = replace(constraints, kept_places=kept_places(read.loaded))
+    try:
+        result = suggestions(read, settings, asked, constraints, watch)
+    except BaselineError as error:
+        raise UsageError(str(error)) from None
+    finally:
+        watch.close()
+    named = {*constraints.kept, *constraints.floors}
+    queues = {c.holder for k in result.clusters for cells in promises_of(k).cells.values() for c in cells}
+    if unknown := sorted(named - queues):
+        known = ", ".join(sorted(queues)) or "none"
+        raise UsageError(f"--keep and --floor name {', '.join(unknown)}, which is no queue", f"Queues: {known}.")
+    return result
+
+
+def _write(found: Suggestions, pick: int) -> None:
+    """Write an alternative to its files. Raises `UsageError` where there is none of that number, or a file resists."""
     if pick > len(found.alternatives):
         raise UsageError(f"--pick {pick}: there are {len(found.alternatives)} alternatives")
     try:
-        for path in workshop.write(found.alternatives[pick - 1]):
-            say(f"rewrote {path}")
+        for file in rewritten(found.alternatives[pick - 1].edits):
+            write_file(file)
+            say(f"rewrote {file.path}")
     except OSError as error:
         raise UsageError(f"the files cannot be rewritten: {error}", "Apply the patch of --format patch.") from None
-    raise typer.Exit(1 if workshop.still_fails(paths_for(paths or (), settings)) else 0)
+
+
+def _still_fails(paths: Sequence[str], settings: Settings, asked: Asked) -> bool:
+    """Return whether the files, read again, still have what was asked about, or could not be judged."""
+    result = checked(gather(paths_for(paths, settings), settings), settings)
+    return bool(result.inputs.unjudged) or bool(asked(result))
 
 
 def _floors(texts: Sequence[str]) -> dict[str, int]:

@@ -31,6 +31,12 @@ class Traced(Document):
         """The same for a document that was rendered from the same base and patches."""
         return Traced(rendered, self._base, self._patches)
 
+    def rendered_route(self, document: tuple[str, int], route: Route) -> Route:
+        """Where the value at a route of this one's base (`document`: path and index) is found here; else the same route."""
+        base, inside = self._base
+        is_base = (base.path, base.index) == document and route[: len(inside)] == inside
+        return route[len(inside) :] if is_base else route
+
     def written_at(self, route: Route) -> Spot:
         """Where the value at a route is written, as far as that can be told; in the rendered text if it cannot."""
         there = _existing(self.data, route)

@@ -80,9 +80,9 @@ class Finding(Value):
         edits = tuple(Edit(place, How.REPLACE, text) for place, text in values)
         return replace(self, fixes=(*self.fixes, Fix(edits, description, is_safe=False)))
 
-    def offering(self, place: Place, text: str) -> Finding:
+    def offering(self, place: Place, text: str, description: str) -> Finding:
         """Adds a fix that is not safe: another value at a place, which only a person can decide for."""
-        return self.offering_all([(place, text)], f"Write {text}.")
+        return self.offering_all([(place, text)], description)
 
 
 def finding(place: Place, message: str, caption: str = "") -> Finding:

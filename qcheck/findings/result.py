@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.findings.catalogue import Rule
     from qcheck.findings.fleet import ClusterSummary
+    from qcheck.findings.suggestions import Suggestions
 
 
 class NotRead(Value):
@@ -59,6 +60,7 @@ class Result(Value):
     `hidden` are below the severity that is shown; they count like those shown. `older` are those that were there before
     the change in question; without such a question there are none. Where reports of other runs were merged there are no
     `clusters` but `fleet`, and `elsewhere` counts by severity or pile what these reports count and do not list.
+    `suggestions`: what can be done about some of them, where that was asked.
     """
 
     findings: tuple[Finding, ...]
@@ -74,6 +76,7 @@ class Result(Value):
     view: View = View()
     fleet: tuple[ClusterSummary, ...] = ()
     elsewhere: dict[str, int] = {}
+    suggestions: Suggestions | None = None
 
     @property
     def counted(self) -> tuple[Finding, ...]:

@@ -1,257 +1,289 @@
 """Suggestions: the smallest edits after which the rules find no more of what was asked about.
 
-Each alternative is a sequence of proposals. A proposal is taken only if the rules, run again on what was read with it
-applied, find less of what was asked about and no new error or warning: what is printed was judged like a file that says so.
+Each alternative is a sequence of proposals. They are taken only if the rules, run again on what was read with them
+applied, find less of what was asked about and no new error: what is printed was judged like a file that says so.
 """
 
 from __future__ import annotations
 
-from qcheck.answers.proposals import Kind, Mode, Proposal, filling_proposals, overdraft_proposals
-from qcheck.answers.suggest import Alternative, Rejected, Suggestions, ValueEdit
-from qcheck.checks.capacity.arithmetic import cell_scale, promised, supplied
-from qcheck.cluster.edits import How
-from qcheck.cluster.quota_pool import pool_name
+from qcheck.answers.constraints import Mode
+from qcheck.answers.proposals import Proposal, Way
+from qcheck.answers.quota_proposals import fill_quotas, written_cells
+from qcheck.answers.suggest import OVERDRAFT, proposals
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
-from qcheck.documents.document import Document
-from qcheck.documents.edits import edited
-from qcheck.findings.catalogue import choose, load_catalogue
+from qcheck.cluster.views import ByIdentity
 from qcheck.findings.severity import Severity
-from qcheck.pipeline.check import checked
-from qcheck.pipeline.fix import Fixed
-from qcheck.pipeline.fix import write as write_file
-from qcheck.pipeline.gather import gather, modelled
-from qcheck.pipeline.what_if import Impossible, Replacement, edit_of, with_values
-from qcheck.schedulers.table import promises_of
-from qcheck.supply.supply import supply_of
+from qcheck.findings.suggestions import Alternative, Kind, Rejected, Step, Suggestions
+from qcheck.pipeline.sums import shown_sums
+from qcheck.pipeline.trial import Trials
+from qcheck.pipeline.value_files import rewritten
+from qcheck.pipeline.what_if import Impossible, Replacement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from qcheck.answers.proposals import Wishes
-    from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.place import Place
-    from qcheck.documents.load import Loaded
-    from qcheck.findings.finding import Datum, Finding
+    from qcheck.answers.constraints import Constraints
+    from qcheck.cluster.place import Route
+    from qcheck.findings.finding import Finding
     from qcheck.findings.result import Result
+    from qcheck.findings.suggestions import ValueEdit
     from qcheck.pipeline.gather import ReadInputs
     from qcheck.pipeline.read import Watch
+    from qcheck.pipeline.trial import State
     from qcheck.settings import Settings
 
-MOST_STEPS = 12
-"""Proposals in one alternative at most."""
-FEWEST_TRIES = 16
-OBJECTS_TRIED = 12_000
-"""Objects that are judged again at most, over all tries: what bounds the time."""
-TOO_LARGE = "qcheck stops here: more would take too long; name some of the rules with --rules, or one cluster"
-OVERDRAFT = "QC101"
-NAMES = ("QC103", "QC301", "QC401", "QC402", "QC403", "QC407", "QC501")
-LABELS = ("QC201", "QC210", "QC513")
-"""Rules whose fixes write another name, and those whose fixes write another label; others change an amount."""
+    Key = tuple[tuple[str, Route, str], ...]
+    Asked = Callable[[Result], list[Finding]]
+
+MOST_ROUNDS = 12
+MOST_PRUNED = 5
+"""An alternative of more steps is not tried without each of them."""
+TOO_LARGE = (
+    "the search ended early: more trials would take too long; name some of the rules with --rules, or one cluster"
+)
+ON_THEIR_OWN = (Kind.SHAPE, Kind.DAEMON_SET)
+"""What belongs to others than the quotas: it is no second change beside another kind."""
+BREAKS_WORKLOADS = ("QC601", "QC602")
+"""Of these a new warning speaks against an edit as well."""
 
 
-class _State(Value):
-    """What was read with some values replaced, and what the rules find in it."""
+class Attempt(Value):
+    """A state with some proposals applied, and the warnings that are new in it."""
 
-    values: tuple[Replacement, ...]
-    clusters: tuple[Cluster, ...]
-    result: Result
+    state: State
+    taken: tuple[Proposal, ...]
+    brought: int
 
 
-class Workshop:
-    """Tries proposals on what was read."""
+def suggestions(read: ReadInputs, settings: Settings, asked: Asked, constraints: Constraints, watch: Watch) -> Result:
+    """Return the result of a check with what can be done about the findings that `asked` picks of a result."""
+    trials = Trials(read, settings, watch)
+    return replace(trials.start.result, suggestions=Search(trials, asked, constraints).suggestions())
 
-    def __init__(
-        self, read: ReadInputs, settings: Settings, rules: Sequence[str], wishes: Wishes, watch: Watch
-    ) -> None:
-        self._read = read
-        self._settings = settings
-        self._wishes = wishes
-        self._watch = watch
-        self._tried = 0
-        chosen, _ = choose(load_catalogue().values(), rules)
-        self._rules = frozenset(chosen) if rules else None
-        self.start = self._state(())
-        self.rejected: dict[str, str] = {}
-        self._most = max(FEWEST_TRIES, OBJECTS_TRIED // max(1, self.start.result.inputs.objects))
+
+class Search:
+    """Looks for alternatives by trying proposals."""
+
+    def __init__(self, trials: Trials, asked: Asked, constraints: Constraints) -> None:
+        self._trials = trials
+        self._asked = asked
+        self._constraints = constraints
+        self._rejected: dict[Key, Rejected] = {}
+        self._proposed: dict[tuple[ByIdentity, str], tuple[Proposal, ...]] = {}
+        self.start = trials.start
 
     def suggestions(self) -> Suggestions:
-        """Return an alternative for each kind of edit that helps."""
-        asked = self.asked(self.start)
+        """Return an alternative for each way of editing that helps."""
+        asked = self._asked(self.start.result)
         found: dict[tuple[ValueEdit, ...], Alternative] = {}
-        if self._wishes.mode is Mode.FILL:
-            made = self._filled()
-            found = {} if made is None else {made.edits: made}
-        else:
-            for kind in Kind if asked else ():
-                made = self._alternative(kind, asked)
-                if made is not None:
-                    found.setdefault(made.edits, made)
-        order = sorted(found.values(), key=lambda a: (len(a.leaves), len(a.edits), list(Kind).index(a.kind)))
-        in_order = sorted(self.rejected.items(), key=lambda r: r[1] != TOO_LARGE)
-        rejected = tuple(Rejected(words, why) for words, why in in_order)
-        return Suggestions(tuple(asked), tuple(order), rejected, self.start.result)
+        for made in self._filled() if self._constraints.mode is Mode.FILL else self._alternatives(asked):
+            found.setdefault(made.edits, made)
+        kinds = list(Kind)
+        order = sorted(found.values(), key=lambda a: (len(a.leaves), len(a.edits), kinds.index(a.kind)))
+        taken = {step.words for each in order for step in each.steps}
+        rejected = {r.words: r for r in self._rejected.values() if r.words not in taken}
+        stopped = TOO_LARGE if self._trials.is_spent else ""
+        return Suggestions(tuple(asked), tuple(order), tuple(rejected.values()), stopped)
 
-    def queues(self) -> set[str]:
-        """Return the names by which quotas can be kept."""
-        cells = (c for k in self.start.clusters for held in promises_of(k).cells.values() for c in held)
-        return {c.holder for c in cells}
+    def _alternatives(self, asked: Sequence[Finding]) -> Iterator[Alternative]:
+        """One for each way that helps; where each leaves something, also one that uses all ways."""
+        fewest_left = len(asked)
+        for way in Way if asked else ():
+            attempt = self._attempt(way)
+            if any(p.way is way for p in attempt.taken):
+                fewest_left = min(fewest_left, len(self._asked(attempt.state.result)))
+                yield self._told(way.kind, attempt, asked)
+        mixed = self._attempt(None) if fewest_left else Attempt(self.start, (), 0)
+        if mixed.taken and len(self._asked(mixed.state.result)) < fewest_left:
+            yield self._told(mixed.taken[0].way.kind, mixed, asked)
 
-    def write(self, alternative: Alternative) -> list[str]:
-        """Write an alternative to its files, and return their paths. Raises `OSError`."""
-        files = rewritten(alternative.edits)
-        for file in files:
-            write_file(file)
-        return [file.path for file in files]
-
-    def still_fails(self, paths: Sequence[str]) -> bool:
-        """Return whether the files, read again, still have what was asked about, or could not be judged."""
-        result = checked(gather(paths, self._settings), self._settings)
-        return bool(result.inputs.unjudged) or bool(self.asked(replace(self.start, result=result)))
-
-    def asked(self, state: _State) -> list[Finding]:
-        """Return the findings that something is to be done about: the errors, or those of the rules that were named."""
-        found = state.result.findings
-        if self._rules is None:
-            return [f for f in found if f.severity == "error"]
-        return [f for f in found if f.rule is not None and f.rule.id in self._rules]
-
-    def _alternative(self, kind: Kind, asked: Sequence[Finding]) -> Alternative | None:
-        """The proposals of one kind where they help, and others where they do not."""
-        state, taken = self.start, list[Proposal]()
-        while len(taken) < MOST_STEPS:
-            step = next(self._steps(state, kind), None)
-            if step is None:
+    def _attempt(self, way: Way | None) -> Attempt:
+        """Proposals of one way where they help, else others, without those that turn out not to be needed."""
+        attempt = Attempt(self.start, (), 0)
+        for _ in range(MOST_ROUNDS):
+            further = self._further(attempt, way)
+            if further is None:
                 break
-            proposal, state = step
-            taken.append(proposal)
-        if not any(p.kind is kind for p in taken):
+            attempt = further
+        return self._pruned(attempt)
+
+    def _further(self, attempt: Attempt, way: Way | None) -> Attempt | None:
+        """One proposal more for each finding that is left and has one that helps; None where none helps.
+
+        What was rejected before is tried again only at the end, as what was taken meanwhile may have changed that.
+        """
+        every = [list(self._proposals(attempt.state, f, way)) for f in self._asked(attempt.state.result)]
+        fresh = [[p for p in mine if _key(p) not in self._rejected] for mine in every]
+        together = self._together(attempt, _disjoint([mine[0] for mine in fresh if mine]))
+        if together is not None:
+            return together
+        again = [[p for p in mine if _key(p) in self._rejected] for mine in every]
+        attempts = (self._one(attempt, mine) for mine in (*fresh, *again))
+        return next((one for one in attempts if one is not None), None)
+
+    def _together(self, attempt: Attempt, several: Sequence[Proposal]) -> Attempt | None:
+        """Many proposals at once, or a half of them where not all can be taken."""
+        if len(several) < 2:
             return None
-        return self._told(kind, taken, state, asked)
+        made = self._tried(attempt, several)
+        before = len(self._asked(attempt.state.result))
+        if made is not None and len(self._asked(made.state.result)) < before and made.brought <= attempt.brought:
+            return made
+        return self._together(attempt, several[: len(several) // 2])
 
-    def _steps(self, state: _State, kind: Kind) -> Iterator[tuple[Proposal, _State]]:
-        """The proposals that resolve some of what is left, first those that bring nothing new, then those that bring
-        warnings, which a graver finding may have hidden."""
-        left = self.asked(state)
-        for finding in left:
-            proposals = sorted(self._proposals(state, finding), key=lambda p: p.kind is not kind)
-            milder = []
-            for proposal in proposals:
-                if self._tried > self._most:
-                    self.rejected.setdefault(f"after {self._most} tries", TOO_LARGE)
-                    return
-                after = self._tried_out(state, proposal)
-                if after is None or len(self.asked(after)) >= len(left):
-                    continue
-                brought = _new(state.result, after.result)
-                if brought:
-                    milder.append((proposal, after, brought[0]))
-                    continue
-                for other, _, new in milder:
-                    self._reject(other, new)
-                yield proposal, after
-            yield from ((proposal, after) for proposal, after, _ in milder)
+    def _one(self, attempt: Attempt, several: Sequence[Proposal]) -> Attempt | None:
+        """The first proposal that helps and brings no warning, else the first that helps: a graver finding may have hidden
+        what it brings."""
+        before = self._asked(attempt.state.result)
+        milder: list[Attempt] = []
+        for proposal in several:
+            made = self._tried(attempt, [proposal])
+            if made is None:
+                continue
+            if len(self._asked(made.state.result)) >= len(before):
+                self._reject(proposal, f"{before[0].rule.id if before[0].rule else 'the finding'} stays")
+            elif made.brought <= attempt.brought:
+                for other in milder:
+                    self._reject(other.taken[-1], _shown(_new(attempt.state.result, other.state.result)[0]))
+                return made
+            else:
+                milder.append(made)
+        return milder[0] if milder else None
 
-    def _reject(self, proposal: Proposal, new: Finding) -> None:
-        self.rejected.setdefault(proposal.words, f"{_name(new)}: {new.message}")
+    def _proposals(self, state: State, found: Finding, way: Way | None) -> Iterator[Proposal]:
+        """What may resolve a finding, the given way first; what is known not to do is rejected right away.
 
-    def _proposals(self, state: _State, finding: Finding) -> Iterator[Proposal]:
-        identifier = finding.rule.id if finding.rule else ""
-        if identifier == OVERDRAFT:
-            cluster = next(c for c in state.clusters if c.name == finding.cluster)
-            yield from overdraft_proposals(cluster, str(finding.data["resource"]), self._wishes)
-        yield from self._fixes(finding, identifier)
+        Workloads and DaemonSets are changed only where that is the way.
+        """
+        ways = list(Way)
+        every = (
+            p
+            for p in self._known(state, found)
+            if way is None or p.way.kind is way.kind or p.way.kind not in ON_THEIR_OWN
+        )
+        for proposal in sorted(every, key=lambda p: (p.way is not way, ways.index(p.way))):
+            objection = proposal.objection or self._objection(state, proposal)
+            if objection:
+                self._reject(proposal, objection)
+            else:
+                yield proposal
 
-    def _fixes(self, finding: Finding, identifier: str) -> Iterator[Proposal]:
-        """The edits that the finding itself offers."""
-        for fix in finding.fixes:
-            if all(e.how is How.REPLACE for e in fix.edits):
-                kind = Kind.NAME if identifier in NAMES else Kind.LABEL if identifier in LABELS else Kind.QUOTA
-                values = tuple((e.place, e.text) for e in fix.edits)
-                yield Proposal(kind, values, f"{identifier}: {fix.description.rstrip('.')}")
+    def _known(self, state: State, found: Finding) -> tuple[Proposal, ...]:
+        """All that may resolve a finding; asked for once."""
+        key = ByIdentity(state), found.fingerprint
+        if key not in self._proposed:
+            cluster = next(c for c in state.clusters if c.name == found.cluster)
+            self._proposed[key] = tuple(proposals(cluster, found, self._constraints))
+        return self._proposed[key]
 
-    def _tried_out(self, state: _State, proposal: Proposal) -> _State | None:
-        """The state after a proposal; None where a value cannot be replaced, or a new error would be found."""
-        new_values = [Replacement(self._first(place), text) for place, text in proposal.values]
-        by_place = {(id(v.place.origin), v.place.route): v for v in (*state.values, *new_values)}
-        values = tuple(by_place.values())
+    def _objection(self, state: State, proposal: Proposal) -> str:
+        """What the user keeps and a proposal would change."""
+        if not self._constraints.binds:
+            return ""
+        for place, text in proposal.values:
+            spot = (id(place.origin), place.route)
+            cell = next((held[spot] for k in state.clusters if spot in (held := written_cells(k))), None)
+            if cell is not None and (why := self._constraints.objection(cell, text)):
+                return why
+            if self._constraints.keeps_place(place):
+                return f"{place.line} is kept by a comment"
+        return ""
+
+    def _tried(self, attempt: Attempt, several: Sequence[Proposal]) -> Attempt | None:
+        """The state after some proposals; None where a value cannot be replaced, or a new error would be found."""
+        if self._trials.is_spent:
+            return None
+        values = [v for p in several for v in p.values]
+        before = attempt.state.result
         try:
-            for each in values:
-                self._source(each)
-            after = self._state(values)
+            state = self._trials.after(attempt.state, values)
         except Impossible as error:
-            self.rejected.setdefault(proposal.words, str(error))
-            return None
-        errors = [f for f in _new(state.result, after.result) if f.severity == "error"]
-        if errors:
-            self._reject(proposal, errors[0])
-            return None
-        if after.result.inputs.unjudged != self.start.result.inputs.unjudged:
-            self.rejected.setdefault(proposal.words, "the changed files cannot be judged")
-            return None
-        return after
+            why = str(error)
+        else:
+            new = _new(before, state.result)
+            worst = [f for f in new if f.severity == "error" or (f.rule and f.rule.id in BREAKS_WORKLOADS)]
+            if not worst and state.result.inputs.unjudged == before.inputs.unjudged:
+                brought = len(_new(self.start.result, state.result))
+                return Attempt(state, (*attempt.taken, *several), brought)
+            why = _shown(worst[0]) if worst else "the changed files cannot be judged"
+        if len(several) == 1:
+            self._reject(several[0], why)
+        return None
 
-    def _first(self, place: Place) -> Place:
-        """The place as it was read, whatever was replaced since: documents keep their path and number."""
-        origin = place.origin
-        assert isinstance(origin, Document)
-        for document in self._documents():
-            if (document.path, document.index) == (origin.path, origin.index):
-                return type(place)(document, place.route, place.caption, place.on_key)
-        return place
+    def _reject(self, proposal: Proposal, why: str) -> None:
+        self._rejected.setdefault(_key(proposal), Rejected(proposal.words, why))
 
-    def _documents(self) -> Iterator[Document]:
-        for file in self._read.loaded:
-            yield from file.documents
-        for made in self._read.renders:
-            for file in made.loaded if made else ():
-                yield from file.documents
+    def _pruned(self, attempt: Attempt) -> Attempt:
+        """The same without each proposal that the others make superfluous."""
+        if not 1 < len(attempt.taken) <= MOST_PRUNED:
+            return attempt
+        left = len(self._asked(attempt.state.result))
+        for proposal in attempt.taken:
+            rest = [p for p in attempt.taken if p is not proposal]
+            made = self._tried(Attempt(self.start, (), 0), rest) if rest else None
+            if made is not None and len(self._asked(made.state.result)) <= left and made.brought <= attempt.brought:
+                return self._pruned(made)
+        return attempt
 
-    def _state(self, values: tuple[Replacement, ...]) -> _State:
-        self._tried += 1
-        self._watch("try", self._tried, 0)
-        read = with_values(self._read, values, self._settings.limits) if values else self._read
-        gathered = modelled(read, self._settings)
-        return _State(values, gathered.clusters, checked(gathered, self._settings))
-
-    def _source(self, value: Replacement) -> ValueEdit:
-        """The edit of the file that a person edits. Raises `Impossible` where that is not known."""
-        written = value.place.written()
-        origin = written.origin
-        if not isinstance(origin, Document) or origin.source is not None:
-            raise Impossible(f"{value.place.line}: the value was rendered, and its source is not known")
-        start, end, new = edit_of(Replacement(written, value.text))
-        return ValueEdit(written, origin.text.text[start:end], new)
-
-    def _told(self, kind: Kind, taken: Sequence[Proposal], state: _State, asked: Sequence[Finding]) -> Alternative:
-        left = {f.fingerprint for f in self.asked(state)}
-        edits = tuple(sorted((self._source(v) for v in state.values), key=lambda e: (e.file, e.place.span)))
+    def _told(self, kind: Kind, attempt: Attempt, asked: Sequence[Finding]) -> Alternative:
+        left = {f.fingerprint for f in self._asked(attempt.state.result)}
+        edits = self._trials.edits(attempt.state)
+        brings = dict.fromkeys(map(_name, _new(self.start.result, attempt.state.result)))
         return Alternative(
             kind=kind,
+            steps=tuple(self._step(p, is_tried=len(attempt.taken) <= MOST_PRUNED) for p in attempt.taken),
             edits=edits,
-            words=tuple(p.words for p in taken),
             resolves=tuple(f.fingerprint for f in asked if f.fingerprint not in left),
             leaves=tuple(f.fingerprint for f in asked if f.fingerprint in left),
-            brings=tuple(_name(f) for f in _new(self.start.result, state.result)),
-            proof=_proof(state.clusters, asked),
-            proved=all(p.proved for p in taken),
+            brings=tuple(brings),
+            proof=shown_sums(attempt.state.clusters, [f for f in asked if f.rule and f.rule.id == OVERDRAFT]),
+            proved=all(p.proved for p in attempt.taken),
             patch="".join(f.diff() for f in rewritten(edits)),
         )
 
-    def _filled(self) -> Alternative | None:
+    def _step(self, proposal: Proposal, is_tried: bool) -> Step:
+        """A proposal with its edits and, if it `is_tried`, what it resolves without the others."""
+        edits = tuple(self._trials.edit(Replacement(place, text)) for place, text in proposal.values)
+        alone = self._tried(Attempt(self.start, (), 0), [proposal]) if is_tried else None
+        left = {f.fingerprint for f in self._asked(alone.state.result)} if alone is not None else None
+        asked = self._asked(self.start.result) if left is not None else []
+        return Step(proposal.words, edits, tuple(f.fingerprint for f in asked if f.fingerprint not in (left or ())))
+
+    def _filled(self) -> Iterator[Alternative]:
         """One alternative with every quota that `fill` sets; it may bring no error."""
-        proposals = [p for c in self.start.clusters for p in filling_proposals(c, self._wishes)]
-        values = tuple(Replacement(place, text) for p in proposals for place, text in p.values)
-        if not values:
-            return None
-        words = "; ".join(p.words for p in proposals)
-        after = self._tried_out(self.start, Proposal(Kind.QUOTA, tuple((v.place, v.text) for v in values), words))
-        if after is None:
-            return None
-        return self._told(Kind.QUOTA, proposals, after, self.asked(self.start))
+        several = [p for c in self.start.clusters for p in fill_quotas(c, self._constraints)]
+        if several:
+            joined = Proposal(
+                Way.LOWER_QUOTA, tuple(v for p in several for v in p.values), "; ".join(p.words for p in several)
+            )
+            made = self._tried(Attempt(self.start, (), 0), [joined])
+            if made is not None:
+                yield self._told(Kind.QUOTA, made, self._asked(self.start.result))
 
 
-def _name(finding: Finding) -> str:
-    return f"{finding.rule.id} {finding.rule.name}" if finding.rule else finding.message
+def _disjoint(several: Sequence[Proposal]) -> list[Proposal]:
+    """The proposals that write no value which an earlier one writes."""
+    seen: set[tuple[str, object]] = set()
+    found = []
+    for proposal in several:
+        spots = {(place.origin.path, place.span) for place, _ in proposal.values}
+        if not spots & seen:
+            found.append(proposal)
+        seen |= spots
+    return found
+
+
+def _key(proposal: Proposal) -> Key:
+    """A proposal by what it writes where."""
+    return tuple((place.origin.path, place.route, text) for place, text in proposal.values)
+
+
+def _name(found: Finding) -> str:
+    return f"{found.rule.id} {found.rule.name}" if found.rule else found.message
+
+
+def _shown(found: Finding) -> str:
+    return f"{_name(found)}: {found.message}"
 
 
 def _new(before: Result, after: Result) -> list[Finding]:
@@ -259,50 +291,3 @@ def _new(before: Result, after: Result) -> list[Finding]:
     known = {(f.fingerprint, f.severity) for f in before.findings}
     known |= {(fingerprint, Severity.WARNING) for fingerprint, severity in known if severity is Severity.ERROR}
     return [f for f in after.findings if f.severity != "note" and (f.fingerprint, f.severity) not in known]
-
-
-def rewritten(edits: Iterable[ValueEdit]) -> list[Fixed]:
-    """Return the files with some values replaced, in order of path."""
-    by_file: dict[str, list[ValueEdit]] = {}
-    for edit in edits:
-        by_file.setdefault(edit.file, []).append(edit)
-    found = []
-    for path, mine in sorted(by_file.items()):
-        origin = mine[0].place.origin
-        assert isinstance(origin, Document)
-        changes = {edit_of(Replacement(e.place, e.new.strip("\"'"))) for e in mine}
-        before = origin.text.text
-        found.append(Fixed(path=path, before=before, after=edited(before, sorted(changes)), objects=len(mine)))
-    return found
-
-
-def kept_places(files: Iterable[Loaded]) -> frozenset[tuple[str, int]]:
-    """Return the lines that `# qcheck: keep` speaks of: its own, or the one below where it stands alone."""
-    found = set()
-    for file in files:
-        for comment in file.comments("qcheck:"):
-            if comment.text.removeprefix("qcheck:").split()[:1] == ["keep"]:
-                found.add((file.text.path, comment.line + comment.stands_alone))
-    return frozenset(found)
-
-
-def _proof(clusters: Iterable[Cluster], asked: Iterable[Finding]) -> str:
-    """The sums after the edits: what the pools in question promise of a resource, and what their nodes can supply."""
-    by_name = {c.name: c for c in clusters}
-    overdrafts = [f for f in asked if f.rule is not None and f.rule.id == OVERDRAFT]
-    sums = [_sum(by_name[f.cluster], str(f.data["resource"]), f.data["flavors"]) for f in overdrafts]
-    return "; ".join(s for s in sums if s) or "the rules report nothing more"
-
-
-def _sum(cluster: Cluster, resource: str, pools: Datum) -> str:
-    names = pools if isinstance(pools, list) else ()
-    held = [(key, c) for (key, name), cells in promises_of(cluster).cells.items() if name == resource for c in cells]
-    cells = [c for key, c in held if pool_name(key) in names]
-    keys = {key for key, _ in held if pool_name(key) in names}
-    groups = {m.group.name: m.group for key in keys for m in supply_of(cluster).matches(key)}
-    if not cells or not groups:
-        return ""
-    behind = [g for g in groups.values() if g.advertises(resource)]
-    scale = cell_scale(resource, cells, behind)
-    have = supplied(scale, behind, at_best=True)
-    return f"promised {promised(scale, cells)}; the nodes can supply {have}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from qcheck.answers.proposals import count_of
+from qcheck.answers.node_proposals import count_of
 from qcheck.cluster.quantity import QuantityError, parse_quantity
 from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
@@ -53,7 +53,7 @@ class Impossible(ValueError):
     """A value that cannot be replaced where it is written; `args[0]` says why."""
 
 
-def wished(clusters: Iterable[Cluster], amounts: Iterable[str], nodes: Iterable[str]) -> list[Replacement]:
+def replacements(clusters: Iterable[Cluster], amounts: Iterable[str], nodes: Iterable[str]) -> list[Replacement]:
     """Return the values that `--set POOL/QUEUE/RESOURCE=N` and `--add-nodes POOL=N` ask for, in each cluster that has them.
 
     Raises `Impossible` for what is not of that form, or names nothing.
@@ -165,5 +165,5 @@ def audit_what_if(
 ) -> Result:
     """Return the result of a check of what is there with other quotas (first) and more nodes. Raises `Impossible`."""
     read = collect(paths, settings, watch, live=live)
-    values = wished(modelled(read, settings, watch).clusters, *asked)
+    values = replacements(modelled(read, settings, watch).clusters, *asked)
     return checked(modelled(with_values(read, values, settings.limits), settings, watch), settings, watch)

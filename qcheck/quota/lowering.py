@@ -7,21 +7,22 @@ works exactly if the others can be met together with the least that the chosen o
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, islice, product
+from math import comb, prod
 
-from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.quota.fewest import Problem, fewest
 from qcheck.quota.max_flow import assign
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from qcheck.quota.tree import Cell
 
     Reach = Mapping[str, Mapping[str, int | None]]
 
-MOST_CELLS = 4
-"""Choices of more cells are not searched: then one is found, and not proved to be the smallest."""
-MOST_TRIES = 5000
+MOST_COMPARED = 400
+"""Equally small choices that are compared by what they take of each cell; of more, those of the largest cells are."""
 
 
 class Adjustable(Value):
@@ -59,86 +60,87 @@ class Lowering(Value):
     def taken(self) -> int:
         return sum(c.promised - n for c, n in self.amounts)
 
+    @property
+    def largest_cut(self) -> int:
+        """The largest relative cut, in parts of a million."""
+        return max((c.promised - n) * 10**6 // c.promised for c, n in self.amounts)
+
 
 def lowerings(cells: Sequence[Adjustable], room: GroupCapacity) -> Iterator[Lowering]:
-    """Yield the ways to lower the fewest cells, the best first: reserved queues yield last, then the smallest relative cut.
+    """Yield the ways to lower the fewest cells, those with the smallest relative cut first.
 
+    Cells that yield last are lowered only where lowering all others does not do, and then in as few of the ways as can be.
     Nothing is yielded where lowering does not help, or nothing needs to be lowered.
     """
-    amounts = [c.cell.promised for c in cells]
-    needed = sum(amounts) - room.met(_by_pool(cells, amounts))
+    wanted = _by_pool(cells)
+    needed = sum(wanted.values()) - room.met(wanted)
     if needed <= 0:
         return
-    able = sorted((i for i, c in enumerate(cells) if c.room), key=lambda i: (cells[i].yields_last, -cells[i].room, i))
-    tries = 0
-    for size in range(1, min(MOST_CELLS, len(able)) + 1):
-        found = []
-        for chosen in combinations(able, size):
-            tries += 1
-            if tries > MOST_TRIES:
-                break
-            if sum(cells[i].room for i in chosen) >= needed:
-                made = _lowered(cells, chosen, needed, room)
-                if made is not None:
-                    found.append((_cost(cells, chosen, made), chosen, made))
+    able = sorted((c for c in cells if c.room), key=lambda c: (c.yields_last, -c.room))
+    first = [c for c in able if not c.yields_last]
+    for some in (first, able) if 0 < len(first) < len(able) else (able,):
+        found = list(_smallest(some, wanted, needed, room))
         if found:
-            yield from (made for _, _, made in sorted(found, key=lambda f: f[:2]))
+            last = {id(c.cell) for c in some if c.yields_last}
+            yield from sorted(found, key=lambda f: (sum(id(c) in last for c, _ in f.amounts), f.taken, f.largest_cut))
             return
-    made = _lowered(cells, able, needed, room)
-    if made is not None:
-        yield replace(made, proved=False)
 
 
-def _cost(cells: Sequence[Adjustable], chosen: Sequence[int], made: Lowering) -> tuple[int, int, int]:
-    """How many reserved queues yield, how much is taken, and the largest relative cut in parts of a million."""
-    cuts = [(cell.promised - amount) * 10**6 // cell.promised for cell, amount in made.amounts]
-    return sum(cells[i].yields_last for i in chosen), made.taken, max(cuts)
+def _smallest(
+    able: Sequence[Adjustable], wanted: dict[str, int], needed: int, room: GroupCapacity
+) -> Iterator[Lowering]:
+    """The choices of the fewest cells, each with what it takes of them."""
+    by_pool: dict[str, list[Adjustable]] = {}
+    for each in sorted(able, key=lambda c: -c.room):
+        by_pool.setdefault(each.cell.pool, []).append(each)
+    rooms = {pool: tuple(c.room for c in mine) for pool, mine in by_pool.items()}
+    outcome = fewest(Problem({p: wanted.get(p, 0) for p in room.reach}, rooms, room.reach, room.capacity))
+    for counts in outcome.choices:
+        for chosen in _choices(list(by_pool.values()), counts):
+            if sum(c.room for c in chosen) >= needed:
+                amounts = _lowered(chosen, wanted, needed, room)
+                if amounts is not None:
+                    yield Lowering(amounts, outcome.proved)
 
 
-def _lowered(cells: Sequence[Adjustable], chosen: Sequence[int], needed: int, room: GroupCapacity) -> Lowering | None:
+def _choices(by_pool: Sequence[Sequence[Adjustable]], counts: Sequence[int]) -> Iterable[list[Adjustable]]:
+    """As many cells of each pool as `counts` says: every choice of them, or the first where there are too many."""
+    each: list[Iterator[tuple[Adjustable, ...]]]
+    each = [combinations(mine, n) for mine, n in zip(by_pool, counts, strict=True)]
+    if prod(comb(len(mine), n) for mine, n in zip(by_pool, counts, strict=True)) > MOST_COMPARED:
+        few = max(1, int(MOST_COMPARED ** (1 / max(1, sum(n > 0 for n in counts)))))
+        each = [iter(list(islice(some, few))) for some in each]
+    return ([c for some in chosen for c in some] for chosen in product(*each))
+
+
+def _lowered(
+    chosen: Sequence[Adjustable], wanted: dict[str, int], needed: int, room: GroupCapacity
+) -> tuple[tuple[Cell, int], ...] | None:
     """The chosen cells lowered in proportion to what each can give, as far as their nodes allow; None if that is too little.
 
     First all of them are at their floors, which must be met together with the others; then each is raised again.
     """
-    amounts = [c.cell.promised for c in cells]
-    for i in chosen:
-        amounts[i] -= cells[i].room
-    if room.met(_by_pool(cells, amounts)) < sum(amounts):
+    amounts = [c.cell.promised - c.room for c in chosen]
+    totals = dict(wanted)
+    for each in chosen:
+        totals[each.cell.pool] -= each.room
+    if room.met(totals) < sum(totals.values()):
         return None
-    whole = sum(cells[i].room for i in chosen)
-    for share in (True, False):
-        for i in chosen:
-            kept = cells[i].room * needed // whole if share and whole else 0
-            wish = cells[i].cell.promised - kept
-            raised = [*amounts[:i], max(amounts[i], wish), *amounts[i + 1 :]]
-            amounts[i] += room.met(_by_pool(cells, raised)) - sum(amounts)
-    made = tuple((cells[i].cell, amounts[i]) for i in chosen if amounts[i] != cells[i].cell.promised)
-    return Lowering(made) if len(made) == len(chosen) else None
+    whole = sum(c.room for c in chosen)
+    for in_proportion in (True, False):
+        for i, each in enumerate(chosen):
+            kept = each.room * needed // whole if in_proportion else 0
+            wish = max(0, each.cell.promised - kept - amounts[i])
+            raised = {**totals, each.cell.pool: totals[each.cell.pool] + wish}
+            more = room.met(raised) - sum(totals.values())
+            amounts[i] += more
+            totals[each.cell.pool] += more
+    made = tuple((c.cell, n) for c, n in zip(chosen, amounts, strict=True) if n != c.cell.promised)
+    return made if len(made) == len(chosen) else None
 
 
-def divided(total: int, weights: Sequence[int], floors: Sequence[int]) -> list[int]:
-    """Divide a total by weights in whole units, nobody below their floor; what is left over goes to the largest remainders.
-
-    Floors that do not fit together are kept all the same.
-    """
-    amounts = list(floors)
-    free = [i for i, weight in enumerate(weights) if weight]
-    while free:
-        left = total - sum(amounts[i] for i in range(len(weights)) if i not in free)
-        whole = sum(weights[i] for i in free)
-        short = [i for i in free if left * weights[i] < floors[i] * whole]
-        if not short:
-            shares = {i: left * weights[i] // whole for i in free}
-            rest = sorted(free, key=lambda i: (-(left * weights[i] % whole), i))
-            for i in free:
-                amounts[i] = shares[i] + (rest.index(i) < left - sum(shares.values()))
-            break
-        free = [i for i in free if i not in short]
-    return amounts
-
-
-def _by_pool(cells: Sequence[Adjustable], amounts: Sequence[int]) -> dict[str, int]:
+def _by_pool(cells: Iterable[Adjustable]) -> dict[str, int]:
     found: dict[str, int] = {}
-    for each, amount in zip(cells, amounts, strict=True):
-        found[each.cell.pool] = found.get(each.cell.pool, 0) + amount
+    for each in cells:
+        found[each.cell.pool] = found.get(each.cell.pool, 0) + each.cell.promised
     return found

@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.suggestions import Suggestions
 from qcheck.reports.json_text import dump
 from qcheck.reports.wording import plain, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qcheck.answers.suggest import Alternative, Suggestions
+    from qcheck.findings.result import Result
+    from qcheck.findings.suggestions import Alternative
     from qcheck.reports.json_text import Json
 
 MOST_REJECTED = 6
+MOST_ASKED = 20
+MOST_EDITS = 20
+MOST_STEPS = 4
+NONE = "no change of a value resolves this"
 
 
-def render_json(found: Suggestions) -> str:
+def exit_code(result: Result) -> int:
+    """0: nothing was asked about; 1: something was, whether or not it can be helped; 2: the input could not be judged."""
+    found = _suggestions(result)
+    return 2 if result.inputs.unjudged else 1 if found.asked or found.alternatives else 0
+
+
+def _suggestions(result: Result) -> Suggestions:
+    return result.suggestions or Suggestions((), ())
+
+
+def render_json(result: Result) -> str:
+    found = _suggestions(result)
     return dump(
         {
             "schema": 1,
             "alternatives": [_alternative(a) for a in found.alternatives],
             "rejected": [{"edit": r.words, "why": r.why} for r in found.rejected],
+            "stopped": found.stopped,
         }
     )
 
@@ -28,6 +46,7 @@ def render_json(found: Suggestions) -> str:
 def _alternative(found: Alternative) -> dict[str, Json]:
     return {
         "kind": found.kind,
+        "words": found.words,
         "edits": [{"file": e.file, "line": e.line, "old": e.old, "new": e.new} for e in found.edits],
         "resolves": list(found.resolves),
         "leaves": list(found.leaves),
@@ -37,44 +56,70 @@ def _alternative(found: Alternative) -> dict[str, Json]:
     }
 
 
-def render_patch(found: Suggestions) -> str:
+def render_patch(result: Result) -> str:
     """The first alternative as a unified diff; nothing where there is none."""
-    return found.alternatives[0].patch if found.alternatives else ""
+    alternatives = _suggestions(result).alternatives
+    return alternatives[0].patch if alternatives else ""
 
 
-def render_text(found: Suggestions) -> str:
-    return "".join(f"{line}\n" for line in _lines(found))
+def render_text(result: Result) -> str:
+    return "".join(f"{line}\n" for line in _lines(result))
 
 
-def _lines(found: Suggestions) -> Iterator[str]:
+def _lines(result: Result) -> Iterator[str]:
+    found = _suggestions(result)
     if not found.asked and not found.alternatives:
-        if not found.result.inputs.unjudged:
+        if not result.inputs.unjudged:
             yield "nothing to suggest"
         return
-    for finding in found.asked:
+    for finding in found.asked[:MOST_ASKED]:
         name = finding.rule.id if finding.rule else ""
         yield plain(f"{finding.severity}[{name}] {finding.message}")
         yield plain(f"  --> {finding.primary.line}")
+    if len(found.asked) > MOST_ASKED:
+        yield f"and {len(found.asked) - MOST_ASKED:,} more"
+    yield ""
+    yield from suggestion_lines(found)
+
+
+def suggestion_lines(found: Suggestions) -> Iterator[str]:
+    """The alternatives, what was rejected, and whether the search was ended."""
     for number, each in enumerate(found.alternatives, 1):
-        yield ""
+        if number > 1:
+            yield ""
         yield from _told(number, each, len(found.asked))
     if not found.alternatives:
-        yield ""
-        yield "no change of a value resolves this"
+        yield NONE
     if found.rejected:
         yield ""
         yield "tried and rejected"
-        for one in found.rejected[:MOST_REJECTED]:
-            yield plain(f"  {one.words}: {one.why}")
+        yield from (plain(f"  {one.words}: {one.why}") for one in found.rejected[:MOST_REJECTED])
         if len(found.rejected) > MOST_REJECTED:
             yield f"  and {len(found.rejected) - MOST_REJECTED} more"
+    if found.stopped:
+        yield ""
+        yield found.stopped
 
 
 def _told(number: int, found: Alternative, asked: int) -> Iterator[str]:
-    whole = "" if found.proved else " (the best found, not proved to be the smallest)"
-    yield plain(f"{number}. {'; '.join(found.words)}{whole}")
-    for edit in found.edits:
+    yield plain(f"{number}. {headline(found)}")
+    for edit in found.edits[:MOST_EDITS]:
         yield plain(f"     {edit.file}:{edit.line}: {edit.old} -> {edit.new}")
+    if len(found.edits) > MOST_EDITS:
+        yield f"     and {len(found.edits) - MOST_EDITS:,} more edits: see --format patch"
     yield plain(f"     {found.proof}")
+    yield f"     {outcome(found, asked)}"
+
+
+def headline(found: Alternative) -> str:
+    """The changes in one line, and whether something smaller may do."""
+    whole = "" if found.proved else " (the best found, not proved to be the smallest)"
+    words = "; ".join(step.words for step in found.steps[:MOST_STEPS])
+    more = f"; and {len(found.steps) - MOST_STEPS:,} more changes" if len(found.steps) > MOST_STEPS else ""
+    return f"{words[:1].upper()}{words[1:]}{more}{whole}"
+
+
+def outcome(found: Alternative, asked: int) -> str:
+    """How much an alternative resolves, and which warnings are new."""
     brings = f"; brings the warning{'s' * (len(found.brings) > 1)} {', '.join(found.brings)}" if found.brings else ""
-    yield f"     resolves {len(found.resolves)} of {plural(asked, 'finding')}{brings}"
+    return f"resolves {len(found.resolves)} of {plural(asked, 'finding')}{brings}"

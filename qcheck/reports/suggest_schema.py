@@ -22,6 +22,7 @@ class AlternativePart(ReportPart):
     """Edits that were applied in memory and checked."""
 
     kind: Literal["quota", "nodes", "daemonset", "shape", "label", "name"]
+    words: str = Field(description="The changes in one line.")
     edits: list[SuggestEditPart]
     resolves: list[str] = Field(description="Fingerprints of the findings that are gone.")
     leaves: list[str] = Field(description="Fingerprints of those that stay.")
@@ -41,6 +42,7 @@ class SuggestReport(ReportPart):
     schema_number: Literal[1] = Field(alias="schema")
     alternatives: list[AlternativePart]
     rejected: list[RejectedPart]
+    stopped: str = Field(description="Why the search ended early; empty if it did not.")
 
 
 def json_schema() -> dict[str, object]:

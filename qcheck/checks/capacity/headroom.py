@@ -105,7 +105,9 @@ def _co_resource(name: str, short: CoResourceShortage) -> Finding:
         )
     found = finding(beside.place, message)
     if short.needed:
-        found = found.offering(beside.place, written_amount(resource, short.needed, up=True))
+        was, now = show_amounts(resource, beside.entitled, short.needed)
+        words = f"Raise the quota of {name} from {was} to {named(resource, now)}."
+        found = found.offering(beside.place, written_amount(resource, short.needed, up=True), words)
     return found.near(devices.place, f"{devices.entitled} {devices.resource}").with_data(
         queue=name, flavor=pool_name(devices.pool), resource=resource, quota=beside.entitled, needed=short.needed,
         accelerators=devices.entitled, usable=short.usable,

@@ -46,7 +46,9 @@ def flavor_matches_no_nodes(cluster: Cluster) -> Iterator[Finding]:
             found = found.near(_label_place(group, differing[0]), f"{group.name} {_has(group, differing[0])}")
             value = _carried(group).get(differing[0])
             if value is not None and len(differing) == 1:
-                found = found.offering(place.at(differing[0]), value)
+                key = differing[0]
+                words = f"Write {value} instead of {flavor.node_labels[key]} for {key} in {flavor.title}."
+                found = found.offering(place.at(key), value, words)
         yield (
             found.near(largest.place, "quota without nodes")
             .likely(unclear or not cluster.has_all(NODES))

@@ -78,7 +78,11 @@ def _out_of_reach(holder: QuotaHolder, beyond: list[tuple[Quota, int]]) -> Findi
     for quota, lent in others:
         found = found.near(quota.place.at("borrowingLimit"), f"others lend {show_amount(quota.resource, lent)}")
     limits = [(q.place.at("borrowingLimit"), written_amount(q.resource, lent)) for q, lent in beyond]
-    found = found.offering_all(limits, "Lower borrowingLimit to what the others lend.")
+    cuts = ", ".join(
+        f"from {show_amount(q.resource, q.borrowing_limit or 0)} to {name_amount(q.resource, lent)}"
+        for q, lent in beyond
+    )
+    found = found.offering_all(limits, f"Lower the borrowingLimit of {holder.name} {cuts}, which is what others lend.")
     return found.with_data(queue=holder.name, resource=first.resource, limit=first.borrowing_limit, lent=most)
 
 

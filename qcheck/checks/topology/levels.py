@@ -206,8 +206,8 @@ def _no_level(workload: Workload, asked: TopologyRequest, kind: str, level: str,
         found = found.near(topology.place.at("spec", "levels"), f"levels of {topology.name}")
     near = nearest(level, offered)
     if near is not None:
-        found = found.fixed_by(f"Write {near} instead of {level}.")
-        found = found.offering(annotation_place(asked, kind), near)
+        words = f"Write {near} instead of {level}."
+        found = found.fixed_by(words).offering(annotation_place(asked, kind), near, words)
     return found.with_data(level=level, levels=list(offered))
 
 

@@ -72,7 +72,8 @@ def _rest(quota: Cell, group: NodeGroup, unit: int) -> Finding:
     found = finding(quota.place, message).near(group.place, f"{group.name}: {unit} per node")
     lower, upper = quota.promised - rest, quota.promised - rest + unit
     for amount in (lower, upper) if lower else (upper,):
-        found = found.offering(quota.place, str(amount))
+        words = f"Change the quota of {quota.holder} from {quota.promised} to {amount} {quota.resource}."
+        found = found.offering(quota.place, str(amount), words)
     return found.fixed_by(f"Write {lower or upper}{f' or {upper}' if lower else ''}.").with_data(
         resource=quota.resource, nominal=quota.promised, unit=unit, stranded=rest
     )

@@ -1,0 +1,83 @@
+"""Proposals that change what nodes give: more nodes of a pool, a higher limit, a DaemonSet without devices."""
+
+from __future__ import annotations
+
+from qcheck.answers.proposals import Proposal, Way
+from qcheck.cluster.place import Place, follow
+from qcheck.cluster.quantity import written_amount
+from qcheck.cluster.units import name_amount, named, show_amounts
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.supply.supply import supply_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.supply.groups import NodeGroup
+
+
+def more_nodes(groups: Iterable[NodeGroup], resource: str, short: int) -> Iterator[Proposal]:
+    """Yield for each group of nodes how many more of them, or how much higher a limit, makes up for what is short."""
+    for group in groups:
+        each, count = group.highest(resource), count_of(group)
+        if each > 0 and count is not None:
+            place, value = count
+            more = -(-short // each)
+            nodes = f"{more} more node{'s' * (more != 1)} of {group.name}, {name_amount(resource, each)} each"
+            yield Proposal(Way.ADD_NODES, ((place, str(value + more)),), f"add {nodes}: {value} becomes {value + more}")
+        else:
+            yield from _higher_limit(group, resource, short)
+
+
+def count_of(group: NodeGroup) -> tuple[Place, int] | None:
+    """Return the number that says how many nodes a group has at most, and where it is written as one."""
+    for place in (group.count_place, group.count_place.at("max")):
+        value = follow(place.origin.data, place.route)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return place, value
+    return None
+
+
+def _higher_limit(group: NodeGroup, resource: str, short: int) -> Iterator[Proposal]:
+    """What Karpenter may launch of a resource, in whole nodes where the machines are known."""
+    pool = group.pool
+    limit = pool.limits.get(resource) if pool is not None else None
+    place = pool.limits_place.at(resource) if pool is not None and pool.limits_place is not None else None
+    if limit is None or place is None or not place.exists:
+        return
+    whole = max((c.machine.allocatable.get(resource, 0) for c in group.classes), default=0)
+    free = group.highest(resource)
+    raised = limit + short if not whole or not free else (limit // whole - (-short // free)) * whole
+    was, now = show_amounts(resource, limit, raised)
+    words = f"raise the limit of {group.name} from {was} to {named(resource, now)}"
+    yield Proposal(Way.ADD_NODES, ((place, written_amount(resource, raised, up=True)),), words)
+
+
+def without_daemon_sets(groups: Iterable[NodeGroup], resource: str) -> Iterator[Proposal]:
+    """Yield each DaemonSet that takes a resource of some groups of nodes without it, then all of them."""
+    takings = (t for g in groups for c in g.classes for t in c.takings if t.amounts.get(resource, 0))
+    found = {t.daemon_set.id: t.daemon_set for t in takings}
+    each = {d.name: tuple((p, "0") for p in _requests(d.template.place, resource)) for d in found.values()}
+    written = {name: values for name, values in each.items() if values}
+    for name, values in written.items():
+        yield Proposal(Way.FREE_DEVICES, values, f"run DaemonSet {name} without {resource}")
+    if len(written) > 1:
+        together = tuple(v for values in written.values() for v in values)
+        yield Proposal(Way.FREE_DEVICES, together, f"run the DaemonSets {' and '.join(written)} without {resource}")
+
+
+def groups_of(cluster: Cluster, pools: Iterable[str]) -> list[NodeGroup]:
+    """Return the groups of nodes that some pools select."""
+    found = {m.group.name: m.group for pool in pools for m in supply_of(cluster).matches(pool)}
+    return [found[name] for name in sorted(found)]
+
+
+def _requests(template: Place, resource: str) -> Iterator[Place]:
+    """Where the containers of a pod template write a request or limit."""
+    for containers in ("containers", "initContainers"):
+        found = follow(template.origin.data, (*template.route, containers))
+        for index in range(len(found) if isinstance(found, list) else 0):
+            for part in ("requests", "limits"):
+                place = template.at(containers, index, "resources", part, resource)
+                if place.exists:
+                    yield place

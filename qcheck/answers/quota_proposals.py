@@ -1,0 +1,212 @@
+"""Proposals that change quotas: lower them to what the nodes can supply, or set them from it."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from qcheck.answers.constraints import Mode
+from qcheck.answers.proposals import Proposal, Way
+from qcheck.answers.quota_changes import least_for_workloads, workload_objection
+from qcheck.cluster.quantity import written_amount
+from qcheck.cluster.quota_pool import SchedulerName, pool_name
+from qcheck.cluster.resources import is_compute
+from qcheck.cluster.units import name_amount, named, show_amounts
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.views import answered_once, view
+from qcheck.quota.dividing import divided
+from qcheck.quota.lowering import Adjustable, GroupCapacity, lowerings
+from qcheck.quota.tree import AmountOrigin
+from qcheck.schedulers.table import promises_of
+from qcheck.supply.supply import supply_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qcheck.answers.constraints import Constraints, Headroom
+    from qcheck.answers.proposals import Values
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.place import Route
+    from qcheck.findings.finding import Finding
+    from qcheck.quota.lowering import Lowering
+    from qcheck.quota.tree import Cell
+    from qcheck.supply.groups import Reaching
+
+    Amounts = tuple[tuple[Cell, int], ...]
+
+MEGABYTE = 10**6
+MOST_QUOTAS = 6
+MOST_OBVIOUS = 3
+"""How many ways to lower quotas are proposed for one cause; and how many of those that look best and take too much."""
+
+
+def lower_quotas(cluster: Cluster, found: Finding, constraints: Constraints) -> Iterator[Proposal]:
+    """Yield the ways to lower what is promised of a resource to what the nodes can ever supply."""
+    resource = str(found.data["resource"])
+    names = found.data["flavors"]
+    pools = {key for key, _ in promises_of(cluster).cells if isinstance(names, list) and pool_name(key) in names}
+    scheduler = next((cluster.quota_pools[p].scheduler for p in pools if p in cluster.quota_pools), SchedulerName.KUEUE)
+    reach, capacity = _where_met(cluster, resource, scheduler)
+    joined = _joined(pools & set(reach), reach)
+    room = GroupCapacity({p: reach[p] for p in joined}, capacity)
+    cells = _cells(cluster, resource, joined)
+    if _is_met(cells, room):  # by nodes that do not count for these pools
+        room = GroupCapacity({key: {"": None} for key in pools}, {"": _number(found.data["supply"])})
+        cells = _cells(cluster, resource, pools)
+    if constraints.mode is not Mode.MINIMAL:
+        yield from _in_proportion(cluster, resource, cells, room, constraints)
+    else:
+        yield from _fewest(cluster, cells, room, constraints)
+
+
+@answered_once
+def _where_met(cluster: Cluster, resource: str, scheduler: SchedulerName) -> tuple[Reaching, dict[str, int | None]]:
+    """What each pool reaches of each group of nodes, and what each group holds."""
+    _, reach, capacity = promises_of(cluster).demand_and_supply(resource, scheduler)
+    return reach, capacity
+
+
+@view
+def written_cells(cluster: Cluster) -> dict[tuple[int, Route], Cell]:
+    """Return the cells by the document and the route of their amount."""
+    cells = (c for held in promises_of(cluster).cells.values() for c in held)
+    return {(id(c.place.origin), c.place.route): c for c in cells}
+
+
+def _joined(pools: set[str], reach: Reaching) -> set[str]:
+    """Some pools with all that share nodes with them, directly or through others."""
+    groups = {g for p in pools for g in reach[p]}
+    more = {p for p, mine in reach.items() if groups & set(mine)}
+    return pools if more <= pools else _joined(more, reach)
+
+
+def _cells(cluster: Cluster, resource: str, pools: set[str]) -> list[Cell]:
+    return [
+        c for (p, name), held in promises_of(cluster).cells.items() if name == resource and p in pools for c in held
+    ]
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _by_pool(cells: Sequence[Cell]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for cell in cells:
+        found[cell.pool] = found.get(cell.pool, 0) + cell.promised
+    return found
+
+
+def _is_met(cells: Sequence[Cell], room: GroupCapacity) -> bool:
+    wanted = _by_pool(cells)
+    return room.met(wanted) == sum(wanted.values())
+
+
+def _in_proportion(
+    cluster: Cluster, resource: str, cells: Sequence[Cell], room: GroupCapacity, constraints: Constraints
+) -> Iterator[Proposal]:
+    values = _divided(cluster, cells, room.met(_by_pool(cells)), constraints)
+    if values:
+        yield Proposal(Way.LOWER_QUOTA, values, f"lower all quotas of {resource} in proportion")
+
+
+def _fewest(
+    cluster: Cluster, cells: Sequence[Cell], room: GroupCapacity, constraints: Constraints
+) -> Iterator[Proposal]:
+    """First what looks best, with what speaks against it; then what leaves each workload and constraint its due."""
+    written = [c for c in cells if c.origin is AmountOrigin.DECLARED and c.promised]
+    free = [_adjustable(cluster, c, 0) for c in written]
+    bound = [_adjustable(cluster, c, _floor(cluster, c, constraints)) for c in written]
+    fixed = [Adjustable(c, None) for c in cells if c not in written]
+    is_free = all(b.floor == 0 for b in bound)
+    obvious = list(islice(lowerings([*free, *fixed], room), MOST_QUOTAS if is_free else MOST_OBVIOUS))
+    yield from _proposed(cluster, obvious, constraints)
+    if not is_free:
+        known = [o.amounts for o in obvious]
+        bounded = islice(lowerings([*bound, *fixed], room), MOST_QUOTAS)
+        yield from _proposed(cluster, [b for b in bounded if b.amounts not in known], constraints)
+
+
+def _adjustable(cluster: Cluster, cell: Cell, floor: int | None) -> Adjustable:
+    return Adjustable(cell, floor, cluster.policy.is_reserved(cell.holder))
+
+
+def _floor(cluster: Cluster, cell: Cell, constraints: Constraints) -> int | None:
+    asked = constraints.floor(cell)
+    return None if asked is None else max(asked, least_for_workloads(cluster, cell))
+
+
+def _proposed(cluster: Cluster, found: Sequence[Lowering], constraints: Constraints) -> Iterator[Proposal]:
+    """Each exactly and in whole nodes: first in whole nodes where a quota that filled its nodes no longer would."""
+    for each in found:
+        units = [_unit(cluster, c) for c, _ in each.amounts]
+        whole = tuple((c, n - n % unit) for (c, n), unit in zip(each.amounts, units, strict=True))
+        strands = any(n % u and not c.promised % u for (c, n), u in zip(each.amounts, units, strict=True))
+        for amounts in dict.fromkeys((whole, each.amounts) if strands else (each.amounts, whole)):
+            objection = _objection(cluster, amounts, constraints)
+            if objection and amounts is not each.amounts:
+                continue
+            yield Proposal(
+                way=Way.LOWER_QUOTA,
+                values=tuple((c.place, written(cluster, c, n)) for c, n in amounts),
+                words="lower " + " and ".join(_cut(c, n) for c, n in amounts),
+                proved=each.proved,
+                objection=objection,
+            )
+
+
+def _objection(cluster: Cluster, amounts: Amounts, constraints: Constraints) -> str:
+    kept = (constraints.objection(c, written(cluster, c, n)) for c, n in amounts)
+    return next((text for text in kept if text), "") or workload_objection(cluster, amounts)
+
+
+def _cut(cell: Cell, amount: int) -> str:
+    was, now = show_amounts(cell.resource, cell.promised, amount)
+    return f"the quota of {cell.holder} from {was} to {named(cell.resource, now)}"
+
+
+def _unit(cluster: Cluster, cell: Cell) -> int:
+    """The devices that a node of the cell's pool leaves for pods; memory and cores come in any amount."""
+    if not is_compute(cell.resource):
+        return 1
+    return max(1, min((m.group.lowest(cell.resource) for m in supply_of(cluster).matches(cell.pool)), default=1))
+
+
+def written(cluster: Cluster, cell: Cell, amount: int) -> str:
+    """Return an amount as its scheduler's manifests write it: a quantity, or a plain number in KAI's units. Rounds down."""
+    pool = cluster.quota_pools.get(cell.pool)
+    if pool is not None and pool.scheduler is SchedulerName.KAI:
+        return str(amount // MEGABYTE if cell.resource == "memory" else amount)
+    return written_amount(cell.resource, amount)
+
+
+def fill_quotas(cluster: Cluster, constraints: Constraints) -> Iterator[Proposal]:
+    """Yield the quotas that use what the nodes of each pool have, but for the headroom."""
+    for (pool, resource), cells in promises_of(cluster).cells.items():
+        supply = supply_of(cluster)
+        if not is_compute(resource) or not supply.matches(pool) or not supply.is_known(pool, resource):
+            continue
+        total = max(0, supply.static(pool, resource) - _kept_free(cluster, pool, resource, constraints.headroom))
+        values = _divided(cluster, cells, total, constraints)
+        if values:
+            words = f"divide {name_amount(resource, total)} of {cluster.quota_pools[pool].title}"
+            yield Proposal(Way.LOWER_QUOTA, values, words)
+
+
+def _kept_free(cluster: Cluster, pool: str, resource: str, headroom: Headroom) -> int:
+    each = max((m.group.lowest(resource) for m in supply_of(cluster).matches(pool)), default=0)
+    whole = supply_of(cluster).static(pool, resource)
+    return headroom.devices + headroom.nodes * each - (-whole * headroom.percent // 100)
+
+
+def _divided(cluster: Cluster, cells: Sequence[Cell], total: int, constraints: Constraints) -> Values:
+    """The cells that change where a total is divided by the shares of the settings, else as it is divided now."""
+    floors = [c.promised if (f := constraints.floor(c)) is None else f for c in cells]
+    shares = cluster.policy.shares
+    weights = [0 if constraints.keeps(c) else shares.get(c.holder, 0) if shares else c.promised for c in cells]
+    amounts = divided(
+        total,
+        weights,
+        [f if w or constraints.keeps(c) else c.promised for c, w, f in zip(cells, weights, floors, strict=True)],
+    )
+    changed = [(c, n) for c, n in zip(cells, amounts, strict=True) if n != c.promised]
+    return tuple((c.place, written(cluster, c, n)) for c, n in changed if c.origin is AmountOrigin.DECLARED)

@@ -1,0 +1,86 @@
+"""Suggestions: edits that were applied and judged, for whoever shows or writes them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from qcheck.cluster.place import Place
+    from qcheck.findings.finding import Finding
+
+
+class Kind(StrEnum):
+    """What an alternative changes."""
+
+    QUOTA = "quota"
+    NODES = "nodes"
+    DAEMON_SET = "daemonset"
+    SHAPE = "shape"
+    LABEL = "label"
+    NAME = "name"
+
+
+class ValueEdit(Value):
+    """A value as it is written in a file, quotes included, and what to write instead. `text` is that without quotes."""
+
+    place: Place
+    old: str
+    new: str
+    text: str
+
+    @property
+    def file(self) -> str:
+        return self.place.origin.path
+
+    @property
+    def line(self) -> int:
+        return self.place.span[0]
+
+
+class Step(Value):
+    """One change of an alternative in words, and its edits. `resolves`: the findings that it resolves without the others."""
+
+    words: str
+    edits: tuple[ValueEdit, ...]
+    resolves: tuple[str, ...] = ()
+
+
+class Alternative(Value):
+    """Edits that were applied and judged: fingerprints of what they resolve and leave, the rules
+    whose warnings they bring, and the sum that shows it.
+
+    `patch` is the same as a unified diff. `proved`: no smaller edit of this kind would do.
+    """
+
+    kind: Kind
+    steps: tuple[Step, ...]
+    edits: tuple[ValueEdit, ...]
+    resolves: tuple[str, ...]
+    leaves: tuple[str, ...]
+    brings: tuple[str, ...]
+    proof: str
+    proved: bool
+    patch: str
+
+    @property
+    def words(self) -> str:
+        """The changes in one line."""
+        return "; ".join(step.words for step in self.steps)
+
+
+class Rejected(Value):
+    """An edit that suggests itself and was tried in vain, and why."""
+
+    words: str
+    why: str
+
+
+class Suggestions(Value):
+    """What can be done about `asked`, the findings in question, the best first. `stopped` says why the search ended early."""
+
+    asked: tuple[Finding, ...]
+    alternatives: tuple[Alternative, ...]
+    rejected: tuple[Rejected, ...] = ()
+    stopped: str = ""

@@ -1,0 +1,35 @@
+"""The sums after an edit: what the pools in question promise of a resource, and what their nodes can supply."""
+
+from __future__ import annotations
+
+from qcheck.checks.capacity.arithmetic import cell_scale, promised, supplied
+from qcheck.cluster.quota_pool import pool_name
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.schedulers.table import promises_of
+from qcheck.supply.supply import supply_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.findings.finding import Datum, Finding
+
+
+def shown_sums(clusters: Iterable[Cluster], overdrafts: Iterable[Finding]) -> str:
+    """Return what is promised and supplied now for findings of quota that exceeds capacity."""
+    by_name = {c.name: c for c in clusters}
+    sums = (_sum(by_name[f.cluster], str(f.data["resource"]), f.data["flavors"]) for f in overdrafts)
+    return "; ".join(s for s in sums if s) or "the rules report nothing more"
+
+
+def _sum(cluster: Cluster, resource: str, pools: Datum) -> str:
+    names = pools if isinstance(pools, list) else ()
+    held = [(key, c) for (key, name), cells in promises_of(cluster).cells.items() if name == resource for c in cells]
+    cells = [c for key, c in held if pool_name(key) in names]
+    keys = {key for key, _ in held if pool_name(key) in names}
+    groups = {m.group.name: m.group for key in keys for m in supply_of(cluster).matches(key)}
+    if not cells or not groups:
+        return ""
+    supplying = [g for g in groups.values() if g.advertises(resource) or g.is_only_limited(resource)]
+    scale = cell_scale(resource, cells, supplying)
+    return f"promised {promised(scale, cells)}; the nodes can supply {supplied(scale, supplying, at_best=True)}"

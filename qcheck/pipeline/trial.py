@@ -1,0 +1,125 @@
+"""Trials: what was read with other values in it, judged as if the files said so.
+
+A rendered value is edited where a person writes it, in a base or patch that is known, and in everything else that is rendered
+from there.
+"""
+
+from __future__ import annotations
+
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.documents.document import Document
+from qcheck.documents.embedded import EmbeddedDocument
+from qcheck.documents.traced import Traced
+from qcheck.findings.suggestions import ValueEdit
+from qcheck.pipeline.check import checked
+from qcheck.pipeline.gather import modelled
+from qcheck.pipeline.what_if import Impossible, Replacement, edit_of, with_values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.place import Place, Route
+    from qcheck.findings.result import Result
+    from qcheck.pipeline.gather import ReadInputs
+    from qcheck.pipeline.read import Watch
+    from qcheck.settings import Settings
+
+    Spot = tuple[str, int, Route]
+    """Path, number of the document in its file, route."""
+
+FEWEST_TRIALS = 12
+OBJECTS_JUDGED = 16_000
+"""Objects that are judged again at most, over all trials: what bounds the time."""
+
+
+class State(Value):
+    """What was read with some values replaced, and what the rules find in it."""
+
+    values: tuple[Replacement, ...]
+    clusters: tuple[Cluster, ...]
+    result: Result
+
+
+class Trials:
+    """Applies values to what was read. No trial is made twice."""
+
+    def __init__(self, read: ReadInputs, settings: Settings, watch: Watch) -> None:
+        self._read = read
+        self._settings = settings
+        self._watch = watch
+        self._known: dict[frozenset[tuple[Spot, str]], State] = {}
+        self._documents = {(d.path, d.index): d for d in _documents(read)}
+        self._traced = [d for d in self._documents.values() if isinstance(d, Traced)]
+        self.start = self._judged((), read)
+        self.most = max(FEWEST_TRIALS, OBJECTS_JUDGED // max(1, self.start.result.inputs.objects))
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no more trials are to be made."""
+        return len(self._known) > self.most
+
+    def after(self, state: State, values: Iterable[tuple[Place, str]]) -> State:
+        """Return what a state becomes with further values. Raises `Impossible` where one cannot be written."""
+        by_spot = {_spot(v.place): v for v in state.values}
+        for place, text in values:
+            first = self._first(place)
+            self.edit(Replacement(first, text))
+            by_spot.update((_spot(p), Replacement(p, text)) for p in self._copies(first))
+        key = frozenset((spot, v.text) for spot, v in by_spot.items())
+        if key not in self._known:
+            made = tuple(by_spot.values())
+            self._known[key] = self._judged(made, with_values(self._read, made, self._settings.limits))
+        return self._known[key]
+
+    def edits(self, state: State) -> tuple[ValueEdit, ...]:
+        """Return the edits of the files that people write, in order."""
+        found = {(e.file, e.place.span): e for e in map(self.edit, state.values)}
+        return tuple(found[key] for key in sorted(found))
+
+    def edit(self, value: Replacement) -> ValueEdit:
+        """Return the edit of the file that a person writes. Raises `Impossible` where that is not known."""
+        written = self._first(value.place).written()
+        origin = written.origin
+        if not isinstance(origin, Document) or isinstance(origin, EmbeddedDocument) or origin.source is not None:
+            raise Impossible(f"{value.place.line}: the value was rendered, and its source is not known")
+        start, end, new = edit_of(Replacement(written, value.text))
+        return ValueEdit(written, origin.text.text[start:end], new, value.text)
+
+    def _judged(self, values: tuple[Replacement, ...], read: ReadInputs) -> State:
+        self._watch("try", len(self._known), 0)
+        gathered = modelled(read, self._settings)
+        return State(values, gathered.clusters, checked(gathered, self._settings))
+
+    def _first(self, place: Place) -> Place:
+        """The place as it was read, whatever was replaced since: documents keep their path and number."""
+        path, index, route = _spot(place)
+        document = self._documents.get((path, index))
+        return place if document is None else type(place)(document, route, place.caption, place.on_key)
+
+    def _copies(self, place: Place) -> Iterator[Place]:
+        """The place, the one where a person writes it, and those that are rendered from there."""
+        yield place
+        written = place.written()
+        spot = _spot(written)
+        if spot[:2] in self._documents and not isinstance(written.origin, Traced):
+            yield self._first(written)
+        for document in self._traced:
+            for route in {place.route, document.rendered_route(spot[:2], spot[2])}:
+                if document.has(route) and _spot(type(place)(document, route).written()) == spot:
+                    yield type(place)(document, route)
+
+
+def _spot(place: Place) -> Spot:
+    origin = place.origin
+    if not isinstance(origin, Document):
+        raise Impossible(f"{place.line}: the value is written in no document")
+    return origin.path, origin.index, place.route
+
+
+def _documents(read: ReadInputs) -> Iterator[Document]:
+    for file in read.loaded:
+        yield from file.documents
+    for made in read.renders:
+        for file in made.loaded if made else ():
+            yield from file.documents
