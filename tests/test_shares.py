@@ -137,3 +137,13 @@ def test_what_is_taken_back_from_nobody_has_no_from(tmp_path: Path, capsys: pyte
     (tmp_path / "q.yaml").write_text(queue + "    gpu: {quota: 1, limit: -1, overQuotaWeight: 1}\n")
     assert entrypoint.run(["shares", str(tmp_path)]) == 0
     assert not [line for line in capsys.readouterr().out.splitlines() if line.endswith(" from")]
+
+
+def test_a_note_is_said_once_for_all_resources(capsys: pytest.CaptureFixture[str]) -> None:
+    fleet = Path(__file__).parent.parent / "fixtures" / "clusters" / "research-fleet"
+    assert entrypoint.run(["shares", str(fleet)]) == 0
+    text = capsys.readouterr().out
+    assert text.count("no share is defined") == 1
+    assert text.count("nominalQuota 0") == 1
+    assert "queues/shared.yaml:14" in text
+    assert "queues/shared.yaml:16" in text

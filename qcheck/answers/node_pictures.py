@@ -52,11 +52,22 @@ class GroupPicture(Value):
 
 
 class DevicePictures(Value):
-    """The pictures of all groups that have a resource, and by flavor how much quota has no node."""
+    """The pictures of all groups that have a resource.
+
+    Of the quota that is `promised`, `added` needs nodes that could be added, `unknown` is of pools whose nodes are not
+    known, and `beyond` has no node, by pool.
+    """
 
     resource: str
     groups: tuple[GroupPicture, ...]
+    promised: int
+    unknown: int
     beyond: dict[str, int]
+
+    @property
+    def added(self) -> int:
+        rows = (n for group in self.groups for n in group.nodes if n.is_extra)
+        return sum(s.amount * row.count for row in rows for s in row.slices if s.kind == QUEUE)
 
 
 def pictured_resources(cluster: Cluster) -> list[str]:
@@ -74,7 +85,18 @@ def device_pictures(cluster: Cluster, resource: str) -> DevicePictures:
         for g in supply_of(cluster).groups
         if g.advertises(resource)
     ]
-    return DevicePictures(resource, tuple(pictures), beyond)
+    promised = {
+        key: sum(c.promised for c in cells)
+        for (key, name), cells in promises_of(cluster).cells.items()
+        if name == resource
+    }
+    return DevicePictures(
+        resource=resource,
+        groups=tuple(pictures),
+        promised=sum(promised.values()),
+        unknown=sum(n for key, n in promised.items() if not supply_of(cluster).is_known(key, resource)),
+        beyond=beyond,
+    )
 
 
 def _shares(

@@ -36,6 +36,8 @@ def check(options: CheckOptions) -> int:
         _fix(options, settings, watch)
     result = _judged(_result(options, settings, watch), options)
     watch("report", 0, 0)
+    if any(output.format == "html" for output in outputs):
+        result = _with_checkout(result, options)
     for output in outputs:
         write(output, _rendered(result, output, options))
     watch.close()
@@ -44,6 +46,14 @@ def check(options: CheckOptions) -> int:
     elif result.inputs.unjudged and Output("text") not in outputs:
         complain("could not judge everything:\n" + "\n".join(result.inputs.unjudged))
     return 0 if options.exit_zero and result.exit_code == 1 else result.exit_code
+
+
+def _with_checkout(result: Result, options: CheckOptions) -> Result:
+    """The result with the repository and the commit, which the page names."""
+    from qcheck.pipeline.checkout import checkout  # starts git
+
+    path = next((p for p in options.paths if p != "-"), ".")
+    return replace(result, checkout=checkout(path))
 
 
 def _result(options: CheckOptions, settings: Settings, watch: ProgressReporter) -> Result:

@@ -47,6 +47,18 @@ class Inputs(Value):
     paths: tuple[str, ...] = ()
 
 
+class Checkout(Value):
+    """The repository that was checked and its commit; `url` is a page about the commit, or empty.
+
+    `is_changed`: tracked files differ from the commit.
+    """
+
+    repository: str
+    commit: str
+    url: str
+    is_changed: bool
+
+
 class View(Value):
     """What people asked to see: consequences beside their causes (`everything`), and the counts by rule."""
 
@@ -77,6 +89,7 @@ class Result(Value):
     fleet: tuple[ClusterSummary, ...] = ()
     elsewhere: dict[str, int] = {}
     suggestions: Suggestions | None = None
+    checkout: Checkout | None = None
 
     @property
     def counted(self) -> tuple[Finding, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.html import document
-from qcheck.reports.html.markup import tag
+from qcheck.reports.html.markup import table, tag
 from qcheck.reports.json_text import dump
 from qcheck.reports.markdown import escape
 from qcheck.reports.wording import plain
@@ -15,7 +15,6 @@ from qcheck.settings.profiles import PROFILES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from qcheck.reports.html.markup import Html
     from qcheck.reports.json_text import Json
 
 CLAIMS = ("owner", "quota", "borrowed by", "reclaimed", "within", "because")
@@ -153,21 +152,17 @@ def _markdown_table(headers: Sequence[str], rows: Iterable[tuple[str, ...]]) -> 
 
 
 def render_html(matrices: Sequence[Matrix]) -> str:
-    body = [tag("h1", "Who can take quota back")]
+    body = [tag("header", tag("h1", "qcheck explain preemption"), cls="top")]
+    level = "h3" if len(matrices) > 1 else "h2"
     for matrix in matrices:
         if len(matrices) > 1:
-            body.append(tag("h2", f"cluster {matrix.cluster}"))
-        body.append(tag("h3", "Lent quota and how it is reclaimed"))
+            body.append(tag("h2", f"Cluster {matrix.cluster}"))
+        body.append(tag(level, "Lent quota and how it is reclaimed"))
         claims = [claim_cells(c) for c in matrix.claims]
-        body.append(_html_table(CLAIMS, claims) if claims else tag("p", NOTHING_LENT))
-        body.append(tag("h3", "Effect of the policies"))
-        body.append(_html_table(STANCES, [stance_cells(s) for s in matrix.stances]))
+        body.append(table(CLAIMS, claims) if claims else tag("p", NOTHING_LENT))
+        body.append(tag(level, "Effect of the policies"))
+        body.append(table(STANCES, [stance_cells(s) for s in matrix.stances]))
         if matrix.profile:
-            body.append(tag("h3", _profile(matrix)))
-            body.append(_html_table(PARTS, profile_rows(matrix)[1:]))
+            body.append(tag(level, _profile(matrix)))
+            body.append(table(PARTS, profile_rows(matrix)[1:]))
     return document("qcheck: preemption", tag("main", body))
-
-
-def _html_table(headers: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Html:
-    head = tag("tr", [tag("th", h) for h in headers])
-    return tag("table", tag("thead", head), tag("tbody", [tag("tr", [tag("td", c) for c in row]) for row in rows]))

@@ -9,6 +9,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.json import place_data
 from qcheck.reports.json_text import dump
 from qcheck.reports.markdown import escape
+from qcheck.reports.share_notes import remarks, trees
 from qcheck.reports.wording import plain
 
 if TYPE_CHECKING:
@@ -70,14 +71,16 @@ def number(value: Amount) -> Json:
 
 
 def render_text(divided: Divided) -> str:
-    """A table per tree, pool and resource."""
+    """A table per pool and resource; below those of a tree, its notes."""
     many = len(divided) > 1
     lines: list[str] = []
     for name, pools in divided:
         lines += [f"cluster {name}"] if many else []
         lines += [] if pools else ["no queues with quota were found"]
-        for pool in pools:
-            lines += [*_text(pool), ""]
+        for tree in trees(pools):
+            lines += [line for pool in tree for line in (*_text(pool), "")]
+            lines += [f"  {line}" for line in remarks(tree)]
+            lines += [""] if lines[-1] else []
     return "\n".join(map(plain, lines)).rstrip() + "\n"
 
 
@@ -98,7 +101,6 @@ def _text(pool: PoolShares) -> Iterator[str]:
                 c.rjust(w) if 0 < i < 5 else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))
             ).rstrip()
         )
-    yield from (f"  {line}" for line in remarks(pool))
 
 
 def pool_scale(pool: PoolShares) -> Scale:
@@ -139,23 +141,18 @@ def _taken_back(share: QueueShare, scale: Scale) -> str:
     return scale(back.amount) + (f" from {named}{more}" if named else "")
 
 
-def remarks(pool: PoolShares) -> list[str]:
-    """The notes of a pool, each once with the queues that it is about."""
-    about: dict[str, list[str]] = {}
-    for queue in pool.queues:
-        for note in queue.notes:
-            where = f" ({note.place.line})" if note.place else ""
-            about.setdefault(f"{note.message}{where}", []).append(queue.queue)
-    return [f"{', '.join(queues)}: {message}" for message, queues in about.items()]
-
-
 def render_markdown(divided: Divided) -> str:
     """For a step summary or a comment on the pull request."""
     lines = ["# qcheck: who gets what", ""]
     for name, pools in divided:
         lines += [f"## Cluster {escape(name)}", ""] if len(divided) > 1 else []
-        for pool in pools:
-            lines += [f"**{escape(heading(pool))}**", "", f"| {' | '.join(HEADERS)} |", "|---|---:|---:|---:|---:|---|"]
-            lines += [f"| {' | '.join(escape(c) for c in cells(q, pool_scale(pool)))} |" for q in pool.queues]
-            lines += ["", *(f"- {escape(line)}" for line in remarks(pool)), ""]
+        for tree in trees(pools):
+            lines += [line for pool in tree for line in _markdown(pool)]
+            lines += [*(f"- {escape(line)}" for line in remarks(tree)), ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _markdown(pool: PoolShares) -> Iterator[str]:
+    yield from (f"**{escape(heading(pool))}**", "", f"| {' | '.join(HEADERS)} |", "|---|---:|---:|---:|---:|---|")
+    yield from (f"| {' | '.join(escape(c) for c in cells(q, pool_scale(pool)))} |" for q in pool.queues)
+    yield ""

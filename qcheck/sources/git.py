@@ -52,6 +52,19 @@ def commit(revision: str, root: str) -> str:
         raise GitError(f"git has no commit {revision!r}", hint) from None
 
 
+def origin_of(root: str) -> str:
+    """The address that `origin` stands for; empty without one."""
+    try:
+        return _git(root, "config", "--get", "remote.origin.url").decode("utf-8", "replace").strip()
+    except GitError:
+        return ""
+
+
+def differs(root: str) -> bool:
+    """Whether tracked files differ from the commit that is checked out. Raises `GitError`."""
+    return bool(_git(root, "status", "--porcelain", "--untracked-files=no").strip())
+
+
 def merge_base(one: str, other: str, root: str) -> str:
     """The commit from which two others went apart. Raises `GitError` where there is none."""
     try:

@@ -10,11 +10,11 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports import cost
 from qcheck.reports.fleet import HEADERS, fleet_rows
 from qcheck.reports.html.bars import headroom
-from qcheck.reports.html.findings import card
+from qcheck.reports.html.findings import card, contents
 from qcheck.reports.html.links import Links
-from qcheck.reports.html.markup import Html, join, tag
+from qcheck.reports.html.markup import Html, join, table, tag
 from qcheck.reports.html.nodes import node_view
-from qcheck.reports.html.page_context import PageContext
+from qcheck.reports.html.page_context import PageContext, SharedContext
 from qcheck.reports.html.quota import quota_view
 from qcheck.reports.wording import (
     by_rule,
@@ -25,32 +25,34 @@ from qcheck.reports.wording import (
     plural,
     presented,
     shows_statistics,
-    title,
 )
-from qcheck.schedulers.table import promises_of, title_of, trees_of
+from qcheck.schedulers.table import title_of, trees_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.findings.causes import Group
-    from qcheck.findings.finding import Finding
     from qcheck.findings.result import Result
     from qcheck.quota.tree import QuotaTree
 
 MOST_CARDS = 500
+SHORT = 12
+"""Digits of a commit that are shown."""
 
 
 def render(result: Result) -> str:
     many = has_many_clusters(result)
     groups = presented(result)
-    links = Links([f for g in groups for f in (g.head, *g.followers)][:MOST_CARDS])
+    shown = [f for g in groups for f in (g.head, *g.followers)][:MOST_CARDS]
+    page = SharedContext(result.clusters, Links(shown))
     body = tag(
         "main",
-        tag("header", tag("h1", "qcheck"), tag("p", _verdict(result), cls="verdict"), cls="top"),
+        tag("header", tag("h1", "qcheck", _checkout(result)), tag("p", _verdict(result), cls="verdict"), cls="top"),
         [tag("p", f"Could not judge: {why}", cls="bad") for why in result.inputs.unjudged],
         _fleet(result),
-        [_cluster(c, many, links) for c in result.clusters],
+        contents(shown, many),
+        [_cluster(c, many, page) for c in result.clusters],
         _findings(groups, many),
         _statistics(result) if shows_statistics(result) else None,
         _quiet(result),
@@ -89,20 +91,28 @@ def _verdict(result: Result) -> list[Html | str]:
 def _fleet(result: Result) -> Html | None:
     """The clusters at a glance, where there are several."""
     rows = fleet_rows(result)
-    if not rows:
+    return table(HEADERS, rows) if rows else None
+
+
+def _checkout(result: Result) -> Html | None:
+    """The repository and the commit that were checked."""
+    found = result.checkout
+    if found is None:
         return None
-    head = tag("tr", [tag("th", h) for h in HEADERS])
-    return tag("table", head, [tag("tr", [tag("td", cell) for cell in row]) for row in rows])
+    commit = found.commit[:SHORT]
+    shown = tag("a", commit, href=found.url) if found.url else commit
+    changed = " with uncommitted changes" if found.is_changed else ""
+    return tag("span", f"{found.repository} at ", shown, changed, cls="checkout")
 
 
-def _cluster(cluster: Cluster, many: bool, links: Links) -> Html | None:
+def _cluster(cluster: Cluster, many: bool, page: SharedContext) -> Html | None:
     lines = capacity_lines(cluster)
     if not lines and not any(t.nodes for t in trees_of(cluster)):
         return None
-    look = PageContext(cluster, links)
+    look = PageContext(cluster, page)
     return tag(
         "section",
-        tag("h2", f"Cluster {cluster.name}") if many else None,
+        tag("h2", f"Cluster {cluster.name}" if many else "Quota and nodes"),
         [_sum(cluster, resource) for resource in pictured_resources(cluster)],
         tag("h3", "Promised and held"),
         list(headroom(cluster, lines, look)),
@@ -127,9 +137,8 @@ def _cost(cluster: Cluster) -> Iterator[Html]:
     found = cost_of(cluster)
     if found is None:
         return
-    rows = [tag("tr", [tag("td", cell) for cell in row]) for row in cost.cost_rows(found)]
     yield tag("h3", cost.TITLE)
-    yield tag("table", tag("tr", [tag("th", h) for h in cost.HEADERS]), rows)
+    yield table(cost.HEADERS, cost.cost_rows(found))
     yield from (tag("p", note, cls="quiet") for note in (cost.NOTE, cost.unpriced(found)) if note)
 
 
@@ -138,15 +147,17 @@ def _tree(tree: QuotaTree, look: PageContext) -> Html:
 
 
 def _sum(cluster: Cluster, resource: str) -> Html | None:
-    """The whole story in three numbers."""
-    promised = sum(q.promised for (_, r), quotas in promises_of(cluster).cells.items() if r == resource for q in quotas)
-    beyond = sum(device_pictures(cluster, resource).beyond.values())
-    if not promised:
+    """What is promised in all, and how much of it nodes can back."""
+    held = device_pictures(cluster, resource)
+    if not held.promised:
         return None
+    beyond = sum(held.beyond.values())
     numbers = [
-        (promised, "promised by quota", ""),
-        (promised - beyond, "have a node", ""),
-        (beyond, "have none", "bad" if beyond else "good"),
+        (held.promised, "promised by quota", ""),
+        (held.promised - held.added - beyond - held.unknown, "have nodes now", ""),
+        *([(held.added, "need nodes that could be added", "warn")] if held.added else ()),
+        *([(held.unknown, "on nodes that are not known", "")] if held.unknown else ()),
+        (beyond, "have no nodes", "bad" if beyond else "good"),
     ]
     return tag(
         "div",
@@ -171,14 +182,12 @@ def _findings(groups: Sequence[Group], many: bool) -> Iterator[Html]:
     """Cards, numbered through; those that follow from another are folded into it."""
     if not groups:
         return
-    yield tag("h2", "Findings")
+    yield tag("h2", "Findings in detail")
     numbered, number = [], 1
     for group in groups:
         numbered.append((number, group))
         number += 1 + len(group.followers)
     shown = [(n, g) for n, g in numbered if n <= MOST_CARDS]
-    if len(shown) > 3:
-        yield tag("ol", [_link(g.head, n) for n, g in shown], cls="contents")
     yield join([_group(g, n, many) for n, g in shown])
     left = number - 1 - sum(min(1 + len(g.followers), MOST_CARDS - n + 1) for n, g in shown)
     if left:
@@ -193,12 +202,7 @@ def _group(group: Group, number: int, many: bool) -> Html:
 
 def _statistics(result: Result) -> Html:
     rows = [(f"{count:,}", f.severity, name) for count, name, f in by_rule(result.counted)]
-    table = tag("table", [tag("tr", [tag("td", cell) for cell in row]) for row in rows], cls="counts")
-    return tag("section", tag("h2", "By rule"), table)
-
-
-def _link(found: Finding, number: int) -> Html:
-    return tag("li", tag("a", title(found), href=f"#f{number}"), f" {found.primary.line}")
+    return tag("section", tag("h2", "By rule"), table(("count", "severity", "rule"), rows))
 
 
 def _quiet(result: Result) -> Iterator[Html]:

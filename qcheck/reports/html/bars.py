@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.resources import is_compute
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.reports.capacity import at_best, held, holders, line_scale, pool_words, signed
 from qcheck.reports.html.markup import Html, share, tag
 
@@ -14,10 +14,15 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.place import Place
     from qcheck.cluster.units import Scale
+    from qcheck.quota.tree import Cell
     from qcheck.reports.html.page_context import PageContext
 
     Part = tuple[str, int, str]
     """Style class, amount, what it is."""
+
+
+_AMOUNTS = ("nominalQuota", "quota")
+"""Fields beside which the limits of a quota are written."""
 
 
 def headroom(cluster: Cluster, lines: Sequence[CapacityLine], look: PageContext) -> Iterator[Html]:
@@ -34,7 +39,8 @@ def _row(cluster: Cluster, line: CapacityLine, look: PageContext) -> Html:
     unit = line_scale(line)
     promised = _promised(line, look, unit)
     nodes = _nodes(line, unit)
-    scale = max(1, line.nominal, sum(amount for _, amount, _ in nodes))
+    grown = [*nodes, *_grown(line, unit)]
+    scale = look.scale(line)
     return tag(
         "div",
         tag(
@@ -42,21 +48,28 @@ def _row(cluster: Cluster, line: CapacityLine, look: PageContext) -> Html:
             tag("b", line.label),
             " ",
             tag("span", line.resource, cls="quiet"),
-            look.links(*(q.place for q in line.quotas), *_label_places(cluster, line.pool)),
+            look.links(*(quota_entry(q) for q in line.quotas), *_flavor(cluster, line.pool)),
             _chip(line, unit),
             cls="bar-name",
         ),
         _bar("promised", promised, scale, unit(line.nominal)),
-        _bar("nodes", nodes, scale, _held(line, unit)),
+        _bar("nodes now", nodes, scale, held(line, unit)),
+        _bar("scaled up", grown, scale, at_best(line, unit)) if at_best(line, unit) and line.is_known else None,
         tag("div", "; ".join(pool_words(line)) or "no nodes selected", cls="where"),
         cls="bar-row",
     )
 
 
-def _label_places(cluster: Cluster, flavor: str) -> list[Place]:
+def quota_entry(cell: Cell) -> Place:
+    """The entry that a quota is a field of, with its limits."""
+    route = cell.place.route
+    return replace(cell.place, route=route[:-1] if route and route[-1] in _AMOUNTS else route)
+
+
+def _flavor(cluster: Cluster, key: str) -> list[Place]:
     """Where the flavor says which nodes it means."""
-    found = cluster.quota_pools.get(flavor)
-    return [found.labels_place.at(key) for key in found.node_labels] if found else []
+    found = cluster.quota_pools.get(key)
+    return [found.labels_place] if found else []
 
 
 def _chip(line: CapacityLine, unit: Scale) -> Html:
@@ -70,37 +83,34 @@ def _chip(line: CapacityLine, unit: Scale) -> Html:
     return tag("span", f"{text} {word}", cls="chip warn" if fits else "chip bad")
 
 
-def _held(line: CapacityLine, unit: Scale) -> str:
-    most = at_best(line, unit)
-    return held(line, unit) + (f" … {most}" if most and line.is_known else "")
-
-
 def _promised(line: CapacityLine, look: PageContext, unit: Scale) -> list[Part]:
     return [(look.of(c.holder), c.promised, f"{c.holder} {unit(c.promised)}") for c in holders(line)]
 
 
 def _nodes(line: CapacityLine, unit: Scale) -> list[Part]:
-    """What is there, what scaling adds, and what DaemonSets and reserves take."""
+    """What is there, and what DaemonSets and reserves take."""
     static = line.static or 0
-    grown = max(0, line.ceiling - static) if line.ceiling is not None else 0
     parts = [
         ("held", static, f"{unit(static)} for queues"),
-        ("grown", grown, f"{unit(grown)} after scaling up"),
         ("daemon", line.daemon_sets, f"{unit(line.daemon_sets)} taken by DaemonSets"),
         ("kept", line.reserves, f"{unit(line.reserves)} reserved"),
     ]
     return [part for part in parts if part[1] > 0]
 
 
+def _grown(line: CapacityLine, unit: Scale) -> list[Part]:
+    """What could be added."""
+    more = max(0, line.ceiling - (line.static or 0)) if line.ceiling is not None else 0
+    return [("grown", more, f"{unit(more)} could be added")] if more else []
+
+
 def _bar(name: str, parts: Sequence[Part], scale: int, total: str) -> Html:
-    segments = [
-        tag("i", cls=cls, style=f"width:{share(amount, scale)}", title=title, aria_label=title)
-        for cls, amount, title in parts
-    ]
+    segments = [tag("i", cls=cls, style=f"width:{share(amount, scale)}", title=title) for cls, amount, title in parts]
+    words = ", ".join(title for _, _, title in parts) or "nothing"
     return tag(
         "div",
         tag("span", name, cls="bar-label"),
-        tag("span", segments, cls="bar"),
+        tag("span", segments, cls="bar", role="img", aria_label=f"{name}: {words}"),
         tag("span", total, cls="bar-total"),
         cls="bar-line",
     )

@@ -16,7 +16,27 @@ if TYPE_CHECKING:
 
 MOST_PLACES = 12
 MOST_COLUMNS = 400
-"""Longer lines are cut."""
+"""Longer lines are cut around what is marked."""
+
+
+def contents(shown: Sequence[Finding], many: bool) -> Iterator[Html]:
+    """All findings in a row, with links to their cards."""
+    if shown:
+        items = [_item(found, number, many) for number, found in enumerate(shown, 1)]
+        yield tag("section", tag("h2", "Findings"), tag("ol", items, cls="contents"))
+
+
+def _item(found: Finding, number: int, many: bool) -> Html:
+    assert found.rule is not None
+    return tag(
+        "li",
+        tag("span", found.severity, cls=f"badge {found.severity}"),
+        " ",
+        tag("a", f"{found.rule.id} {found.rule.name}", href=f"#f{number}"),
+        [tag("span", name, cls="chip") for name in found.clusters if many],
+        tag("div", found.message),
+        tag("div", found.primary.line, cls="where"),
+    )
 
 
 def card(found: Finding, number: int, many: bool, followers: Sequence[Html] = ()) -> Html:
@@ -87,13 +107,15 @@ def _lines(origin: Origin, marks: Sequence[Mark]) -> Iterator[Html]:
 
 
 def _marked(source: str, marks: Sequence[Mark]) -> Html:
-    """The line with its spans highlighted; spans that overlap an earlier one are left out."""
-    parts: list[Html | str] = []
-    at = 0
-    source = source[:MOST_COLUMNS]
+    """The line with its spans highlighted; spans that overlap an earlier one are left out. A long line is cut around them."""
+    first = min(mark.start for mark in marks)
+    begin = 0 if first < MOST_COLUMNS // 2 else first - MOST_COLUMNS // 4
+    end = begin + MOST_COLUMNS
+    parts: list[Html | str] = ["…"] if begin else []
+    at = begin
     for mark in marks:
-        if mark.start >= at:
+        if mark.start >= at and mark.start < end:
             parts += [source[at : mark.start]]
-            parts += [tag("mark", source[mark.start : mark.end], cls="primary" if mark.is_primary else None)]
-            at = mark.end
-    return join([*parts, source[at:]])
+            parts += [tag("mark", source[mark.start : min(mark.end, end)], cls="primary" if mark.is_primary else None)]
+            at = min(mark.end, end)
+    return join([*parts, source[at:end], "…" if len(source) > end else ""])

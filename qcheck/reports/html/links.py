@@ -1,4 +1,4 @@
-"""From a line of a file to the findings that speak of it."""
+"""From an object or a field of it to the findings about it."""
 
 from __future__ import annotations
 
@@ -8,29 +8,36 @@ from qcheck.reports.html.markup import Html, tag
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from qcheck.cluster.place import Place
+    from qcheck.cluster.place import Place, Route
     from qcheck.findings.finding import Finding
+
+    Document = tuple[str, int]
+    """Path and first line."""
 
 
 class Links:
-    """Findings by the file and line of each of their places; a finding is known by its number on the page."""
+    """Findings by the documents that their places are in; a finding is known by its number on the page."""
 
     def __init__(self, found: Sequence[Finding]) -> None:
         self._found = found
-        self._numbers: dict[tuple[str, int], list[int]] = {}
+        self._numbers: dict[Document, list[tuple[Route, int]]] = {}
         for number, finding in enumerate(found, 1):
             for place in (finding.primary, *finding.related):
-                self._numbers.setdefault((place.origin.path, place.span[0]), []).append(number)
+                self._numbers.setdefault(_document(place), []).append((place.route, number))
 
     def to(self, places: Iterable[Place], cluster: str) -> Html | None:
-        """Links to what is said of some places in a cluster."""
-        lines = {(p.origin.path, p.span[0]) for p in places}
-        numbers = sorted({n for line in lines for n in self._numbers.get(line, ()) if cluster in self._of(n).clusters})
+        """Links to what is said in a cluster of some places and of what is below them."""
+        about = {
+            number
+            for place in places
+            for route, number in self._numbers.get(_document(place), ())
+            if route[: len(place.route)] == place.route and cluster in self._of(number).clusters
+        }
         by_rule: dict[str, list[int]] = {}
-        for number in numbers:
+        for number in sorted(about):
             rule = self._of(number).rule
             by_rule.setdefault(rule.id if rule else "", []).append(number)
-        return tag("span", [self._link(rule, same) for rule, same in by_rule.items()], cls="links") if numbers else None
+        return tag("span", [self._link(rule, same) for rule, same in by_rule.items()], cls="links") if by_rule else None
 
     def _of(self, number: int) -> Finding:
         return self._found[number - 1]
@@ -40,3 +47,7 @@ class Links:
         found = self._of(same[0])
         name = f"{rule} ×{len(same)}" if len(same) > 1 else rule
         return tag("a", name, href=f"#f{same[0]}", cls=f"badge {found.severity}", title=found.message)
+
+
+def _document(place: Place) -> Document:
+    return place.origin.path, place.origin.span(())[0]

@@ -8,7 +8,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.wording import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import TypeAlias
 
     Child: TypeAlias = "Html | str | int | Iterable[Child] | None"
@@ -39,6 +39,13 @@ def join(children: Child) -> Html:
     if isinstance(children, (str, int)):
         return Html(_text(str(children)))
     return Html("".join(join(child) for child in children))
+
+
+def table(headers: Sequence[str], rows: Iterable[Sequence[Child]]) -> Html:
+    """A table that becomes a list of labelled values on a phone."""
+    head = tag("thead", tag("tr", [tag("th", h, scope="col") for h in headers]))
+    body = [tag("tr", [tag("td", cell, data_label=h) for h, cell in zip(headers, row, strict=True)]) for row in rows]
+    return tag("div", tag("table", head, tag("tbody", body)), cls="table")
 
 
 def share(part: int, whole: int) -> str:

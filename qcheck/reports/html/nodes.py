@@ -41,7 +41,8 @@ def _group(picture: GroupPicture, held: DevicePictures, look: PageContext) -> Ht
         "div",
         tag("div", tag("b", group.name), " ", _sum(picture, held.resource), _stranded(picture), cls="group-name"),
         tag("div", group.count_place.line, look.links(group.count_place, group.place), cls="where"),
-        tag("div", [_tile(n, look) for n in nodes], _unseen(picture), cls="tiles"),
+        tag("div", [_tile(n, look) for n in nodes if not n.is_extra], cls="tiles"),
+        _addable(picture, [_tile(n, look) for n in nodes if n.is_extra]),
         cls="group",
     )
 
@@ -98,11 +99,22 @@ def _kind(kind: str) -> str:
     return FREE if kind == FREE else "" if kind == "queue" else f" ({kind})"
 
 
-def _unseen(picture: GroupPicture) -> Html | None:
-    if picture.unseen == 0:
+def _addable(picture: GroupPicture, tiles: list[Html]) -> Html | None:
+    """Nodes that an autoscaler could add: those that quota needs, and how many more."""
+    if picture.unseen == 0 and not tiles:
         return None
-    more = "more without a ceiling" if picture.unseen is None else f"{plural(picture.unseen, 'more node')} if scaled up"
-    return tag("div", f"+ {more}", cls="more")
+    more = (
+        "more without a ceiling"
+        if picture.unseen is None
+        else f"{plural(picture.unseen, 'more node')} that hold nothing"
+    )
+    return tag(
+        "div",
+        tag("div", "Could be added", cls="more"),
+        tag("div", tiles, cls="tiles") if tiles else None,
+        tag("div", f"+ {more}", cls="more") if picture.unseen != 0 else None,
+        cls="addable",
+    )
 
 
 def _beyond(flavor: str, amount: int) -> Html:

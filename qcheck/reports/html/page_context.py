@@ -1,15 +1,20 @@
-"""What all parts of a page share for one cluster: the colour of each queue, and links to findings."""
+"""What all parts of a page share: a colour for each queue, a scale for each flavor, and links from places to findings."""
 
 from __future__ import annotations
 
+from qcheck.answers.capacity import capacity_lines
 from qcheck.answers.node_pictures import DAEMON_SET, QUEUE, RESERVE
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.table import trees_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qcheck.answers.capacity import CapacityLine
     from qcheck.answers.node_pictures import DeviceSlice
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.place import Place
+    from qcheck.quota.tree import Cell
     from qcheck.reports.html.links import Links
     from qcheck.reports.html.markup import Html
 
@@ -17,28 +22,59 @@ MANY = 10
 """Colours in the style sheet; further queues begin again, with a pattern."""
 
 
-class PageContext:
-    """Style classes of the queues and cohorts of a cluster, in order of the files, and links from places to findings."""
+class SharedContext:
+    """The queues of all clusters of a page, so that a queue has one colour and a flavor one scale everywhere."""
 
-    def __init__(self, cluster: Cluster, links: Links) -> None:
+    def __init__(self, clusters: Sequence[Cluster], links: Links) -> None:
+        self.links = links
+        names = dict.fromkeys(name for cluster in clusters for name in holders(cluster))
+        self.classes = {name: f"q{i % MANY}" + (" again" if i >= MANY else "") for i, name in enumerate(names)}
+        self._scales: dict[tuple[str, str], int] = {}
+        for cluster in clusters:
+            self._measure(cluster)
+
+    def _measure(self, cluster: Cluster) -> None:
+        for line in capacity_lines(cluster):
+            there = max(line.static or 0, line.ceiling or 0) + line.daemon_sets + line.reserves
+            self._stretch(line.pool, line.resource, max(line.nominal, there))
+        for tree in trees_of(cluster):
+            for cell in (c for node in tree.nodes for c in node.cells):
+                self._stretch(cell.pool, cell.resource, cell.entitled + (cell.borrowable or 0))
+
+    def _stretch(self, pool: str, resource: str, amount: int) -> None:
+        self._scales[pool, resource] = max(1, amount, self._scales.get((pool, resource), 0))
+
+    def scale(self, pool: str, resource: str) -> int:
+        """The amount that the full width of a bar of a flavor stands for."""
+        return self._scales[pool, resource]
+
+
+def holders(cluster: Cluster) -> list[str]:
+    """The queues and cohorts of a cluster that hold quota, in order of the files."""
+    nodes = [n for t in trees_of(cluster) for n in t.nodes if any(c.promised for c in n.cells)]
+    return list(dict.fromkeys(n.title for n in nodes))
+
+
+class PageContext:
+    """The page as one cluster sees it."""
+
+    def __init__(self, cluster: Cluster, page: SharedContext) -> None:
         self._cluster = cluster.name
-        self._links = links
-        nodes = [n for t in trees_of(cluster) for n in t.nodes if any(c.promised for c in n.cells)]
-        names = list(dict.fromkeys(n.title for n in nodes))
-        self._classes = {name: f"q{i % MANY}" + (" again" if i >= MANY else "") for i, name in enumerate(names)}
+        self._page = page
+        self.names = holders(cluster)
 
     def of(self, name: str) -> str:
-        return self._classes.get(name, "none")
+        """The style class of a queue or cohort."""
+        return self._page.classes.get(name, "none")
 
     def of_slice(self, held: DeviceSlice) -> str:
         if held.kind == QUEUE:
             return self.of(held.holder)
         return {DAEMON_SET: "daemon", RESERVE: "kept"}.get(held.kind, "free")
 
-    def links(self, *places: Place) -> Html | None:
-        """Links to the findings that speak of some places."""
-        return self._links.to(places, self._cluster)
+    def scale(self, of: Cell | CapacityLine) -> int:
+        return self._page.scale(of.pool, of.resource)
 
-    @property
-    def names(self) -> list[str]:
-        return list(self._classes)
+    def links(self, *places: Place) -> Html | None:
+        """Links to the findings about something in these places."""
+        return self._page.links.to(places, self._cluster)

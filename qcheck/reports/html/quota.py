@@ -6,6 +6,7 @@ from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.units import IN_TABLES, name_amount, scale_of
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.reports.html.bars import quota_entry
 from qcheck.reports.html.markup import Html, share, tag
 
 if TYPE_CHECKING:
@@ -70,8 +71,8 @@ def _queue(node: QuotaNode, look: PageContext) -> Html:
 
 def _cell(node: QuotaNode, cell: Cell, look: PageContext) -> Html:
     """A bar from nothing to the most the queue can ever hold: own and kept, own and lent, borrowed."""
-    extra = cell.borrowable or 0
-    most = max(1, cell.entitled + extra)
+    most = look.scale(cell)
+    extra = most - cell.entitled if cell.borrowable is None else cell.borrowable
     bar = [
         tag("i", cls=look.of(node.title), style=f"width:{share(cell.entitled - cell.lendable, most)}"),
         tag("i", cls=f"{look.of(node.title)} lent", style=f"width:{share(cell.lendable, most)}"),
@@ -84,10 +85,10 @@ def _cell(node: QuotaNode, cell: Cell, look: PageContext) -> Html:
             pool_name(cell.pool),
             " ",
             tag("span", cell.resource, cls="quiet"),
-            look.links(cell.place),
+            look.links(quota_entry(cell)),
             cls="cell-name",
         ),
-        tag("span", bar, cls="bar"),
+        tag("span", bar, cls="bar", aria_hidden="true"),
         tag("span", _words(cell), cls="cell-words"),
         cls="cell",
     )

@@ -6,9 +6,12 @@ from qcheck import __version__
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.html import document
 from qcheck.reports.html.markup import Html, share, tag
-from qcheck.reports.shares import cells, heading, pool_scale, remarks
+from qcheck.reports.share_notes import remarks, trees
+from qcheck.reports.shares import cells, heading, pool_scale
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from qcheck.cluster.units import Scale
     from qcheck.quota.shares import PoolShares, QueueShare
     from qcheck.reports.shares import Divided
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 LEGEND = (
     ("held", "reserved"),
     ("kept", "entitled, and lent until it is taken back"),
-    ("grown", "share beyond that"),
+    ("beyond", "share beyond that"),
     ("free", "limit"),
 )
 
@@ -29,7 +32,7 @@ def render(divided: Divided) -> str:
         tag("header", tag("h1", "qcheck shares"), cls="top"),
         tag("div", [tag("span", tag("i", cls=cls), words) for cls, words in LEGEND], cls="legend"),
         [
-            tag("section", tag("h2", f"Cluster {name}") if many else None, [_pool(p) for p in pools])
+            tag("section", tag("h2", f"Cluster {name}") if many else None, [_tree(t, many) for t in trees(pools)])
             for name, pools in divided
         ],
         tag("footer", f"qcheck {__version__}"),
@@ -37,29 +40,33 @@ def render(divided: Divided) -> str:
     return document("qcheck shares", body)
 
 
-def _pool(pool: PoolShares) -> Html:
-    scale = max((float(q.limit) for q in pool.queues), default=0.0)
+def _tree(pools: Sequence[PoolShares], many: bool) -> Html:
+    notes = [tag("li", line) for line in remarks(pools)]
+    return tag("section", [_pool(p, many) for p in pools], tag("ul", notes, cls="quiet") if notes else None)
+
+
+def _pool(pool: PoolShares, many: bool) -> Html:
+    scale = max((float(max(q.limit, q.entitled)) for q in pool.queues), default=0.0)
     return tag(
         "section",
-        tag("h3", heading(pool)),
+        tag("h3" if many else "h2", heading(pool), cls="pool"),
         [_queue(q, max(1, round(scale)), pool_scale(pool)) for q in pool.queues],
-        tag("ul", [tag("li", line) for line in remarks(pool)], cls="quiet") if remarks(pool) else None,
     )
 
 
 def _queue(queue: QueueShare, scale: int, unit: Scale) -> Html:
     words = dict(zip(("queue", "reserved", "entitled", "share", "limit", "back"), cells(queue, unit), strict=True))
-    share_text = f"share {words['share']}, " if queue.share is not None else ""
+    range_text = words["limit"] if queue.reserved == queue.limit else f"{unit.bare(queue.reserved)} to {words['limit']}"
+    share_text = f", share {words['share']}" if queue.share is not None else ""
     return tag(
         "div",
-        tag("div", tag("b", queue.queue), tag("span", f"takes back {words['back']}", cls="quiet"), cls="bar-name"),
         tag(
             "div",
-            tag("span", "", cls="bar-label"),
-            tag("span", _segments(queue, scale, unit), cls="bar"),
-            tag("span", f"{share_text}{words['reserved']} to {words['limit']}", cls="bar-total"),
-            cls="bar-line",
+            tag("b", queue.queue),
+            tag("span", f"{range_text}{share_text}; takes back {words['back']}", cls="quiet"),
+            cls="bar-name",
         ),
+        tag("span", _segments(queue, scale, unit), cls="bar", aria_hidden="true"),
         cls="bar-row",
     )
 
@@ -75,6 +82,6 @@ def _segments(queue: QueueShare, scale: int, unit: Scale) -> list[Html]:
         title = f"{words}: {unit(end)}"
         if at > before:
             style = f"width:{share(at - before, scale)}"
-            segments.append(tag("i", cls=cls, style=style, title=title, aria_label=title))
+            segments.append(tag("i", cls=cls, style=style, title=title))
         before = max(before, at)
     return segments

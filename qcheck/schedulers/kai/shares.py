@@ -10,7 +10,7 @@ from math import inf
 
 from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, KaiTerms
 from qcheck.cluster.quota_pool import SchedulerName
-from qcheck.cluster.units import show_amount
+from qcheck.cluster.units import name_amount
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.quota.shares import NOTHING_TO_RECLAIM, PoolShares, QueueShare, Reclaimable, ShareNote
 from qcheck.schedulers.kai.jobs import jobs_of
@@ -164,13 +164,13 @@ def _notes(
     elif share == 0 and busy.demand.of(queue.name, resource) != 0 and busy.total[terms.dimension]:
         yield ShareNote("starves", _why_nothing(queue, terms), terms.quota_place)
     elif step is not None and share < step <= limit:
-        size = show_amount(resource, step)
+        size = name_amount(resource, step)
         message = (
             f"its largest job needs {size} at once, more than its share: it starts only when other queues are idle"
         )
         yield ShareNote("share-below-job", message, terms.quota_place)
     if step is not None and limit < step:
-        message = f"its largest job needs {show_amount(resource, step)} at once, more than it can ever hold"
+        message = f"its largest job needs {name_amount(resource, step)} at once, more than it can ever hold"
         yield ShareNote("limit-below-workload", message, terms.limit_place)
     if terms.dimension is Dimension.GPU and queue.name == busy.shard.first_leaf:
         yield from _history(busy)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from qcheck.cluster.resources import is_compute
-from qcheck.cluster.units import show_amounts
+from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.volcano import ALL_NODES, ROOT, VolcanoQueue
 from qcheck.quota.shares import NOTHING_TO_RECLAIM, PoolShares, QueueShare, Reclaimable, ShareNote
@@ -209,4 +209,6 @@ def _notes(
     largest = max((g for g in gangs_of(cluster) if g.queue == name), key=lambda g: g.largest(resource), default=None)
     if largest is not None and demand.of(name, resource) is None and largest.largest(resource) > share:
         size, shown = show_amounts(resource, largest.largest(resource), share)
-        yield ShareNote("starves", f"a pod of {largest.id} asks for {size}, the share is {shown}", largest.place)
+        yield ShareNote(
+            "starves", f"a pod of {largest.id} asks for {named(resource, size)}, the share is {shown}", largest.place
+        )
