@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
+from qcheck.cli.check_options import parse_plainly
 from qcheck.cli.output import UsageError
 from qcheck.cli.signals import COULD_NOT_JUDGE, INTERRUPTED, TERMINATED, Terminated
 from qcheck.cli.terminal import PROGRESS, complain
@@ -40,11 +41,9 @@ def run(words: Sequence[str]) -> int:
 
 def _dispatch(words: Sequence[str]) -> int:
     if words and words[0] == "check" and "_QCHECK_COMPLETE" not in os.environ:
-        from qcheck.cli.check_options import parse_plainly  # other commands do without it
-
         options = parse_plainly(words[1:])
         if options is not None:
-            from qcheck.cli.check import check  # other commands do without it
+            from qcheck.cli.check import check  # 50 ms, which other commands do without
 
             return check(options)
     from qcheck.cli.app import main  # 75 ms

@@ -12,8 +12,8 @@ class Terminated(BaseException):
 
 def end_tidily() -> None:
     """From here on SIGTERM ends the run by an exception. For runs that write files or start programs."""
-    import signal
-    import threading
+    import signal  # 0.4 ms
+    import threading  # 0.6 ms
 
     def terminate(*_: object) -> None:
         raise Terminated

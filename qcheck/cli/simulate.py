@@ -16,7 +16,7 @@ from qcheck.cluster.links import DOCS
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.pipeline.simulate import run_change, run_scenario
 from qcheck.reports import simulation as report
-from qcheck.reports.html.simulation import render
+from qcheck.reports.html.simulation import render, render_svg
 from qcheck.sources.git import GitError
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 
 def _svg(run: Simulated) -> str:
-    from qcheck.reports.html.simulation import render_svg
-
     return render_svg(run)
 
 

@@ -7,6 +7,7 @@ import sys
 from time import perf_counter
 
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.reports.github import error_command
 from qcheck.reports.wording import plain
 
 if TYPE_CHECKING:
@@ -46,8 +47,6 @@ def is_on_github() -> bool:
 
 def annotate(message: str) -> None:
     """An error as a workflow command. Runners read these on standard error too, where they spoil no report."""
-    from qcheck.reports.github import error_command  # 0.1 ms
-
     _to_stderr(error_command("qcheck", message))
 
 

@@ -117,7 +117,7 @@ class Cluster(Value, cached=True):
     @cached_property
     def kai_names(self) -> KaiNames:
         """The labels and the scheduler name that KAI goes by in this cluster."""
-        from qcheck.cluster.kai import names_of  # a millisecond that clusters without KAI do not need
+        from qcheck.cluster.kai import names_of  # 1 ms
 
         return names_of(self.policy.kai, self.kai_configs)
 
@@ -126,11 +126,11 @@ class Cluster(Value, cached=True):
         """The sets of nodes that quota is stated for, by key, whichever scheduler divides it."""
         pools = {f.name: f.quota_pool(self.topology.get(f.topology or "")) for f in self.flavors}
         if self.kai_queues or self.kai_shards:
-            from qcheck.cluster.kai import shard_pools  # only where a file has objects of KAI: see `make bench`
+            from qcheck.cluster.kai import shard_pools  # 1 ms
 
             pools.update((pool.key, pool) for pool in shard_pools(self.kai_shards, self.kai_queues, self.kai_names))
         if self.volcano_queues:
-            from qcheck.cluster.volcano import volcano_pools  # for the same reason
+            from qcheck.cluster.volcano import volcano_pools  # 1 ms
 
             pools.update((pool.key, pool) for pool in volcano_pools(self.volcano_queues, self.volcano_scheduler))
         return pools

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,9 +53,7 @@ def _strings(text: str, base: int) -> list[tuple[int, int]]:
 
     Of a text that is no YAML, those before its fault.
     """
-    from contextlib import suppress
-
-    from ruamel.yaml.error import YAMLError
+    from ruamel.yaml.error import YAMLError  # 30 ms
 
     from qcheck.documents.events import from_events  # 30 ms
 
@@ -65,7 +64,7 @@ def _strings(text: str, base: int) -> list[tuple[int, int]]:
 
 
 def _collect(following: Callable[[], Any], text: str, base: int, found: list[tuple[int, int]]) -> None:
-    from ruamel.yaml.events import ScalarEvent
+    from ruamel.yaml.events import ScalarEvent  # 30 ms
 
     found.clear()
     while (event := following()) is not None:

@@ -94,8 +94,8 @@ def parse(text: Text) -> Block:
 
 def _parsed(text: Text, written: str) -> Block:
     """`written` is the text, or the same with other line ends."""
-    from hcl2.api import parses_to_tree
-    from lark.exceptions import LarkError, UnexpectedInput
+    from hcl2.api import parses_to_tree  # 120 ms
+    from lark.exceptions import LarkError, UnexpectedInput  # part of it
 
     try:
         tree = parses_to_tree(written if written.endswith("\n") else written + "\n")

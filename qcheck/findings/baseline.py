@@ -5,6 +5,7 @@ The file is JSON, sorted by fingerprint, and holds no line numbers: a moved line
 
 from __future__ import annotations
 
+import json
 import os
 
 from qcheck.cluster.place import Place, show_route
@@ -125,8 +126,6 @@ def entry_of(found: Finding) -> BaselineEntry:
 
 
 def _text(entries: Iterable[BaselineEntry]) -> str:
-    import json
-
     unique = {e.fingerprint: {f: getattr(e, f) for f in BaselineEntry.__fields__} for e in entries}
     findings = [unique[key] for key in sorted(unique)]
     return json.dumps({"schema": 1, "findings": findings}, indent=1) + "\n"

@@ -6,6 +6,7 @@ file; `explain` and the documentation read the YAML itself.
 
 from __future__ import annotations
 
+import json
 import os
 
 from qcheck.cluster.links import DOCS
@@ -52,8 +53,6 @@ def rules_folder() -> str:
 
 def load_catalogue() -> dict[str, Rule]:
     """All rules by id, in order of id."""
-    import json
-
     with open(os.path.join(rules_folder(), "index.json"), encoding="utf-8") as index:
         entries = json.load(index)
     return {e["id"]: Rule(**{**e, "needs": tuple(e["needs"]), "severity": Severity(e["severity"])}) for e in entries}
@@ -61,8 +60,6 @@ def load_catalogue() -> dict[str, Rule]:
 
 def load_samples() -> Samples:
     """Return sample messages by rule id, each with `severity`, `message`, `captions` and `help`."""
-    import json
-
     with open(os.path.join(rules_folder(), "messages.json"), encoding="utf-8") as messages:
         samples: Samples = json.load(messages)
     return samples

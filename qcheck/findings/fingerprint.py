@@ -30,7 +30,7 @@ def fingerprints(findings: Sequence[Finding], root: str = ".") -> list[str]:
 
     What is no object is known by its path, relative to `root`.
     """
-    from hashlib import sha256
+    from hashlib import sha256  # 2.5 ms
 
     order = sorted(range(len(findings)), key=lambda i: (findings[i].message, findings[i].primary.origin.path))
     seen: dict[tuple[str, ...], int] = {}

@@ -141,7 +141,7 @@ def _near(word: str, names: Mapping[str, str]) -> str:
 
 
 def _expired(until: str, today: str | None) -> str:
-    from datetime import date
+    from datetime import date  # 1.0 ms
 
     try:
         last = date.fromisoformat(until)

@@ -217,7 +217,7 @@ def _values(schema: Json, data: object) -> Iterator[Failure]:
 def _validator(schema: Json) -> Draft202012Validator | None:
     """The validator of a schema, made once; None where the schema is not one."""
     if id(schema) not in _validators:
-        from jsonschema import Draft202012Validator, SchemaError
+        from jsonschema import Draft202012Validator, SchemaError  # 80 ms
 
         made = translated(schema)
         try:

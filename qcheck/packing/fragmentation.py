@@ -6,12 +6,13 @@ Weng et al., "Beware of Fragmentation" (USENIX ATC 2023), for whole accelerators
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from qcheck.cluster.pods import fits_times
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from fractions import Fraction
 
     from qcheck.cluster.pods import Amounts
     from qcheck.packing.question import Nodes, Pods
@@ -35,8 +36,6 @@ def placeable(nodes: Iterable[Nodes], request: Amounts) -> int:
 
 def fragmentation_rate(nodes: Sequence[Nodes], request: Amounts, accelerator: str) -> Fraction:
     """The part of the free accelerators that pods of this shape cannot use; 0 where none is free."""
-    from fractions import Fraction
-
     free = sum(n.count * n.free.get(accelerator, 0) for n in nodes)
     used = placeable(nodes, request) * request.get(accelerator, 0)
     return Fraction(free - used, free) if free else Fraction(0)
@@ -70,8 +69,6 @@ def expected_fragment(nodes: Iterable[Nodes], mix: Sequence[tuple[Pods, int]], a
 
     A node that can take one pod of a shape counts as whole for it; one that cannot counts with all its free devices.
     """
-    from fractions import Fraction
-
     total = sum(frequency for _, frequency in mix)
     lost = 0
     for index, each in enumerate(nodes):

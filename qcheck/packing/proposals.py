@@ -22,7 +22,7 @@ SECONDS = 2.0
 def propose(posed: Posed) -> tuple[Placement, ...] | None:
     """Placements to be verified; None without the solver, a proposal, or a list of fillings short enough to offer."""
     try:
-        import highspy
+        import highspy  # an extra
     except ImportError:
         return None
     columns = _columns(posed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.packing.answer import DoesNotFit, Fits, Unknown
+from qcheck.packing.proposals import propose
 from qcheck.packing.search import search
 from qcheck.packing.verify import certificate_holds, witness_holds
 
@@ -30,7 +31,5 @@ def solve(question: Posed) -> Answer:
 
 def _proposed(question: Posed) -> Fits | None:
     """A packing that an installed solver proposes, if it holds."""
-    from qcheck.packing.proposals import propose  # 0.1 ms
-
     witness = propose(question)
     return Fits(witness) if witness is not None and witness_holds(question, witness) else None

@@ -5,6 +5,7 @@ An edited file is read again before it is written: it must hold exactly what the
 
 from __future__ import annotations
 
+import difflib
 import os
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
@@ -31,8 +32,6 @@ class Fixed(Value):
 
     def diff(self) -> str:
         """The change as a unified diff."""
-        import difflib
-
         lines = difflib.unified_diff(
             _lines(self.before),
             _lines(self.after),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+from functools import partial
 
 from qcheck.cluster.assemble import as_fleet
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
@@ -185,8 +186,6 @@ def _rendered(
     """What renderers make of a cluster's directories; None where nothing is to be rendered."""
     if not as_is.renders:
         return None
-    from functools import partial
-
     from qcheck.pipeline.render import rendered  # 25 ms
 
     return rendered(scope, as_is, settings, partial(load, limit=settings.limits, wanted=is_wanted), watch, within)

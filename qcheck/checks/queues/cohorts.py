@@ -56,7 +56,7 @@ def looks_mistyped(name: str, other: str) -> bool:
     differing = [(x, y) for x, y in zip(mine, theirs, strict=False) if x != y]
     if len(mine) != len(theirs) or not all(len(x) > 3 and x.isalpha() and y.isalpha() for x, y in differing):
         return False
-    from difflib import SequenceMatcher
+    from difflib import SequenceMatcher  # 0.7 ms
 
     edits = SequenceMatcher(None, name, other, autojunk=False).get_opcodes()
     changed = [(name[a:b], other[c:d]) for tag, a, b, c, d in edits if tag != "equal"]

@@ -10,6 +10,7 @@ from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.answer import DoesNotFit
+from qcheck.packing.mig import MigQuestion
 from qcheck.packing.proof_text import explain
 from qcheck.packing.solve import solve
 from qcheck.supply.supply import supply_of
@@ -105,8 +106,6 @@ def _impossible(
 def _too_many(
     group: NodeGroup, node_class: NodeClass, family: Family, instances: dict[str, int], table: dict[str, Starts]
 ) -> Finding | None:
-    from qcheck.packing.mig import MigQuestion  # 0.2 ms
-
     count = whole(node_class.labels.get(COUNT, ""))
     if count is None:
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from math import ceil, floor
 
 from qcheck.cluster.value import TYPE_CHECKING
@@ -11,7 +12,6 @@ from qcheck.nodepools.terraform.effort import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
-    from fractions import Fraction
 
     from qcheck.nodepools.terraform.evaluated import Evaluated
 
@@ -74,8 +74,6 @@ def joined(texts: Iterable[str], between: str = "") -> str:
 
 def number_of(value: Evaluated) -> int | Fraction:
     """A number, or a text that is one. Raises `Fails` for all else, and for numbers beyond reason."""
-    from fractions import Fraction
-
     if isinstance(value, bool) or not isinstance(value, (int, Fraction, str)):
         raise Fails
     if isinstance(value, str) and (len(value) > LONGEST_NUMBER or not NUMBER.fullmatch(value)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from qcheck import __version__
 from qcheck.answers.capacity import capacity_lines
 from qcheck.answers.cost import cost_of
@@ -67,8 +69,6 @@ def document(title: str, body: Html) -> str:
 
 
 def _head(title: str) -> Html:
-    from pathlib import Path
-
     style = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
     return tag(
         "head",
