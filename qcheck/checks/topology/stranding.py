@@ -12,7 +12,6 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.adversary import pods_to_block, worst_case
 from qcheck.packing.flavor_question import LENIENT, PLAIN, groups_behind, judge, nodes_of
-from qcheck.packing.fragmentation import placeable
 from qcheck.schedulers.guarantees import guarantee, holders, pods_within
 from qcheck.schedulers.shapes import declared_shapes
 from qcheck.schedulers.table import promises_of, workload_shapes
@@ -185,6 +184,8 @@ def neighbours_can_block(cluster: Cluster) -> Iterator[Finding]:
 
 def _contended(cluster: Cluster, rivals: Contention, resource: str, groups: tuple[NodeGroup, ...]) -> Finding | None:
     """The worst placement of the small pods on the nodes that let them in."""
+    from qcheck.packing.fragmentation import placeable  # 2 ms, with fractions
+
     large, small = rivals.large.request, rivals.small.request
     asked = sorted({*large, *small})
     exposed = {g.name for g in groups if rivals.small.may_use(cluster, g, rivals.flavor)}
