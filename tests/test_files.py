@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
+from qcheck.sources import files
 from qcheck.sources.files import discover
 
 
@@ -99,3 +101,18 @@ def test_reading_stops_at_the_limit(tree: Path) -> None:
     [file] = discover(["b.yaml"]).files
     assert file.read(3) == b"kind"
     assert file.read(100) == b"kind: A\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no named pipes in the file system")
+def test_a_pipe_is_read_when_somebody_writes_to_it(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "WAIT_FOR_A_WRITER", 0)
+    os.mkfifo("pipe.yaml")
+    [file] = discover(["pipe.yaml"]).files
+    with pytest.raises(OSError, match="nobody writes"):
+        file.read(99)
+    monkeypatch.setattr(files, "WAIT_FOR_A_WRITER", 60)
+    writer = Thread(target=Path("pipe.yaml").write_text, args=["kind: A\n"])
+    writer.start()
+    assert file.read(99) == b"kind: A\n"
+    writer.join()
+    assert "pipe.yaml" not in paths(".")

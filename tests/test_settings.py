@@ -129,7 +129,7 @@ def test_pyproject_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         ("rules: {severity: {QC101: fatal}}\n", "should be 'error', 'warning' or 'note', not 'fatal'"),
         ("a: [\n", "qcheck.yaml:1"),
         ("a: 1\n---\nb: 2\n", "a second document"),
-        ("- a\n", "should be a valid dictionary"),
+        ("- a\n", "must be a mapping"),
     ],
 )
 def test_refused_with_line_and_advice(

@@ -15,7 +15,7 @@ from qcheck.pipeline.read import is_wanted, unwatched
 from qcheck.pipeline.read import read as read_files
 from qcheck.pipeline.relevance import concerns_queues_text
 from qcheck.pipeline.unrendered_files import ENTRIES, TEMPLATE, UnrenderedFiles
-from qcheck.settings import Settings
+from qcheck.settings import Settings, members
 from qcheck.sources import files
 
 if TYPE_CHECKING:
@@ -92,10 +92,12 @@ def collect(
     loaded, not_read = read_files(both, settings.limits, watch)
     loaded.sort(key=lambda f: f.text.path not in first)
     belong_to_all = (*first, files.STDIN_NAME, *(f.path for f in also.files))
-    homeless = {p for p in belong_to_all if not any(scope.holds(p) for scope in settings.scopes)}
-    held = [f for f in loaded if f.text.path in homeless or any(scope.holds(f.text.path) for scope in settings.scopes)]
+    homes = members(settings.scopes, list(dict.fromkeys([*belong_to_all, *(f.text.path for f in loaded)])))
+    settled = set().union(*homes)
+    homeless = {p for p in belong_to_all if p not in settled}
+    held = [f for f in loaded if f.text.path in homeless or f.text.path in settled]
     is_left_out, loaded = bool(loaded) and not held, held
-    mine = [[f for f in loaded if f.text.path in homeless or s.holds(f.text.path)] for s in settings.scopes]
+    mine = [[f for f in loaded if f.text.path in home or f.text.path in homeless] for home in homes]
     as_is = [_raw(scope, held, within) for scope, held in zip(settings.scopes, mine, strict=True)]
     renders = [
         _rendered(scope, each, settings, watch, within) for scope, each in zip(settings.scopes, as_is, strict=True)

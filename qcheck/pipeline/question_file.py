@@ -14,7 +14,16 @@ from qcheck.documents.load import load
 if TYPE_CHECKING:
     from qcheck.documents.document import Document
 
-WORDS = {"missing": "is missing", "model_type": "must be a mapping", "dict_type": "must be a mapping"}
+WORDS = {
+    "missing": "is missing",
+    "model_type": "must be a mapping",
+    "dict_type": "must be a mapping",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "string_type": "must be text",
+}
 """Plain words for kinds of errors that pydantic words for programmers."""
 LARGEST = 50_000_000
 """Bytes of a question at most."""

@@ -15,6 +15,7 @@ from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.catalogue import choose, load_catalogue
 from qcheck.schedulers.table import trees_of
+from qcheck.settings import below
 from qcheck.settings.read import place_of
 from qcheck.supply.supply import supply_of
 
@@ -45,10 +46,11 @@ def unmatched(settings: Settings, clusters: Sequence[Cluster], files: Iterable[s
     if settings.path is None:
         return {}
     paths = tuple(files)
+    belows = {root: [below(path, root) for path in paths] for root in {s.root for s in settings.scopes}}
     found: dict[str, list[Problem]] = {c.name: [] for c in clusters}
     for scope, cluster in zip(settings.scopes, clusters, strict=True):
         at: Route = ("clusters", scope.name)
-        found[cluster.name] += _files(settings.path, scope, at, paths)
+        found[cluster.name] += _files(settings.path, scope, at, belows[scope.root])
         found[cluster.name] += _names(settings, at, scope, [cluster])
         found[cluster.name] += _rules(settings.path, (*at, "rules"), scope.rules)
     if clusters and not settings.narrowed:
@@ -65,7 +67,7 @@ def covers(paths: Sequence[str], root: str) -> bool:
     return any(os.path.commonpath([top, real]) == real for p in paths if os.path.isdir(real := os.path.realpath(p)))
 
 
-def _files(path: str, scope: ClusterScope, at: Route, files: tuple[str, ...]) -> Iterator[Problem]:
+def _files(path: str, scope: ClusterScope, at: Route, files: list[str]) -> Iterator[Problem]:
     if scope.include == ("**",):
         return
     for index, pattern in enumerate(scope.include):

@@ -15,7 +15,7 @@ from qcheck.documents.limits import DEFAULT as DEFAULT_LIMITS
 from qcheck.sources.patterns import Patterns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from qcheck.cluster.nodes import Machine
     from qcheck.cluster.place import Route
@@ -80,18 +80,37 @@ class ClusterScope(Value):
 
     def holds(self, path: str) -> bool:
         """Whether the file at `path` (relative to the working directory) belongs to the cluster."""
-        if self.include == ("**",) and not self.exclude:
-            return True
-        below = self._below(path)
+        return self.is_everything or self.holds_below(below(path, self.root))
+
+    @property
+    def is_everything(self) -> bool:
+        return self.include == ("**",) and not self.exclude
+
+    def holds_below(self, below: str) -> bool:
+        """The same for a path relative to `root`."""
         included = self.include == ("**",) or (not below.startswith("../") and _any(self.include, below))
         return included and not _any(self.exclude, below)
 
-    def includes(self, pattern: str, path: str) -> bool:
-        """Whether one pattern of `include` matches the file at `path`."""
-        return _any((pattern,), self._below(path))
+    @staticmethod
+    def includes(pattern: str, below: str) -> bool:
+        """Whether one pattern of `include` matches the file at a path relative to `root`."""
+        return _any((pattern,), below)
 
-    def _below(self, path: str) -> str:
-        return os.path.relpath(path, self.root).replace(os.sep, "/")
+
+def below(path: str, root: str) -> str:
+    """A path as the patterns of a cluster know it."""
+    return os.path.relpath(path, root).replace(os.sep, "/")
+
+
+def members(scopes: Sequence[ClusterScope], paths: Sequence[str]) -> list[set[str]]:
+    """Of each cluster those of the paths that belong to it."""
+    by_root = {root: [below(p, root) for p in paths] for root in {s.root for s in scopes if not s.is_everything}}
+    return [
+        set(paths)
+        if scope.is_everything
+        else {p for p, inside in zip(paths, by_root[scope.root], strict=True) if scope.holds_below(inside)}
+        for scope in scopes
+    ]
 
 
 @cache

@@ -172,6 +172,10 @@ def _message(error: ErrorDetails, route: Route) -> str:
             return f'{error["input"]!r} is not a release of Kueue; write it as in "0.19"'
         case "string_pattern_mismatch" if route[-1:] == ("version",):
             return f'{error["input"]!r} is not a release; write it as in "0.17"'
+        case "model_type" | "dict_type":
+            return "must be a mapping" + _given(error["input"])
+        case "list_type" | "tuple_type":
+            return "must be a list" + _given(error["input"])
     return error["msg"].replace("Input should be", "should be") + _given(error["input"])
 
 

@@ -6,8 +6,11 @@ Nothing is read twice, and nothing outside the tree (or the git repository aroun
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import select
+import stat
 import sys
 
 from qcheck.sources.gitignore import Ignored
@@ -52,6 +55,8 @@ OTHER_TEXTS = re.compile(
     r"\.(?:md|markdown|rst|adoc|txt|html?|sh|bash|py|ps1|ini|conf|toml|service)\.(?:j2|jinja2?|tftpl|tpl|tmpl|gotmpl)"
 )
 """Ends the names of templates of documents and programs, which may quote manifests."""
+WAIT_FOR_A_WRITER = 10
+"""Seconds."""
 STDIN, STDIN_NAME = "-", "<stdin>"
 LIVE = "live"
 """How a running cluster is called among the inputs: `live`, and `live:KIND` for the objects of a kind."""
@@ -70,11 +75,33 @@ class File:
         """Its bytes, but no more than `limit` + 1 of them. Raises `OSError`."""
         if self.where == STDIN:
             return sys.stdin.buffer.read(limit + 1)
-        with open(self.where, "rb", buffering=0) as stream:
+        with open(self.where, "rb", buffering=0, opener=_opened) as stream:
             return _all(stream.read, limit + 1)
 
     def __repr__(self) -> str:
         return f"File({self.path})"
+
+
+def _opened(path: str, flags: int) -> int:
+    """Open a file. A named pipe to which nobody writes is an error instead of a wait without end."""
+    if os.name == "nt" or not stat.S_ISFIFO(os.stat(path).st_mode):
+        return os.open(path, flags)
+    pipe = os.open(path, flags | os.O_NONBLOCK)
+    waiter = select.poll()
+    waiter.register(pipe, select.POLLIN)
+    if not waiter.poll(WAIT_FOR_A_WRITER * 1000) and not _has_writer(pipe):
+        os.close(pipe)
+        raise OSError(errno.ENODATA, "a named pipe to which nobody writes")
+    os.set_blocking(pipe, True)
+    return pipe
+
+
+def _has_writer(empty_pipe: int) -> bool:
+    try:
+        os.read(empty_pipe, 1)
+    except BlockingIOError:
+        return True
+    return False
 
 
 class Content:
