@@ -64,8 +64,9 @@ def admit(
         verdicts.append(
             (cluster.name, replace(verdict, change=change.words, edits=change.values) if change else verdict)
         )
-    unjudged = list(gathered.inputs.unjudged)
-    unjudged += [f"{n.path}: {n.why}" for n in gathered.inputs.not_read if n.path in asked]
+    unjudged = list(gathered.unjudged)
+    named = {n.path for n in gathered.inputs.not_read if any(text.startswith(f"{n.path}:") for text in unjudged)}
+    unjudged += [f"{n.path}: {n.why}" for n in gathered.inputs.not_read if n.path in asked - named]
     if busy and any(c.state is None for c in gathered.clusters):
         unjudged.append(NOTHING_RUNS)
     if not wanted:

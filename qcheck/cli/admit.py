@@ -8,9 +8,9 @@ import typer
 
 from qcheck import api
 from qcheck.cli.inputs import paths_for, running, settings_for
-from qcheck.cli.output import parse_outputs, write
+from qcheck.cli.output import Output, parse_outputs, write
 from qcheck.cli.shared_parameters import Busy, Clusters, ConfigFile, Format, Live, Verbose
-from qcheck.cli.terminal import ProgressReporter
+from qcheck.cli.terminal import ProgressReporter, complain
 from qcheck.reports import admission as report
 
 FORMATS = {"text": report.render_text, "json": report.render_json}
@@ -53,4 +53,6 @@ def admit(
     watch.close()
     for output in outputs:
         write(output, FORMATS[output.format](judged))
+    if judged.unjudged and Output("text") not in outputs:
+        complain("could not judge everything:\n" + "\n".join(judged.unjudged))
     raise typer.Exit(judged.exit_code)

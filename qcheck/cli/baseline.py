@@ -84,5 +84,5 @@ def _found(paths: Sequence[str], settings: Settings, file: str | None) -> Result
     rules = replace(settings.rules, ignore=(*settings.rules.ignore, "baseline-stale"))
     result = audited(paths, replace(settings, baseline=beside, rules=rules), watch)
     watch.close()
-    stop_if_unjudged(result.inputs)
+    stop_if_unjudged(result.inputs.unjudged)
     return result

@@ -31,6 +31,6 @@ def capacity(
     gathered = gather(paths_for(paths or (), settings, live), settings, watch, live=running(live, watch))
     watch("report", 0, 0)
     for output in outputs:
-        write(output, FORMATS[output.format](gathered.clusters))
+        write(output, FORMATS[output.format](gathered.clusters, gathered.unjudged))
     watch.close()
-    stop_if_unjudged(gathered.inputs)
+    stop_if_unjudged(gathered.unjudged)

@@ -39,7 +39,7 @@ def init(
     missing = [tool for tool in ("helm", "kustomize") if not installed(tool)]
     watch.close()
     if not any(p.renders for p in clusters):
-        stop_if_unjudged(gathered.inputs)
+        stop_if_unjudged(gathered.inputs.unjudged)
     write(Output("yaml", output), starter(cluster, clusters, missing))
     if output != STDOUT:
         say(f"wrote {output}; next: qcheck check")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from qcheck.cluster.place import Route
-    from qcheck.findings.result import Inputs, Result
+    from qcheck.findings.result import Result
     from qcheck.pipeline.live import Live
     from qcheck.pipeline.read import Watch
     from qcheck.settings import ClusterScope, RuleChoice, Settings
@@ -113,10 +113,10 @@ def _since(revision: str, paths: Sequence[str], settings: Settings, watch: Watch
         raise UsageError(str(error), error.hint) from None
 
 
-def stop_if_unjudged(inputs: Inputs) -> None:
+def stop_if_unjudged(unjudged: Sequence[str]) -> None:
     """Raises `UsageError` where the run could not judge; what it could say has been written by then."""
-    if inputs.unjudged:
-        raise UsageError("could not judge everything:\n" + "\n".join(inputs.unjudged))
+    if unjudged:
+        raise UsageError("could not judge everything:\n" + "\n".join(unjudged))
 
 
 def words(texts: Iterable[str]) -> tuple[str, ...]:

@@ -33,4 +33,4 @@ def explain_preemption(
     for output in outputs:
         write(output, FORMATS[output.format](matrices))
     watch.close()
-    stop_if_unjudged(gathered.inputs)
+    stop_if_unjudged(gathered.unjudged)

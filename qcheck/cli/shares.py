@@ -18,11 +18,13 @@ from qcheck.reports import shares as report
 from qcheck.reports.html.shares import render
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from qcheck.reports.shares import Divided
 
 
-def _html(divided: Divided) -> str:
-    return render(divided)
+def _html(divided: Divided, unjudged: Sequence[str]) -> str:
+    return render(divided, unjudged)
 
 
 FORMATS = {
@@ -67,6 +69,6 @@ def shares(
         raise UsageError(str(error)) from None
     watch("report", 0, 0)
     for output in outputs:
-        write(output, FORMATS[output.format](divided))
+        write(output, FORMATS[output.format](divided, gathered.unjudged))
     watch.close()
-    stop_if_unjudged(gathered.inputs)
+    stop_if_unjudged(gathered.unjudged)

@@ -94,7 +94,7 @@ def suggest(
     result = _suggested(paths or (), settings, asked, constraints, ProgressReporter(verbose, quiet=False))
     for output in outputs:
         write(output, FORMATS[output.format](result))
-    stop_if_unjudged(result.inputs)
+    stop_if_unjudged(result.inputs.unjudged)
     found = result.suggestions
     if not write_edits or found is None or not found.alternatives:
         raise typer.Exit(report.exit_code(result))

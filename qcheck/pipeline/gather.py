@@ -34,6 +34,10 @@ NOTHING_FOUND = "nothing relevant was found: no Kueue object, node pool or workl
 NOTHING_HELD = "nothing was checked: no cluster in the settings includes these files"
 
 
+LEFT_OUT = ("yaml-syntax", "limit", "not-text")
+"""Codes of problems with documents and objects that a model lacks: QC001."""
+
+
 class ReadInputs(Value):
     """What was read, before any of it is decoded: by cluster, the content of files and what was rendered.
 
@@ -55,6 +59,12 @@ class Gathered(Value):
     loaded: tuple[Loaded, ...]
     clusters: tuple[Cluster, ...]
     inputs: Inputs
+
+    @property
+    def unjudged(self) -> tuple[str, ...]:
+        """Why answers may be wrong: what could not be read, and the objects that the models lack for it."""
+        lacking = (p for c in self.clusters for p in c.problems if p.code in LEFT_OUT)
+        return tuple(dict.fromkeys((*self.inputs.unjudged, *(f"{p.place.line}: {p.message}" for p in lacking))))
 
 
 def gather(

@@ -87,7 +87,7 @@ def _run(
         run = simulate(cluster, scenario, lambda number, _: watch("simulate", number, 0))
     except QuestionError as error:
         raise QuestionError([*read.inputs.unjudged, *error.faults]) from None
-    return SimulatedRun(name, run, read.inputs.unjudged)
+    return SimulatedRun(name, run, read.unjudged)
 
 
 def _staged(written: ScenarioFile, cluster: Cluster, full_with: str | None, busy: bool) -> Scenario:

@@ -11,7 +11,7 @@ from qcheck.reports.cost import cost_data, cost_lines, flavor_data
 from qcheck.reports.current_state import now_data, now_lines
 from qcheck.reports.fragmentation import usability_data, usability_lines
 from qcheck.reports.json_text import dump
-from qcheck.reports.wording import plain, plural
+from qcheck.reports.wording import plain, plural, unjudged_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,8 +27,8 @@ HEADERS = ("flavor", "resource", "promised", "nodes hold", "with autoscaling", "
 _RIGHT = frozenset({2, 3, 4, 5})
 
 
-def render_json(clusters: Iterable[Cluster]) -> str:
-    return dump({"schema": 1, "clusters": [cluster_data(c) for c in clusters]})
+def render_json(clusters: Iterable[Cluster], unjudged: Sequence[str] = ()) -> str:
+    return dump({"schema": 1, "clusters": [cluster_data(c) for c in clusters], "unjudged": list(unjudged)})
 
 
 def cluster_data(cluster: Cluster) -> dict[str, Json]:
@@ -85,9 +85,9 @@ def _pool_data(pool: PoolLine) -> dict[str, Json]:
     }
 
 
-def render_text(clusters: Sequence[Cluster]) -> str:
-    """A table per cluster."""
-    return "\n".join(_text_of(c, len(clusters) > 1) for c in clusters)
+def render_text(clusters: Sequence[Cluster], unjudged: Sequence[str] = ()) -> str:
+    """A table per cluster, and what could not be judged."""
+    return "\n".join([*(_text_of(c, len(clusters) > 1) for c in clusters), *unjudged_lines(unjudged)])
 
 
 def _text_of(cluster: Cluster, many: bool) -> str:

@@ -119,6 +119,7 @@ class CapacityReport(ReportPart):
 
     schema_number: Literal[1] = Field(alias="schema")
     clusters: list[CapacityClusterPart]
+    unjudged: list[str] = Field(description="Why the run could not judge (exit code 2); empty otherwise.")
 
 
 def json_schema() -> dict[str, object]:

@@ -10,7 +10,7 @@ from qcheck.reports.json import place_data
 from qcheck.reports.json_text import dump
 from qcheck.reports.markdown import escape
 from qcheck.reports.share_notes import remarks, trees
-from qcheck.reports.wording import plain
+from qcheck.reports.wording import plain, unjudged_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,10 +26,9 @@ HEADERS = ("queue", "reserved", "entitled", "share", "limit", "takes back")
 MOST_HOLDERS = 4
 
 
-def render_json(divided: Divided) -> str:
-    return dump(
-        {"schema": 1, "clusters": [{"name": name, "pools": [_pool(p) for p in pools]} for name, pools in divided]}
-    )
+def render_json(divided: Divided, unjudged: Sequence[str] = ()) -> str:
+    clusters: list[Json] = [{"name": name, "pools": [_pool(p) for p in pools]} for name, pools in divided]
+    return dump({"schema": 1, "clusters": clusters, "unjudged": list(unjudged)})
 
 
 def _pool(pool: PoolShares) -> dict[str, Json]:
@@ -70,7 +69,7 @@ def number(value: Amount) -> Json:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def render_text(divided: Divided) -> str:
+def render_text(divided: Divided, unjudged: Sequence[str] = ()) -> str:
     """A table per pool and resource; below those of a tree, its notes."""
     many = len(divided) > 1
     lines: list[str] = []
@@ -81,7 +80,7 @@ def render_text(divided: Divided) -> str:
             lines += [line for pool in tree for line in (*_text(pool), "")]
             lines += [f"  {line}" for line in remarks(tree)]
             lines += [""] if lines[-1] else []
-    return "\n".join(map(plain, lines)).rstrip() + "\n"
+    return "\n".join([*map(plain, lines), "", *unjudged_lines(unjudged)]).rstrip() + "\n"
 
 
 def heading(pool: PoolShares) -> str:
@@ -141,9 +140,10 @@ def _taken_back(share: QueueShare, scale: Scale) -> str:
     return scale(back.amount) + (f" from {named}{more}" if named else "")
 
 
-def render_markdown(divided: Divided) -> str:
+def render_markdown(divided: Divided, unjudged: Sequence[str] = ()) -> str:
     """For a step summary or a comment on the pull request."""
     lines = ["# qcheck: who gets what", ""]
+    lines += [*(f"- **could not judge**: {escape(why)}" for why in unjudged), ""] if unjudged else []
     for name, pools in divided:
         lines += [f"## Cluster {escape(name)}", ""] if len(divided) > 1 else []
         for tree in trees(pools):

@@ -59,6 +59,7 @@ class SharesReport(ReportPart):
 
     schema_number: Literal[1] = Field(alias="schema")
     clusters: list[SharesClusterPart]
+    unjudged: list[str] = Field(description="Why the run could not judge (exit code 2); empty otherwise.")
 
 
 def json_schema() -> dict[str, object]:

@@ -40,6 +40,11 @@ def rendered_note(place: Place) -> str:
     return f"rendered from {source}; line {place.span[0]} of the output" if source else ""
 
 
+def unjudged_lines(unjudged: Iterable[str]) -> Iterator[str]:
+    """Why an answer may be wrong, a line for each reason."""
+    return (f"could not judge: {plain(why)}\n" for why in unjudged)
+
+
 def plural(count: int, word: str) -> str:
     """`1 error`, `2 errors`."""
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"

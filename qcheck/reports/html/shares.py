@@ -24,12 +24,13 @@ LEGEND = (
 )
 
 
-def render(divided: Divided) -> str:
+def render(divided: Divided, unjudged: Sequence[str] = ()) -> str:
     """One page for all clusters."""
     many = len(divided) > 1
     body = tag(
         "main",
         tag("header", tag("h1", "qcheck shares"), cls="top"),
+        [tag("p", f"Could not judge: {why}", cls="bad") for why in unjudged],
         tag("div", [tag("span", tag("i", cls=cls), words) for cls, words in LEGEND], cls="legend"),
         [
             tag("section", tag("h2", f"Cluster {name}") if many else None, [_tree(t, many) for t in trees(pools)])
