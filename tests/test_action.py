@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -106,7 +107,12 @@ def test_findings_fail_the_step_and_are_given_out(runner: Runner) -> None:
     assert outputs["findings"] == str(sum(int(outputs[k]) for k in ("errors", "warnings", "notes")))
     assert (outputs["sarif-file"], outputs["html-file"]) == ("out.sarif", "out.html")
     assert "::error file=fleet/queues/reserved.yaml,line=18," in done.stdout
-    assert "Quota and nodes" in runner.summary.read_text()
+    summary = runner.summary.read_text()
+    assert "Quota and nodes" in summary
+    assert "## Suggested edits" in summary
+    sarif = json.loads((runner.workspace / "out.sarif").read_text())
+    (overdraft,) = [r for r in sarif["runs"][0]["results"] if r["ruleId"] == "QC101"]
+    assert len(overdraft["fixes"]) >= 3
 
 
 def test_nothing_is_written_that_was_not_asked_for(runner: Runner) -> None:

@@ -14,7 +14,7 @@ from qcheck.cluster.units import name_amount, named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.views import answered_once, view
 from qcheck.quota.dividing import divided
-from qcheck.quota.lowering import Adjustable, GroupCapacity, lowerings
+from qcheck.quota.lowering import Adjustable, GroupCapacity, in_units, lowerings
 from qcheck.quota.tree import AmountOrigin
 from qcheck.schedulers.table import promises_of
 from qcheck.supply.supply import supply_of
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 MEGABYTE = 10**6
 MOST_QUOTAS = 6
+MOST_NAMED = 6
 MOST_OBVIOUS = 3
 """How many ways to lower quotas are proposed for one cause; and how many of those that look best and take too much."""
 
@@ -119,11 +120,12 @@ def _fewest(
     fixed = [Adjustable(c, None) for c in cells if c not in written]
     is_free = all(b.floor == 0 for b in bound)
     obvious = list(islice(lowerings([*free, *fixed], room), MOST_QUOTAS if is_free else MOST_OBVIOUS))
-    yield from _proposed(cluster, obvious, constraints)
+    yield from _proposed(cluster, obvious, [*free, *fixed], room, constraints)
     if not is_free:
         known = [o.amounts for o in obvious]
         bounded = islice(lowerings([*bound, *fixed], room), MOST_QUOTAS)
-        yield from _proposed(cluster, [b for b in bounded if b.amounts not in known], constraints)
+        fresh = [b for b in bounded if b.amounts not in known]
+        yield from _proposed(cluster, fresh, [*free, *fixed], room, constraints)
 
 
 def _adjustable(cluster: Cluster, cell: Cell, floor: int | None) -> Adjustable:
@@ -135,11 +137,17 @@ def _floor(cluster: Cluster, cell: Cell, constraints: Constraints) -> int | None
     return None if asked is None else max(asked, least_for_workloads(cluster, cell))
 
 
-def _proposed(cluster: Cluster, found: Sequence[Lowering], constraints: Constraints) -> Iterator[Proposal]:
+def _proposed(
+    cluster: Cluster,
+    found: Sequence[Lowering],
+    cells: Sequence[Adjustable],
+    room: GroupCapacity,
+    constraints: Constraints,
+) -> Iterator[Proposal]:
     """Each exactly and in whole nodes: first in whole nodes where a quota that filled its nodes no longer would."""
     for each in found:
         units = [_unit(cluster, c) for c, _ in each.amounts]
-        whole = tuple((c, n - n % unit) for (c, n), unit in zip(each.amounts, units, strict=True))
+        whole = in_units(each, units, cells, room).amounts
         strands = any(n % u and not c.promised % u for (c, n), u in zip(each.amounts, units, strict=True))
         for amounts in dict.fromkeys((whole, each.amounts) if strands else (each.amounts, whole)):
             objection = _objection(cluster, amounts, constraints)
@@ -148,7 +156,7 @@ def _proposed(cluster: Cluster, found: Sequence[Lowering], constraints: Constrai
             yield Proposal(
                 way=Way.LOWER_QUOTA,
                 values=tuple((c.place, written(cluster, c, n)) for c, n in amounts),
-                words="lower " + " and ".join(_cut(c, n) for c, n in amounts),
+                words=f"lower {_listed([_cut(c, n) for c, n in amounts])}",
                 proved=each.proved,
                 objection=objection,
             )
@@ -157,6 +165,13 @@ def _proposed(cluster: Cluster, found: Sequence[Lowering], constraints: Constrai
 def _objection(cluster: Cluster, amounts: Amounts, constraints: Constraints) -> str:
     kept = (constraints.objection(c, written(cluster, c, n)) for c, n in amounts)
     return next((text for text in kept if text), "") or workload_objection(cluster, amounts)
+
+
+def _listed(words: list[str]) -> str:
+    """`a`, `a and b`, `a, b and c`, `a, b, c, d, e and 9 more quotas`."""
+    if len(words) > MOST_NAMED:
+        words = [*words[: MOST_NAMED - 1], f"{len(words) - MOST_NAMED + 1} more quotas"]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _cut(cell: Cell, amount: int) -> str:

@@ -26,6 +26,8 @@ def check(options: CheckOptions) -> int:
     """Audits the paths, writes the reports, and returns the exit code."""
     if options.live is not None and (options.since is not None or options.fix or options.diff):
         raise UsageError("--live cannot be combined with --since, --fix or --diff")
+    if options.suggest and (options.live is not None or options.set or options.add_nodes or "-" in options.paths):
+        raise UsageError("--suggest cannot be combined with --live, --set, --add-nodes or standard input")
     outputs = parse_outputs(options.format, FORMATS)
     settings = _settings(options)
     watch = ProgressReporter(options.verbose, options.quiet)
@@ -35,6 +37,10 @@ def check(options: CheckOptions) -> int:
     if options.fix:
         _fix(options, settings, watch)
     result = _judged(_result(options, settings, watch), options)
+    if options.suggest:
+        from qcheck.pipeline.suggested import with_suggestions  # 40 ms
+
+        result = with_suggestions(result, paths_for(options.paths, settings), settings, watch)
     watch("report", 0, 0)
     if any(output.format == "html" for output in outputs):
         result = _with_checkout(result, options)

@@ -41,6 +41,7 @@ class CheckOptions(Value):
     format: tuple[str, ...] = ()
     min_severity: str = "note"
     statistics: bool = False
+    suggest: bool = False
     all: bool = False
     fail_on: str = "error"
     select: tuple[str, ...] = ()
@@ -108,6 +109,7 @@ CHECK_OPTIONS = (
         panel=OUTPUT,
     ),
     CommandOption(("--statistics",), FLAG, "Add counts by rule at the end.", panel=OUTPUT),
+    CommandOption(("--suggest",), FLAG, "Add edits that resolve what fails; each one is tried first.", panel=OUTPUT),
     CommandOption(("--all",), FLAG, "Also show findings that follow from others.", panel=OUTPUT),
     CommandOption(
         names=("--fail-on",),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import combinations, islice, product
 from math import comb, prod
 
-from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.quota.fewest import Problem, fewest
 from qcheck.quota.max_flow import assign
 
@@ -137,6 +137,19 @@ def _lowered(
             totals[each.cell.pool] += more
     made = tuple((c.cell, n) for c, n in zip(chosen, amounts, strict=True) if n != c.cell.promised)
     return made if len(made) == len(chosen) else None
+
+
+def in_units(found: Lowering, units: Sequence[int], cells: Iterable[Adjustable], room: GroupCapacity) -> Lowering:
+    """Return a lowering in multiples of each cell's unit: rounded down, and up again where there is room."""
+    amounts = [n - n % unit for (_, n), unit in zip(found.amounts, units, strict=True)]
+    totals = _by_pool(cells)
+    for (cell, _), amount in zip(found.amounts, amounts, strict=True):
+        totals[cell.pool] -= cell.promised - amount
+    for i, (cell, _) in enumerate(found.amounts):
+        raised = {**totals, cell.pool: totals[cell.pool] + units[i]}
+        if amounts[i] + units[i] < cell.promised and room.met(raised) == sum(raised.values()):
+            amounts[i], totals = amounts[i] + units[i], raised
+    return replace(found, amounts=tuple((c, n) for (c, _), n in zip(found.amounts, amounts, strict=True)))
 
 
 def _by_pool(cells: Iterable[Adjustable]) -> dict[str, int]:

@@ -50,7 +50,12 @@ class Promises:
 
     def is_provisioned(self, cell: Cell) -> bool:
         """Return whether nodes are asked for before a workload of the cell's holder starts."""
-        return any(n.provisioned for t in self.trees for n in t.nodes if cell in n.cells)
+        return id(cell) in self._provisioned
+
+    @cached_property
+    def _provisioned(self) -> frozenset[int]:
+        """The cells for which nodes are asked beforehand, by identity."""
+        return frozenset(id(c) for t in self.trees for n in t.nodes if n.provisioned for c in n.cells)
 
     def total(self, key: CellKey) -> int:
         """Return all that is promised of a pool's resource, in base units."""

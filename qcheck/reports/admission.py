@@ -41,7 +41,15 @@ def verdict_data(cluster: str, verdict: Verdict) -> dict[str, Json]:
         "placement": [_placed_data(p) for p in verdict.witness],
         "reasons": [_reason_data(r) for r in verdict.reasons],
         "change": verdict.change,
+        "edits": [*_edits_data(verdict)],
     }
+
+
+def _edits_data(verdict: Verdict) -> Iterator[dict[str, Json]]:
+    """The values of the smallest change where people write them; nothing of what was rendered from an unknown place."""
+    for place, text in ((p.written(), text) for p, text in verdict.edits):
+        if place.origin.source is None:
+            yield {"file": place.origin.path, "line": place.span[0], "new": text}
 
 
 def flavors_of(assigned: Iterable[Assigned]) -> dict[str, str]:
@@ -104,6 +112,7 @@ def _block(verdict: Verdict, where: str) -> Iterator[str]:
             yield plain(f"      would help: {reason.change}")
     if verdict.change:
         yield plain(f"    smallest change: {verdict.change}")
+        yield from (plain(f"      --> {e['file']}:{e['line']}: {e['new']}") for e in _edits_data(verdict))
 
 
 def _assigned_line(assigned: Assigned) -> str:

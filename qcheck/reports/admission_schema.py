@@ -38,6 +38,14 @@ class PlacedPart(ReportPart):
     pods_per_node: dict[str, int]
 
 
+class NewValuePart(ReportPart):
+    """A value that the smallest change writes."""
+
+    file: str
+    line: int
+    new: str
+
+
 class WorkloadPart(ReportPart):
     object: ObjectPart
     cluster: str
@@ -51,6 +59,7 @@ class WorkloadPart(ReportPart):
     placement: list[PlacedPart] = Field(description="The witness: where every pod runs.")
     reasons: list[ReasonPart]
     change: str = Field(description="The smallest change that was tried and makes it run; empty if none was found.")
+    edits: list[NewValuePart] = Field(description="The same as other values; empty where it is no change of a value.")
 
 
 class AdmissionReport(ReportPart):

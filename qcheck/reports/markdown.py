@@ -14,6 +14,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports import cost
 from qcheck.reports.capacity import at_best, held, holders, line_scale, pool_words, signed, taken_first
 from qcheck.reports.fleet import HEADERS, fleet_rows
+from qcheck.reports.suggest import NONE, headline, outcome
 from qcheck.reports.wording import (
     by_rule,
     counted,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.units import Scale
     from qcheck.findings.causes import Group
     from qcheck.findings.result import Result
+    from qcheck.findings.suggestions import Suggestions
 
 MOST_BYTES = 900_000
 SIGNS = {"error": "❌", "warning": "⚠️", "note": "\N{INFORMATION SOURCE}\ufe0f"}
@@ -45,6 +47,8 @@ _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _LINKS = re.compile(r"([@#](?=\w)|\bwww(?=\.)|:(?=//)|\bGH(?=-\d))", re.IGNORECASE)
 """Where GitHub would make a mention, a reference or a link: a comment in between breaks it and is not seen."""
 _MOST_PLACES = 10
+_MOST_DIFF = 60
+_TICKS = re.compile("`+")
 
 
 def render(result: Result) -> str:
@@ -52,6 +56,8 @@ def render(result: Result) -> str:
     lines += [f"- **could not judge**: {escape(why)}" for why in result.inputs.unjudged]
     lines += _fleet(result)
     lines += findings_table(presented(result), has_many_clusters(result))
+    if result.suggestions is not None:
+        lines += _suggestions(result.suggestions)
     if shows_statistics(result):
         lines += _statistics(result)
     for cluster in result.clusters:
@@ -98,6 +104,36 @@ def _what(group: Group) -> str:
     if group.followers:
         parts.append(following(len(group.followers)))
     return "<br>".join(parts)
+
+
+def _suggestions(found: Suggestions) -> Iterator[str]:
+    """The alternatives, each with its patch, and what was rejected."""
+    yield from ("## Suggested edits", "", "Each was applied and checked.", "")
+    for number, each in enumerate(found.alternatives, 1):
+        yield f"{number}. **{escape(headline(each))}**: {escape(outcome(each, found.asked))}<br>{escape(each.proof)}"
+        yield ""
+        yield from (f"   {line}" for line in _fenced("diff", each.patch))
+        yield ""
+    if not found.alternatives:
+        yield from (f"{escape(NONE.capitalize())}.", "")
+    if found.rejected:
+        yield from (f"<details><summary>Tried and rejected: {len(found.rejected)}</summary>", "")
+        yield from (f"- {escape(one.words)}: {escape(one.why)}" for one in found.rejected[:_MOST_PLACES])
+        yield from ("", "</details>", "")
+    if found.stopped:
+        yield from (escape(found.stopped), "")
+
+
+def _fenced(language: str, text: str) -> Iterator[str]:
+    """Lines between fences that no line of theirs can end, nor a long diff fill the summary."""
+    lines = [_shown_line(line) for line in text.splitlines()[:_MOST_DIFF]]
+    fence = "`" * max(3, 1 + max((len(run) for line in lines for run in _TICKS.findall(line)), default=0))
+    left = len(text.splitlines()) - len(lines)
+    return iter([f"{fence}{language}", *lines, *([f"... {left} more lines"] if left > 0 else []), fence])
+
+
+def _shown_line(line: str) -> str:
+    return plain(line.replace("\t", "    "))
 
 
 def _statistics(result: Result) -> Iterator[str]:

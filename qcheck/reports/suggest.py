@@ -8,8 +8,9 @@ from qcheck.reports.json_text import dump
 from qcheck.reports.wording import plain, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from qcheck.findings.finding import Finding
     from qcheck.findings.result import Result
     from qcheck.findings.suggestions import Alternative
     from qcheck.reports.json_text import Json
@@ -18,6 +19,7 @@ MOST_REJECTED = 6
 MOST_ASKED = 20
 MOST_EDITS = 20
 MOST_STEPS = 4
+MOST_LEFT = 4
 NONE = "no change of a value resolves this"
 
 
@@ -87,7 +89,7 @@ def suggestion_lines(found: Suggestions) -> Iterator[str]:
     for number, each in enumerate(found.alternatives, 1):
         if number > 1:
             yield ""
-        yield from _told(number, each, len(found.asked))
+        yield from _told(number, each, found.asked)
     if not found.alternatives:
         yield NONE
     if found.rejected:
@@ -101,7 +103,7 @@ def suggestion_lines(found: Suggestions) -> Iterator[str]:
         yield found.stopped
 
 
-def _told(number: int, found: Alternative, asked: int) -> Iterator[str]:
+def _told(number: int, found: Alternative, asked: Sequence[Finding]) -> Iterator[str]:
     yield plain(f"{number}. {headline(found)}")
     for edit in found.edits[:MOST_EDITS]:
         yield plain(f"     {edit.file}:{edit.line}: {edit.old} -> {edit.new}")
@@ -119,7 +121,10 @@ def headline(found: Alternative) -> str:
     return f"{words[:1].upper()}{words[1:]}{more}{whole}"
 
 
-def outcome(found: Alternative, asked: int) -> str:
-    """How much an alternative resolves, and which warnings are new."""
+def outcome(found: Alternative, asked: Sequence[Finding]) -> str:
+    """How much an alternative resolves, what it leaves, and which warnings are new."""
+    named = dict.fromkeys(f"{f.rule.id} {f.rule.name}" for f in asked if f.rule and f.fingerprint in found.leaves)
+    shown = [*named][:MOST_LEFT] + ([f"{len(named) - MOST_LEFT} more rules"] if len(named) > MOST_LEFT else [])
+    leaves = f"; leaves {', '.join(shown)}" if shown else ""
     brings = f"; brings the warning{'s' * (len(found.brings) > 1)} {', '.join(found.brings)}" if found.brings else ""
-    return f"resolves {len(found.resolves)} of {plural(asked, 'finding')}{brings}"
+    return f"resolves {len(found.resolves)} of {plural(len(asked), 'finding')}{leaves}{brings}"

@@ -49,6 +49,7 @@ class Loans:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._keen: dict[FlavorResource, list[ClusterQueue]] = {}
+        self._keen_by_root: dict[tuple[str | None, FlavorResource], list[ClusterQueue]] = {}
         self._borrowed: dict[str, list[FlavorResource]] = {}
 
     def keen(self, cell: FlavorResource) -> list[ClusterQueue]:
@@ -58,6 +59,14 @@ class Loans:
             able = [q for q in self._listing.get(cell, ()) if not q.is_stopped and tree.borrowable(q.name, cell) > 0]
             self._keen[cell] = sorted(able, key=lambda q: (not self.is_by_nature(q, cell), q.name))
         return self._keen[cell]
+
+    def _keen_below(self, root: str | None, cell: FlavorResource) -> list[ClusterQueue]:
+        """The keen queues of one tree, in the same order."""
+        key = (root, cell)
+        if key not in self._keen_by_root:
+            tree = cohort_tree(self._cluster)
+            self._keen_by_root[key] = [q for q in self.keen(cell) if tree.root(q.name) == root]
+        return self._keen_by_root[key]
 
     @cached_property
     def _listing(self) -> dict[FlavorResource, list[ClusterQueue]]:
@@ -106,7 +115,7 @@ class Loans:
         tree, cell = cohort_tree(self._cluster), quota.key
         if quota.nominal <= 0 or tree.lent(owner.name, cell) <= 0:
             return
-        for borrower in self.keen(cell):
+        for borrower in self._keen_below(tree.root(owner.name), cell):
             loan = self._loan(owner, borrower, quota)
             if loan is not None:
                 yield loan
