@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from qcheck.documents.cursor import root
 from qcheck.documents.limits import Limits
 from qcheck.documents.load import Loaded, load
@@ -74,6 +76,15 @@ def test_duplicate_keys_name_both_places() -> None:
     fault = load("a: 1\nb: {true: 1, y: 2}\na: 3\n", "x.yaml").faults
     assert [f.code for f in fault] == ["duplicate-key", "duplicate-key"]
     assert [(f.related[0][1].span()[:2], f.spot.span()[:2]) for f in fault] == [((2, 5), (2, 14)), ((1, 1), (3, 1))]
+
+
+@pytest.mark.parametrize("before", ["", "%YAML 1.1\n---\n"], ids=["by lines", "by events"])
+def test_a_key_that_is_repeated_many_times_is_one_fault(before: str) -> None:
+    (fault,) = load(before + "a: 0\n" * 2000, "x.yaml").faults
+    line = before.count("\n")
+    assert fault.message.startswith("the key 'a' occurs 2000 times in one mapping")
+    assert fault.spot.span()[0] == line + 2
+    assert [spot.span()[0] for _, spot in fault.related] == [line + n for n in (1, *range(3, 11))]
 
 
 def test_merge_keys_follow_the_order_of_the_document() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from qcheck.documents.composed import RefusedText
     from qcheck.documents.text import Spot, Text
 
@@ -51,15 +53,28 @@ def refused(text: Text, refusal: RefusedText) -> Fault:
     return Fault(refusal.code, str(refusal), spot, _hint(text.text, refusal.start), related)
 
 
-def duplicate_key(text: Text, key: str, first: int, second: int) -> Fault:
-    return Fault(
-        "duplicate-key",
-        f"the key {key!r} occurs twice in one mapping; the API server refuses this or drops one of the two",
-        text.spot(second, second + len(key)),
-        "keep one of the two",
-        (("first written here", text.spot(first, first + len(key))),),
-        {"key": key},
-    )
+MOST_SHOWN = 10
+"""Places of one repeated key that are shown."""
+
+
+def duplicate_keys(text: Text, repeated: Iterable[tuple[str, int, int]]) -> Iterator[Fault]:
+    """One fault for each key of a mapping that occurs more than once. Given are the key, a place of it, and its next."""
+    places: dict[tuple[str, int], list[int]] = {}
+    for key, at, following in repeated:
+        chain = places[key, following] = places.pop((key, at), [at])
+        chain.append(following)
+    for (key, _), (first, second, *more) in places.items():
+        times = f"{len(more) + 2} times" if more else "twice"
+        kept = "all but one" if more else "one of the two"
+        related = [("first written here", first), *(("written again here", at) for at in more[: MOST_SHOWN - 2])]
+        yield Fault(
+            "duplicate-key",
+            f"the key {key!r} occurs {times} in one mapping; the API server refuses this or drops {kept}",
+            text.spot(second, second + len(key)),
+            "keep one of them" if more else "keep one of the two",
+            tuple((caption, text.spot(at, at + len(key))) for caption, at in related),
+            {"key": key},
+        )
 
 
 def _hint(text: str, at: int) -> str:

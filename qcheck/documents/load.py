@@ -8,7 +8,7 @@ from qcheck.documents import limits, lines
 from qcheck.documents.comments import comments
 from qcheck.documents.composed import Composed, RefusedText
 from qcheck.documents.document import Document
-from qcheck.documents.fault import Fault, duplicate_key, over_limit, refused, template
+from qcheck.documents.fault import Fault, duplicate_keys, over_limit, refused, template
 from qcheck.documents.text import NotText, Text, decode
 
 TYPE_CHECKING = False
@@ -232,7 +232,7 @@ def _keep(
         loaded.passed_over += 1
         return
     loaded.documents.append(document)
-    loaded.faults += [duplicate_key(loaded.text, *found) for found in repeated]
+    loaded.faults += duplicate_keys(loaded.text, repeated)
 
 
 def _wants(data: object, wanted: Wanted, text: str) -> bool:
