@@ -83,16 +83,24 @@ class Cursor:
 
     def strings(self) -> dict[str, str]:
         """A map of such strings."""
-        if not isinstance(self.data, dict):
-            return {}
-        return {key: text for key, value in self.data.items() if (text := _meant(value)) is not None}
+        return _strings(self.data)
 
     def booleans(self) -> dict[str, bool]:
         """A map of booleans."""
         return {key: each.data for key, each in self.mapping() if isinstance(each.data, bool)}
 
+    def strings_at(self, key: str) -> dict[str, str]:
+        """The map of strings under a key. The same as `self[key].strings()`, but cheaper."""
+        return _strings(self.data.get(key) if isinstance(self.data, dict) else None)
+
     def __repr__(self) -> str:
         return f"Cursor({self.document.path}, {self.route}, {self.data!r})"
+
+
+def _strings(value: object) -> dict[str, str]:
+    if not isinstance(value, dict):
+        return {}
+    return {key: text for key, inner in value.items() if (text := _meant(inner)) is not None}
 
 
 def _meant(value: object) -> str | None:

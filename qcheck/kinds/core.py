@@ -116,7 +116,8 @@ def queued(
 ) -> Workload:
     """A workload whose queue and priority class are labels on `labelled` (the object itself, or a job template)."""
     labels, annotations = metadata(root)
-    own, _ = metadata(labelled)
+    own = labels if labelled is root else metadata(labelled)[0]
+    place_of = place(labelled["metadata"]["labels"]).at
     return Workload(
         object_id(root),
         place(root),
@@ -124,9 +125,9 @@ def queued(
         annotations,
         framework=framework,
         queue=own.get(QUEUE_NAME) or None,
-        queue_place=place(labelled["metadata"]["labels"][QUEUE_NAME]),
+        queue_place=place_of(QUEUE_NAME),
         priority_class=own.get(PRIORITY_CLASS),
-        priority_class_place=place(labelled["metadata"]["labels"][PRIORITY_CLASS]),
+        priority_class_place=place_of(PRIORITY_CLASS),
         pod_sets=pod_sets,
         **more,  # type: ignore[arg-type]
     )

@@ -111,4 +111,4 @@ def tolerations(at: Cursor) -> tuple[Toleration, ...]:
 def metadata(root: Cursor) -> tuple[Labels, Labels]:
     """Labels and annotations of an object or template."""
     at = root["metadata"]
-    return at["labels"].strings(), at["annotations"].strings()
+    return at.strings_at("labels"), at.strings_at("annotations")

@@ -36,28 +36,35 @@ _FIELD_OF_MAP = re.compile(r"metadata\.(labels|annotations)\['[^']+'\]")
 _OWN_RESOURCES = re.compile(r"(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)")
 
 
+def all_containers(spec: Cursor) -> list[Cursor]:
+    """The init containers of a pod, then its containers."""
+    return [*spec["initContainers"].items(), *spec["containers"].items()]
+
+
 def containers(spec: Cursor) -> Iterator[Failure]:
     """All containers of a pod spec, each by itself and their names and host ports together."""
-    if not spec["containers"].items():
+    initial, later = spec["initContainers"].items(), spec["containers"].items()
+    if not later:
         yield refuse(spec["containers"], "POD-V05", "Required value: a pod has at least one container")
     if spec["ephemeralContainers"].items():
         text = "Forbidden: ephemeral containers are not allowed when a pod is created"
         yield refuse(spec["ephemeralContainers"], "POD-V05", text, on_key=True)
-    yield from _distinct(spec)
-    for container in spec["initContainers"].items():
+    if initial:
+        yield from _distinct([*initial, *later])
+    for container in initial:
         yield from _container(container)
-        if container["restartPolicy"].text() != "Always":
+        if container.text_at("restartPolicy") != "Always":
             yield from _not_while_initialising(container)
-    for container in spec["containers"].items():
+    for container in later:
         yield from _container(container)
-    yield from _host_ports(spec["containers"].items())
-    yield from _host_ports([c for c in spec["initContainers"].items() if c["restartPolicy"].text() == "Always"])
+    yield from _host_ports(later)
+    yield from _host_ports([c for c in initial if c.text_at("restartPolicy") == "Always"])
 
 
-def _distinct(spec: Cursor) -> Iterator[Failure]:
+def _distinct(listed: list[Cursor]) -> Iterator[Failure]:
     """Names over both lists; within one the structure says so already."""
     seen: dict[str, Cursor] = {}
-    for container in (*spec["initContainers"].items(), *spec["containers"].items()):
+    for container in listed:
         name = container["name"].text()
         if name is None:
             continue
@@ -125,8 +132,8 @@ def _host_ports(listed: list[Cursor]) -> Iterator[Failure]:
 
 def _environment(at: Cursor) -> Iterator[Failure]:
     for variable in at.items():
-        name = variable["name"].text()
-        if name is not None and not _ENV_NAME.fullmatch(name):
+        name = variable.text_at("name")
+        if not _ENV_NAME.fullmatch(name) and variable["name"].text() is not None:
             text = f"Invalid value: {show(name)}: must be printable ASCII characters other than '='"
             yield refuse(variable["name"], "POD-V18", text)
         source = variable["valueFrom"]
@@ -251,7 +258,7 @@ _OF_PORT: dict[str, FieldCheck] = {
 }
 
 
-def claims(spec: Cursor) -> Iterator[Failure]:
+def claims(spec: Cursor, listed: list[Cursor]) -> Iterator[Failure]:
     """Resource claims of the pod, and those that its containers name."""
     known = set()
     for each in spec["resourceClaims"].items():
@@ -266,7 +273,7 @@ def claims(spec: Cursor) -> Iterator[Failure]:
         for field in given:
             if fault := subdomain_fault(each[field].text() or ""):
                 yield refuse(each[field], "POD-V20", f"Invalid value: {show(each[field].data)}: {fault}")
-    for container in (*spec["initContainers"].items(), *spec["containers"].items()):
+    for container in listed:
         for used in container["resources"]["claims"].items():
             if used["name"].text() is not None and used["name"].text() not in known:
                 text = f"Not found: {show(used['name'].data)}: must be one of the names in pod.spec.resourceClaims"

@@ -10,7 +10,7 @@ from functools import partial
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.schema.formats import key_fault, label_fault, subdomain_fault
-from qcheck.kinds.validation.containers import claims, containers
+from qcheck.kinds.validation.containers import all_containers, claims, containers
 from qcheck.kinds.validation.metadata import labels_and_annotations
 from qcheck.kinds.validation.resources import pod_resources
 from qcheck.kinds.validation.selectors import affinity, label_map, label_selector, tolerations
@@ -39,16 +39,18 @@ def pod_template(
     `claimed` are the volumes that the owner adds. What holds of every object's metadata is said of a Pod already.
     """
     spec = template["spec"]
+    listed = all_containers(spec)
     if not is_pod:
         yield from labels_and_annotations(template["metadata"], "POD-V01")
     yield from by_field(spec, _OF_SPEC)
     yield from containers(spec)
-    yield from mounts(spec, claimed)
-    yield from claims(spec)
+    yield from mounts(spec, listed, claimed)
+    yield from claims(spec, listed)
     yield from _restart_policy(spec, restart)
     yield from _gates(spec)
     yield from _nameservers(spec)
-    yield from _hosts(spec)
+    if spec["hostNetwork"].boolean():
+        yield from _hosts(listed)
     if spec["shareProcessNamespace"].boolean() and spec["hostPID"].boolean():
         text = "Invalid value: true: ShareProcessNamespace and HostPID cannot both be enabled"
         yield refuse(spec["shareProcessNamespace"], "POD-V14", text)
@@ -133,11 +135,9 @@ def _is_address(text: str) -> bool:
     return "%" not in text
 
 
-def _hosts(spec: Cursor) -> Iterator[Failure]:
+def _hosts(listed: list[Cursor]) -> Iterator[Failure]:
     """On the host's network a port of a container is the node's."""
-    if not spec["hostNetwork"].boolean():
-        return
-    for container in (*spec["initContainers"].items(), *spec["containers"].items()):
+    for container in listed:
         for port in container["ports"].items():
             own, hosts = port["containerPort"].integer(), port["hostPort"].integer()
             if hosts and own and hosts != own:

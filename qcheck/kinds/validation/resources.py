@@ -9,6 +9,7 @@ from qcheck.cluster.quantity import QuantityError, parse_quantity
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.schema.formats import key_fault
+from qcheck.kinds.validation.containers import all_containers
 from qcheck.kinds.validation.queues import amount
 from qcheck.kinds.validation.target import refuse
 
@@ -25,7 +26,7 @@ HUGE = "hugepages-"
 
 def pod_resources(spec: Cursor) -> Iterator[Failure]:
     """Requests and limits of all containers and of the pod itself."""
-    for container in (*spec["initContainers"].items(), *spec["containers"].items()):
+    for container in all_containers(spec):
         yield from _requirements(container["resources"])
     for part in ("requests", "limits"):
         for name, value in spec["resources"][part].mapping():

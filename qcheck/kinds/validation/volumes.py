@@ -69,10 +69,10 @@ def _host_path(at: Cursor) -> Iterator[Failure]:
         yield refuse(path, "POD-V21", f"Invalid value: {show(path.data)}: must not contain '..'")
 
 
-def mounts(spec: Cursor, claimed: frozenset[str]) -> Iterator[Failure]:
-    """Mounts name a volume of the pod, or one of those that are `claimed` for it."""
+def mounts(spec: Cursor, listed: list[Cursor], claimed: frozenset[str]) -> Iterator[Failure]:
+    """The mounts of some containers: they name a volume of the pod, or one of those that are `claimed` for it."""
     known = {v["name"].text() for v in spec["volumes"].items()} | claimed
-    for container in (*spec["initContainers"].items(), *spec["containers"].items()):
+    for container in listed:
         for each in container["volumeMounts"].items():
             yield from _known_volume(each["name"], known)
             yield from by_field(each, _OF_MOUNT)
