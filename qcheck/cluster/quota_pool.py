@@ -22,6 +22,11 @@ def pool_name(key: str) -> str:
     return key.rpartition("/")[2]
 
 
+def is_flavor(key: str) -> bool:
+    """Return whether the key of a pool is the name of a flavor of Kueue."""
+    return "/" not in key
+
+
 class QuotaPool(Value):
     """The nodes that carry all of `node_labels` and none of the keys in `absent_labels`.
 

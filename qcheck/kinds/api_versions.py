@@ -1,4 +1,4 @@
-"""Versions of Kueue's API: which release serves which, and what the older ones lose."""
+"""Versions of the schedulers' APIs: which release serves which, and what the older ones of Kueue lose."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.kinds.schema.catalogue import CONFIG, CONFIG_SERVED, DEPRECATED_SINCE, KUEUE, NOT_DEPRECATED, SERVED
+from qcheck.kinds.schema.catalogue import (
+    CONFIG,
+    CONFIG_SERVED,
+    DEPRECATED_SINCE,
+    KAI,
+    KUEUE,
+    NOT_DEPRECATED,
+    SERVED,
+    described_versions,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +30,10 @@ FORMER_KINDS = {"Queue": "LocalQueue"}
 
 
 def version_problems(root: Cursor, identity: ObjectId, release: Release) -> Iterator[Problem]:
-    """Nothing for other groups: their versions depend on the cluster."""
+    """Nothing for groups of no scheduler: their versions depend on the cluster."""
+    versions = described_versions(identity.group, identity.kind)
+    if versions and identity.version and identity.version not in versions:
+        yield _of_no_release(root, identity, versions)
     if identity.group == CONFIG and release < CONFIG_SERVED.get(identity.version, ((999, 0), ()))[0]:
         message = (
             f"Kueue {shown(release)} does not read {identity.api_version}; it reads v1beta1 and, from 0.15 on, v1beta2"
@@ -87,6 +99,19 @@ def _gone(root: Cursor, identity: ObjectId, release: Release, served: list[str])
         object=identity,
         related=(),
         data={"version": identity.version, "served": ", ".join(served)},
+    )
+
+
+def _of_no_release(root: Cursor, identity: ObjectId, versions: tuple[str, ...]) -> Problem:
+    title = "KAI" if identity.group in KAI else "Volcano"
+    return Problem(
+        code="api-version-gone",
+        place=Place(root.document, (*root.route, "apiVersion")),
+        message=f"{title} does not serve {identity.api_version} {identity.kind}: it serves {identity.group}/{versions[-1]}",
+        help=f"Write apiVersion: {identity.group}/{versions[-1]}, and compare the fields with that version.",
+        object=identity,
+        related=(),
+        data={"version": identity.version, "served": ", ".join(versions)},
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.registry import rule
 from qcheck.cluster.quantity import written_amount
-from qcheck.cluster.quota_pool import SchedulerName, pool_name
+from qcheck.cluster.quota_pool import is_flavor, pool_name
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.units import named, show_amount, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value
@@ -58,24 +58,18 @@ class LostDomain(Value):
 
 @rule("QC107")
 def co_resource_short(cluster: Cluster, percent: int = 50) -> Iterator[Finding]:
-    """Cpu or memory quota with which the accelerator quota beside it cannot be used up."""
+    """Cpu or memory quota with which the accelerator quota beside it cannot be used up.
+
+    KAI's queues take cpu and memory by weight (without both QC919 speaks); Volcano's reclaim by any resource that they
+    deserve.
+    """
     for node in holders(cluster):
         for devices in node.cells if node.admits else ():
-            if is_compute(devices.resource) and devices.entitled > 0 and not _is_by_weight(cluster, devices):
+            if is_compute(devices.resource) and devices.entitled > 0 and is_flavor(devices.pool):
                 for beside in CO_RESOURCES:
                     cell = node.cell.get((devices.pool, beside))
                     if cell is not None:
                         yield from _short(cluster, node, devices, cell, percent)
-
-
-def _is_by_weight(cluster: Cluster, cell: Cell) -> bool:
-    """Whether queues may take cpu and memory back by weight alone: KAI's (without both QC919 speaks), and Volcano's
-    unless its capacity plugin is on.
-    """
-    pool = cluster.quota_pools.get(cell.pool)
-    if pool is not None and pool.scheduler is SchedulerName.VOLCANO:
-        return cluster.volcano_scheduler is None or not cluster.volcano_scheduler.by_capacity
-    return pool is not None and pool.scheduler is SchedulerName.KAI
 
 
 def _short(cluster: Cluster, node: QuotaNode, devices: Cell, beside: Cell, percent: int) -> Iterator[Finding]:

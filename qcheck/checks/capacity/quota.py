@@ -8,7 +8,7 @@ from qcheck.checks.capacity.repelled import overdrafts_past_taints
 from qcheck.checks.registry import rule
 from qcheck.cluster.nodes import at_most
 from qcheck.cluster.quantity import written_amount
-from qcheck.cluster.quota_pool import SchedulerName, pool_name
+from qcheck.cluster.quota_pool import SchedulerName, is_flavor, pool_name
 from qcheck.cluster.resources import is_accelerator, is_compute
 from qcheck.cluster.units import show_amount
 from qcheck.cluster.unread import NODES
@@ -242,11 +242,13 @@ def _growth(group: NodeGroup) -> str:
 
 @rule("QC106")
 def capacity_unreserved(cluster: Cluster) -> Iterator[Finding]:
-    """Accelerators of flavored nodes beyond all quota; queues of Volcano divide whatever is there."""
+    """Accelerators of flavored nodes beyond all quota; queues of KAI and Volcano divide whatever is there."""
     if cluster.volcano_queues:
         return
     for resource in sorted(r for r in supply_of(cluster).resources if is_compute(r)):
         for flavors, groups in _sharing(cluster, resource):
+            if not all(map(is_flavor, flavors)):
+                continue
             supply = sum(g.static_supply(resource) for g in groups)
             reserved = sum(q.promised for f in flavors for q in promises_of(cluster).cells.get((f, resource), ()))
             kept = max((supply_of(cluster).total_reserve(f, resource) for f in flavors), default=0)

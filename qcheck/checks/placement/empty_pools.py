@@ -67,8 +67,9 @@ def accelerator_pool_untainted(cluster: Cluster) -> Iterator[Finding]:
         devices = sorted({r for c in group.classes for r, n in c.machine.allocatable.items() if n and is_compute(r)})
         taints = [t for c in group.classes for t in lasting(c.taints) if t.is_hard]
         if devices and not taints and group.ceiling != 0 and not has_open_taints(group):
-            yield finding(
+            found = finding(
                 group.place,
                 f"the nodes of {group.name} have {names(devices)} and no taint: pods that need none "
                 f"can use up their cpu, memory and pod slots",
             ).with_data(pool=group.name, resources=devices)
+            yield found if cluster.flavors else found.fixed_by("Taint the pool, and tolerate the taint in the pods.")

@@ -110,6 +110,11 @@ def _foreign(group: str, kind: str) -> tuple[tuple[str, ...], str | None]:
     return found
 
 
+def described_versions(group: str, kind: str) -> tuple[str, ...]:
+    """The versions of a kind of other schedulers that their releases serve; none for kinds that are not described."""
+    return _foreign(group, kind)[0] if group in (*KAI, *VOLCANO) else ()
+
+
 @cache
 def type_text(name: str) -> str | None:
     """The text of a named type; modules of rarer types are imported when none before them has it."""
