@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.problems import Problem
 
 
-def of_problems(cluster: Cluster, *codes: str) -> Iterator[Finding]:
+def of_problems(cluster: Cluster, *codes: ProblemCode) -> Iterator[Finding]:
     """The problems with one of some codes, in the order in which they were met."""
     return (finding_of(p) for p in cluster.problems if p.code in codes)
 
@@ -21,7 +22,9 @@ def of_problems(cluster: Cluster, *codes: str) -> Iterator[Finding]:
 def is_refused(cluster: Cluster, place: Place) -> bool:
     """Whether the API server refuses what is written at a place, so that nothing can be said of its meaning."""
     return any(
-        p.code == "api-rejected" and p.place.origin is place.origin and p.place.route[: len(place.route)] == place.route
+        p.code is ProblemCode.API_REJECTED
+        and p.place.origin is place.origin
+        and p.place.route[: len(place.route)] == place.route
         for p in cluster.problems
     )
 

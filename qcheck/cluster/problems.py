@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from qcheck.cluster.edits import Fix
 from qcheck.cluster.objects import ObjectId
 from qcheck.cluster.place import Place
@@ -11,14 +13,37 @@ if TYPE_CHECKING:
     Data = dict[str, str | int | bool | None]
 
 
+class ProblemCode(StrEnum):
+    """What kind of problem it is: mostly the rule that it belongs to, by its kebab-case name."""
+
+    YAML_SYNTAX = "yaml-syntax"
+    LIMIT = "limit"
+    NOT_TEXT = "not-text"
+    DUPLICATE_KEY = "duplicate-key"
+    API_REJECTED = "api-rejected"
+    UNKNOWN_FIELD = "unknown-field"
+    API_VERSION_GONE = "api-version-gone"
+    API_VERSION_DEPRECATED = "api-version-deprecated"
+    QUANTITY_SUSPICIOUS = "quantity-suspicious"
+    QUANTITY_NOT_CANONICAL = "quantity-not-canonical"
+    TEMPLATE_NOT_RENDERED = "template-not-rendered"
+    SETTINGS_MATCH_NOTHING = "settings-match-nothing"
+    DUPLICATE_OBJECT = "duplicate-object"
+    CAPACITY_UNKNOWN = "capacity-unknown"
+    NODES_ELSEWHERE = "nodes-elsewhere"
+    REQUESTS_INVALID = "requests-invalid"
+    CONFIGURATION_REJECTED = "configuration-rejected"
+    KAI_TOPOLOGY_INVALID = "kai-topology-invalid"
+    VOLCANO_HYPERNODE_INVALID = "volcano-hypernode-invalid"
+
+
 class Problem(Value):
     """Something that reading or decoding met.
 
-    `code` names the rule it belongs to by its kebab-case name (`yaml-syntax`, `api-rejected`, `unknown-field` ...);
     `object` is None where no object could be told; `certain` is False where it rests on what was not read.
     """
 
-    code: str
+    code: ProblemCode
     place: Place
     message: str
     help: str = ""

@@ -6,6 +6,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Protocol
 
+    from qcheck.cluster.problems import ProblemCode
+
     Entries = dict[str, int] | list[int]
     """Where the entries of a container are written: of a list the offsets of its items; of a mapping, by key,
     `offset of the key << KEY_SHIFT | offset of the value`.
@@ -44,7 +46,7 @@ class RefusedText(Exception):
     """
 
     def __init__(
-        self, code: str, message: str, start: int, end: int, context: tuple[tuple[str, int, int], ...] = ()
+        self, code: ProblemCode, message: str, start: int, end: int, context: tuple[tuple[str, int, int], ...] = ()
     ) -> None:
         super().__init__(message)
         self.code = code

@@ -19,6 +19,7 @@ from ruamel.yaml.events import (
     StreamEndEvent,
 )
 
+from qcheck.cluster.problems import ProblemCode
 from qcheck.documents import scalars
 from qcheck.documents.composed import KEY_SHIFT, Composed, RefusedText
 
@@ -109,11 +110,11 @@ def _malformed(error: Any, text: str, base: int) -> RefusedText:
     mark, before = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
     if mark is None:
         at = base + len(text.encode("utf-8", "replace")[: getattr(error, "position", 0)].decode("utf-8", "ignore"))
-        return RefusedText("yaml-syntax", f"not valid YAML: {getattr(error, 'reason', error)}", at, at + 1)
+        return RefusedText(ProblemCode.YAML_SYNTAX, f"not valid YAML: {getattr(error, 'reason', error)}", at, at + 1)
     at = base + min(mark.index, max(len(text) - 1, 0))
     context = ((str(error.context), base + before.index, base + before.index + 1),) if before else ()
     message = f"not valid YAML: {error.problem}" + (f", {error.context}" if error.context else "")
-    return RefusedText("yaml-syntax", message, at, at + 1, context)
+    return RefusedText(ProblemCode.YAML_SYNTAX, message, at, at + 1, context)
 
 
 class _Composer:
@@ -136,7 +137,7 @@ class _Composer:
         elif kind is AliasEvent:
             return self.alias(event)
         elif depth > self.deepest:
-            raise self.refused(event, f"nested deeper than {self.deepest} levels", "limit")
+            raise self.refused(event, f"nested deeper than {self.deepest} levels", ProblemCode.LIMIT)
         elif kind is MappingStartEvent:
             value = self.mapping(event.anchor, depth)
         else:
@@ -241,7 +242,7 @@ class _Composer:
             raise self.refused(event, f"the value anchored as {name} contains itself")
         self.budget -= self.size(value)
         if self.budget < 0:
-            raise self.refused(event, "aliases expand to more values than the limit allows", "limit")
+            raise self.refused(event, "aliases expand to more values than the limit allows", ProblemCode.LIMIT)
         return value
 
     def size(self, value: Any) -> int:
@@ -265,7 +266,7 @@ class _Composer:
             where.update(self.where[id(source)])  # type: ignore[arg-type]
             merged.update(source)
 
-    def refused(self, event: Any, message: str, code: str = "yaml-syntax") -> RefusedText:
+    def refused(self, event: Any, message: str, code: ProblemCode = ProblemCode.YAML_SYNTAX) -> RefusedText:
         return RefusedText(code, message, self.base + event.start_mark.index, self.base + event.end_mark.index)
 
 

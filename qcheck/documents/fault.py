@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.problems import ProblemCode
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,7 +23,7 @@ class Fault:
 
     def __init__(
         self,
-        code: str,
+        code: ProblemCode,
         message: str,
         spot: Spot,
         help: str = "",
@@ -41,13 +43,17 @@ class Fault:
 
 def over_limit(name: str, message: str, spot: Spot) -> Fault:
     return Fault(
-        "limit", message, spot, f"raise the limit `{name}` in the settings if this is intended", data={"limit": name}
+        ProblemCode.LIMIT,
+        message,
+        spot,
+        f"raise the limit `{name}` in the settings if this is intended",
+        data={"limit": name},
     )
 
 
 def refused(text: Text, refusal: RefusedText) -> Fault:
     spot = text.spot(refusal.start, refusal.end)
-    if refusal.code == "limit":
+    if refusal.code is ProblemCode.LIMIT:
         return over_limit("aliases" if "aliases" in str(refusal) else "depth", str(refusal), spot)
     related = tuple((caption, text.spot(start, end)) for caption, start, end in refusal.context)
     return Fault(refusal.code, str(refusal), spot, _hint(text.text, refusal.start), related)
@@ -68,7 +74,7 @@ def duplicate_keys(text: Text, repeated: Iterable[tuple[str, int, int]]) -> Iter
         kept = "all but one" if more else "one of the two"
         related = [("first written here", first), *(("written again here", at) for at in more[: MOST_SHOWN - 2])]
         yield Fault(
-            "duplicate-key",
+            ProblemCode.DUPLICATE_KEY,
             f"the key {key!r} occurs {times} in one mapping; the API server refuses this or drops {kept}",
             text.spot(second, second + len(key)),
             "keep one of them" if more else "keep one of the two",
@@ -90,7 +96,7 @@ def template(text: Text) -> Fault:
     spot = text.spot(*mark.span(mark.re.groups)) if mark else text.spot(0, 0)
     shown = text.text[spot.start : spot.end][:60]
     return Fault(
-        "template-not-rendered",
+        ProblemCode.TEMPLATE_NOT_RENDERED,
         f"this file is a template ({shown}) and was not read: its output is not known",
         spot,
         templates.HOW[engine],

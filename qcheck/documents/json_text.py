@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+from qcheck.cluster.problems import ProblemCode
 from qcheck.documents.composed import KEY_SHIFT, RefusedText
 from qcheck.documents.extent import closing
 
@@ -91,13 +92,13 @@ def read(text: str, at: int, limits: Limits) -> tuple[object, int, list[tuple[st
     try:
         data, end = json.JSONDecoder(object_pairs_hook=pairs, parse_constant=_refuse_constant).raw_decode(text, at)
     except json.JSONDecodeError as error:
-        raise RefusedText("yaml-syntax", f"not valid JSON: {error.msg}", error.pos, error.pos + 1) from None
+        raise RefusedText(ProblemCode.YAML_SYNTAX, f"not valid JSON: {error.msg}", error.pos, error.pos + 1) from None
     except RecursionError:
-        raise RefusedText("limit", f"nested deeper than {limits.depth} levels", at, at + 1) from None
+        raise RefusedText(ProblemCode.LIMIT, f"nested deeper than {limits.depth} levels", at, at + 1) from None
     except ValueError as error:
-        raise RefusedText("yaml-syntax", f"not valid JSON: {error}", at, at + 1) from None
+        raise RefusedText(ProblemCode.YAML_SYNTAX, f"not valid JSON: {error}", at, at + 1) from None
     if _deeper(text[at:end] if end - at < len(text) else text, limits.depth):
-        raise RefusedText("limit", f"nested deeper than {limits.depth} levels", at, at + 1)
+        raise RefusedText(ProblemCode.LIMIT, f"nested deeper than {limits.depth} levels", at, at + 1)
     return data, end, list(_repeated(text, at)) if repeats else []
 
 

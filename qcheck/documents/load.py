@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from qcheck.cluster.problems import ProblemCode
 from qcheck.documents import limits, lines
 from qcheck.documents.comments import comments
 from qcheck.documents.composed import Composed, RefusedText
@@ -104,7 +105,7 @@ def decoded(source: str | bytes, path: str) -> tuple[Loaded, bool]:
         if re.search(NAMED, text):
             at = len(source[: error.offset].decode("utf-8", "replace"))
             loaded.faults.append(
-                Fault("not-text", str(error), loaded.text.spot(at, at + 1), help="save the file as UTF-8")
+                Fault(ProblemCode.NOT_TEXT, str(error), loaded.text.spot(at, at + 1), help="save the file as UTF-8")
             )
         return loaded, False
 
@@ -274,7 +275,7 @@ def _is_template(loaded: Loaded) -> bool:
         )
     if templates.is_template_name(loaded.text.path) or templates.first_statement(text):
         return templates.first_mark(text) is not None
-    broken = [_chunk_of(loaded, fault) for fault in loaded.faults if fault.code == "yaml-syntax"]
+    broken = [_chunk_of(loaded, fault) for fault in loaded.faults if fault.code is ProblemCode.YAML_SYNTAX]
     marks = (templates.MARK, templates.NO_YAML)
     if any(templates.first_mark(text, *chunk, mark) is not None for chunk in broken for mark in marks):
         return True

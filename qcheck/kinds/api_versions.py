@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.place import Place
-from qcheck.cluster.problems import Problem
+from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.schema.catalogue import (
     CONFIG,
@@ -40,7 +40,7 @@ def version_problems(root: Cursor, identity: ObjectId, release: Release) -> Iter
         )
         place = Place(root.document, (*root.route, "apiVersion"))
         yield Problem(
-            code="configuration-rejected",
+            code=ProblemCode.CONFIGURATION_REJECTED,
             place=place,
             message=message,
             help="",
@@ -60,7 +60,7 @@ def version_problems(root: Cursor, identity: ObjectId, release: Release) -> Iter
     is_flagged = DEPRECATED_SINCE.get(identity.version, (999, 0)) <= release
     if is_flagged and (identity.kind, identity.version) not in NOT_DEPRECATED:
         yield Problem(
-            code="api-version-deprecated",
+            code=ProblemCode.API_VERSION_DEPRECATED,
             place=Place(root.document, (*root.route, "apiVersion")),
             message=f"{identity.api_version} {identity.kind} is deprecated in Kueue {shown(release)}",
             help=f"Write apiVersion: {KUEUE}/{served[-1]}; `qcheck check --fix` rewrites the fields that changed.",
@@ -92,7 +92,7 @@ def _gone(root: Cursor, identity: ObjectId, release: Release, served: list[str])
     if identity.kind in FORMER_KINDS:
         instead = f"It is a {FORMER_KINDS[identity.kind]} now."
     return Problem(
-        code="api-version-gone",
+        code=ProblemCode.API_VERSION_GONE,
         place=Place(root.document, (*root.route, "apiVersion")),
         message=f"Kueue {shown(release)} does not serve {identity.api_version} {identity.kind}: {why}",
         help=instead,
@@ -118,7 +118,7 @@ def _of_no_release(root: Cursor, identity: ObjectId, versions: tuple[str, ...]) 
 def _unknown_kind(root: Cursor, identity: ObjectId) -> Problem:
     near = nearest(identity.kind, SERVED)
     return Problem(
-        code="api-rejected",
+        code=ProblemCode.API_REJECTED,
         place=Place(root.document, (*root.route, "kind")),
         message=f'no matches for kind "{identity.kind}" in version "{identity.api_version}"',
         help=f"Write kind: {near}." if near else "",
@@ -135,7 +135,7 @@ def _lost(root: Cursor, identity: ObjectId) -> Iterator[Problem]:
     if identity.version != "v1beta1" or identity.kind != "ClusterQueue" or not (plain.data and strategy.data):
         return
     yield Problem(
-        code="unknown-field",
+        code=ProblemCode.UNKNOWN_FIELD,
         place=Place(root.document, strategy.route, "", True),
         message="spec.admissionChecksStrategy is lost: where both are set, the plain list spec.admissionChecks "
         "overwrites it, with all its onFlavors",

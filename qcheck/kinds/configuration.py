@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.kueue_configuration import Configuration, DeviceClassMapping, Transformation
 from qcheck.cluster.place import Place
-from qcheck.cluster.problems import Problem
+from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.documents.cursor import Cursor, root
 from qcheck.documents.embedded import NotYaml, embedded
@@ -57,7 +57,7 @@ def find(document: Document) -> tuple[list[Cursor], list[Problem]]:
             inner = root(embedded(document, text.route, text.text() or ""))
         except NotYaml as error:
             message = f"the manager's Configuration is not valid YAML: {error}"
-            problems.append(Problem("configuration-rejected", place(text), message, data={"check": "YAML"}))
+            problems.append(Problem(ProblemCode.CONFIGURATION_REJECTED, place(text), message, data={"check": "YAML"}))
             continue
         if _is_configuration(inner):
             found.append(inner)

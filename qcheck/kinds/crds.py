@@ -10,7 +10,7 @@ import re
 
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.place import Place
-from qcheck.cluster.problems import Problem
+from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.kinds.cel import CelEvaluator
 from qcheck.kinds.decode import DEFINITIONS
@@ -95,13 +95,13 @@ def validate_custom(root: Cursor, definition: CustomDefinition, judge: CelEvalua
     schema = definition.schema
     data = defaulted(schema, pruned(schema, root.data))
     failures = [*_unknown(schema, root.data, ()), *_values(schema, data), *_lists(schema, data, ())]
-    if not any(f.code == "api-rejected" for f in failures):
+    if not any(f.code is ProblemCode.API_REJECTED for f in failures):
         failures += judge.failures(schema, data)
     for failure in failures:
         route = failure.route
         path = field_path(route)
         text = f"{path}: {failure.text}"
-        if failure.code == "unknown-field":
+        if failure.code is ProblemCode.UNKNOWN_FIELD:
             text = f'unknown field "{path}": {definition.name} has no such field and drops it silently'
         yield Problem(
             code=failure.code,
@@ -194,7 +194,7 @@ def _unknown(schema: Json, data: object, route: Route) -> Iterator[Failure]:
             if key not in properties and not is_open:
                 near = nearest(key, list(properties))
                 steps = reversed((*route, key))
-                yield Failure("SCHEMA", key, steps, code="unknown-field", on_key=True, near=near)
+                yield Failure("SCHEMA", key, steps, code=ProblemCode.UNKNOWN_FIELD, on_key=True, near=near)
             else:
                 yield from _unknown(_below(schema, key), value, (*route, key))
     elif isinstance(data, list):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.place import Place
-from qcheck.cluster.problems import Problem
+from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.quantity import QuantityError, parse_quantity
 from qcheck.cluster.resources import is_accelerator
 from qcheck.cluster.value import TYPE_CHECKING, Value
@@ -117,7 +117,7 @@ def _fraction(quantity: Quantity) -> str:
 
 def _problem(root: Cursor, identity: ObjectId, each: FoundQuantity, said: str) -> Problem:
     return Problem(
-        code="quantity-suspicious",
+        code=ProblemCode.QUANTITY_SUSPICIOUS,
         place=Place(root.document, root.route + each.route),
         message=f"{field_path(each.route)}: {said}",
         help="",
@@ -129,7 +129,7 @@ def _problem(root: Cursor, identity: ObjectId, each: FoundQuantity, said: str) -
 
 def _rewritten(root: Cursor, identity: ObjectId, each: FoundQuantity, quantity: Quantity) -> Problem:
     return Problem(
-        code="quantity-not-canonical",
+        code=ProblemCode.QUANTITY_NOT_CANONICAL,
         place=Place(root.document, root.route + each.route),
         message=f"{field_path(each.route)}: the API server rewrites {quantity.text} to {quantity.canonical}",
         help=f"Write {quantity.canonical}.",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from qcheck.cluster.edits import Edit, Fix
 from qcheck.cluster.place import Place
+from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.documents.cursor import Cursor
 from qcheck.documents.edits import Change, Nest, Remove, Rename, Replace, Wrap, changed
@@ -25,11 +26,10 @@ if TYPE_CHECKING:
     from qcheck.kinds.validation.target import Target
 
 NEWEST = "v1beta2"
-OLD = ("api-version-deprecated", "api-version-gone")
-NOT_CANONICAL, UNKNOWN_FIELD = "quantity-not-canonical", "unknown-field"
-FIXABLE = (*OLD, NOT_CANONICAL, UNKNOWN_FIELD)
+OLD = (ProblemCode.API_VERSION_DEPRECATED, ProblemCode.API_VERSION_GONE)
+FIXABLE = (*OLD, ProblemCode.QUANTITY_NOT_CANONICAL, ProblemCode.UNKNOWN_FIELD)
 OLD_VERSIONS = ("v1alpha1", "v1beta1")
-_REFUSED = ("api-rejected", "unknown-field", "api-version-gone")
+_REFUSED = (ProblemCode.API_REJECTED, ProblemCode.UNKNOWN_FIELD, ProblemCode.API_VERSION_GONE)
 
 
 def with_fixes(root: Cursor, target: Target, problems: Iterable[Problem]) -> list[Problem]:
@@ -38,7 +38,7 @@ def with_fixes(root: Cursor, target: Target, problems: Iterable[Problem]) -> lis
     if not any(p.code in FIXABLE for p in found):
         return found
     identity = object_id(root)
-    quantities = [_canonical(p) for p in found if p.code == NOT_CANONICAL]
+    quantities = [_canonical(p) for p in found if p.code is ProblemCode.QUANTITY_NOT_CANONICAL]
     is_old = any(p.code in OLD for p in found)
     migration = list(_migration(root, identity, target)) if is_old else []
     if migration and not _is_accepted(root, [*quantities, *migration], target):
@@ -48,11 +48,11 @@ def with_fixes(root: Cursor, target: Target, problems: Iterable[Problem]) -> lis
 
 def _with_fix(root: Cursor, identity: ObjectId, target: Target, problem: Problem, migration: list[Change]) -> Problem:
     changes: list[Change] = []
-    if problem.code == NOT_CANONICAL:
+    if problem.code is ProblemCode.QUANTITY_NOT_CANONICAL:
         changes = [_canonical(problem)]
     elif problem.code in OLD:
         changes = migration
-    elif problem.code == UNKNOWN_FIELD and not migration:
+    elif problem.code is ProblemCode.UNKNOWN_FIELD and not migration:
         changes = list(_renames(root, identity, target, problem))
     if not changes:
         return problem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.did_you_mean import distance
 from qcheck.cluster.place import Place
-from qcheck.cluster.problems import Problem
+from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.schema.failure import Failure, field_path
 from qcheck.kinds.schema.renames import renamed
@@ -27,7 +27,7 @@ def unknown_field(root: Cursor, identity: ObjectId, found: Described | None, fai
     path = field_path(route)
     near, advice = _advice(identity, found, failure, route)
     return Problem(
-        code="unknown-field",
+        code=ProblemCode.UNKNOWN_FIELD,
         place=Place(root.document, failure.route, "", True),
         message=f'unknown field "{path}": {identity.api_version} {identity.kind} has no such field and drops it silently'
         + (f"; {advice}" if advice else ""),

@@ -6,7 +6,7 @@ from functools import cache
 from importlib import import_module
 
 from qcheck.cluster.place import Place
-from qcheck.cluster.problems import Problem
+from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.api_versions import version_problems
 from qcheck.kinds.quantities import quantity_problems
@@ -123,7 +123,7 @@ def _problem(root: Cursor, identity: ObjectId, found: Described | None, failure:
     path = field_path(route[len(root.route) :])
     if identity.group == CONFIG:
         return _of_configuration(root, identity, failure)
-    if failure.code == "unknown-field":
+    if failure.code is ProblemCode.UNKNOWN_FIELD:
         return unknown_field(root, identity, found, failure)
     return Problem(
         code=failure.code,
@@ -141,12 +141,12 @@ def _of_configuration(root: Cursor, identity: ObjectId, failure: Failure) -> Pro
     """The manager refuses to start over an unknown key as over a bad value."""
     path = field_path(failure.route[len(root.route) :])
     text, fix, check = f"{path}: {failure.text}", failure.fix, failure.check
-    if failure.code == "unknown-field":
+    if failure.code is ProblemCode.UNKNOWN_FIELD:
         check = "CFG-KEY"
         text = f'unknown field "{path}": the manager of this release does not start with this field'
         fix = f"write {failure.near}" if failure.near else "remove it"
     return Problem(
-        code="configuration-rejected",
+        code=ProblemCode.CONFIGURATION_REJECTED,
         place=Place(root.document, failure.route, "", failure.on_key),
         message=text,
         help=fix[:1].upper() + fix[1:] + "." * bool(fix),

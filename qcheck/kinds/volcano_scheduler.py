@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 
-from qcheck.cluster.problems import Problem
+from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.volcano import SchedulerPlugin, VolcanoScheduler
 from qcheck.documents.cursor import root
@@ -56,7 +56,11 @@ def _candidates(top: Cursor, problems: list[Problem]) -> Iterator[tuple[int, Cur
             if text.route[-1] == KEY:
                 message = f"the configuration of Volcano's scheduler is not valid YAML: {error}"
                 found = Problem(
-                    code="configuration-rejected", place=place(text), message=message, help="", object=object_id(top)
+                    code=ProblemCode.CONFIGURATION_REJECTED,
+                    place=place(text),
+                    message=message,
+                    help="",
+                    object=object_id(top),
                 )
                 problems.append(replace(found, data={"check": "VS-YAML"}))
             continue
@@ -106,7 +110,7 @@ def _faults(at: Cursor, holder: ObjectId) -> Iterator[Problem]:
     for name in at.text_at("actions").split(","):
         if name.strip() not in ACTIONS:
             yield Problem(
-                code="configuration-rejected",
+                code=ProblemCode.CONFIGURATION_REJECTED,
                 place=place(at["actions"]),
                 message=f"Volcano's scheduler has no action {name.strip()!r}, and does not use a configuration that "
                 "names one",

@@ -5,7 +5,7 @@ Whatever goes up or down a tree may then do so by recursion.
 
 from __future__ import annotations
 
-from qcheck.cluster.problems import Problem
+from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.unread import Unread
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
@@ -74,7 +74,7 @@ def _problem(deep: Sequence[Object]) -> Problem:
     first, *more = deep
     others = f", and so {'has' if len(more) == 1 else 'have'} {len(more)} other{'s' * (len(more) > 1)}" if more else ""
     return Problem(
-        code="limit",
+        code=ProblemCode.LIMIT,
         place=first.place,
         message=f"{first.id.kind} {first.name} has more than {DEEPEST} levels above it{others}; qcheck judges none of them",
         help="Shorten the line of parents.",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 
 from qcheck.cluster.place import Place
-from qcheck.cluster.problems import Problem
+from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.kinds.shared_fields import object_id
 from qcheck.pipeline.relevance import concerns_queues
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from qcheck.documents.cursor import Cursor
 
-CODE = "duplicate-object"
 SERVER_FIELDS = frozenset({"creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"})
 """Fields of `metadata` that the API server writes."""
 SERVER_ANNOTATIONS = ("kubectl.kubernetes.io/last-applied-configuration", "config.kubernetes.io/")
@@ -115,7 +114,7 @@ def _in_one_folder(original: Cursor, copies: list[Cursor]) -> Problem:
     times = "twice" if not more else f"{len(copies) + 1} times"
     identity = object_id(again)
     return Problem(
-        CODE,
+        ProblemCode.DUPLICATE_OBJECT,
         _name_place(again),
         f"{identity} is defined {times}, differently",
         object=identity,
@@ -135,7 +134,7 @@ def _in_two_folders(one: str, other: str, found: list[tuple[Cursor, Cursor]]) ->
     related = [_name_place(original).named(f"{object_id(original)} in {one}") for original, _ in found[:MOST_NAMED]]
     related += [_name_place(copy).named(f"{object_id(copy)} in {other}") for _, copy in found[1:MOST_NAMED]]
     return Problem(
-        CODE,
+        ProblemCode.DUPLICATE_OBJECT,
         _name_place(found[0][1]),
         f"{what} defined differently in {one} and in {other}{listed}",
         help=APART,

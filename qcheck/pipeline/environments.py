@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 import re
 
+from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.kinds.decode import roots
 from qcheck.kinds.gitops import Deployment, deployments
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from qcheck.cluster.problems import Problem
     from qcheck.documents.load import Loaded
 
-DUPLICATE = "duplicate-object"
 TFVARS = (".tfvars", ".tfvars.json")
 ALIASES = {
     "production": "prod",
@@ -86,7 +86,7 @@ class _Repository:
         """The environments, in order of name."""
         found: set[str] = set()
         for problem in problems:
-            if problem.code == DUPLICATE and "first" in problem.data:
+            if problem.code is ProblemCode.DUPLICATE_OBJECT and "first" in problem.data:
                 found |= _parting(str(problem.data["first"]), str(problem.data["second"]))
         for at, one in enumerate(self.roots):
             for other in self.roots[at + 1 :]:

@@ -7,6 +7,7 @@ import posixpath
 from functools import partial
 
 from qcheck.cluster.assemble import as_fleet
+from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.documents.load import load
 from qcheck.findings.result import Inputs, NotRead
@@ -14,7 +15,7 @@ from qcheck.pipeline.model import left_out, model, unjudged_rules
 from qcheck.pipeline.read import is_wanted, unwatched
 from qcheck.pipeline.read import read as read_files
 from qcheck.pipeline.relevance import concerns_queues_text
-from qcheck.pipeline.unrendered_files import ENTRIES, TEMPLATE, UnrenderedFiles
+from qcheck.pipeline.unrendered_files import ENTRIES, UnrenderedFiles
 from qcheck.settings import Settings, members
 from qcheck.sources import files
 
@@ -128,7 +129,7 @@ def _news(loaded: list[Loaded], raws: Sequence[UnrenderedFiles]) -> Iterator[Loa
     """Files without the templates of charts, which are named as a whole, and without those of other things than queues."""
     in_charts = {path for each in raws for path in each.in_charts}
     for file in loaded:
-        is_template = any(fault.code == TEMPLATE for fault in file.faults)
+        is_template = any(fault.code is ProblemCode.TEMPLATE_NOT_RENDERED for fault in file.faults)
         if not is_template or (file.text.path not in in_charts and concerns_queues_text(file.text.text)):
             yield file
 
@@ -160,7 +161,7 @@ def modelled(read: ReadInputs, settings: Settings, watch: Watch = unwatched) -> 
     if (
         not objects
         and not (live and live.found().not_read)
-        and all(p.code == "template-not-rendered" for c in clusters for p in c.problems)
+        and all(p.code is ProblemCode.TEMPLATE_NOT_RENDERED for c in clusters for p in c.problems)
     ):
         unjudged.append(NOTHING_HELD if read.is_left_out else NOTHING_FOUND)
     unjudged += [f"{p.place.line}: {p.message}" for some in astray.values() for p in some if p.certain]

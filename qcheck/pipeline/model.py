@@ -7,7 +7,7 @@ from functools import partial
 
 from qcheck.cluster.assemble import assemble
 from qcheck.cluster.place import Place
-from qcheck.cluster.problems import Problem
+from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.unread import NODES, Unread
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.load import load
@@ -31,7 +31,6 @@ from qcheck.pipeline.duplicates import distinct
 from qcheck.pipeline.relevance import concerns_queues_text, kinds_in
 from qcheck.pipeline.second_process import beside
 from qcheck.pipeline.terraform_objects import applied
-from qcheck.pipeline.unrendered_files import TEMPLATE
 from qcheck.sources.files import is_live
 
 if TYPE_CHECKING:
@@ -49,8 +48,6 @@ if TYPE_CHECKING:
     from qcheck.pipeline.unrendered_files import UnrenderedFiles
     from qcheck.settings import ClusterScope, Settings
 
-ELSEWHERE = "nodes-elsewhere"
-"""What may bring nodes and is not read: no problem by itself."""
 MANY = 1000
 """Objects of which a second process pays for its start."""
 SHARE = 4
@@ -214,7 +211,7 @@ def _mig_layouts(loaded: Iterable[Loaded]) -> tuple[MigLayout, ...]:
 
 def _is_no_news(file: Loaded, fault: Fault, as_is: UnrenderedFiles) -> bool:
     """Whether a template is part of a chart that is named, or has nothing to do with queues."""
-    is_template = fault.code == TEMPLATE
+    is_template = fault.code is ProblemCode.TEMPLATE_NOT_RENDERED
     return is_template and (file.text.path in as_is.in_charts or not concerns_queues_text(file.text.text))
 
 
@@ -226,9 +223,9 @@ def _unread_files(loaded: Iterable[Loaded], problems: Iterable[Problem], as_is: 
             is_no_news = all(_is_no_news(file, fault, as_is) for fault in file.faults)
             yield Unread(file.text.path, frozenset() if kinds is None and is_no_news else kinds)
     for problem in problems:
-        if problem.code in ("yaml-syntax", "limit"):
+        if problem.code in (ProblemCode.YAML_SYNTAX, ProblemCode.LIMIT):
             yield Unread(problem.place.origin.path, frozenset({NODES}))
-        elif problem.code == ELSEWHERE:
+        elif problem.code is ProblemCode.NODES_ELSEWHERE:
             yield Unread(problem.place.origin.path, frozenset({NODES}), problem.place, problem.message)
 
 
@@ -245,7 +242,12 @@ def _problem(fault: Fault) -> Problem:
 
 def left_out(loaded: Iterable[Loaded]) -> list[NotRead]:
     """Files of which something could not be read; a repeated key leaves nothing out."""
-    return [NotRead(f.text.path, fault.message) for f in loaded for fault in f.faults if fault.code != "duplicate-key"]
+    return [
+        NotRead(f.text.path, fault.message)
+        for f in loaded
+        for fault in f.faults
+        if fault.code is not ProblemCode.DUPLICATE_KEY
+    ]
 
 
 def unjudged_rules(loaded: Iterable[Loaded], settings: Settings) -> list[NotRead]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import posixpath
 
+from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.unread import Unread
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.decode import roots
@@ -16,7 +17,7 @@ from qcheck.kinds.helm import Chart, charts, is_below
 from qcheck.kinds.kustomize import UPSTREAM, Kustomization, KustomizeChange
 from qcheck.pipeline.kustomizations import KustomizationTree, Source
 from qcheck.pipeline.relevance import concerns_queues, concerns_queues_text, kinds_in, kinds_of
-from qcheck.pipeline.unrendered_files import TEMPLATE, UnrenderedFiles, spot
+from qcheck.pipeline.unrendered_files import UnrenderedFiles, spot
 from qcheck.pipeline.unrendered_problems import UnrenderedReason, chart_problem, kustomization_problem, unreadable
 from qcheck.settings import Render
 from qcheck.sources.files import STDIN_NAME
@@ -154,7 +155,11 @@ class _RenderPlan:
     def _chart(self, chart: Chart) -> None:
         """A chart that is not rendered so far."""
         inside = {path: f for path, f in self.files.items() if is_below(path, chart.folder)}
-        templates = {path: f for path, f in inside.items() if any(fault.code == TEMPLATE for fault in f.faults)}
+        templates = {
+            path: f
+            for path, f in inside.items()
+            if any(fault.code is ProblemCode.TEMPLATE_NOT_RENDERED for fault in f.faults)
+        }
         self.in_charts |= templates.keys()
         whole = [f.text.text for path, f in templates.items() if not posixpath.basename(path).startswith(PARTIAL)]
         counting = [text for text in whole if concerns_queues_text(text)]

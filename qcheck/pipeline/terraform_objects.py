@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.problems import Problem
+from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.unread import Unread
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.cursor import Cursor
@@ -10,7 +10,6 @@ from qcheck.documents.unresolved import Unresolved
 from qcheck.kinds.decode import recognises
 from qcheck.kinds.shared_fields import object_id, place
 from qcheck.pipeline.relevance import concerns_queues
-from qcheck.pipeline.unrendered_files import TEMPLATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,7 +54,7 @@ def _unknown(manifest: Cursor, gap: Cursor) -> Problem:
     assert isinstance(gap.data, Unresolved)
     route = ".".join(map(str, tuple(gap.route)[len(tuple(manifest.route)) :]))
     message = f"{object_id(manifest)}, which Terraform applies, was not read: {route} is {gap.data.expression}"
-    return Problem(TEMPLATE, place(gap), message, HELP)
+    return Problem(ProblemCode.TEMPLATE_NOT_RENDERED, place(gap), message, HELP)
 
 
 def _without_nulls(data: object) -> object:

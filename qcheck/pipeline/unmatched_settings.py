@@ -10,7 +10,7 @@ import os
 
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.policy import matches_any
-from qcheck.cluster.problems import Problem
+from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.catalogue import choose, load_catalogue
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.place import Place, Route
     from qcheck.settings import ClusterScope, RuleChoice, Settings
-
-CODE = "settings-match-nothing"
 
 
 class NamedSetting(Value):
@@ -210,7 +208,7 @@ def _path(settings: Settings) -> str:
 
 
 def _problem(path: str, route: Route, message: str, help: str, certain: bool = True) -> Problem:
-    return Problem(CODE, _place(path, route), message, help, certain=certain)
+    return Problem(ProblemCode.SETTINGS_MATCH_NOTHING, _place(path, route), message, help, certain=certain)
 
 
 def _place(path: str, route: Route) -> Place:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 
+from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.kinds.decode import roots
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 TEXTS = (("metadata", "annotations"), ("metadata", "labels"))
 """Fields that hold text, whatever is written there."""
-TEMPLATE = "template-not-rendered"
 ENTRIES = frozenset({"kustomization.yaml", "kustomization.yml", "Kustomization", "Chart.yaml"})
 """Files by which a directory is known as something to render."""
 
@@ -45,7 +45,10 @@ class UnrenderedFiles(Value):
 
     def is_completed(self, problem: Problem) -> bool:
         """Whether kustomize puts right what the API server would refuse: it writes labels and annotations as text."""
-        if problem.code != "api-rejected" or posixpath.normpath(problem.place.origin.path) not in self.built:
+        if (
+            problem.code is not ProblemCode.API_REJECTED
+            or posixpath.normpath(problem.place.origin.path) not in self.built
+        ):
             return False
         route = problem.place.route
         return (

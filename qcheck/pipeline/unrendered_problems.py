@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.place import Place
-from qcheck.cluster.problems import Problem
+from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.load import first_document
 from qcheck.documents.templates import first_mark
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from qcheck.kinds.helm import Chart
     from qcheck.kinds.kustomize import Kustomization, KustomizeChange
 
-CODE = "template-not-rendered"
 MOST_NAMED = 3
 
 
@@ -45,7 +44,7 @@ def kustomization_problem(
     if left.asked and not left.remote and not left.opaque and not installed("kustomize"):
         facts.append("neither kustomize nor kubectl is installed")
     return Problem(
-        CODE,
+        ProblemCode.TEMPLATE_NOT_RENDERED,
         place,
         f"the kustomization {top.folder} is not rendered, so its output was not read: {'; '.join(facts)}",
         _how(
@@ -83,7 +82,7 @@ def chart_problem(chart: Chart, kinds: frozenset[str], values: tuple[str, ...] |
         facts.append("helm is not installed")
     chosen = f" -f {(values or chart.choices)[0]}" if chart.choices else ""
     return Problem(
-        CODE,
+        ProblemCode.TEMPLATE_NOT_RENDERED,
         chart.place,
         f"the chart {chart.folder} is not rendered, so its templates were not read: {'; '.join(facts)}",
         _how(f"helm template {chart.folder}{chosen}", f"helm: {chart.folder}", None),

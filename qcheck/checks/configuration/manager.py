@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qcheck.checks.problems import of_problems
 from qcheck.checks.registry import rule
+from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.resources import looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
@@ -23,7 +24,7 @@ MOST_PLACES = 10
 @rule("QC701")
 def configuration_rejected(cluster: Cluster) -> Iterator[Finding]:
     """An unknown key or a bad value, with which the manager does not start."""
-    return of_problems(cluster, "configuration-rejected")
+    return of_problems(cluster, ProblemCode.CONFIGURATION_REJECTED)
 
 
 @rule("QC702")

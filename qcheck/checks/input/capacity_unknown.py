@@ -6,6 +6,7 @@ from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.problems import of_problems
 from qcheck.checks.registry import rule
 from qcheck.cluster.links import DOCS
+from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
@@ -28,7 +29,7 @@ FORMAT = f"{DOCS}/node-pools.md"
 @rule("QC010")
 def capacity_unknown(cluster: Cluster) -> Iterator[Finding]:
     """Quota that no node pool can be compared with, pools whose size or machines are not known, and what may bring more."""
-    yield from of_problems(cluster, "capacity-unknown")
+    yield from of_problems(cluster, ProblemCode.CAPACITY_UNKNOWN)
     for group in supply_of(cluster).groups:
         pool = group.pool
         if pool is not None and pool.why_unknown and _matters(cluster, group):

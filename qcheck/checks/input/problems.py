@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.checks.input.quantity_scales import scales_apart
 from qcheck.checks.problems import finding_of, of_problems
 from qcheck.checks.registry import rule
+from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.rejected_workloads import autoscaled_elsewhere
@@ -23,19 +24,19 @@ BATCH_GROUPS = ("kueue.x-k8s.io", "volcano.sh", "run.ai", "kai.scheduler")
 @rule("QC001")
 def yaml_syntax(cluster: Cluster) -> Iterator[Finding]:
     """A document that does not parse, is no text or is too much; the file's other documents are still read."""
-    return of_problems(cluster, "yaml-syntax", "limit", "not-text")
+    return of_problems(cluster, ProblemCode.YAML_SYNTAX, ProblemCode.LIMIT, ProblemCode.NOT_TEXT)
 
 
 @rule("QC002")
 def duplicate_key(cluster: Cluster) -> Iterator[Finding]:
     """A mapping that repeats a key, of which the API server keeps the last or refuses all."""
-    return of_problems(cluster, "duplicate-key")
+    return of_problems(cluster, ProblemCode.DUPLICATE_KEY)
 
 
 @rule("QC003")
 def api_rejected(cluster: Cluster) -> Iterator[Finding]:
     """What the API server or a webhook of Kueue refuses."""
-    yield from of_problems(cluster, "api-rejected")
+    yield from of_problems(cluster, ProblemCode.API_REJECTED)
     for workload in cluster.workloads:
         reason = autoscaled_elsewhere(cluster, workload)
         if reason is not None and reason.place is not None:
@@ -48,13 +49,13 @@ def api_rejected(cluster: Cluster) -> Iterator[Finding]:
 @rule("QC004")
 def unknown_field(cluster: Cluster) -> Iterator[Finding]:
     """A field that the object's version does not have."""
-    return of_problems(cluster, "unknown-field")
+    return of_problems(cluster, ProblemCode.UNKNOWN_FIELD)
 
 
 @rule("QC005")
 def api_version_gone(cluster: Cluster) -> Iterator[Finding]:
     """An apiVersion that the target release of Kueue does not serve."""
-    return of_problems(cluster, "api-version-gone")
+    return of_problems(cluster, ProblemCode.API_VERSION_GONE)
 
 
 @rule("QC006")
@@ -62,7 +63,7 @@ def api_version_deprecated(cluster: Cluster) -> Iterator[Finding]:
     """An apiVersion that is served with a deprecation; one finding for all objects that use it."""
     users: dict[str, list[Problem]] = {}
     for problem in cluster.problems:
-        if problem.code == "api-version-deprecated" and problem.object is not None:
+        if problem.code is ProblemCode.API_VERSION_DEPRECATED and problem.object is not None:
             users.setdefault(problem.object.api_version, []).append(problem)
     for version, problems in users.items():
         found = finding_of(problems[0])
@@ -78,7 +79,7 @@ def api_version_deprecated(cluster: Cluster) -> Iterator[Finding]:
 @rule("QC007")
 def quantity_suspicious(cluster: Cluster) -> Iterator[Finding]:
     """A quantity that is valid and hardly meant, alone or beside those of the same cohort."""
-    yield from of_problems(cluster, "quantity-suspicious")
+    yield from of_problems(cluster, ProblemCode.QUANTITY_SUSPICIOUS)
     yield from scales_apart(cluster)
 
 
@@ -86,7 +87,7 @@ def quantity_suspicious(cluster: Cluster) -> Iterator[Finding]:
 def quantity_not_canonical(cluster: Cluster) -> Iterator[Finding]:
     """A quantity that the API server stores in another spelling, in the objects of a scheduler of queues or in their work."""
     queued = {w.id for w in cluster.workloads if w.queue}
-    for found in of_problems(cluster, "quantity-not-canonical"):
+    for found in of_problems(cluster, ProblemCode.QUANTITY_NOT_CANONICAL):
         if found.object in queued or (found.object is not None and found.object.group.endswith(BATCH_GROUPS)):
             yield found
 
@@ -94,16 +95,16 @@ def quantity_not_canonical(cluster: Cluster) -> Iterator[Finding]:
 @rule("QC009")
 def template_not_rendered(cluster: Cluster) -> Iterator[Finding]:
     """A file with placeholders that was therefore not read."""
-    return of_problems(cluster, "template-not-rendered")
+    return of_problems(cluster, ProblemCode.TEMPLATE_NOT_RENDERED)
 
 
 @rule("QC014")
 def settings_match_nothing(cluster: Cluster) -> Iterator[Finding]:
     """Keys of the settings that name nothing which was read."""
-    return of_problems(cluster, "settings-match-nothing")
+    return of_problems(cluster, ProblemCode.SETTINGS_MATCH_NOTHING)
 
 
 @rule("QC011")
 def duplicate_object(cluster: Cluster) -> Iterator[Finding]:
     """The same object twice in one cluster."""
-    return of_problems(cluster, "duplicate-object")
+    return of_problems(cluster, ProblemCode.DUPLICATE_OBJECT)

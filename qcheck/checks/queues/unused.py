@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qcheck.checks.registry import rule
 from qcheck.cluster.kueue import AdmissionCheck, ClusterQueue, Cohort, LocalQueue, ResourceFlavor
+from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.loans import loans_of
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 DEFAULT = "default"
 """A LocalQueue or WorkloadPriorityClass of this name is used without being named."""
-OLD_API = "api-version-gone"
-"""The problem of objects whose references are not read, as their fields had other names."""
 HERE = "here"
 """The parameter's value for repositories that hold every workload, as few do."""
 
@@ -27,7 +26,11 @@ def unused_object(cluster: Cluster, workloads: str) -> Iterator[Finding]:
     """What nothing names. It is judged where objects of the kind that would name it are in the repository at all."""
     copies = cluster.copies
     queues = [*cluster.queues, *(c for c in copies if isinstance(c, ClusterQueue))]
-    if queues and cluster.has_all("ClusterQueue", "Cohort") and not any(p.code == OLD_API for p in cluster.problems):
+    if (
+        queues
+        and cluster.has_all("ClusterQueue", "Cohort")
+        and not any(p.code is ProblemCode.API_VERSION_GONE for p in cluster.problems)
+    ):
         holders = [*queues, *cluster.cohorts, *(c for c in copies if isinstance(c, Cohort))]
         yield from _unused(cluster.flavors, {f.name for h in holders for f in h.flavors()})
         yield from _unused(cluster.admission_checks, {c.name for q in queues for c in q.checks})

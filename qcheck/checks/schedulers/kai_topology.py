@@ -7,6 +7,7 @@ from qcheck.checks.problems import of_problems
 from qcheck.checks.registry import rule
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.kai import KaiTopology, TopologyConstraint
+from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.quantity import integer
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
@@ -32,7 +33,7 @@ SEGMENTED = (("kubeflow.org", "PyTorchJob"), ("leaderworkerset.x-k8s.io", "Leade
 @rule("QC916")
 def topology_invalid(cluster: Cluster) -> Iterator[Finding]:
     """Topologies in a wrong order, and constraints that KAI cannot follow."""
-    yield from of_problems(cluster, "kai-topology-invalid")
+    yield from of_problems(cluster, ProblemCode.KAI_TOPOLOGY_INVALID)
     for identity, constraint in _constraints(cluster):
         yield from _unresolved(cluster, identity, constraint)
     for job in jobs_of(cluster):

@@ -8,6 +8,7 @@ from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.problems import of_problems
 from qcheck.checks.registry import rule
 from qcheck.cluster.did_you_mean import nearest
+from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.volcano import VolcanoJob
 from qcheck.findings.finding import Finding, finding
@@ -29,7 +30,7 @@ TOPOLOGY_PLUGIN = "network-topology-aware"
 @rule("QC962")
 def hyper_node_invalid(cluster: Cluster) -> Iterator[Finding]:
     """Hyper nodes without members, with members that do not exist, in two places or above themselves."""
-    yield from of_problems(cluster, "volcano-hypernode-invalid")
+    yield from of_problems(cluster, ProblemCode.VOLCANO_HYPERNODE_INVALID)
     known = {h.name: h for h in cluster.hyper_nodes}
     owners: dict[str, tuple[HyperNode, HyperNodeMember]] = {}
     for hyper_node in cluster.hyper_nodes:

@@ -7,6 +7,7 @@ from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.placement.taints import is_repelled
 from qcheck.checks.problems import of_problems
 from qcheck.checks.registry import rule
+from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.reasons import EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR, REJECTED, TOPOLOGY_FAILED
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.unread import QUOTA_KINDS
@@ -53,7 +54,9 @@ def never_admitted(cluster: Cluster) -> Iterator[Finding]:
 def _is_broken(cluster: Cluster, queue: str | None) -> bool:
     """Whether the API server refuses the queue as it is written: what it would hold is then not known."""
     return any(
-        p.code == "api-rejected" and p.object is not None and (p.object.kind, p.object.name) == ("ClusterQueue", queue)
+        p.code is ProblemCode.API_REJECTED
+        and p.object is not None
+        and (p.object.kind, p.object.name) == ("ClusterQueue", queue)
         for p in cluster.problems
     )
 
@@ -239,4 +242,4 @@ def _too_large(pod_set: PodSet, verdict: Verdict, reasons: tuple[Reason, ...]) -
 @rule("QC604")
 def requests_invalid(cluster: Cluster) -> Iterator[Finding]:
     """Requests and limits that the API server or Kueue refuses."""
-    return of_problems(cluster, "requests-invalid")
+    return of_problems(cluster, ProblemCode.REQUESTS_INVALID)

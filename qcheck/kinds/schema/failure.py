@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.problems import ProblemCode
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +26,7 @@ class Failure:
         check: str | None,
         text: str,
         steps: Iterable[str | int] = (),
-        code: str = "api-rejected",
+        code: ProblemCode = ProblemCode.API_REJECTED,
         fix: str = "",
         on_key: bool = False,
         near: str | None = None,

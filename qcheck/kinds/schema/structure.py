@@ -7,6 +7,7 @@ right; fields and named types are compiled when the first value of them is met.
 from __future__ import annotations
 
 from qcheck.cluster.did_you_mean import nearest
+from qcheck.cluster.problems import ProblemCode
 from qcheck.kinds.schema import scalars
 from qcheck.kinds.schema.failure import Failure, type_name
 from qcheck.kinds.schema.node import SchemaNode, VersionScope, parse
@@ -212,7 +213,7 @@ def wrong_type(node: SchemaNode, wanted: str, value: object) -> Failure:
 
 def _unknown(node: SchemaNode, key: str) -> Failure:
     near = nearest(key, node.children)
-    return Failure(None, key, [key], code="unknown-field", on_key=True, near=near)
+    return Failure(None, key, [key], code=ProblemCode.UNKNOWN_FIELD, on_key=True, near=near)
 
 
 def _missing(node: SchemaNode, child: SchemaNode) -> Failure:

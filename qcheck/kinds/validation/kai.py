@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.validation.target import refuse
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from qcheck.kinds.validation.target import Target
 
 HOSTNAME = "kubernetes.io/hostname"
-TOPOLOGY_INVALID = "kai-topology-invalid"
 WINDOW = re.compile(r"0|(\d+y)?(\d+w)?(\d+d)?(\d+h)?(\d+m)?(\d+s)?(\d+ms)?")
 """How Prometheus writes a length of time."""
 
@@ -117,5 +117,5 @@ def _repeated(levels: list[Cursor], field: str, check: str) -> Iterator[Failure]
 
 def _invalid(failure: Failure) -> Failure:
     """A failure that QC916 reports."""
-    failure.code = TOPOLOGY_INVALID
+    failure.code = ProblemCode.KAI_TOPOLOGY_INVALID
     return failure

@@ -5,6 +5,7 @@ Source: kubernetes `pkg/apis/core/validation` (`ValidateContainerResourceRequire
 
 from __future__ import annotations
 
+from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.quantity import QuantityError, parse_quantity
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.schema.failure import show
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from qcheck.kinds.schema.failure import Failure
 
 STANDARD = frozenset({"cpu", "memory", "ephemeral-storage"})
-REQUESTS_INVALID = "requests-invalid"
 HUGE = "hugepages-"
 
 
@@ -118,5 +118,5 @@ def _invalid(
     at: Cursor, check: str, text: str, on_key: bool = False, related: tuple[tuple[str | int, ...], ...] = ()
 ) -> Failure:
     failure = refuse(at, check, text, on_key=on_key, related=related)
-    failure.code = REQUESTS_INVALID
+    failure.code = ProblemCode.REQUESTS_INVALID
     return failure

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.validation.pods import pod_template
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 PATH = "volcano.sh/hierarchy"
 WEIGHTS = "volcano.sh/hierarchy-weights"
-HYPER_NODE_INVALID = "volcano-hypernode-invalid"
 ACTIONS = frozenset(
     {
         "AbortJob", "RestartJob", "RestartTask", "RestartPod", "RestartPartition", "TerminateJob", "CompleteJob",
@@ -236,7 +236,7 @@ def _pattern_fault(text: str | None) -> str | None:
 
 def _invalid(failure: Failure) -> Failure:
     """A failure that QC962 reports."""
-    failure.code = HYPER_NODE_INVALID
+    failure.code = ProblemCode.VOLCANO_HYPERNODE_INVALID
     return failure
 
 

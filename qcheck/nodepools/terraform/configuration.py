@@ -10,7 +10,7 @@ import posixpath
 import re
 
 from qcheck.cluster.place import Place
-from qcheck.cluster.problems import Problem
+from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.cursor import Cursor
 from qcheck.documents.hcl import HclError
@@ -299,9 +299,9 @@ def too_much(root: Instance) -> Problem:
     block = next(iter([*root.module.resources.values(), *root.module.calls]))
     document, route = block.document(None)
     message = f"evaluating this configuration takes more than {MOST_STEPS:,} steps; its node pools were not read"
-    return Problem("limit", Place(document, route), message, HINT)
+    return Problem(ProblemCode.LIMIT, Place(document, route), message, HINT)
 
 
 def _syntax(text: Text, error: HclError) -> Problem:
     spot = Spot(text, error.offset, min(len(text.text), error.offset + 1))
-    return Problem("yaml-syntax", Place(spot), str(error), "Run `terraform validate`; the file was not read.")
+    return Problem(ProblemCode.YAML_SYNTAX, Place(spot), str(error), "Run `terraform validate`; the file was not read.")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from qcheck.cluster.place import Place
-from qcheck.cluster.problems import Problem
+from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools.terraform import modules
 from qcheck.nodepools.terraform.pools import READERS
-from qcheck.nodepools.terraform.unread_sources import CODE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -30,7 +29,7 @@ def switched_off(module: Module, made: Collection[str]) -> Iterator[Problem]:
         if written is not None and "var." in written[1]:
             at = Place(*block.document(None))
             message = f"{address} (off by default: {written[0]} is {written[1]})"
-            yield Problem(CODE, at, message, data={"address": address})
+            yield Problem(ProblemCode.NODES_ELSEWHERE, at, message, data={"address": address})
 
 
 def _source(call: Body) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from qcheck.cluster.problems import Problem
+from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.cursor import Cursor
 from qcheck.documents.hcl import HclDocument
@@ -80,4 +80,4 @@ def _may_be_a_pool(manifest: Cursor, called: str) -> bool:
 def _problem(resource: Resource, at: Cursor) -> Problem:
     assert isinstance(at.data, Unresolved)
     message = f"{at.route[-1]} of {resource.address} is {at.data.expression}: it is unknown whether it describes nodes"
-    return Problem("capacity-unknown", place(at), message, f"If it is a node pool, {resource.hint}.")
+    return Problem(ProblemCode.CAPACITY_UNKNOWN, place(at), message, f"If it is a node pool, {resource.hint}.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 import re
 
-from qcheck.cluster.problems import Problem
+from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.hcl import HclDocument
 from qcheck.nodepools.scalars import place
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor
     from qcheck.nodepools.terraform.resource import Resource
 
-CODE = "nodes-elsewhere"
 WORDS = (
     "node|pool|gpu|worker|karpenter|machine|eks|aks|gke|oke|k8s|kubernetes|cluster|compute|nvidia|accelerat|[ahb][12]00"
 )
@@ -67,7 +66,9 @@ def elsewhere(resources: Iterable[Resource], folders: Container[str]) -> list[Pr
         what = next(_may_bring_nodes(resource, folders), None)
         if what is not None:
             at = place(resource.values)
-            found.setdefault(at.line, Problem(CODE, at, what, data={"address": resource.address}))
+            found.setdefault(
+                at.line, Problem(ProblemCode.NODES_ELSEWHERE, at, what, data={"address": resource.address})
+            )
     return list(found.values())
 
 

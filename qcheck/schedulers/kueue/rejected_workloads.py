@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from qcheck.cluster.objects import ObjectId
 from qcheck.cluster.place import Place
+from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.reasons import MISCONFIGURED, REJECTED, Reason
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.problems import Problem
     from qcheck.cluster.workloads import PodSet, Workload
 
-_REFUSED = ("api-rejected", "requests-invalid", "api-version-gone")
+_REFUSED = (ProblemCode.API_REJECTED, ProblemCode.REQUESTS_INVALID, ProblemCode.API_VERSION_GONE)
 
 
 class GroupFault(Value):
@@ -96,7 +97,7 @@ def _about(cluster: Cluster, workload: Workload) -> list[Problem]:
 def _is_of_pods(problem: Problem) -> bool:
     """A limit that a device other than an accelerator lacks: it says nothing of what Kueue divides among queues."""
     steps = problem.place.route
-    return problem.code == "requests-invalid" and not problem.place.exists and not is_compute(str(steps[-1]))
+    return problem.code is ProblemCode.REQUESTS_INVALID and not problem.place.exists and not is_compute(str(steps[-1]))
 
 
 def _rejected(problem: Problem) -> Reason:
