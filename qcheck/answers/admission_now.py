@@ -8,11 +8,10 @@ from qcheck.answers.scenario import Admitted, Scenario, ScenarioWorkload
 from qcheck.answers.simulate import simulate
 from qcheck.answers.verdict import Verdict
 from qcheck.cluster.place import Place
-from qcheck.cluster.reasons import Reason
+from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.workloads import Workload
-from qcheck.schedulers.kueue.simulation.outcomes import WaitReason
 from qcheck.supply.occupied import occupied
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def judge_now(cluster: Cluster, workload: Workload) -> Verdict:
     try:
         return _beside_others(cluster, cluster.state, verdict)
     except QuestionError as error:  # a workload holds quota that no queue has any more
-        doubt = Reason("CannotTell", BUSY, str(error), workload.place)
+        doubt = Reason(ReasonCode.CANNOT_TELL, BUSY, str(error), workload.place)
         return Verdict(verdict.decision, None, (doubt,))
 
 
@@ -139,7 +138,7 @@ def _waits(cluster: Cluster, state: State, decision: Decision) -> Reason:
     queue = decision.cluster_queue or ""
     told = list(_cells(cluster, state, decision, queue))
     message = f"waits for quota of {queue}: {'; '.join(told)}" if told else f"waits for quota of {queue}"
-    return Reason(WaitReason.WAITING_FOR_QUOTA, BUSY, message, decision.workload.place)
+    return Reason(ReasonCode.WAITING_FOR_QUOTA, BUSY, message, decision.workload.place)
 
 
 def _cells(cluster: Cluster, state: State, decision: Decision, queue: str) -> Iterator[str]:
@@ -166,4 +165,4 @@ def _beside(reason: Reason) -> Reason:
 
 
 def _preempts(place: Place, victims: tuple[str, ...]) -> Reason:
-    return Reason("Preempts", BUSY, f"preempts {', '.join(victims)}", place)
+    return Reason(ReasonCode.PREEMPTS, BUSY, f"preempts {', '.join(victims)}", place)

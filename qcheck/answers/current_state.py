@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.answers.judge import judge
+from qcheck.cluster.reasons import ReasonCode
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.workloads import QUEUE_NAME, PodSet, Workload
@@ -162,7 +163,11 @@ def _why(cluster: Cluster, pod: RunningPod) -> str:
         priority_class_place=nowhere, pod_sets=(PodSet("main", pod.template, 1, nowhere),),
     )  # fmt: skip
     verdict = judge(cluster, alone)
-    return "; ".join(r.message for r in verdict.reasons if r.code != "Unmanaged") if verdict.runs is not True else ""
+    return (
+        "; ".join(r.message for r in verdict.reasons if r.code is not ReasonCode.UNMANAGED)
+        if verdict.runs is not True
+        else ""
+    )
 
 
 def _outside(state: State) -> Iterator[UnqueuedPods]:

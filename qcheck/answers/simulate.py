@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.answers.question import QuestionError, fault
 from qcheck.answers.simulate_kai import is_for_kai, simulate_kai
 from qcheck.answers.simulated import RejectedWorkload, Simulated
+from qcheck.cluster.reasons import ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.kueue.admission import copies_of
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
@@ -100,11 +101,13 @@ class _JobBuilder:
         if queue is None or priority is None:
             return
         if queue.name not in self._ledger.queues:
-            self._bar(actor, queue, "Suspended", f"the cohorts above {queue.name} form a cycle")
+            self._bar(actor, queue, ReasonCode.SUSPENDED, f"the cohorts above {queue.name} form a cycle")
             return
         stopped = next(iter(inactive(self._cluster, queue)), None)
         if stopped is not None and actor.admitted is None:
-            self._bar(actor, queue, "Suspended", f"{queue.name} is inactive ({stopped.reason}): {stopped.message}")
+            self._bar(
+                actor, queue, ReasonCode.SUSPENDED, f"{queue.name} is inactive ({stopped.reason}): {stopped.message}"
+            )
             return
         copies = copies_of(actor.workload)
         for number in range(copies):
@@ -122,7 +125,7 @@ class _JobBuilder:
         except UnknownCell as error:
             self.faults.append(fault(actor.admitted.place, f"{name}: {error}"))
 
-    def _bar(self, actor: ScenarioWorkload, queue: ClusterQueue, code: str, message: str) -> None:
+    def _bar(self, actor: ScenarioWorkload, queue: ClusterQueue, code: ReasonCode, message: str) -> None:
         self.rejected.append(RejectedWorkload(actor.name, queue.name, code, message))
 
     def _queue(self, actor: ScenarioWorkload) -> ClusterQueue | None:

@@ -10,6 +10,7 @@ from qcheck.answers.question import QuestionError, fault
 from qcheck.answers.simulated import RejectedWorkload, ShareStep, Simulated
 from qcheck.cluster.kai import UNLIMITED, Dimension
 from qcheck.cluster.policy import KAI_CLASSES
+from qcheck.cluster.reasons import ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.kai.jobs import NON_PREEMPTIBLE_FROM, job_of
 from qcheck.schedulers.kai.requests import request_of
@@ -168,7 +169,7 @@ class _GangBuilder:
             return
         why = self._why_barred(queue)
         if why is not None:
-            self.rejected.append(RejectedWorkload(actor.name, queue, "QueueDoesNotExist", why))
+            self.rejected.append(RejectedWorkload(actor.name, queue, ReasonCode.QUEUE_DOES_NOT_EXIST, why))
             return
         gang = self._gang(actor, queue, priority)
         pod_sets = actor.workload.pod_sets

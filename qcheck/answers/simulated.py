@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.reasons import ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ class RejectedWorkload(Value):
 
     workload: str
     queue: str
-    code: str
+    code: ReasonCode
     message: str
 
 

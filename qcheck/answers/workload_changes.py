@@ -14,7 +14,7 @@ from qcheck.answers.quota_changes import quantity, with_quotas
 from qcheck.cluster.labels import NodeSelection, Toleration
 from qcheck.cluster.place import follow
 from qcheck.cluster.quantity import written_amount
-from qcheck.cluster.reasons import EXCEEDS_MAX_QUOTA
+from qcheck.cluster.reasons import ReasonCode
 from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.workloads import Workload
@@ -239,7 +239,9 @@ def more_quota(trial: _Trial, verdict: Verdict) -> Iterator[WorkloadChange]:
     """Yield the smallest raise of one quota that lets the workload in."""
     cluster = trial.cluster
     queue = cluster.queue.get(verdict.decision.cluster_queue or "")
-    short = [r for r in verdict.reasons if r.code == EXCEEDS_MAX_QUOTA and r.flavor and r.resource and r.short]
+    short = [
+        r for r in verdict.reasons if r.code is ReasonCode.EXCEEDS_MAX_QUOTA and r.flavor and r.resource and r.short
+    ]
     for reason in sorted(short, key=lambda r: r.short) if queue is not None else ():
         quota = queue.quota(reason.flavor or "", reason.resource or "") if queue is not None else None
         if queue is None or quota is None:

@@ -5,11 +5,13 @@ Limits are None where they are absent: an absent borrowingLimit borrows without 
 
 from __future__ import annotations
 
+from enum import StrEnum
 from functools import cached_property
 
 from qcheck.cluster.labels import Labels, LabelSelector, Taint, Toleration
 from qcheck.cluster.objects import Object
 from qcheck.cluster.place import Place
+from qcheck.cluster.pods import NEVER_PREEMPTS
 from qcheck.cluster.quantity import Quantity, amount
 from qcheck.cluster.quota_pool import QuotaPool, SchedulerName
 from qcheck.cluster.value import TYPE_CHECKING, Value
@@ -17,9 +19,47 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NEVER = "Never"
 FlavorResource = tuple[str, str]
 """The key of all quota arithmetic: flavor name, resource name."""
+
+
+class PreemptionPolicy(StrEnum):
+    """Whose workloads may be preempted: `withinClusterQueue`, `reclaimWithinCohort` and `borrowWithinCohort`."""
+
+    NEVER = "Never"
+    LOWER_PRIORITY = "LowerPriority"
+    LOWER_OR_NEWER_EQUAL_PRIORITY = "LowerOrNewerEqualPriority"
+    ANY = "Any"
+
+
+class QueueingStrategy(StrEnum):
+    STRICT_FIFO = "StrictFIFO"
+    BEST_EFFORT_FIFO = "BestEffortFIFO"
+
+
+class StopPolicy(StrEnum):
+    NONE = "None"
+    HOLD = "Hold"
+    HOLD_AND_DRAIN = "HoldAndDrain"
+
+
+class FungibilityPolicy(StrEnum):
+    """Whether the search for a flavor stops at one that needs borrowing, or preemption."""
+
+    MAY_STOP_SEARCH = "MayStopSearch"
+    TRY_NEXT_FLAVOR = "TryNextFlavor"
+
+
+class FlavorPreference(StrEnum):
+    BORROWING_OVER_PREEMPTION = "BorrowingOverPreemption"
+    PREEMPTION_OVER_BORROWING = "PreemptionOverBorrowing"
+
+
+class AdmissionMode(StrEnum):
+    """The order of admission within a queue: with `USAGE_BASED`, by the usage of its LocalQueues."""
+
+    USAGE_BASED = "UsageBasedAdmissionFairSharing"
+    NOT_BY_USAGE = "NoAdmissionFairSharing"
 
 
 class Quota(Value, cached=True):
@@ -123,22 +163,22 @@ class Cohort(QuotaHolder):
 
 
 class Preemption(Value):
-    within_queue: str
-    reclaim: str
-    borrow: str
+    within_queue: PreemptionPolicy
+    reclaim: PreemptionPolicy
+    borrow: PreemptionPolicy
     borrow_threshold: int | None
     place: Place
 
     @property
     def is_off(self) -> bool:
-        return self.within_queue == self.reclaim == self.borrow == NEVER
+        return self.within_queue is self.reclaim is self.borrow is PreemptionPolicy.NEVER
 
 
 class Fungibility(Value):
-    when_can_borrow: str
-    when_can_preempt: str
+    when_can_borrow: FungibilityPolicy
+    when_can_preempt: FungibilityPolicy
     place: Place
-    preference: str = "BorrowingOverPreemption"
+    preference: FlavorPreference = FlavorPreference.BORROWING_OVER_PREEMPTION
 
 
 class CheckUse(Value):
@@ -153,27 +193,27 @@ class CheckUse(Value):
 class ClusterQueue(QuotaHolder):
     """`namespace_selector` None selects no namespace; `parent` is the cohort."""
 
-    strategy: str
+    strategy: QueueingStrategy
     namespace_selector: LabelSelector | None
     preemption: Preemption
     fungibility: Fungibility
     checks: tuple[CheckUse, ...]
-    stop_policy: str
-    admission_mode: str | None = None
+    stop_policy: StopPolicy
+    admission_mode: AdmissionMode = AdmissionMode.NOT_BY_USAGE
 
     @property
     def is_stopped(self) -> bool:
-        return self.stop_policy != "None"
+        return self.stop_policy is not StopPolicy.NONE
 
 
 class LocalQueue(Object):
     cluster_queue: str | None
-    stop_policy: str
+    stop_policy: StopPolicy
     weight: Quantity | None
 
     @property
     def is_stopped(self) -> bool:
-        return self.stop_policy != "None"
+        return self.stop_policy is not StopPolicy.NONE
 
 
 class Topology(Object):
@@ -231,4 +271,4 @@ class PriorityClass(Object):
 
     @property
     def preempts(self) -> bool:
-        return self.preemption_policy != NEVER
+        return self.preemption_policy != NEVER_PREEMPTS

@@ -19,6 +19,8 @@ Quantities = dict[str, Quantity]
 Amounts = dict[str, int]
 """Resource name to base units: milli-cpu, bytes, devices, pods."""
 
+NEVER_PREEMPTS = "Never"
+"""The preemption policy of pods that wait for room and make none."""
 POD_LEVEL = ("cpu", "memory")
 """Pod-level `spec.resources` covers these and hugepages only."""
 

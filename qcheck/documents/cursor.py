@@ -7,9 +7,13 @@ from qcheck.documents.scalars import show_number
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from enum import Enum
+    from typing import TypeVar
 
     from qcheck.documents.document import Document
     from qcheck.documents.text import Route
+
+    E = TypeVar("E", bound=Enum)
 
 
 class Cursor:
@@ -69,6 +73,13 @@ class Cursor:
         """How many of something: less than none, which the API server refuses, reads as none."""
         number = self.integer()
         return None if number is None else max(0, number)
+
+    def choice(self, default: E) -> E:
+        """A member of the enum of `default`; what is none, which the API server refuses, reads as the default."""
+        try:
+            return type(default)(self.data)
+        except ValueError:
+            return default
 
     def boolean(self) -> bool | None:
         return self.data if isinstance(self.data, bool) else None

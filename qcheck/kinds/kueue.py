@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Holder = tuple[ObjectId, Place, Labels, Labels, str | None, Place, Groups, Quantity | None]
 
 GROUP = "kueue.x-k8s.io"
-_LEGACY_FUNGIBILITY = {"Borrow": "MayStopSearch", "Preempt": "MayStopSearch"}
+_LEGACY_FUNGIBILITY = ("Borrow", "Preempt")
 
 
 def resource_flavor(root: Cursor) -> Object:
@@ -51,13 +51,13 @@ def cluster_queue(root: Cursor) -> Object:
     parent = spec["cohortName" if is_current(root) else "cohort"]
     return queues.ClusterQueue(
         *_holder(root, parent),
-        strategy=spec["queueingStrategy"].text() or "BestEffortFIFO",
+        strategy=spec["queueingStrategy"].choice(queues.QueueingStrategy.BEST_EFFORT_FIFO),
         namespace_selector=label_selector(spec["namespaceSelector"]),
         preemption=_preemption(spec["preemption"]),
         fungibility=_fungibility(spec["flavorFungibility"]),
         checks=_checks(spec, is_current(root)),
-        stop_policy=spec["stopPolicy"].text() or "None",
-        admission_mode=spec["admissionScope"]["admissionMode"].text(),
+        stop_policy=spec["stopPolicy"].choice(queues.StopPolicy.NONE),
+        admission_mode=spec["admissionScope"]["admissionMode"].choice(queues.AdmissionMode.NOT_BY_USAGE),
     )
 
 
@@ -105,23 +105,25 @@ def _quota(flavor: str, at: Cursor) -> queues.Quota | None:
 def _preemption(at: Cursor) -> queues.Preemption:
     borrow = at["borrowWithinCohort"]
     return queues.Preemption(
-        within_queue=at["withinClusterQueue"].text() or "Never",
-        reclaim=at["reclaimWithinCohort"].text() or "Never",
-        borrow=borrow["policy"].text() or "Never",
+        within_queue=at["withinClusterQueue"].choice(queues.PreemptionPolicy.NEVER),
+        reclaim=at["reclaimWithinCohort"].choice(queues.PreemptionPolicy.NEVER),
+        borrow=borrow["policy"].choice(queues.PreemptionPolicy.NEVER),
         borrow_threshold=borrow["maxPriorityThreshold"].integer(),
         place=place(at),
     )
 
 
 def _fungibility(at: Cursor) -> queues.Fungibility:
-    borrow = at["whenCanBorrow"].text() or "MayStopSearch"
-    preempt = at["whenCanPreempt"].text() or "TryNextFlavor"
     return queues.Fungibility(
-        _LEGACY_FUNGIBILITY.get(borrow, borrow),
-        _LEGACY_FUNGIBILITY.get(preempt, preempt),
+        _fungibility_policy(at["whenCanBorrow"], queues.FungibilityPolicy.MAY_STOP_SEARCH),
+        _fungibility_policy(at["whenCanPreempt"], queues.FungibilityPolicy.TRY_NEXT_FLAVOR),
         place(at),
-        at["preference"].text() or "BorrowingOverPreemption",
+        at["preference"].choice(queues.FlavorPreference.BORROWING_OVER_PREEMPTION),
     )
+
+
+def _fungibility_policy(at: Cursor, default: queues.FungibilityPolicy) -> queues.FungibilityPolicy:
+    return queues.FungibilityPolicy.MAY_STOP_SEARCH if at.text() in _LEGACY_FUNGIBILITY else at.choice(default)
 
 
 def _checks(spec: Cursor, is_current: bool) -> tuple[queues.CheckUse, ...]:
@@ -150,7 +152,7 @@ def local_queue(root: Cursor) -> Object:
         place(root),
         *metadata(root),
         cluster_queue=spec["clusterQueue"].text() or None,
-        stop_policy=spec["stopPolicy"].text() or "None",
+        stop_policy=spec["stopPolicy"].choice(queues.StopPolicy.NONE),
         weight=quantity(spec["fairSharing"]["weight"]),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.reasons import UNSCHEDULABLE, Reason
+from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.units import IN_PROSE, scale_of, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.packing.proof_text import explain
@@ -42,7 +42,7 @@ def _labels(cluster: Cluster, pod_set: PodSet, shape: WantedPods) -> Reason | No
     if culprit is None:
         message = f"no node matches what pod set {pod_set.name} requires of its node"
         where = place.at("affinity", "nodeAffinity") if shape.template.selection.terms else place.at("nodeSelector")
-        return Reason(code=UNSCHEDULABLE, cause="selector", message=message, place=where, near=near)
+        return Reason(code=ReasonCode.UNSCHEDULABLE, cause="selector", message=message, place=where, near=near)
     key, value = culprit, demand_of(cluster, shape.template).selection.selector[culprit]
     if key in pod_set.template.selection.selector:
         return _own_label(cluster, pod_set, shape, key, near)
@@ -51,13 +51,19 @@ def _labels(cluster: Cluster, pod_set: PodSet, shape: WantedPods) -> Reason | No
         message = f"RuntimeClass {runtime.name} of pod set {pod_set.name} selects {key}={value}: {_seen(cluster, key)}"
         near = (runtime.place.at("scheduling", "nodeSelector", key), *near)
         return Reason(
-            code=UNSCHEDULABLE, cause="runtime-class", message=message, place=place.at("runtimeClassName"), near=near
+            code=ReasonCode.UNSCHEDULABLE,
+            cause="runtime-class",
+            message=message,
+            place=place.at("runtimeClassName"),
+            near=near,
         )
     pool = next((p for p in cluster.quota_pools.values() if p.node_labels.get(key) == value), None)
     word = pool.word if pool else "flavor"
     message = f"the {word} of pod set {pod_set.name} selects {key}={value}: {_seen(cluster, key)}"
     where = pool.labels_place.at(key) if pool else place
-    return Reason(code=UNSCHEDULABLE, cause="flavor-matches-no-nodes", message=message, place=where, near=near)
+    return Reason(
+        code=ReasonCode.UNSCHEDULABLE, cause="flavor-matches-no-nodes", message=message, place=where, near=near
+    )
 
 
 def _own_label(cluster: Cluster, pod_set: PodSet, shape: WantedPods, key: str, near: tuple[Place, ...]) -> Reason:
@@ -68,12 +74,17 @@ def _own_label(cluster: Cluster, pod_set: PodSet, shape: WantedPods, key: str, n
     if selector[key] not in values:
         message = f"pod set {pod_set.name} selects {wanted}: {_seen(cluster, key)}"
         return Reason(
-            code=UNSCHEDULABLE, cause="selector", message=message, place=where, near=near, change=_select(key, values)
+            code=ReasonCode.UNSCHEDULABLE,
+            cause="selector",
+            message=message,
+            place=where,
+            near=near,
+            change=_select(key, values),
         )
     others = ", ".join(f"{k}={v}" for k, v in selector.items() if k != key)
     message = f"pod set {pod_set.name} selects {wanted}, and its nodes must have {others}: no node has both"
     return Reason(
-        code=UNSCHEDULABLE,
+        code=ReasonCode.UNSCHEDULABLE,
         cause="selector",
         message=message,
         place=where,
@@ -128,7 +139,7 @@ def _taints(pod_set: PodSet, shape: WantedPods) -> Reason | None:
     change = f"tolerate {taint} in the flavor or in the pod template"
     place = pod_set.template.place.at("tolerations")
     return Reason(
-        code=UNSCHEDULABLE,
+        code=ReasonCode.UNSCHEDULABLE,
         cause="taint",
         message=message,
         place=place,
@@ -148,7 +159,11 @@ def _size(pod_set: PodSet, shape: WantedPods, posed: Question, index: int) -> Re
         message = f"the nodes for pod set {pod_set.name} do not exist: {names} has none and cannot add any"
         near = tuple(shape.hosts[i].group.count_place for i in able)
         return Reason(
-            code=UNSCHEDULABLE, cause="capacity-gone", message=message, place=pod_set.template.place, near=near
+            code=ReasonCode.UNSCHEDULABLE,
+            cause="capacity-gone",
+            message=message,
+            place=pod_set.template.place,
+            near=near,
         )
     largest = max(able, key=lambda i: (posed.nodes[i].count > 0, _share(posed, i, shape)))
     resource = _binding(posed, largest, shape)
@@ -162,7 +177,7 @@ def _size(pod_set: PodSet, shape: WantedPods, posed: Question, index: int) -> Re
     change = f"ask for at most {scale.name(free)} per pod" if free else ""
     places = (shape.hosts[largest].group.place, *_takers(shape.hosts[largest], resource))
     return Reason(
-        code=UNSCHEDULABLE,
+        code=ReasonCode.UNSCHEDULABLE,
         cause="larger-than-node",
         message=message,
         place=_asked_at(pod_set, resource),
@@ -210,7 +225,7 @@ def _packing(pod_sets: list[PodSet], shapes: tuple[WantedPods, ...], posed: Ques
         room = sum(r.limits[0] * n.count for r, n in zip(posed.rooms, posed.nodes, strict=True))
         change = f"run at most {room} pods at once" if room else ""
     return Reason(
-        code=UNSCHEDULABLE,
+        code=ReasonCode.UNSCHEDULABLE,
         cause="does-not-pack",
         message=message,
         place=largest[0].count_place,

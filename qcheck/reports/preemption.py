@@ -9,7 +9,7 @@ from qcheck.reports.html.markup import table, tag
 from qcheck.reports.json_text import dump
 from qcheck.reports.markdown import escape
 from qcheck.reports.wording import plain
-from qcheck.schedulers.kueue.preemption import NO, LendingClaim, Matrix, Stance
+from qcheck.schedulers.kueue.preemption import ComesBack, LendingClaim, Matrix, Stance
 from qcheck.settings.profiles import PROFILES
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def claim_cells(claim: LendingClaim) -> tuple[str, ...]:
 
 def how_long(claim: LendingClaim) -> str:
     """How long nodes stay taken after the decision."""
-    if claim.outcome == NO:
+    if claim.outcome is ComesBack.NEVER:
         return "no bound"
     if claim.is_assumed:
         return f"{claim.seconds} s (assumed)"

@@ -6,7 +6,7 @@ topology-aware scheduling Kueue takes the pods of DaemonSets off a domain before
 
 from __future__ import annotations
 
-from qcheck.cluster.kueue import NEVER
+from qcheck.cluster.pods import NEVER_PREEMPTS
 from qcheck.cluster.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -36,4 +36,4 @@ def _may_evict(cluster: Cluster, template: PodTemplate, daemon_set: DaemonSet) -
 
 def _never_preempts(cluster: Cluster, template: PodTemplate) -> bool:
     priority_class = cluster.priority_class.get(template.priority_class or "")
-    return template.preemption_policy == NEVER or (priority_class is not None and not priority_class.preempts)
+    return template.preemption_policy == NEVER_PREEMPTS or (priority_class is not None and not priority_class.preempts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.missing_references import Reference, by_name, missing, users
 from qcheck.checks.registry import rule
+from qcheck.cluster.pods import NEVER_PREEMPTS
 from qcheck.cluster.policy import KAI_CLASSES, KAI_SCHEDULER
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 HIGHEST, LOWEST = 1_000_000_000, -(2**31)
 RESERVED_PREFIX = "system-"
-POLICIES = ("PreemptLowerPriority", "Never")
+POLICIES = ("PreemptLowerPriority", NEVER_PREEMPTS)
 
 
 @rule("QC301")

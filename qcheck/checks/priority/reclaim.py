@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.checks.problems import is_refused
 from qcheck.checks.queues.unused import holds_quota_for_others
 from qcheck.checks.registry import rule
-from qcheck.cluster.kueue import NEVER
+from qcheck.cluster.kueue import PreemptionPolicy
 from qcheck.cluster.quantity import written_amount
 from qcheck.cluster.units import name_amount
 from qcheck.cluster.value import TYPE_CHECKING
@@ -66,9 +66,9 @@ def _reclaim_place(owner: ClusterQueue) -> Place:
 def _reclaim_limit(cluster: Cluster, owner: ClusterQueue) -> str | None:
     """What keeps an owner from taking its quota back, in words."""
     reclaim = owner.preemption.reclaim
-    if reclaim == NEVER:
+    if reclaim is PreemptionPolicy.NEVER:
         return "can never reclaim it: reclaimWithinCohort is Never"
-    if cluster.policy.profile and reclaim != "Any" and loans_of(cluster).is_reserved(owner):
+    if cluster.policy.profile and reclaim is not PreemptionPolicy.ANY and loans_of(cluster).is_reserved(owner):
         return f"reclaims it only from lower priorities: reclaimWithinCohort is {reclaim}"
     return None
 
@@ -102,7 +102,7 @@ def _borrow_policy_without_effect(cluster: Cluster, queue: ClusterQueue) -> Iter
     """Yield a finding for borrowWithinCohort without a threshold under fair sharing."""
     manager = cluster.configuration
     policy = queue.preemption
-    if policy.borrow == NEVER or manager is None or not manager.fair_sharing:
+    if policy.borrow is PreemptionPolicy.NEVER or manager is None or not manager.fair_sharing:
         return
     place = policy.place.at("borrowWithinCohort")
     message = f"borrowWithinCohort of {queue.name} has no effect: fair sharing ignores it"
@@ -113,7 +113,7 @@ def _borrow_policy_without_effect(cluster: Cluster, queue: ClusterQueue) -> Iter
 def _why_ineffective(
     cluster: Cluster, policy: Preemption, threshold: int
 ) -> tuple[str | None, list[tuple[Place, str]]]:
-    if policy.borrow == NEVER:
+    if policy.borrow is PreemptionPolicy.NEVER:
         return "borrowWithinCohort.policy is Never", [(policy.place.at("borrowWithinCohort", "policy"), "policy Never")]
     manager = cluster.configuration
     if manager is not None and manager.fair_sharing:

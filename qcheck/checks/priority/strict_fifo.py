@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.answers.verdicts import verdicts_of
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
+from qcheck.cluster.kueue import QueueingStrategy
 from qcheck.cluster.unread import QUOTA_KINDS
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
@@ -30,7 +31,7 @@ def strict_fifo_blocked(cluster: Cluster) -> Iterator[Finding]:
         if decision.admitted is False and decision.cluster_queue and decision.reasons[0].cause not in _LETS_PASS:
             stuck.setdefault(decision.cluster_queue, []).append(verdict)
     for queue in cluster.queues:
-        if queue.strategy != "StrictFIFO":
+        if queue.strategy is not QueueingStrategy.STRICT_FIFO:
             continue
         if queue.name in stuck:
             yield _blocked(cluster, queue, stuck[queue.name])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.checks.registry import rule
+from qcheck.cluster.kueue import AdmissionMode
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import finding
 from qcheck.schedulers.kueue.gates import is_on
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from qcheck.cluster.place import Place
     from qcheck.findings.finding import Finding
 
-BY_USAGE = "UsageBasedAdmissionFairSharing"
 GATE = "AdmissionFairSharing"
 SECTION = "admissionFairSharing"
 
@@ -23,7 +23,7 @@ SECTION = "admissionFairSharing"
 @rule("QC423")
 def admission_fair_sharing_inert(cluster: Cluster) -> Iterator[Finding]:
     """Report once why the usage of local queues never counts, with the queues that rely on it."""
-    queues = [q for q in cluster.queues if q.admission_mode == BY_USAGE]
+    queues = [q for q in cluster.queues if q.admission_mode is AdmissionMode.USAGE_BASED]
     manager = cluster.configuration
     if not queues or manager is None:
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.registry import rule
+from qcheck.cluster.kueue import AdmissionMode
 from qcheck.cluster.units import name_amount, named, scale_of, show_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
@@ -154,7 +155,7 @@ def fair_sharing_weight_zero(cluster: Cluster) -> Iterator[Finding]:
     if manager.admission_fair_sharing:
         for local in cluster.local_queues:
             queue = cluster.queue.get(local.cluster_queue or "")
-            by_usage = queue is not None and queue.admission_mode == "UsageBasedAdmissionFairSharing"
+            by_usage = queue is not None and queue.admission_mode is AdmissionMode.USAGE_BASED
             if by_usage and local.weight is not None and local.weight.nanos <= 0:
                 place = local.place.at("spec", "fairSharing", "weight")
                 message = f"LocalQueue {local.id.full_name} has weight 0: its workloads are always considered last"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.checks.registry import rule
+from qcheck.cluster.kueue import FungibilityPolicy
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.units import show_amount
 from qcheck.cluster.value import TYPE_CHECKING
@@ -16,14 +17,12 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import ClusterQueue, Quota, ResourceGroup
 
-NEXT = "TryNextFlavor"
-
 
 @rule("QC417")
 def flavor_unreachable(cluster: Cluster) -> Iterator[Finding]:
     """Flavors that are borrowed although the queue owns quota of a later one."""
     for queue in cluster.queues:
-        if queue.fungibility.when_can_borrow == NEXT or not queue.parent:
+        if queue.fungibility.when_can_borrow is FungibilityPolicy.TRY_NEXT_FLAVOR or not queue.parent:
             continue
         for group in queue.groups:
             pair = _borrowed_before_own(cluster, queue, group)

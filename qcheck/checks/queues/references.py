@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.missing_references import Reference, by_name, missing, users
 from qcheck.checks.registry import rule
+from qcheck.cluster.kueue import StopPolicy
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
@@ -133,7 +134,7 @@ def queue_stopped(cluster: Cluster) -> Iterator[Finding]:
     """Queues that are paused in the repository."""
     for queue in cluster.queues:
         if queue.is_stopped:
-            drained = "; its running workloads are evicted" if queue.stop_policy == "HoldAndDrain" else ""
+            drained = "; its running workloads are evicted" if queue.stop_policy is StopPolicy.HOLD_AND_DRAIN else ""
             lent = "; others still borrow its quota" if loans_of(cluster).main(queue) else ""
             message = f"{queue.name} is stopped ({queue.stop_policy}) and admits nothing{drained}{lent}"
             yield finding(queue.place.at("spec", "stopPolicy"), message).about(queue.id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.checks.capacity.arithmetic import names, plural, titled
 from qcheck.checks.registry import rule
 from qcheck.checks.topology.packing import overpromised
-from qcheck.cluster.pods import fits_times
+from qcheck.cluster.pods import NEVER_PREEMPTS, fits_times
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.units import name_amount, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value
@@ -265,7 +265,11 @@ def _stays(cluster: Cluster, small: PodShape, large: PodShape) -> bool:
     if small.template is None or large.template is None:
         return small.template is None and large.template is None
     mine, theirs = cluster.pod_priority(large.template), cluster.pod_priority(small.template)
-    return mine is not None and theirs is not None and (theirs >= mine or large.template.preemption_policy == "Never")
+    return (
+        mine is not None
+        and theirs is not None
+        and (theirs >= mine or large.template.preemption_policy == NEVER_PREEMPTS)
+    )
 
 
 def _blocked(

@@ -8,7 +8,7 @@ from qcheck.checks.placement.taints import is_repelled
 from qcheck.checks.problems import of_problems
 from qcheck.checks.registry import rule
 from qcheck.cluster.problems import ProblemCode
-from qcheck.cluster.reasons import EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR, REJECTED, TOPOLOGY_FAILED
+from qcheck.cluster.reasons import ReasonCode
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.unread import QUOTA_KINDS
 from qcheck.cluster.value import TYPE_CHECKING, replace
@@ -63,7 +63,11 @@ def _is_broken(cluster: Cluster, queue: str | None) -> bool:
 
 def _is_refused(verdict: Verdict) -> bool:
     decision = verdict.decision
-    return decision.admitted is False and decision.code in (EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR, TOPOLOGY_FAILED)
+    return decision.admitted is False and decision.code in (
+        ReasonCode.EXCEEDS_MAX_QUOTA,
+        ReasonCode.NO_MATCHING_FLAVOR,
+        ReasonCode.TOPOLOGY_FAILED,
+    )
 
 
 def _is_told_elsewhere(cluster: Cluster, verdict: Verdict) -> bool:
@@ -122,7 +126,7 @@ def admitted_but_pending(cluster: Cluster) -> Iterator[Finding]:
 
 def _is_said_of_nodes(cluster: Cluster, verdict: Verdict, reason: Reason) -> bool:
     """Whether another rule already names the same cause (QC201, QC202, QC210, QC505, QC604)."""
-    if reason.cause == "flavor-matches-no-nodes" or reason.code == REJECTED:
+    if reason.cause == "flavor-matches-no-nodes" or reason.code is ReasonCode.REJECTED:
         return True
     if reason.cause == "selector":
         return any(not is_reachable(cluster, p.template) for p in verdict.workload.pod_sets)
@@ -219,7 +223,7 @@ def elastic_exceeds_quota(cluster: Cluster) -> Iterator[Finding]:
         if verdict.admitted is False or not growing or verdict.decision.cluster_queue is None:
             continue
         grown = decide(cluster, replace(workload, pod_sets=tuple(_grown(p) for p in workload.pod_sets)))
-        if grown.admitted is False and grown.code == EXCEEDS_MAX_QUOTA:
+        if grown.admitted is False and grown.code is ReasonCode.EXCEEDS_MAX_QUOTA:
             yield _too_large(growing[0], verdict, grown.reasons)
 
 
@@ -228,7 +232,7 @@ def _grown(pod_set: PodSet) -> PodSet:
 
 
 def _too_large(pod_set: PodSet, verdict: Verdict, reasons: tuple[Reason, ...]) -> Finding:
-    reason = next((r for r in reasons if r.code == EXCEEDS_MAX_QUOTA), reasons[0])
+    reason = next((r for r in reasons if r.code is ReasonCode.EXCEEDS_MAX_QUOTA), reasons[0])
     message = (
         f"{verdict.workload.id} may grow to {pod_set.maximum} pods in pod set {pod_set.name}, more than "
         f"{verdict.decision.cluster_queue} can ever admit: {reason.message}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.labels import NodeSelection, NodeSelectorTerm, Requirement
-from qcheck.cluster.reasons import EXCEEDS_MAX_QUOTA, Reason
+from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.quota.start_decision import StartDecision, StartingPods
 from qcheck.schedulers.kai.gates import Bound, barriers
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kai.jobs import KaiJob
     from qcheck.schedulers.kai.shards import Shard
 
-NO_QUEUE = "QueueDoesNotExist"
-"""KAI's word for a job whose queue its scheduler does not see."""
 QUOTA_CAUSE, LIMIT_CAUSE, ZERO_LIMIT_CAUSE = "kai-quota", "kai-limit", "kai-no-limit"
 
 
@@ -32,7 +30,7 @@ def decide(cluster: Cluster, workload: Workload) -> StartDecision | None:
     shard = shard_of(cluster, job.partition)
     if workload.not_read:
         return StartDecision(
-            job.queue.name, None, (Reason("NotRead", "not-read", workload.not_read, workload.name_place),)
+            job.queue.name, None, (Reason(ReasonCode.NOT_READ, "not-read", workload.not_read, workload.name_place),)
         )
     if shard is None or job.queue.name not in shard.queue or job.queue.name in shard.inner:
         return _without_queue(cluster, job, shard)
@@ -49,13 +47,17 @@ def _without_queue(cluster: Cluster, job: KaiJob, shard: Shard | None) -> StartD
     name, place = job.queue.name, job.queue.place or job.workload.name_place
     if name in CHART_QUEUES and name not in {q.name for q in cluster.kai_queues}:
         message = f"queue {name} comes from KAI's chart, so its limits are not known"
-        return StartDecision(name, None, (Reason("QueueUnknown", "kai-queue", message, place),), _starts(cluster, job))
+        return StartDecision(
+            name, None, (Reason(ReasonCode.QUEUE_UNKNOWN, "kai-queue", message, place),), _starts(cluster, job)
+        )
     if shard is not None and name in shard.inner:
         message = f"queue {name} has queues below it and runs no jobs"
     else:
         message = f"there is no queue {name} in the job's shard"
     certain = cluster.has_all("Queue")
-    return StartDecision(name, False if certain else None, (Reason(NO_QUEUE, "kai-queue", message, place),))
+    return StartDecision(
+        name, False if certain else None, (Reason(ReasonCode.QUEUE_DOES_NOT_EXIST, "kai-queue", message, place),)
+    )
 
 
 def _refused(job: KaiJob, barrier: KaiBarrier) -> Reason:
@@ -70,7 +72,7 @@ def _refused(job: KaiJob, barrier: KaiBarrier) -> Reason:
         why = f"it is not preemptible, and the quota of queue {barrier.queue.name} is {amount}"
     cause = QUOTA_CAUSE if not is_limit else LIMIT_CAUSE if barrier.amount else ZERO_LIMIT_CAUSE
     return Reason(
-        code=EXCEEDS_MAX_QUOTA,
+        code=ReasonCode.EXCEEDS_MAX_QUOTA,
         cause=cause,
         message=f"it requests {requested}, and {why}",
         place=job.place_of(barrier.dimension),
@@ -85,7 +87,7 @@ def _unknown_priority(job: KaiJob) -> Reason:
         f"the value of its priority class {job.priority_class.name} is not known, so whether it must stay within quota"
     )
     place = job.priority_class.place or job.workload.name_place
-    return Reason("PriorityUnknown", "kai-priority", f"{message} is not known either", place)
+    return Reason(ReasonCode.PRIORITY_UNKNOWN, "kai-priority", f"{message} is not known either", place)
 
 
 def _starts(cluster: Cluster, job: KaiJob) -> tuple[StartingPods, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.reasons import EXCEEDS_MAX_QUOTA, MISCONFIGURED, NO_MATCHING_FLAVOR, Reason
+from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.views import ByIdentity, answered_once, cache_of
 from qcheck.cluster.workloads import Workload
@@ -10,7 +10,7 @@ from qcheck.schedulers.kueue.equal_workloads import how_many
 from qcheck.schedulers.kueue.flavor_assignment import Assigned, Assigner, Assignment, AssignmentTerms, demands
 from qcheck.schedulers.kueue.gates import PARTIAL, is_on
 from qcheck.schedulers.kueue.rejected_workloads import refusals
-from qcheck.schedulers.kueue.routing import UNMANAGED, at_home, destination
+from qcheck.schedulers.kueue.routing import at_home, destination
 from qcheck.supply.pod_requests import UNBOUNDED, bounds, breaches
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     Look = Callable[[Cluster, ClusterQueue, AssignmentTerms, tuple[Assigned, ...]], "Looked"]
 
-UNSATISFIED = "UnsatisfiedAdmissionChecks"
 ELSEWHERE = "multikueue"
 """The cause where a check sends the pods to another cluster."""
 COMPLETED_AS_PODS = ("pod", "deployment")
@@ -63,7 +62,7 @@ class Decision(Value):
     admitted: bool | None
     assigned: tuple[Assigned, ...] = ()
     reasons: tuple[Reason, ...] = ()
-    code: str | None = None
+    code: ReasonCode | None = None
     copies: int = 1
     admitted_copies: int = 0
     placed: tuple[PlacedPodSets, ...] = ()
@@ -71,7 +70,7 @@ class Decision(Value):
     @property
     def is_managed(self) -> bool:
         """Whether Kueue decides at all; otherwise the pods start at once."""
-        return not any(r.code == UNMANAGED for r in self.reasons)
+        return not any(r.code is ReasonCode.UNMANAGED for r in self.reasons)
 
     @property
     def runs_elsewhere(self) -> bool:
@@ -126,7 +125,7 @@ def _decided(
         return _alike(start, known[key])
     broken = tuple(_broken(cluster, workload, terms))
     if broken:
-        return replace(start, admitted=False, reasons=broken, code=MISCONFIGURED)
+        return replace(start, admitted=False, reasons=broken, code=ReasonCode.MISCONFIGURED)
     found = _within(cluster, goal.queue, start, terms, look)
     if not found.reasons:
         known[key] = found
@@ -155,17 +154,19 @@ def unit(workload: Workload) -> tuple[PodSet, ...]:
 def _unread(workload: Workload) -> Iterator[Reason]:
     """Facts that are missing for a decision."""
     if workload.not_read:
-        yield Reason("NotRead", "not-read", workload.not_read, workload.name_place)
+        yield Reason(ReasonCode.NOT_READ, "not-read", workload.not_read, workload.name_place)
     for pod_set in workload.pod_sets:
         if pod_set.template.claim_templates or pod_set.template.claims:
             message = f"pod set {pod_set.name} claims devices by ResourceClaim, which qcheck does not count"
-            yield Reason("DeviceClaims", "device-claims", message, pod_set.template.place.at("resourceClaims"))
+            yield Reason(
+                ReasonCode.DEVICE_CLAIMS, "device-claims", message, pod_set.template.place.at("resourceClaims")
+            )
 
 
 def _broken(cluster: Cluster, workload: Workload, terms: AssignmentTerms) -> Iterator[Reason]:
     for pod_set in workload.pod_sets:
         for breach in breaches(cluster, pod_set.template, terms.limits):
-            yield Reason(MISCONFIGURED, "resources-invalid", breach.message, breach.place)
+            yield Reason(ReasonCode.MISCONFIGURED, "resources-invalid", breach.message, breach.place)
 
 
 def _within(
@@ -174,7 +175,7 @@ def _within(
     search = FlavorSearch(cluster, queue, unit(start.workload), terms, look)
     first, looked = search.run({})
     if not first.fits:
-        nothing = Reason(NO_MATCHING_FLAVOR, "no-flavor", f"{queue.name} has no flavor for it", queue.place)
+        nothing = Reason(ReasonCode.NO_MATCHING_FLAVOR, "no-flavor", f"{queue.name} has no flavor for it", queue.place)
         reasons, code = first.reasons or (nothing,), first.code or nothing.code
         if not first.certain:
             return replace(start, assigned=first.assigned, reasons=reasons)
@@ -184,7 +185,7 @@ def _within(
         many = how_many(cluster, queue, lambda held: search.run(held)[0], start.copies)
     found = replace(start, admitted=True, assigned=first.assigned, admitted_copies=many, placed=looked.placed)
     if many < start.copies:
-        return replace(found, admitted=False, code=EXCEEDS_MAX_QUOTA, reasons=(_short(queue, found),))
+        return replace(found, admitted=False, code=ReasonCode.EXCEEDS_MAX_QUOTA, reasons=(_short(queue, found),))
     waiting = tuple(_waiting(cluster, use) for use in queue.checks if not _passes(cluster, use, found))
     return replace(found, admitted=None, reasons=waiting) if waiting else found
 
@@ -279,7 +280,7 @@ def _short(queue: ClusterQueue, decided: Decision) -> Reason:
     message = f"{queue.name} can hold {many} of its {decided.copies} {what} at a time"
     near = (queue.place.at("spec", "resourceGroups"),)
     return Reason(
-        code=EXCEEDS_MAX_QUOTA,
+        code=ReasonCode.EXCEEDS_MAX_QUOTA,
         cause="quota",
         message=message,
         place=place,
@@ -292,7 +293,9 @@ def _waiting(cluster: Cluster, use: CheckUse) -> Reason:
     """Quota is reserved; an admission check may still keep the workload, for reasons outside of the repository."""
     check = cluster.admission_check[use.name]
     message = f"quota is reserved, but it then waits for the admission check {use.name} ({check.controller})"
-    return Reason(UNSATISFIED, ELSEWHERE if check.is_multikueue else "admission-check", message, use.place)
+    return Reason(
+        ReasonCode.UNSATISFIED_CHECKS, ELSEWHERE if check.is_multikueue else "admission-check", message, use.place
+    )
 
 
 def _passes(cluster: Cluster, use: CheckUse, decided: Decision) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.kueue import FungibilityPolicy
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
-from qcheck.schedulers.kueue.fungibility import TRY_NEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,7 @@ def how_many(cluster: Cluster, queue: ClusterQueue, assign: Callable[[Used], Ass
 
 def _alike(cluster: Cluster, queue: ClusterQueue, held: Used, usage: Used) -> int:
     """How many workloads from here on surely get these very flavors; at least this one."""
-    if queue.fungibility.when_can_borrow == TRY_NEXT:
+    if queue.fungibility.when_can_borrow is FungibilityPolicy.TRY_NEXT_FLAVOR:
         return 1
     rooms = [
         (cohort_tree(cluster).queue_potential(queue.name, cell) - held.get(cell, 0)) // taken

@@ -10,7 +10,7 @@ from qcheck.cluster.kueue import FlavorResource
 from qcheck.cluster.place import Place
 from qcheck.cluster.pods import Amounts
 from qcheck.cluster.quantity import written_amount
-from qcheck.cluster.reasons import EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR, Reason, least_severe
+from qcheck.cluster.reasons import Reason, ReasonCode, least_severe
 from qcheck.cluster.units import IN_PROSE, name_amount, scale_of, show_amount
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.workloads import PodSet
@@ -76,7 +76,7 @@ class Assignment(Value):
 
     assigned: tuple[Assigned, ...]
     reasons: tuple[Reason, ...] = ()
-    code: str | None = None
+    code: ReasonCode | None = None
     tried: Tried = {}
     certain: bool = True
 
@@ -112,10 +112,10 @@ class _Attempt(Value):
         return Grade(AssignmentMode.FIT, self.level)
 
     @property
-    def code(self) -> str:
+    def code(self) -> ReasonCode:
         """Of what is wrong with one flavor Kueue names the mismatch before the quota."""
         codes = [r.code for r in self.reasons]
-        return NO_MATCHING_FLAVOR if NO_MATCHING_FLAVOR in codes else codes[0]
+        return ReasonCode.NO_MATCHING_FLAVOR if ReasonCode.NO_MATCHING_FLAVOR in codes else codes[0]
 
 
 def demands(
@@ -171,7 +171,7 @@ class Assigner:
 
     def _flavors_of(
         self, together: list[PodSetDemand]
-    ) -> tuple[dict[str, str], dict[str, int], tuple[Reason, ...], str | None]:
+    ) -> tuple[dict[str, str], dict[str, int], tuple[Reason, ...], ReasonCode | None]:
         """Flavors by resource for pod sets that are assigned as one, and how far the search came for each; else the
         reasons and Kueue's word for them.
         """
@@ -186,12 +186,17 @@ class Assigner:
             if resource in flavors or (group is None and lets_through(self._cluster, total[resource])):
                 continue
             if group is None:
-                return {}, {}, (self._uncovered(together, resource),), NO_MATCHING_FLAVOR
+                return {}, {}, (self._uncovered(together, resource),), ReasonCode.NO_MATCHING_FLAVOR
             start = begun.get(resource, LAST) + 1
             best, attempts = self._choose(group, together, total, start)
             if best is None:
                 reasons = tuple(r for a in attempts for r in a.reasons)
-                return {}, {}, reasons, least_severe([a.code for a in attempts]) if attempts else NO_MATCHING_FLAVOR
+                return (
+                    {},
+                    {},
+                    reasons,
+                    least_severe([a.code for a in attempts]) if attempts else ReasonCode.NO_MATCHING_FLAVOR,
+                )
             flavors.update({r: best for r in total if r in group.covered})
             at = start + len(attempts) - 1
             seen.update({r: at if at < len(group.flavors) - 1 else LAST for r in total if r in group.covered})
@@ -201,7 +206,7 @@ class Assigner:
         asking = next(d for d in together if resource in d.amounts)
         covered = ", ".join(r for g in self._queue.groups for r in g.covered) or "nothing"
         return Reason(
-            code=NO_MATCHING_FLAVOR,
+            code=ReasonCode.NO_MATCHING_FLAVOR,
             cause="resource-not-covered",
             message=f"pod set {asking.pod_set.name} asks for {name_amount(resource, asking.amounts[resource])}, "
             f"which {self._queue.name} does not cover (it covers {covered})",
@@ -237,7 +242,9 @@ class Assigner:
         flavor = self._cluster.flavor.get(quotas.name)
         if flavor is None:
             message = f"flavor {quotas.name} does not exist"
-            reason = Reason(NO_MATCHING_FLAVOR, "flavor-missing", message, quotas.name_place, flavor=quotas.name)
+            reason = Reason(
+                ReasonCode.NO_MATCHING_FLAVOR, "flavor-missing", message, quotas.name_place, flavor=quotas.name
+            )
             return _Attempt(quotas.name, 0, (reason,))
         mismatch = self._mismatch(group, flavor, together)
         if mismatch is not None:
@@ -257,7 +264,7 @@ class Assigner:
             found = miss(self._cluster, self._queue, group, flavor, demand.pod_set, set(demand.asked))
             if found is not None:
                 near = () if found.near is None else (found.near,)
-                code = NO_MATCHING_FLAVOR
+                code = ReasonCode.NO_MATCHING_FLAVOR
                 return Reason(
                     code=code,
                     cause=found.cause,
@@ -278,7 +285,7 @@ class Assigner:
         used = self._used.get(cell, 0)
         scale = scale_of(resource, (reach, own, asked, used, asking.amounts.get(resource, 0)), IN_PROSE)
         return Reason(
-            code=EXCEEDS_MAX_QUOTA,
+            code=ReasonCode.EXCEEDS_MAX_QUOTA,
             cause="quota",
             message=f"{_sum(asking, scale, asked, used)}; in flavor {flavor} {queue} can hold at most "
             f"{scale(reach)} (nominal {scale(own)}{_beyond(scale, reach - own)})",

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from qcheck.cluster.kueue import FlavorPreference, FungibilityPolicy
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
     from qcheck.cluster.kueue import Fungibility
 
     Rank = tuple[int, int, int]
-
-TRY_NEXT = "TryNextFlavor"
-PREEMPTION_FIRST = "PreemptionOverBorrowing"
 
 
 class AssignmentMode(IntEnum):
@@ -38,7 +36,7 @@ class Grade(Value):
         """Orders grades by what the queue prefers; the higher one is better."""
         if self.mode <= AssignmentMode.NO_CANDIDATES:
             return (int(self.mode), 0, -self.level)
-        if fungibility.preference == PREEMPTION_FIRST:
+        if fungibility.preference is FlavorPreference.PREEMPTION_OVER_BORROWING:
             return (2, -self.level, int(self.mode))
         return (2, int(self.mode), -self.level)
 
@@ -46,9 +44,9 @@ class Grade(Value):
         """Whether a flavor of this grade is taken without a look at those after it."""
         if self.mode <= AssignmentMode.NO_CANDIDATES:
             return False
-        if self.mode is not AssignmentMode.FIT and fungibility.when_can_preempt == TRY_NEXT:
+        if self.mode is not AssignmentMode.FIT and fungibility.when_can_preempt is FungibilityPolicy.TRY_NEXT_FLAVOR:
             return False
-        return self.level == 0 or fungibility.when_can_borrow != TRY_NEXT
+        return self.level == 0 or fungibility.when_can_borrow is not FungibilityPolicy.TRY_NEXT_FLAVOR
 
 
 IMPOSSIBLE = Grade(AssignmentMode.NO_FIT, 0)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from qcheck.cluster.kueue import NEVER, ClusterQueue, FlavorResource, Quota
+from qcheck.cluster.kueue import ClusterQueue, FlavorResource, PreemptionPolicy, Quota
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import view
@@ -34,7 +34,7 @@ class Loan(Value):
     @property
     def is_reclaimable(self) -> bool:
         """Whether the owner may preempt in other queues at all."""
-        return self.owner.preemption.reclaim != NEVER
+        return self.owner.preemption.reclaim is not PreemptionPolicy.NEVER
 
 
 def counted(queue: ClusterQueue) -> list[Quota]:

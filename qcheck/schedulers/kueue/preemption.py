@@ -6,7 +6,9 @@ happens to run; amounts are the most that could be lent.
 
 from __future__ import annotations
 
-from qcheck.cluster.kueue import NEVER, ClusterQueue, Preemption, Quota
+from enum import StrEnum
+
+from qcheck.cluster.kueue import ClusterQueue, Preemption, PreemptionPolicy, Quota
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import view
@@ -24,8 +26,14 @@ if TYPE_CHECKING:
 
 Slowest = dict[str, tuple[int, str]]
 """Seconds and the workload that takes them, by the name of its cluster queue."""
-ALWAYS, LOWER, NO = "always", "lower priorities only", "never"
-"""Whether an owner gets its quota back by preemption: from any workload, from strictly lower ones, or not at all."""
+
+
+class ComesBack(StrEnum):
+    """Whether an owner gets its quota back by preemption: from any workload, from strictly lower ones, or not at all."""
+
+    ALWAYS = "always"
+    FROM_LOWER = "lower priorities only"
+    NEVER = "never"
 
 
 class LendingClaim(Value):
@@ -40,7 +48,7 @@ class LendingClaim(Value):
     quota: Quota
     holders: tuple[str, ...]
     amount: int
-    outcome: str
+    outcome: ComesBack
     why: str
     seconds: int | None
     slowest: str | None
@@ -85,18 +93,18 @@ def _claims(cluster: Cluster, owner: ClusterQueue) -> Iterator[LendingClaim]:
 def claims_on(cluster: Cluster, owner: ClusterQueue, quota: Quota) -> Iterator[LendingClaim]:
     """What an owner can do about its quota of one cell, one claim for the holders of which the same holds."""
     known = _known(cluster)
-    outcomes: dict[tuple[str, str], list[Loan]] = {}
+    outcomes: dict[tuple[ComesBack, str], list[Loan]] = {}
     for loan in loans_of(cluster).of(owner, quota):
         outcomes.setdefault(_outcome(known, loan), []).append(loan)
     for (outcome, why), loans in outcomes.items():
         yield _claim(cluster, outcome, why, loans, known)
 
 
-def _claim(cluster: Cluster, outcome: str, why: str, loans: list[Loan], known: Known) -> LendingClaim:
+def _claim(cluster: Cluster, outcome: ComesBack, why: str, loans: list[Loan], known: Known) -> LendingClaim:
     owner, quota = loans[0].owner, loans[0].quota
     names = tuple(sorted(loan.borrower.name for loan in loans))
     amount = min(cohort_tree(cluster).lent(owner.name, quota.key), sum(loan.amount for loan in loans))
-    if outcome == NO:
+    if outcome is ComesBack.NEVER:
         return LendingClaim(
             owner=owner,
             quota=quota,
@@ -149,21 +157,27 @@ def _known(cluster: Cluster) -> Known:
     return Known(ranks, _teardowns(cluster), differs(cluster))
 
 
-def _outcome(known: Known, loan: Loan) -> tuple[str, str]:
+def _outcome(known: Known, loan: Loan) -> tuple[ComesBack, str]:
     """What the owner's reclaimWithinCohort does to one borrower, and why."""
     reclaim = loan.owner.preemption.reclaim
-    if reclaim == NEVER:
-        return NO, "reclaimWithinCohort is Never: the quota returns only when the borrowers finish"
-    if reclaim == "Any":
-        return ALWAYS, "reclaimWithinCohort is Any: borrowers of every priority are preempted"
+    if reclaim is PreemptionPolicy.NEVER:
+        return ComesBack.NEVER, "reclaimWithinCohort is Never: the quota returns only when the borrowers finish"
+    if reclaim is PreemptionPolicy.ANY:
+        return ComesBack.ALWAYS, "reclaimWithinCohort is Any: borrowers of every priority are preempted"
     mine, theirs = known.ranks.get(loan.owner.name), known.ranks.get(loan.borrower.name)
     if mine and theirs and mine[1] <= theirs[0]:
-        return NO, f"reclaimWithinCohort is LowerPriority, and no borrower is below the owner's {mine[1]}"
+        return ComesBack.NEVER, f"reclaimWithinCohort is LowerPriority, and no borrower is below the owner's {mine[1]}"
     if mine and theirs and mine[0] > theirs[1]:
-        return ALWAYS, f"reclaimWithinCohort is LowerPriority, and all borrowers are below the owner's {mine[0]}"
+        return (
+            ComesBack.ALWAYS,
+            f"reclaimWithinCohort is LowerPriority, and all borrowers are below the owner's {mine[0]}",
+        )
     if not known.differ:
-        return NO, "reclaimWithinCohort is LowerPriority, and all workloads have one priority"
-    return LOWER, "reclaimWithinCohort is LowerPriority: borrowers of strictly lower priority are preempted"
+        return ComesBack.NEVER, "reclaimWithinCohort is LowerPriority, and all workloads have one priority"
+    return (
+        ComesBack.FROM_LOWER,
+        "reclaimWithinCohort is LowerPriority: borrowers of strictly lower priority are preempted",
+    )
 
 
 def differs(cluster: Cluster) -> bool:
@@ -179,12 +193,12 @@ def differs(cluster: Cluster) -> bool:
 def _effects(cluster: Cluster, queue: ClusterQueue, fair: bool, differ: bool) -> Iterator[str]:
     """What a combination of policies comes to, in the order of its fields."""
     policy = queue.preemption
-    if policy.within_queue == NEVER:
+    if policy.within_queue is PreemptionPolicy.NEVER:
         yield "its workloads do not preempt each other"
     elif _never_simulated(cluster, queue, fair):
         yield f"withinClusterQueue {policy.within_queue} has no effect: nominalQuota is 0, so every workload borrows"
     else:
-        newer = " or of the same and newer" if policy.within_queue != "LowerPriority" else ""
+        newer = " or of the same and newer" if policy.within_queue is not PreemptionPolicy.LOWER_PRIORITY else ""
         yield f"its workloads preempt its own of lower priority{newer}"
     if cohort_tree(cluster).root(queue.name) is None:
         yield "it is in no cohort: only withinClusterQueue applies"
@@ -200,9 +214,9 @@ def _effects(cluster: Cluster, queue: ClusterQueue, fair: bool, differ: bool) ->
 
 
 def _reclaim_effect(policy: Preemption, differ: bool) -> str:
-    if policy.reclaim == NEVER:
+    if policy.reclaim is PreemptionPolicy.NEVER:
         return "it gets lent quota back only when borrowers finish"
-    if policy.reclaim == "Any":
+    if policy.reclaim is PreemptionPolicy.ANY:
         return "it reclaims its quota from any borrower"
     if not differ:
         return "reclaimWithinCohort LowerPriority is the same as Never, as all workloads have one priority"
@@ -210,7 +224,7 @@ def _reclaim_effect(policy: Preemption, differ: bool) -> str:
 
 
 def _borrow_effects(policy: Preemption, fair: bool) -> Iterator[str]:
-    if policy.borrow == NEVER:
+    if policy.borrow is PreemptionPolicy.NEVER:
         return
     if fair:
         yield "borrowWithinCohort has no effect under fair sharing"
@@ -221,6 +235,11 @@ def _borrow_effects(policy: Preemption, fair: bool) -> Iterator[str]:
 
 def _never_simulated(cluster: Cluster, queue: ClusterQueue, fair: bool) -> bool:
     """Without nominal quota in a flat cohort Kueue does not even look for candidates, unless it may preempt to borrow."""
-    if fair or queue.preemption.borrow != NEVER or not queue.parent or any(q.nominal for q in queue.quotas()):
+    if (
+        fair
+        or queue.preemption.borrow is not PreemptionPolicy.NEVER
+        or not queue.parent
+        or any(q.nominal for q in queue.quotas())
+    ):
         return False
     return len(list(cohort_tree(cluster).ancestors(queue.parent))) == 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 from qcheck.cluster.objects import ObjectId
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import ProblemCode
-from qcheck.cluster.reasons import MISCONFIGURED, REJECTED, Reason
+from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import view
@@ -53,7 +53,7 @@ def refusals(cluster: Cluster, workload: Workload) -> Iterator[Reason]:
         yield away
     for fault in group_faults(cluster, workload):
         yield Reason(
-            code=MISCONFIGURED,
+            code=ReasonCode.MISCONFIGURED,
             cause="pod-group",
             message=fault.message,
             place=fault.place,
@@ -76,7 +76,9 @@ def autoscaled_elsewhere(cluster: Cluster, workload: Workload) -> Reason | None:
         if check is not None and check.is_multikueue:
             text = f"the check {use.name} sends it to other clusters, where an elastic RayCluster cannot scale"
             message = f"spec.enableInTreeAutoscaling: Forbidden: {text}"
-            return Reason(code=REJECTED, cause="api-rejected", message=message, place=scaling, near=(use.place,))
+            return Reason(
+                code=ReasonCode.REJECTED, cause="api-rejected", message=message, place=scaling, near=(use.place,)
+            )
     return None
 
 
@@ -102,7 +104,7 @@ def _is_of_pods(problem: Problem) -> bool:
 
 def _rejected(problem: Problem) -> Reason:
     return Reason(
-        code=REJECTED,
+        code=ReasonCode.REJECTED,
         cause=problem.code,
         message=problem.message,
         place=problem.place,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from qcheck.cluster.kueue import ClusterQueue, LocalQueue
 from qcheck.cluster.place import Place
-from qcheck.cluster.reasons import MISCONFIGURED, SUSPENDED, Reason
+from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.views import answered_once
 from qcheck.schedulers.kueue.gates import DEFAULT_QUEUE, is_on
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from qcheck.cluster.workloads import Workload
 
 DEFAULT = "default"
-UNMANAGED = "Unmanaged"
 KUEUE_GROUP = "kueue.x-k8s.io"
 _BUILT_IN_FRAMEWORK = "batch/job"
 _NAME = "kubernetes.io/metadata.name"
@@ -134,7 +133,7 @@ def _why_outside(workload: Workload) -> str:
 
 
 def _unmanaged(workload: Workload, message: str) -> Destination:
-    return Destination(None, doubts=(Reason(UNMANAGED, "unmanaged", message, workload.name_place),))
+    return Destination(None, doubts=(Reason(ReasonCode.UNMANAGED, "unmanaged", message, workload.name_place),))
 
 
 def _without_queue(cluster: Cluster, workload: Workload) -> Destination:
@@ -148,7 +147,7 @@ def _without_queue(cluster: Cluster, workload: Workload) -> Destination:
     message = "it names no queue, so manageJobsWithoutQueueName keeps it suspended"
     near = (manager.place.at("manageJobsWithoutQueueName"),)
     reason = Reason(
-        code=SUSPENDED,
+        code=ReasonCode.SUSPENDED,
         cause="no-queue",
         message=message,
         place=workload.name_place,
@@ -172,7 +171,7 @@ def _obstacles(cluster: Cluster, workload: Workload, name: str) -> Iterator[tupl
             and not cluster.generates("LocalQueue")
             and not _elsewhere(cluster, workload, name)
         )
-        yield certain, Reason(MISCONFIGURED, "local-queue-missing", message, place, change=change)
+        yield certain, Reason(ReasonCode.MISCONFIGURED, "local-queue-missing", message, place, change=change)
         return
     if local.is_stopped:
         yield True, _stopped(local, place)
@@ -183,7 +182,9 @@ def _obstacles(cluster: Cluster, workload: Workload, name: str) -> Iterator[tupl
         certain = cluster.has_all("ClusterQueue") or not local.cluster_queue
         yield (
             certain,
-            Reason(code=MISCONFIGURED, cause="cluster-queue-missing", message=message, place=place, near=near),
+            Reason(
+                code=ReasonCode.MISCONFIGURED, cause="cluster-queue-missing", message=message, place=place, near=near
+            ),
         )
         return
     for each in inactive(cluster, queue):
@@ -191,7 +192,14 @@ def _obstacles(cluster: Cluster, workload: Workload, name: str) -> Iterator[tupl
         cause = "queue-stopped" if each.reason == "Stopped" else "queue-inactive"
         yield (
             each.certain,
-            Reason(code=SUSPENDED, cause=cause, message=message, place=place, near=(each.place,), change=each.change),
+            Reason(
+                code=ReasonCode.SUSPENDED,
+                cause=cause,
+                message=message,
+                place=place,
+                near=(each.place,),
+                change=each.change,
+            ),
         )
     yield from _namespace(cluster, workload, queue)
 
@@ -202,7 +210,9 @@ def _stopped(local: LocalQueue, place: Place) -> Reason:
     )
     near = (local.place.at("spec", "stopPolicy"),)
     change = f"set stopPolicy of LocalQueue {local.name} to None"
-    return Reason(code=SUSPENDED, cause="local-queue-stopped", message=message, place=place, near=near, change=change)
+    return Reason(
+        code=ReasonCode.SUSPENDED, cause="local-queue-stopped", message=message, place=place, near=near, change=change
+    )
 
 
 def _elsewhere(cluster: Cluster, workload: Workload, name: str) -> bool:
@@ -223,7 +233,13 @@ def _excluded(cluster: Cluster, workload: Workload) -> Iterator[tuple[bool, Reas
     near = (manager.place.at("managedJobsNamespaceSelector"),)
     yield (
         False,
-        Reason(code=UNMANAGED, cause="namespace-excluded", message=message, place=workload.queue_place, near=near),
+        Reason(
+            code=ReasonCode.UNMANAGED,
+            cause="namespace-excluded",
+            message=message,
+            place=workload.queue_place,
+            near=near,
+        ),
     )
 
 
@@ -235,7 +251,7 @@ def _priority(cluster: Cluster, workload: Workload) -> Iterator[tuple[bool, Reas
             place = workload.priority_class_place
             yield (
                 cluster.has_all("WorkloadPriorityClass"),
-                Reason(MISCONFIGURED, "priority-class-missing", message, place),
+                Reason(ReasonCode.MISCONFIGURED, "priority-class-missing", message, place),
             )
         return
     named = [(p.template.priority_class, p.template.place.at("priorityClassName")) for p in workload.pod_sets]
@@ -245,7 +261,10 @@ def _priority(cluster: Cluster, workload: Workload) -> Iterator[tuple[bool, Reas
     for name, place in named:
         if name is not None and name not in cluster.priority_class and name not in _ALWAYS_THERE:
             message = f"the PriorityClass {name} does not exist, so no Workload is created"
-            yield cluster.has_all("PriorityClass"), Reason(MISCONFIGURED, "priority-class-missing", message, place)
+            yield (
+                cluster.has_all("PriorityClass"),
+                Reason(ReasonCode.MISCONFIGURED, "priority-class-missing", message, place),
+            )
             return
 
 
@@ -258,7 +277,7 @@ def _namespace(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> Ite
         yield (
             True,
             Reason(
-                code=MISCONFIGURED,
+                code=ReasonCode.MISCONFIGURED,
                 cause="namespace-not-selected",
                 message=message,
                 place=workload.name_place,
@@ -280,6 +299,10 @@ def _namespace(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> Ite
     yield (
         taken is not None,
         Reason(
-            code=MISCONFIGURED, cause="namespace-not-selected", message=message, place=workload.name_place, near=near
+            code=ReasonCode.MISCONFIGURED,
+            cause="namespace-not-selected",
+            message=message,
+            place=workload.name_place,
+            near=near,
         ),
     )

@@ -13,7 +13,7 @@ from qcheck.schedulers.kueue.admission import copies_of
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 from qcheck.schedulers.kueue.competitors import contention_of
 from qcheck.schedulers.kueue.fair_division import Branch, divide
-from qcheck.schedulers.kueue.preemption import ALWAYS, NO, claims_on
+from qcheck.schedulers.kueue.preemption import ComesBack, claims_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,8 +117,8 @@ def _queue(
     quota = tree.queues[queue.name].cells[cell]
     claims = list(claims_on(cluster, queue, quota))
     lent = tree.lent(queue.name, cell)
-    at_risk = min(lent, sum(c.amount for c in claims if c.outcome != ALWAYS))
-    taken_back = [c for c in claims if c.outcome != NO]
+    at_risk = min(lent, sum(c.amount for c in claims if c.outcome is not ComesBack.ALWAYS))
+    taken_back = [c for c in claims if c.outcome is not ComesBack.NEVER]
     why = "; ".join(c.why for c in claims) if claims else "no other queue can use it"
     largest = _largest(cluster).get((queue.name, cell[1]))
     return QueueShare(

@@ -10,7 +10,7 @@ Source: Kueue 0.19 `pkg/scheduler/flavorassigner/tas_flavorassigner.go`, `pkg/ca
 from __future__ import annotations
 
 from qcheck.cluster.pods import in_base_units
-from qcheck.cluster.reasons import NO_MATCHING_FLAVOR, TOPOLOGY_FAILED, Reason
+from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.schedulers.kueue.admission import Looked, PlacedPodSets
@@ -46,7 +46,7 @@ def look(cluster: Cluster, queue: ClusterQueue, terms: AssignmentTerms, assigned
     asking = [a for a in asking if not _is_delayed(cluster, queue, _flavor(cluster, a))]
     if asking and not cluster.has_nodes:
         message = "it asks for a topology, but no node pool or Node was read that may have it"
-        return Looked((Reason("NodesUnknown", "no-nodes", message, asked_at(asking[0])),), certain=False)
+        return Looked((Reason(ReasonCode.NODES_UNKNOWN, "no-nodes", message, asked_at(asking[0])),), certain=False)
     by_flavor: dict[str, list[Assigned]] = {}
     for each in asking:
         by_flavor.setdefault(_flavor(cluster, each), []).append(each)
@@ -71,7 +71,9 @@ def _one_flavor(cluster: Cluster, queue: ClusterQueue, assigned: Assigned) -> It
     else:
         message = f"pod set {assigned.pod_set.name} asks for a topology, but gets no flavor that has one"
     near = (queue.place.at("spec", "resourceGroups"),)
-    yield Reason(code=NO_MATCHING_FLAVOR, cause="topology", message=message, place=asked_at(assigned), near=near)
+    yield Reason(
+        code=ReasonCode.NO_MATCHING_FLAVOR, cause="topology", message=message, place=asked_at(assigned), near=near
+    )
 
 
 def _flavor(cluster: Cluster, assigned: Assigned) -> str:
@@ -140,7 +142,7 @@ def _search_one(
     on = nodes.admitted_by(NodeDemand(template.selection, tolerations, compares=True))
     asked = _ask(nodes.tree.levels, workers, requests, leader)
     if isinstance(asked, str):
-        return Reason(TOPOLOGY_FAILED, "domain", asked, asked_at(workers), flavor=flavor)
+        return Reason(ReasonCode.TOPOLOGY_FAILED, "domain", asked, asked_at(workers), flavor=flavor)
     asked = replace(asked, on=on)
     found = search(nodes.tree, asked, usage)
     if isinstance(found, NotFound):

@@ -5,7 +5,7 @@ Nodes are seen at their best, so a failure is a proof, or rests on estimates and
 
 from __future__ import annotations
 
-from qcheck.cluster.reasons import TOPOLOGY_FAILED, Reason
+from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.packing.domains import Slice
@@ -69,7 +69,7 @@ def _level(cluster: Cluster, together: list[Assigned], requests: dict[str, Amoun
     near = tuple(m.group.count_place for m in supply_of(cluster).matches(flavor))
     change = f"run at most {found.most} pods in one domain" if found.most else ""
     reason = Reason(
-        code=TOPOLOGY_FAILED,
+        code=ReasonCode.TOPOLOGY_FAILED,
         cause="domain",
         message=message,
         place=asked.place,
@@ -128,7 +128,7 @@ def _anywhere(cluster: Cluster, asking: list[Assigned], limits: LimitRangeBounds
     if placed is None or placed.runs is not False:
         return Looked()
     flavor = next(f for f in asking[0].flavor_names if has_topology(cluster, f))
-    return Looked((replace(placed.reasons[0], code=TOPOLOGY_FAILED, flavor=flavor),))
+    return Looked((replace(placed.reasons[0], code=ReasonCode.TOPOLOGY_FAILED, flavor=flavor),))
 
 
 def _by_node(cluster: Cluster, asking: list[Assigned]) -> Iterator[Wanted]:

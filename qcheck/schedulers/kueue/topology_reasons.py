@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.reasons import TOPOLOGY_FAILED, Reason
+from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.packing.question import devices_first
@@ -37,7 +37,9 @@ def not_found(
         message += f" (without {_some(nodes.away)}: cordoned or not ready)"
     near = (cluster.flavor[flavor].place.at("spec", "topologyName"), workers.pod_set.count_place)
     cause = "away" if nodes.away else "order"
-    return Reason(code=TOPOLOGY_FAILED, cause=cause, message=message, place=asked_at(workers), near=near, flavor=flavor)
+    return Reason(
+        code=ReasonCode.TOPOLOGY_FAILED, cause=cause, message=message, place=asked_at(workers), near=near, flavor=flavor
+    )
 
 
 def _scarce(nodes: TopologyNodes, asked: Ask) -> str | None:
@@ -61,7 +63,7 @@ def _too_large(flavor: str, nodes: TopologyNodes, asked: Ask, workers: Assigned,
     change = f"ask for at most {has} {scarce} per pod" if most > 0 else ""
     place = workers.pod_set.template.place_of(scarce)
     return Reason(
-        code=TOPOLOGY_FAILED,
+        code=ReasonCode.TOPOLOGY_FAILED,
         cause="larger-than-node",
         message=message,
         place=place,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.kueue import NEVER
+from qcheck.cluster.kueue import PreemptionPolicy
 from qcheck.cluster.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from qcheck.schedulers.kueue.simulation.ledger import LedgerCell
     from qcheck.schedulers.kueue.simulation.workload import Holder, Job
-
-LOWER, ANY = "LowerPriority", "Any"
 
 
 class AdmittedWorkloads:
@@ -52,16 +50,16 @@ class AdmittedWorkloads:
     def allowed(self, policy: str, job: Job) -> Iterator[Holder]:
         """The workloads that a job may preempt under a policy: lower ones, of equals the newer ones, or any."""
         for priority, holders in self._by_priority.items():
-            if policy == ANY or (policy != NEVER and priority < job.priority):
+            if policy is PreemptionPolicy.ANY or (policy is not PreemptionPolicy.NEVER and priority < job.priority):
                 yield from holders.values()
-            elif policy not in (NEVER, LOWER) and priority == job.priority:
+            elif policy not in (PreemptionPolicy.NEVER, PreemptionPolicy.LOWER_PRIORITY) and priority == job.priority:
                 yield from (h for h in holders.values() if h.job.since > job.since)
 
     def most(self, policy: str, job: Job, cell: LedgerCell) -> int:
         """No less than what the workloads of `allowed` hold of a cell."""
-        if policy == NEVER:
+        if policy is PreemptionPolicy.NEVER:
             return 0
-        is_any, takes_equals = policy == ANY, policy != LOWER
+        is_any, takes_equals = policy is PreemptionPolicy.ANY, policy is not PreemptionPolicy.LOWER_PRIORITY
         return sum(
             totals.get(cell, 0)
             for priority, totals in self._totals.items()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from qcheck.cluster.kueue import NEVER
+from qcheck.cluster.kueue import PreemptionPolicy
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.kueue.simulation.ledger import charge, discharge
 from qcheck.schedulers.kueue.simulation.outcomes import Cause
@@ -66,7 +66,9 @@ def victims(attempt: Attempt) -> list[Victim]:
 
 def _is_hopeless(attempt: Attempt, ancestors: list[Ancestor]) -> bool:
     """Whether no attempt can succeed, by what candidates hold together: most searches end here."""
-    takes_others = attempt.queue.preemption.borrow != NEVER or any(a.is_entitled for a in ancestors)
+    takes_others = attempt.queue.preemption.borrow is not PreemptionPolicy.NEVER or any(
+        a.is_entitled for a in ancestors
+    )
     if attempt.could_fit(takes_others):
         return False
     return not (attempt.could_be_within_quota() and attempt.could_fit(takes_others=True))
@@ -74,7 +76,7 @@ def _is_hopeless(attempt: Attempt, ancestors: list[Ancestor]) -> bool:
 
 def _attempts(attempt: Attempt, has_hierarchy: bool, has_rivals: bool) -> tuple[bool, ...]:
     """Whether the request may borrow, in the order in which it is tried."""
-    is_set = attempt.queue.preemption.borrow != NEVER
+    is_set = attempt.queue.preemption.borrow is not PreemptionPolicy.NEVER
     is_full = any(cell.usage >= cell.nominal for cell in attempt.in_need)
     if not (has_hierarchy or has_rivals) or (not is_set and is_full):
         return (True,)
@@ -105,7 +107,7 @@ def _others(attempt: Attempt, ancestors: list[Ancestor]) -> tuple[list[Candidate
     """Candidates of other queues: those that the preemptor's own quota takes back, and those it competes with."""
     hierarchy: list[Candidate] = []
     rivals: list[Candidate] = []
-    if attempt.queue.preemption.reclaim == NEVER:
+    if attempt.queue.preemption.reclaim is PreemptionPolicy.NEVER:
         return hierarchy, rivals
     for each in ancestors:
         found = _under(each.cohort, each.below, attempt, attempt.keys)
@@ -137,7 +139,9 @@ def _rival(attempt: Attempt, holder: Holder, node: LedgerNode, meeting: LedgerNo
     policy = attempt.queue.preemption
     threshold, priority = policy.borrow_threshold, holder.job.priority
     is_spared = (
-        policy.borrow == NEVER or priority >= attempt.job.priority or (threshold is not None and priority > threshold)
+        policy.borrow is PreemptionPolicy.NEVER
+        or priority >= attempt.job.priority
+        or (threshold is not None and priority > threshold)
     )
     cause = Cause.RECLAMATION if is_spared else Cause.WHILE_BORROWING
     return Candidate(holder=holder, node=node, meeting=meeting, cause=cause, not_borrowing=is_spared)

@@ -5,10 +5,10 @@ Source: Kueue 0.20 `pkg/scheduler/scheduler.go` (schedule, nominate, processEntr
 
 from __future__ import annotations
 
+from qcheck.cluster.kueue import PreemptionPolicy
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.kueue.fungibility import AssignmentMode
 from qcheck.schedulers.kueue.simulation import classical, fair
-from qcheck.schedulers.kueue.simulation.admitted import ANY
 from qcheck.schedulers.kueue.simulation.entry import Entry, Nomination
 from qcheck.schedulers.kueue.simulation.flavors import SimulatedAssigner
 from qcheck.schedulers.kueue.simulation.ledger import charge, discharge
@@ -154,7 +154,7 @@ class Cycle:
 
     def _hold_room(self, entry: Entry) -> None:
         """Keeps room from the entries behind one that can neither fit nor preempt, unless its queue may reclaim it."""
-        if self._queues[entry.job.queue].preemption.reclaim != ANY:
+        if self._queues[entry.job.queue].preemption.reclaim is not PreemptionPolicy.ANY:
             charge(_room(entry.assignment.usage, entry.assignment.level > 0))
 
 

@@ -5,7 +5,7 @@ Source: Kueue 0.20 `pkg/scheduler/flavorassigner/flavorassigner.go`, `pkg/schedu
 
 from __future__ import annotations
 
-from qcheck.cluster.kueue import NEVER
+from qcheck.cluster.kueue import PreemptionPolicy
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.kueue.fungibility import BEST, IMPOSSIBLE, AssignmentMode, Grade
 from qcheck.schedulers.kueue.simulation.outcomes import WaitReason
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 _SEVERITY = (WaitReason.WAITING_FOR_QUOTA, WaitReason.EXCEEDS_MAX_QUOTA, WaitReason.NO_MATCHING_FLAVOR)
 """From what is soonest overcome on: of several flavors the mildest counts, of several resource groups the worst."""
-NEWER = "LowerOrNewerEqualPriority"
 LAST = -1
 """The progress of a search that saw the last flavor."""
 
@@ -90,8 +89,10 @@ class SimulatedAssigner:
         self._find_victims = find_victims
         self._known = known
         policy = queue.preemption
-        self._looks_at_age = NEWER in (policy.within_queue, policy.reclaim)
-        self._preempts_to_borrow = policy.borrow != NEVER or (is_fair and policy.reclaim != NEVER)
+        self._looks_at_age = PreemptionPolicy.LOWER_OR_NEWER_EQUAL_PRIORITY in (policy.within_queue, policy.reclaim)
+        self._preempts_to_borrow = policy.borrow is not PreemptionPolicy.NEVER or (
+            is_fair and policy.reclaim is not PreemptionPolicy.NEVER
+        )
 
     def assign(self, progress: Mapping[Spot, int], only: Mapping[Spot, str] | None = None) -> SimulatedAssignment:
         """Flavors for every placement, in order. `progress` is how far an earlier search came; with `only` each choice

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import heapq
 
+from qcheck.cluster.kueue import QueueingStrategy
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.kueue.simulation.outcomes import Outcome, PendingPlace, WaitReason
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kueue.simulation.rules import Rules
     from qcheck.schedulers.kueue.simulation.workload import Job, Order
 
-STRICT = "StrictFIFO"
 _SET_ASIDE = (Outcome.NO_FIT, Outcome.NO_CANDIDATES)
 _STICKY = (Outcome.PENDING_PREEMPTION, Outcome.DEFERRED_FIT)
 
@@ -26,7 +26,7 @@ class PendingWorkloads:
     """The waiting workloads of one queue. A StrictFIFO queue offers the same head until it is admitted."""
 
     def __init__(self, queue: ClusterQueue, rules: Rules) -> None:
-        self._is_strict = queue.strategy == STRICT
+        self._is_strict = queue.strategy is QueueingStrategy.STRICT_FIFO
         self._groups_shapes = rules.groups_shapes and not self._is_strict
         self._is_sticky = rules.has_sticky_heads and not self._is_strict
         self._reasons: dict[str, WaitReason] = {}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from qcheck.cluster.kueue import NEVER
+from qcheck.cluster.kueue import PreemptionPolicy
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.kueue.simulation.ledger import charge, discharge
 
@@ -85,7 +85,7 @@ class Attempt(Value, cached=True):
     def _freed(self, node: LedgerNode) -> Iterator[tuple[LedgerCell, int]]:
         """No less than what candidates of a queue hold of the cells that are wanted."""
         policy = self._policy(node)
-        if policy == NEVER or (node is not self.node and node.is_within_nominal(self.keys)):
+        if policy is PreemptionPolicy.NEVER or (node is not self.node and node.is_within_nominal(self.keys)):
             return
         held = self.holders[node.name]
         for wanted in self.wanted:
