@@ -35,7 +35,7 @@ NOTHING_FOUND = "nothing relevant was found: no Kueue object, node pool or workl
 NOTHING_HELD = "nothing was checked: no cluster in the settings includes these files"
 
 
-LEFT_OUT = ("yaml-syntax", "limit", "not-text")
+LEFT_OUT = (ProblemCode.YAML_SYNTAX, ProblemCode.LIMIT, ProblemCode.NOT_TEXT)
 """Codes of problems with documents and objects that a model lacks: QC001."""
 
 
