@@ -105,7 +105,7 @@ def _gone(root: Cursor, identity: ObjectId, release: Release, served: list[str])
 def _of_no_release(root: Cursor, identity: ObjectId, versions: tuple[str, ...]) -> Problem:
     title = "KAI" if identity.group in KAI else "Volcano"
     return Problem(
-        code="api-version-gone",
+        code=ProblemCode.API_VERSION_GONE,
         place=Place(root.document, (*root.route, "apiVersion")),
         message=f"{title} does not serve {identity.api_version} {identity.kind}: it serves {identity.group}/{versions[-1]}",
         help=f"Write apiVersion: {identity.group}/{versions[-1]}, and compare the fields with that version.",
