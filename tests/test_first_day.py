@@ -202,4 +202,7 @@ def test_what_no_tool_renders_here_is_left_as_a_comment(repository: Path, monkey
     monkeypatch.setenv("PATH", str(repository))
     assert entrypoint.run(["init"]) == 0
     assert not load_settings().renders
-    assert "# Not rendered, as helm and kustomize is not installed (prod):" in (repository / "qcheck.yaml").read_text()
+    assert (
+        "# Not rendered, because helm and kustomize are not installed (prod):"
+        in (repository / "qcheck.yaml").read_text()
+    )

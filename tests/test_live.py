@@ -259,5 +259,5 @@ def test_a_kubectl_that_hangs_is_asked_once(
     )
     monkeypatch.setattr(kubectl, "SECONDS", 1)
     assert run(["snapshot", "--live"]) == 2
-    assert "kubectl get gave no answer within 2 s" in capsys.readouterr().err
+    assert "kubectl get did not answer within 2 s" in capsys.readouterr().err
     assert len(calls(here)) <= 1 + kubectl.AT_ONCE

@@ -61,8 +61,8 @@ def test_helm_gets_its_values_and_names(repository: Path) -> None:
     ("script", "why"),
     [
         ("echo 'no such base' >&2; exit 1", "kustomize failed: no such base"),
-        ("exit 3", "kustomize failed: it said nothing"),
-        ("echo 'hello: ['", "what kustomize printed holds no Kubernetes object"),
+        ("exit 3", "kustomize failed: it printed no message"),
+        ("echo 'hello: ['", "the output of kustomize contains no Kubernetes object"),
         ("sleep 60", "kustomize took longer than 2 s"),
         ("(sleep 60 &) >&2; sleep 60", "kustomize took longer than 2 s"),
         ("while :; do cat base/queues.yaml; done", "kustomize wrote more than 100,000 bytes"),

@@ -38,6 +38,6 @@ def test_the_json_follows_the_contract() -> None:
 
 def test_the_table_has_a_line_for_each_flavor_and_resource() -> None:
     header, gpus, absent = (" ".join(line.split()) for line in render_text(fleet().clusters).splitlines()[:3])
-    assert header == "flavor resource promised nodes hold with autoscaling headroom taken first nodes"
+    assert header == "flavor resource promised nodes hold with autoscaling headroom DaemonSets, reserves nodes"
     assert gpus == "h100 nvidia.com/gpu 152 133 -19 DaemonSets: 19 19 nodes x 7 of 8 (h100)"
     assert absent == "l40s nvidia.com/gpu 16 0 -16 none selected"

@@ -121,7 +121,7 @@ def test_a_comment_on_a_related_line_suppresses() -> None:
         ("# qcheck: ignore[QC101] until=2030-01-01", "has no reason"),
         ("# qcheck: ignore[QC101] until=2026-11-28 for a week", "ended on 2026-11-28"),
         ("# qcheck: ignore[QC101] until=soon for a week", "is not a date"),
-        ("# qcheck: ignore[QC1010] typo", "no rule is called QC1010; QC101 is near"),
+        ("# qcheck: ignore[QC1010] typo", "no rule is called QC1010; did you mean QC101?"),
         ("# qcheck: ignore[QC1] a prefix is a blanket", "no rule is called QC1"),
         ("# qcheck: ignore everything", "is not a suppression"),
         ("# qcheck: ingore QC101", "is not a suppression"),

@@ -132,7 +132,7 @@ def test_quotas_are_filled_by_shares_with_headroom(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--keep", "nobody"], "nobody, which is no queue"),
+        (["--keep", "nobody"], "there is no queue nobody"),
         (["--floor", "q0"], "write QUEUE=N"),
         (["--floor", "q0=lots"], "write QUEUE=N"),
         (["--headroom", "much"], "write a number of devices"),

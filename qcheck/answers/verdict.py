@@ -41,7 +41,7 @@ class Verdict(Value):
     def word(self) -> str:
         """The verdict in words."""
         if self.runs:
-            return "admitted and runs" if self.decision.is_managed else "runs outside of Kueue"
+            return "admitted and runs" if self.decision.is_managed else "runs outside Kueue"
         if self.admitted is False:
             return "admitted only in part" if self.decision.is_in_part else "never admitted"
         if self.runs is False:

@@ -168,7 +168,7 @@ def from_table(run: Callable[[CheckOptions], int], table: Sequence[CommandOption
 
 EXAMPLES = {
     "check": (
-        "qcheck check                                  [dim]the repository around you[/dim]",
+        "qcheck check                                  [dim]the current repository[/dim]",
         "qcheck check clusters/prod --format sarif=qcheck.sarif --format text",
         "kustomize build clusters/prod | qcheck check - nodes.yaml",
         "qcheck check --select QC1,QC2 --fail-on warning",

@@ -20,7 +20,7 @@ def capacity(
     format: Format = None,
     verbose: Verbose = False,
 ) -> None:
-    """Show both views side by side: what queues promise of each flavor and resource, and what its nodes hold.
+    """Show quota and nodes side by side: what queues promise of each flavor and resource, and what its nodes hold.
 
     Node amounts exclude DaemonSets and reserves; headroom is the node amount minus the quota.
     """

@@ -37,7 +37,7 @@ def known() -> list[str]:
 def schema(
     of: Annotated[str, typer.Argument(metavar="NAME|KIND", autocompletion=known)],
     api_version: Annotated[str, typer.Option("--api-version", help="For a Kueue kind: v1beta1 or v1beta2.")] = NEWEST,
-    kueue: Annotated[str, typer.Option("--kueue", help="For a Kueue kind: the Kueue release.")] = "0.19",
+    kueue: Annotated[str, typer.Option("--kueue", help="For a Kueue kind: the release of Kueue.")] = "0.19",
 ) -> None:
     """Print a JSON Schema: config (qcheck.yaml), report (check --format json), nodepool, scenario; capacity, admit, diff,
     suggest, drift, shares and simulate (their JSON).
@@ -50,10 +50,10 @@ def schema(
 
 def _of_kind(kind: str, version: str, release: str) -> dict[str, object]:
     if kind not in SERVED:
-        raise UsageError(f"there is no schema of {kind!r}", f"Known are {', '.join(known())}.")
+        raise UsageError(f"there is no schema for {kind!r}", f"Known are {', '.join(known())}.")
     major, minor = map(whole, release.partition(".")[::2])
     if major is None or minor is None:
-        raise UsageError(f"{release!r} is no release of Kueue", "Write it as 0.19.")
+        raise UsageError(f"{release!r} is not a release of Kueue", "Write it as 0.19.")
     try:
         return kueue_schema(kind, version.rpartition("/")[2], (major, minor))
     except KeyError:

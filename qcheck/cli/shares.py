@@ -39,11 +39,11 @@ def shares(
     paths: Paths = None,
     demand: Annotated[
         str | None,
-        typer.Option("--demand", metavar="FILE", help="Demand of each queue; queues not listed want nothing."),
+        typer.Option("--demand", metavar="FILE", help="Demand of each queue; a queue that is not listed has none."),
     ] = None,
     busy: Annotated[
         list[str] | None,
-        typer.Option("--busy", metavar="QUEUE,...", help="Queues with unlimited demand; the others want nothing."),
+        typer.Option("--busy", metavar="QUEUE,...", help="Queues with unlimited demand; the others have none."),
     ] = None,
     usage: Annotated[str | None, typer.Option("--usage", metavar="FILE", help="Past usage of each queue.")] = None,
     config: ConfigFile = None,

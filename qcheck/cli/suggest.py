@@ -78,14 +78,14 @@ def suggest(
     format: Format = None,
     verbose: Verbose = False,
 ) -> None:
-    """Suggest the smallest edits that make check pass: lower quotas, more nodes, other names. Each one is tried first.
+    """Suggest the smallest edits that make check pass: lower quotas, more nodes, other names. Each is tested first.
 
     Exit codes: 0 nothing to suggest, or with --write the files now pass; 1 there are alternatives, or an error has none;
     2 could not judge.
     """
     outputs = parse_outputs(format or (), tuple(FORMATS))
     if write_edits and "-" in (paths or ()):
-        raise UsageError("--write cannot be combined with standard input", "Give files or directories.")
+        raise UsageError("--write cannot be combined with standard input", "Pass files or directories.")
     settings = settings_for(paths or (), config, cluster or ())
     asked = _asked(words(rules or ()))
     constraints = Constraints(
@@ -123,7 +123,7 @@ def _suggested(
     queues = {c.holder for k in result.clusters for cells in promises_of(k).cells.values() for c in cells}
     if unknown := sorted(named - queues):
         known = ", ".join(sorted(queues)) or "none"
-        raise UsageError(f"--keep and --floor name {', '.join(unknown)}, which is no queue", f"Queues: {known}.")
+        raise UsageError(f"--keep and --floor: there is no queue {' or '.join(unknown)}", f"Queues: {known}.")
     return result
 
 

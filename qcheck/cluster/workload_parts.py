@@ -41,7 +41,7 @@ def _trained(workload: Workload, runtimes: dict[tuple[str, str | None, str], Tra
     namespace = workload.namespace if recipe.runtime_kind == "TrainingRuntime" else None
     runtime = runtimes.get((recipe.runtime_kind, namespace, recipe.runtime))
     if runtime is None:
-        missing = f"its {recipe.runtime_kind} {recipe.runtime} is not among the files, so its pods are not known"
+        missing = f"its {recipe.runtime_kind} {recipe.runtime} is not among the files, so its pods are unknown"
         return replace(workload, not_read=missing)
     pod_sets = tuple(_trainer_set(p, i in runtime.trainer, recipe, runtime) for i, p in enumerate(runtime.pod_sets))
     return replace(workload, pod_sets=pod_sets)

@@ -98,7 +98,7 @@ def _composed(following: Callable[[], Any], base: int, limits: Limits) -> Compos
         return Composed(None, base, {}, [])
     composer = _Composer(following, base, limits)
     if event.version not in (None, (1, 1)):
-        raise composer.refused(event, "the API server reads only YAML 1.1; remove the line")
+        raise composer.refused(event, "Remove the line: the API server reads only YAML 1.1.")
     root = following()
     data = composer.node(root, 1)
     following()

@@ -46,7 +46,7 @@ def over_limit(name: str, message: str, spot: Spot) -> Fault:
         ProblemCode.LIMIT,
         message,
         spot,
-        f"raise the limit `{name}` in the settings if this is intended",
+        f"Raise the limit `{name}` in the settings if this is intended.",
         data={"limit": name},
     )
 
@@ -77,14 +77,14 @@ def duplicate_keys(text: Text, repeated: Iterable[tuple[str, int, int]]) -> Iter
             ProblemCode.DUPLICATE_KEY,
             f"the key {key!r} occurs {times} in one mapping; the API server refuses this or drops {kept}",
             text.spot(second, second + len(key)),
-            "keep one of them" if more else "keep one of the two",
+            "Keep one of them." if more else "Keep one of the two.",
             tuple((caption, text.spot(at, at + len(key))) for caption, at in related),
             {"key": key},
         )
 
 
 def _hint(text: str, at: int) -> str:
-    return "indent with spaces: YAML does not allow tabs here" if text[at : at + 1] == "\t" else ""
+    return "Indent with spaces: YAML does not allow tabs here." if text[at : at + 1] == "\t" else ""
 
 
 def template(text: Text) -> Fault:

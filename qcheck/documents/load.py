@@ -105,7 +105,7 @@ def decoded(source: str | bytes, path: str) -> tuple[Loaded, bool]:
         if re.search(NAMED, text):
             at = len(source[: error.offset].decode("utf-8", "replace"))
             loaded.faults.append(
-                Fault(ProblemCode.NOT_TEXT, str(error), loaded.text.spot(at, at + 1), help="save the file as UTF-8")
+                Fault(ProblemCode.NOT_TEXT, str(error), loaded.text.spot(at, at + 1), help="Save the file as UTF-8.")
             )
         return loaded, False
 

@@ -166,13 +166,13 @@ def engine(text: str, path: str) -> str:
     return "go-template" if "{{" in text else "substitution"
 
 
-OWNER = "render the template with its own tool, and check the output"
+OWNER = "Render the template with its own tool, and check the output."
 HOW = {
-    "helm": "render the chart: `helm template CHART -f values.yaml | qcheck check -`, or list it under "
-    "`render:` in qcheck.yaml",
-    "terraform": "write the output of templatefile() to a file, and check that file",
-    "substitution": "substitute the variables first (`flux build kustomization`, `envsubst`), and check the result",
-    "placeholder": "fill in the placeholders and check the result, or `exclude` the file in the settings",
+    "helm": "Render the chart: `helm template CHART -f values.yaml | qcheck check -`, or list it under "
+    "`render:` in qcheck.yaml.",
+    "terraform": "Write the output of templatefile() to a file, and check that file.",
+    "substitution": "Substitute the variables first (`flux build kustomization`, `envsubst`), and check the result.",
+    "placeholder": "Fill in the placeholders and check the result, or `exclude` the file in the settings.",
     "jinja": OWNER,
     "erb": OWNER,
     "go-template": OWNER,

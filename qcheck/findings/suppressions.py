@@ -137,7 +137,7 @@ def _judged(
 
 def _near(word: str, names: Mapping[str, str]) -> str:
     close = nearest(word, names)
-    return f"; {close} is near" if close else ""
+    return f"; did you mean {close}?" if close else ""
 
 
 def _expired(until: str, today: str | None) -> str:

@@ -83,14 +83,16 @@ def shown(release: Release) -> str:
 def _gone(root: Cursor, identity: ObjectId, release: Release, served: list[str]) -> Problem:
     span = SERVED.get(identity.kind, {}).get(identity.version)
     if span is None:
-        why = "only releases before 0.3 did" if identity.version.startswith("v1alpha") else "no release does"
+        why = "only releases before 0.3 served it" if identity.version.startswith("v1alpha") else "no release serves it"
     elif release < span[0]:
-        why = f"release {shown(span[0])} is the first that does"
+        why = f"release {shown(span[0])} introduced it"
     else:
-        why = f"release {shown(span[1])} dropped it"
-    instead = f"Write apiVersion: {KUEUE}/{served[-1]}." if served else f"This release has no {identity.kind} at all."
+        why = f"release {shown(span[1])} removed it"
+    instead = (
+        f"Write apiVersion: {KUEUE}/{served[-1]}." if served else f"Remove it: this release has no {identity.kind}."
+    )
     if identity.kind in FORMER_KINDS:
-        instead = f"It is a {FORMER_KINDS[identity.kind]} now."
+        instead = f"Write kind: {FORMER_KINDS[identity.kind]}; {identity.kind} has been renamed."
     return Problem(
         code=ProblemCode.API_VERSION_GONE,
         place=Place(root.document, (*root.route, "apiVersion")),
@@ -137,8 +139,8 @@ def _lost(root: Cursor, identity: ObjectId) -> Iterator[Problem]:
     yield Problem(
         code=ProblemCode.UNKNOWN_FIELD,
         place=Place(root.document, strategy.route, "", True),
-        message="spec.admissionChecksStrategy is lost: where both are set, the plain list spec.admissionChecks "
-        "overwrites it, with all its onFlavors",
+        message="spec.admissionChecksStrategy is dropped, with all its onFlavors: if both are set, the plain list "
+        "spec.admissionChecks overwrites it",
         help="Remove admissionChecks, and keep the checks in admissionChecksStrategy.",
         object=identity,
         related=(Place(root.document, plain.route, "this list is kept", True),),

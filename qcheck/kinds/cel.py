@@ -78,7 +78,7 @@ class CelEvaluator:
         expressions = sorted({r.expression for r in _all_rules(schema) if not r.compares})
         if self._environment is None:
             return [NOT_INSTALLED] if expressions else []
-        return [f"the library does not know all of {e!r}" for e in expressions if self._program(e) is None]
+        return [f"the library does not support all of {e!r}" for e in expressions if self._program(e) is None]
 
 
 def rules(schema: Json) -> list[CelRule]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor
     from qcheck.nodepools.pool_context import PoolContext
 
-HINT = "give qcheck the nodes"
+HINT = "add the nodes (`kubectl get nodes -o yaml`) to the paths"
 
 
 def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EKSCTL = LabelOrigin("eksctl", before_boot=True)
 DEFAULT_TYPE = "m5.large"
 GROUP_LABEL = "alpha.eksctl.io/nodegroup-name"
-HINT = "give qcheck the file as it is after substitution"
+HINT = "substitute the variables and check the result"
 
 
 def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:

@@ -47,7 +47,7 @@ def sides(base: str, head: str | None, paths: Sequence[str], settings: Settings)
     commit = _parting(base, head or "HEAD", root)
     before = DiffSide(base, git.discover(commit, paths, root), settings, commit)
     if head is None:
-        return before, DiffSide("the files as they are", files.discover(paths), settings)
+        return before, DiffSide("the working files", files.discover(paths), settings)
     return before, DiffSide(head, git.discover(head, paths, root), settings, head)
 
 

@@ -55,7 +55,7 @@ def rendered(
         else:
             read = load(made.read(settings.limits.bytes), made.path)
             if _is_no_manifest(read.text.text):
-                failed.append(NotLoaded(made.path, f"what {one.tool} printed holds no Kubernetes object"))
+                failed.append(NotLoaded(made.path, f"the output of {one.tool} contains no Kubernetes object"))
                 continue
             loaded.append(read)
             sources = as_is.sources.get(one.path, ())

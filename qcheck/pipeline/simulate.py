@@ -52,7 +52,7 @@ def run_scenario(
     manifests = [os.path.relpath(p) for p in written.manifests if os.path.exists(p)]
     names = {f.path for f in files.discover(manifests).files}
     read = gather((*manifests, *paths), settings, watch, names, live=live)
-    return _run("the files as they are", written, read, watch, full_with, busy)
+    return _run("the working files", written, read, watch, full_with, busy)
 
 
 def run_change(

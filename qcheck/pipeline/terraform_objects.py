@@ -14,7 +14,7 @@ from qcheck.pipeline.relevance import concerns_queues
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-HELP = "Give qcheck the plan as JSON (`terraform show -json`), where it is resolved."
+HELP = "Add the plan as JSON (`terraform show -json`) to the paths: it contains the resolved value."
 
 
 class Applied(Value):

@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     from qcheck.quota.tree import Cell
     from qcheck.reports.json_text import Json
 
-HEADERS = ("flavor", "resource", "promised", "nodes hold", "with autoscaling", "headroom", "taken first", "nodes")
+HEADERS = (
+    "flavor",
+    "resource",
+    "promised",
+    "nodes hold",
+    "with autoscaling",
+    "headroom",
+    "DaemonSets, reserves",
+    "nodes",
+)
 _RIGHT = frozenset({2, 3, 4, 5})
 
 

@@ -52,7 +52,7 @@ class UsabilityPart(ReportPart):
     sizes: list[UsePart]
     shapes: list[UsePart]
     expected_fragment: list[int] | None = Field(description="Numerator and denominator of the FGD measure.")
-    per_accelerator: dict[str, int] = Field(description="Cpu and memory per device up to which none is stranded.")
+    per_accelerator: dict[str, int] = Field(description="The most cpu and memory per device that strand no device.")
     largest_domains: dict[str, DomainPart]
 
 
@@ -64,7 +64,7 @@ class FlavorPart(ReportPart):
     resource: str
     nominal: int = Field(description="What queues promise.")
     static: int | None = Field(description="On nodes that exist, after DaemonSets and reserves; null if unknown.")
-    ceiling: int | None = Field(description="The most there can be; null if unknown or unlimited.")
+    ceiling: int | None = Field(description="The most that can exist; null if unknown or unlimited.")
     daemon_sets: int
     reserves: int
     headroom: int | None = Field(description="static - nominal")

@@ -89,7 +89,7 @@ def _share_lines(change: ClusterChange) -> Iterator[str]:
             was, now = show_amounts(each.resource, old, new)
             yield f"{figure} {verb} from {was} to {named(each.resource, now)}"
     if len(found) > MOST_SHARES:
-        yield f"and {plural(len(found) - MOST_SHARES, 'more figure')} of queues: `qcheck shares` has them"
+        yield f"and {plural(len(found) - MOST_SHARES, 'more figure')} of queues: see `qcheck shares`"
 
 
 def _object(change: ObjectChange) -> str:

@@ -104,7 +104,7 @@ def _shown(value: object) -> str:
 
 def _node(found: NodeDifference) -> str:
     if found.pool is None or found.place is None:
-        return plain(f"{_names(found.nodes)} with {found.live}: no pool of the files has it")
+        return plain(f"{_names(found.nodes)} with {found.live}: no pool in the files matches")
     resource = found.field.removeprefix(ALLOCATABLE)
     is_amount = found.field.startswith(ALLOCATABLE)
     file, live = (_amount(resource, v) if is_amount else _shown(v) for v in (found.file, found.live))

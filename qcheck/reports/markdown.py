@@ -152,7 +152,7 @@ def capacity_section(cluster: Cluster, many: bool) -> Iterator[str]:
         return
     yield f"## Quota and nodes{f' of {escape(cluster.name)}' if many else ''}"
     yield ""
-    yield "| flavor | resource | promised by quota | headroom | nodes hold | at most | taken first | nodes |"
+    yield "| flavor | resource | promised by quota | headroom | nodes hold | at most | DaemonSets, reserves | nodes |"
     yield "|---|---|---|---|---|---|---|---|"
     for line in lines:
         yield f"| {' | '.join(_cells(line))} |"

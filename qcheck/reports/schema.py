@@ -92,7 +92,7 @@ class FixPart(ReportPart):
     """Edits that resolve the finding, all of them together."""
 
     description: str
-    safe: bool = Field(description="Nothing changes of what the cluster makes of the object: `check --fix` applies it.")
+    safe: bool = Field(description="The edit does not change the object in the cluster; `check --fix` applies it.")
     edits: list[EditPart]
 
 
@@ -125,7 +125,7 @@ class StatisticsPart(ReportPart):
 class AcceleratorSumPart(ReportPart):
     resource: str
     nominal: int = Field(description="Promised by quota.")
-    static: int | None = Field(description="On nodes that are there, after DaemonSets and reserves; null if unknown.")
+    static: int | None = Field(description="On existing nodes, after DaemonSets and reserves; null if unknown.")
     headroom: int | None
 
 

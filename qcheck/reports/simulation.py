@@ -107,7 +107,7 @@ def _share_lines(run: Simulated) -> Iterator[str]:
         shares = ", ".join(f"{name} {share:g}" for name, share in found[number].shares.items())
         yield f"{clock(found[number].at - run.timeline.start):>10}  {shares}"
     if len(found) > len(chosen):
-        yield f"... {plural(len(found) - len(chosen), 'more change')}: --format json has all of them"
+        yield f"... {plural(len(found) - len(chosen), 'more change')}: see --format json"
 
 
 def steps(run: Simulated) -> Iterator[str]:
@@ -119,7 +119,7 @@ def steps(run: Simulated) -> Iterator[str]:
     events.sort(key=lambda e: e[:2])
     yield from (line for _, _, text in events[:MOST_EVENTS] for line in text)
     if len(events) > MOST_EVENTS:
-        yield f"... {plural(len(events) - MOST_EVENTS, 'more step')}: --format json has all of them"
+        yield f"... {plural(len(events) - MOST_EVENTS, 'more step')}: see --format json"
     if not events:
         yield "no admissions and no preemptions"
 
@@ -226,7 +226,7 @@ def render_change(before: Simulated, after: Simulated, names: tuple[str, str]) -
         for change in changes[:MOST_EVENTS]
     ]
     if len(changes) > MOST_EVENTS:
-        lines.append(f"... and {len(changes) - MOST_EVENTS:,} more: --format json has all of them")
+        lines.append(f"... and {len(changes) - MOST_EVENTS:,} more: see --format json")
     lines += ["no workload has a different outcome"] if not changes else []
     for name, run in zip(names, (before, after), strict=True):
         lines += ["", f"{name}: ends {run.timeline.outcome}", *_table(simulated_queues(run))]

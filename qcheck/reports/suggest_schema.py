@@ -28,7 +28,7 @@ class AlternativePart(ReportPart):
     leaves: list[str] = Field(description="Fingerprints of those that stay.")
     brings: list[str] = Field(description="Rules whose warnings are new.")
     proof: str = Field(description="The sum after the edits.")
-    proved: bool = Field(description="No smaller edit of this kind would do.")
+    proved: bool = Field(description="No smaller edit of this kind is enough.")
 
 
 class RejectedPart(ReportPart):

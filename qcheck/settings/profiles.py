@@ -27,7 +27,7 @@ PROFILES: dict[str, tuple[ProfileRule, ...]] = {
         ProfileRule(
             "QC305",
             "error",
-            "Pods in shared queues have a lower priority than the owners' pods, so that they make room.",
+            "Pods in shared queues have a lower priority than the owners' pods, so that they can be evicted for them.",
         ),
         ProfileRule("QC318", "error", "The owners' pods have a PriorityClass that preempts."),
         ProfileRule("QC313", "error", "That priority is not so low that the autoscaler ignores the pods."),

@@ -45,7 +45,7 @@ def _basics(cluster: Cluster) -> Iterator[YamlEntry]:
     )
     yield YamlEntry("version", 1, above=above)
     yield YamlEntry("kueue", str(Release()), beside="the release that the clusters run")
-    yield YamlEntry("complete", True, beside="false: objects may also be defined outside of this repository")
+    yield YamlEntry("complete", True, beside="false: objects may also be defined outside this repository")
 
 
 def _found(cluster: Cluster) -> str:
@@ -87,11 +87,12 @@ def _written(render: Render) -> dict[str, object]:
 
 
 def _left_out(proposed: Sequence[Proposed], missing: Collection[str]) -> Iterator[str]:
-    """What cannot be rendered for want of a tool, to put in once it is installed."""
+    """Yield, as comments, the renders that need a missing tool."""
     for each in proposed:
         renders = [_written(r) for r in each.renders if r.tool in missing]
         if renders:
-            yield from ("", f"Not rendered, as {' and '.join(sorted(missing))} is not installed{_of(each)}:")
+            are = "are" if len(missing) > 1 else "is"
+            yield from ("", f"Not rendered, because {' and '.join(sorted(missing))} {are} not installed{_of(each)}:")
             yield from to_yaml([YamlEntry("render", renders)]).splitlines()
 
 

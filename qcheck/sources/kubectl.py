@@ -189,7 +189,7 @@ class _Kubectl:
             group = version.rpartition("/")[0]
             found[group, kind] = f"{name}.{group}" if group else name
         if ("", "Node") not in found:
-            raise KubectlRefused("kubectl api-resources names no nodes, which every cluster has: is this kubectl?")
+            raise KubectlRefused("kubectl api-resources lists no nodes, which every cluster has: is this kubectl?")
         why = _complaint(done.stderr) if done.returncode else ""
         return found, {a.group: why for a in EVERYTHING if a.group and f"{a.group}/" in why}
 
@@ -199,7 +199,7 @@ class _Kubectl:
         try:
             found = self._get([resource, "--all-namespaces", f"--chunk-size={PAGE}", *selector])
             if not isinstance(found, dict) or not isinstance(found.get("items"), list):
-                raise KubectlRefused(f"kubectl get {resource} wrote no list of objects")
+                raise KubectlRefused(f"kubectl get {resource} did not return a list of objects")
         except KubectlRefused as refusal:
             return NotLoaded(f"{LIVE}:{asked.kind}", str(refusal))
         return list(_items(found))
@@ -243,7 +243,7 @@ class _Kubectl:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            self.hangs = f"kubectl {words[0]} gave no answer within {seconds} s"
+            self.hangs = f"kubectl {words[0]} did not answer within {seconds} s"
             raise KubectlRefused(self.hangs) from None
         except OSError as error:
             raise KubectlRefused(f"kubectl cannot be started: {error.strerror or error}") from None

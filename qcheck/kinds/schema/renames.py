@@ -15,11 +15,14 @@ RENAMED: dict[tuple[str, Names], tuple[str, str]] = {
         "v1beta2 has only admissionChecksStrategy.admissionChecks, a list of {name, onFlavors}",
     ),
     ("ClusterQueue", ("spec", "concurrentAdmissionPolicy")): ("", "v1beta2 has it, from release 0.18 on"),
-    ("Cohort", ("spec", "parent")): ("parentName", "v1alpha1 called it parent; it is parentName now"),
+    ("Cohort", ("spec", "parent")): ("parentName", "v1alpha1 called it parent; the name is now parentName"),
     ("Cohort", ("spec", "parentName")): ("parent", "v1alpha1 calls it parent"),
     ("Cohort", ("spec", "cohortName")): ("parentName", "a Cohort names its parent in parentName"),
     ("Cohort", ("spec", "cohort")): ("parentName", "a Cohort names its parent in parentName"),
-    ("AdmissionCheck", ("spec", "retryDelayMinutes")): ("", "it had no effect since 0.8 and is gone in v1beta2"),
+    ("AdmissionCheck", ("spec", "retryDelayMinutes")): (
+        "",
+        "it has had no effect since 0.8 and does not exist in v1beta2",
+    ),
     ("MultiKueueCluster", ("spec", "kubeConfig")): ("clusterSource.kubeConfig", "v1beta2 has it under clusterSource"),
     ("MultiKueueCluster", ("spec", "clusterProfileRef")): (
         "clusterSource.clusterProfileRef",
@@ -39,7 +42,7 @@ RENAMED: dict[tuple[str, Names], tuple[str, str]] = {
         "priorityClassName",
         "v1beta1 has priorityClassName and priorityClassSource",
     ),
-    ("WorkloadPriorityClass", ("spec",)): ("", "a WorkloadPriorityClass has no spec: value stands at the top"),
+    ("WorkloadPriorityClass", ("spec",)): ("", "a WorkloadPriorityClass has no spec: value is a top-level field"),
     ("WorkloadPriorityClass", ("globalDefault",)): (
         "",
         "only a PriorityClass has globalDefault; from release 0.20 the class named default is the default",

@@ -124,7 +124,7 @@ def _duration(node: SchemaNode) -> Check:
         if type(value) is not str:
             return [_wrong_type(node, "string", value)]
         if not re.fullmatch(DURATION, value):
-            return [_failure(node, f"Invalid value: {show(value)}: is no duration such as 30m or 1h30m")]
+            return [_failure(node, f"Invalid value: {show(value)}: is not a duration such as 30m or 1h30m")]
         if value.startswith("-") and value.strip("-0.nuµmsh"):
             return [_failure(node, f"Invalid value: {show(value)}: must be greater than or equal to 0")]
         return None

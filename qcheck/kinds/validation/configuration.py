@@ -88,7 +88,7 @@ def _integrations(root: Cursor) -> Iterator[Failure]:
     for name in at["frameworks"].items():
         if isinstance(name.data, str) and name.data not in FRAMEWORKS:
             near = nearest(name.data, FRAMEWORKS)
-            text = f"Unsupported value: {show(name.data)}: is no built-in integration of Kueue"
+            text = f"Unsupported value: {show(name.data)}: is not a built-in integration of Kueue"
             yield refuse(name, "CFG-V02", text, f"write {near}" if near else "")
         yield from _again(name, seen, "CFG-V02")
     yield from _external(at["externalFrameworks"].items(), _enabled(root), "CFG-V03")
@@ -106,7 +106,7 @@ def _external(names: list[Cursor], enabled: dict[str, Cursor | None], check: str
             yield refuse(name, check, f"Invalid value: {show(name.data)}: must be Kind.version.group")
         elif name.data in enabled:
             listed = enabled[name.data]
-            text = f"Duplicate value: {show(name.data)}: an integration that is on has it"
+            text = f"Duplicate value: {show(name.data)}: an enabled integration already handles it"
             yield refuse(name, check, text, related=(listed.route,) if listed else ())
         yield from _again(name, seen, check)
 
@@ -204,7 +204,7 @@ def _resources(at: Cursor, target: Target) -> Iterator[Failure]:
     yield from device_classes(at["deviceClassMappings"], target)
     prefixes, strategy = at["excludeResourcePrefixes"], at["quotaCheckStrategy"]
     if strategy.text() == "IgnoreUndeclared" and prefixes.data and target.has_gate("QuotaCheckStrategy"):
-        text = "Invalid value: IgnoreUndeclared does not go with excludeResourcePrefixes"
+        text = "Invalid value: IgnoreUndeclared cannot be combined with excludeResourcePrefixes"
         yield refuse(strategy, "CFG-V13", text, related=(prefixes.route,))
 
 
@@ -247,6 +247,6 @@ def _gate_hint(name: str, target: Target) -> str:
     known = gate_table.gates()
     if name in known:
         when = "later" if known[name][0][0] > target.release else "earlier"
-        return f"only {when} releases of Kueue have it: remove it"
+        return f"only {when} releases of Kueue have it; remove it"
     near = nearest(name, known)
     return f"write {near}" if near else ""

@@ -28,7 +28,7 @@ def schedule_fault(text: str) -> str | None:
     for at, field in enumerate(fields):
         for part in field.split(","):
             if not _is_range(part, at):
-                return f"{part!r} is no {_FIELDS[at]}"
+                return f"{part!r} is not a valid {_FIELDS[at]}"
     return None
 
 

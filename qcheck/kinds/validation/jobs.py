@@ -144,7 +144,7 @@ def _job(at: Cursor, target: Target) -> Iterator[Failure]:
         for base in BASES[:2]:
             asked = spec["template"]["metadata"]["annotations"][PREFIX + base]
             if asked.exists:
-                text = "Invalid value: an elastic Job can ask only unconstrained topology"
+                text = "Invalid value: an elastic Job can request only unconstrained topology"
                 yield refuse(asked, "JOB-W22", text, on_key=True)
 
 

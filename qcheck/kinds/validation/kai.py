@@ -37,7 +37,7 @@ def pod_group(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG00
     for name, group in groups.items():
         parent = parents[name]
         if parent is not None and parent not in groups:
-            text = f"Invalid value: {show(parent)}: no subgroup is called so"
+            text = f"Invalid value: {show(parent)}: there is no subgroup with this name"
             yield refuse(group["parent"], "KP-W03", text)
         elif _is_in_cycle(name, parents):
             yield refuse(group["parent"], "KP-W04", f"Invalid value: {show(parent)}: the parents form a cycle")
@@ -56,7 +56,7 @@ def _repeated_names(groups: list[Cursor]) -> Iterator[Failure]:
         name = group.text_at("name")
         first = seen.setdefault(name, group)
         if first is not group:
-            text = f"Duplicate value: {show(name)}: subgroups need names of their own"
+            text = f"Duplicate value: {show(name)}: the names of subgroups must be unique"
             yield refuse(group["name"], "KP-W02", text, related=(first["name"].route,))
 
 

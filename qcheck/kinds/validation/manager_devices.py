@@ -70,7 +70,7 @@ def _classes(mapping: Cursor, owners: dict[str, tuple[str, Cursor, set[str]]]) -
         if known is None:
             owners[name.text() or ""] = resource, name, {counter} - {""}
         elif known[0] != resource and (not counter or not known[2] or counter in known[2]):
-            text = f"Invalid value: {show(name.data)}: belongs to {known[0]} already"
+            text = f"Invalid value: {show(name.data)}: already belongs to {known[0]}"
             yield refuse(name, _CHECK, text, related=(known[1].route,))
         elif known[0] != resource:
             known[2].add(counter)
@@ -95,7 +95,7 @@ def _sources(at: Cursor, target: Target) -> Iterator[Failure]:
         if not expression.text():
             yield refuse(expression, _CHECK, "Required value: a source needs a CEL expression for its devices")
     if len(used) > 1:
-        yield refuse(at, _CHECK, "Invalid value: counter and capacity sources do not go together in one mapping")
+        yield refuse(at, _CHECK, "Invalid value: counter and capacity sources cannot be combined in one mapping")
 
 
 def _source_name(at: Cursor, is_counter: bool) -> Iterator[Failure]:

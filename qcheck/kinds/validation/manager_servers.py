@@ -72,10 +72,10 @@ def tls(at: Cursor) -> Iterator[Failure]:
     for suite in suites.items():
         if suite.text() is not None and suite.text() not in CIPHERS:
             near = nearest(suite.text() or "", sorted(CIPHERS))
-            text = f"Unsupported value: {show(suite.data)}: is no cipher suite of Go's crypto/tls"
+            text = f"Unsupported value: {show(suite.data)}: is not a cipher suite of Go's crypto/tls"
             yield refuse(suite, _CHECK, text, f"write {near}" if near else "")
     if version.text() == "VersionTLS13" and suites.items():
-        text = "Forbidden: TLS 1.3 has fixed cipher suites, so minVersion VersionTLS13 goes with none"
+        text = "Forbidden: TLS 1.3 has fixed cipher suites, so no cipher suite can be set with minVersion VersionTLS13"
         yield refuse(suites, _CHECK, text, related=(version.route,))
 
 
@@ -111,7 +111,7 @@ def metric_labels(at: Cursor) -> Iterator[Failure]:
     for kind, entries in of_kind.items():
         most = _MOST_OF_WORKLOADS if kind == "Workload" else _MOST_OF_KIND
         if len(entries) > most:
-            text = f"Invalid value: {len(entries)} labels come from {kind} objects, at most {most} may"
+            text = f"Invalid value: {len(entries)} labels come from {kind} objects, at most {most} are allowed"
             yield refuse(entries[most], _CHECK, text)
 
 

@@ -20,7 +20,7 @@ BOUNDS = ("min", "desired", "max")
 def node_pool(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001
     """A pool has a name, and its count is a number or an ordered range."""
     if not root["metadata"]["name"].text():
-        yield refuse(root["metadata"]["name"], "NP-V01", "Required value: findings name the pool")
+        yield refuse(root["metadata"]["name"], "NP-V01", "Required value: findings refer to the pool by its name")
     count = root["spec"]["count"]
     for key, value in count.mapping():
         if key not in BOUNDS:

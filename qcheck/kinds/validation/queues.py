@@ -104,7 +104,7 @@ def _once(name: Cursor, what: str, seen: dict[tuple[str, str], Cursor], check: s
     same_list = first.route[:-2] == name.route[:-2] and what == "flavor"  # the schema says that already
     if first is not name and not same_list:
         yield refuse(
-            name, check, f"Duplicate value: {show(text)}: a {what} may stand only once", related=(first.route,)
+            name, check, f"Duplicate value: {show(text)}: a {what} may occur only once", related=(first.route,)
         )
 
 
@@ -166,7 +166,7 @@ def _lending_beyond_nominal(cells: list[Cursor]) -> Iterator[Failure]:
 def _preemption(at: Cursor) -> Iterator[Failure]:
     policy = at["borrowWithinCohort"]["policy"]
     if (policy.text() or "Never") != "Never" and (at["reclaimWithinCohort"].text() or "Never") == "Never":
-        text = "Invalid value: reclaimWithinCohort=Never and borrowWithinCohort.policy!=Never do not go together"
+        text = "Invalid value: reclaimWithinCohort=Never and borrowWithinCohort.policy!=Never cannot be combined"
         yield refuse(policy, "CQ-C04", text, "set reclaimWithinCohort to LowerPriority or Any, or remove the policy")
 
 
@@ -229,5 +229,5 @@ def _concurrent_admission(spec: Cursor) -> Iterator[Failure]:
     elif last.text() and last.text() not in [f["name"].text() for f in flavors]:
         yield refuse(last, "CQ-W18", f"Invalid value: {show(last.data)}: must be one of the queue's flavors")
     if spec["queueingStrategy"].text() == "StrictFIFO":
-        text = "Invalid value: StrictFIFO does not go with a concurrentAdmissionPolicy"
+        text = "Invalid value: StrictFIFO cannot be combined with a concurrentAdmissionPolicy"
         yield refuse(spec["queueingStrategy"], "CQ-W19", text)

@@ -31,7 +31,7 @@ def pod_resources(spec: Cursor) -> Iterator[Failure]:
     for part in ("requests", "limits"):
         for name, value in spec["resources"][part].mapping():
             if name not in ("cpu", "memory") and not name.startswith("hugepages-"):
-                text = f"Unsupported value: {show(name)}: a pod as a whole can ask only cpu, memory and hugepages"
+                text = f"Unsupported value: {show(name)}: a pod as a whole can request only cpu, memory and hugepages"
                 yield _invalid(value, "RES-V05", text, on_key=True)
     yield from _compare(spec["resources"])
 

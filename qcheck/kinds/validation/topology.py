@@ -110,7 +110,7 @@ def _group(name: str, members: list[WrittenPodSet]) -> Iterator[Failure]:
         first, second = (m.annotations[PREFIX + base] for m in members)
         if first.data != second.data:
             given = first if first.exists else second
-            text = f"Invalid value: {show(given.data)}: pod sets of a group must ask the same {PREFIX}{base}"
+            text = f"Invalid value: {show(given.data)}: pod sets of a group must request the same {PREFIX}{base}"
             yield refuse(given, "TAS-W05", text, related=(second.route if given is first else at.route,))
 
 
@@ -138,16 +138,16 @@ def _layers_fault(layers: object, count: int | None) -> str | None:
             return "every object must have the keys topology and size"
         size = layer["size"]
         if not isinstance(layer["topology"], str) or key_fault(layer["topology"]):
-            return f"{show(layer['topology'])} is no label key"
+            return f"{show(layer['topology'])} is not a label key"
         if type(size) is not int or not 1 <= size < 2**31:
             return f"the size of {layer['topology']} must be an integer of at least 1"
     names = [layer["topology"] for layer in layers]
     sizes = [layer["size"] for layer in layers]
     if len(set(names)) != len(names):
-        return "a topology level may stand only once"
+        return "a topology level may occur only once"
     for outer, inner in pairwise(sizes):
         if outer % inner:
-            return f"every size must divide the one before it: {outer} is no multiple of {inner}"
+            return f"every size must divide the one before it: {outer} is not a multiple of {inner}"
     if count is not None and sizes[0] > count:
         return f"the first size, {sizes[0]}, is greater than the pod set's count of {count}"
     return None

@@ -66,7 +66,7 @@ def _annotations(at: Cursor) -> Iterator[Failure]:
         yield refuse(at[PATH], "VQ-W06", text)
     for part in parts:
         if not _is_positive(part):
-            text = f"Invalid value: {show(weights)}: {show(part)} is no number larger than 0"
+            text = f"Invalid value: {show(weights)}: {show(part)} is not a number larger than 0"
             yield refuse(at[WEIGHTS], "VQ-W06", text)
             return
 
@@ -111,7 +111,7 @@ def _job(spec: Cursor) -> Iterator[Failure]:
     yield from _policies(spec["policies"])
     for name, at in spec["plugins"].mapping():
         if name not in PLUGINS:
-            text = f"Invalid value: {show(name)}: no plugin for jobs is called so"
+            text = f"Invalid value: {show(name)}: there is no job plugin with this name"
             yield refuse(at, "VJ-W05", text, f"write one of {', '.join(sorted(PLUGINS))}", on_key=True)
     yield from _volumes(spec["volumes"].items())
     yield from _two_tiers(spec["networkTopology"], "VJ-W08")
@@ -124,7 +124,7 @@ def _tasks(tasks: list[Cursor]) -> Iterator[Failure]:
         name = task.text_at("name")
         first = seen.setdefault(name, task)
         if name and first is not task:
-            text = f"Duplicate value: {show(name)}: tasks need names of their own"
+            text = f"Duplicate value: {show(name)}: the names of tasks must be unique"
             yield refuse(task["name"], "VJ-W02", text, related=(first["name"].route,))
         minimum, replicas = task["minAvailable"].count(), task["replicas"].count() or 0
         if minimum is not None and minimum > replicas:
@@ -178,7 +178,7 @@ def _triggers(triggers: list[Cursor], seen: dict[object, Cursor]) -> Iterator[Fa
         if isinstance(trigger.data, str) and trigger.data not in EVENTS:
             yield refuse(trigger, "VJ-W06", f"Invalid value: {show(trigger.data)}: invalid policy event")
         elif first is not trigger:
-            text = f"Duplicate value: {show(trigger.data)}: another policy has it already"
+            text = f"Duplicate value: {show(trigger.data)}: another policy already has it"
             yield refuse(trigger, "VJ-W06", text, related=(first.route,))
 
 
@@ -244,5 +244,7 @@ def job_flow(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001
     flows = {f.text_at("name"): f for f in root["spec"]["flows"].items()}
     waits = {name: [t.text() or "" for t in f["dependsOn"]["targets"].items()] for name, f in flows.items()}
     for name in stuck(waits)[:1]:
-        text = f"Invalid value: {show(name)} waits for flows that never finish: in a circle, or for one that does not exist"
+        text = (
+            f"Invalid value: {show(name)} waits for flows that never finish: they wait for each other, or do not exist"
+        )
         yield refuse(flows[name]["dependsOn"], "VF-W01", text, on_key=True)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from qcheck.documents.text import Text
     from qcheck.nodepools.terraform.evaluated import Evaluated
 
-HINT = "give qcheck the plan as JSON (`terraform show -json`), where it is resolved"
+HINT = "add the plan as JSON (`terraform show -json`) to the paths: it contains the resolved value"
 MARKS = re.compile(
     r"google_container_(?:node_pool|cluster)|aws_eks_node_group|azurerm_kubernetes_cluster|oci_containerengine_node_pool"
     r"|nebius_mk8s_v1_node_group|crusoe_kubernetes_node_pool|ibm_container_vpc_worker_pool|kube(?:rnetes|ctl)_manifest"

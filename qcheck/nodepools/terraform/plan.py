@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LATER = "known only after apply"
-HINT = "apply first and give qcheck the state (`terraform show -json`), or the nodes"
+HINT = "apply first, and add the state (`terraform show -json`) or the nodes to the paths"
 
 
 def is_plan(root: Cursor) -> bool:

@@ -91,7 +91,7 @@ def _may_bring_nodes(resource: Resource, folders: Container[str]) -> Iterator[st
     elif _adds_pools(resource):
         yield f"{resource.address} ({ADDS_POOLS})"
     elif POOL_TYPE.search(resource.type) and resource.type not in READERS:
-        yield f"{resource.address} ({resource.type}, which is no format that qcheck reads)"
+        yield f"{resource.address} ({resource.type}, a format that qcheck does not read)"
 
 
 def _adds_pools(resource: Resource) -> bool:

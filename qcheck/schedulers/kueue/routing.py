@@ -143,7 +143,7 @@ def _without_queue(cluster: Cluster, workload: Workload) -> Destination:
         or not manager.manage_without_queue_name
         or not is_managed_namespace(cluster, workload.namespace)
     ):
-        return _unmanaged(workload, "it names no queue, so it runs outside of Kueue and its quota")
+        return _unmanaged(workload, "it names no queue, so it runs outside Kueue and its quota")
     message = "it names no queue, so manageJobsWithoutQueueName keeps it suspended"
     near = (manager.place.at("manageJobsWithoutQueueName"),)
     reason = Reason(
