@@ -138,3 +138,73 @@ def test_nodes_that_were_not_read_may_be_volcanos_too(repository: Path) -> None:
     files = {"nodes.yaml": NODES, "queue.yaml": VOLCANO}
     assert said(repository, files, "QC951", "QC960") == [("QC951", "error"), ("QC960", "error")]
     assert said(repository, {"main.tf": MORE_NODES}, "QC951", "QC960") == [("QC951", "warning")]
+
+
+APPLICATION = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: NAME, namespace: argocd}
+spec:
+  source:
+    repoURL: https://charts.example.com
+    chart: CHART
+    helm: {valuesObject: VALUES}
+"""
+RELEASE = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: NAME, namespace: flux-system}
+spec:
+  chart: {spec: {chart: CHART, sourceRef: {kind: HelmRepository, name: example}}}
+  values: VALUES
+"""
+APPLICATION_SET = """\
+apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {name: NAME, namespace: argocd}
+spec:
+  generators: [{clusters: {}}]
+  template:
+    metadata: {name: '{{name}}'}
+    spec: {source: {repoURL: https://charts.example.com, chart: CHART, helm: {values: "VALUES"}}}
+"""
+JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train, namespace: team, labels: {kueue.x-k8s.io/queue-name: research}}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      nodeSelector: {gpu: b200}
+      containers: [{name: main, image: trainer, resources: {limits: {cpu: 1, memory: 1Gi, nvidia.com/gpu: 8}}}]
+"""
+
+
+@pytest.mark.parametrize("form", [APPLICATION, RELEASE, APPLICATION_SET], ids=["application", "release", "set"])
+def test_charts_of_applications_may_bring_nodes_and_queues(repository: Path, form: str) -> None:
+    files = {
+        "nodes.yaml": NODES,
+        "queues.yaml": f"{FLAVOR}---\n{QUEUE.replace('AMOUNT', '8')}",
+        "job.yaml": JOB,
+        "apps/monitoring.yaml": form.replace("NAME", "monitoring").replace("CHART", "grafana").replace("VALUES", "{}"),
+    }
+    rules = ("QC009", "QC210", "QC403")
+    assert said(repository, files, *rules) == [("QC210", "error"), ("QC403", "error")]
+    pools = (
+        form.replace("NAME", "gpu").replace("CHART", "machines").replace("VALUES", "{nodePools: {b200: {count: 2}}}")
+    )
+    assert said(repository, {"apps/gpu.yaml": pools}, *rules) == [("QC210", "warning"), ("QC403", "error")]
+    queues = form.replace("NAME", "team-queues").replace("CHART", "tenants").replace("VALUES", "{teams: [research]}")
+    more = said(repository, {"apps/queues.yaml": queues}, *rules)
+    assert more == [("QC009", "warning"), ("QC210", "warning"), ("QC403", "warning")]
+
+
+def test_values_inside_an_application_are_named(repository: Path) -> None:
+    chart = {
+        "charts/queues/Chart.yaml": "apiVersion: v2\nname: queues\nversion: 1.0.0\n",
+        "charts/queues/templates/queue.yaml": QUEUE.replace("AMOUNT", "{{ .Values.gpus }}"),
+    }
+    plain = APPLICATION.replace("chart: CHART", "path: charts/queues").replace("NAME", "queues")
+    assert len(said(repository, {**chart, "app.yaml": plain.replace("VALUES", "{}")}, "QC009")) == 1
+    assert len(said(repository, {"app.yaml": plain.replace("VALUES", "{gpus: 40}")}, "QC009")) == 2

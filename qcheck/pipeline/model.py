@@ -34,7 +34,7 @@ from qcheck.pipeline.terraform_objects import applied
 from qcheck.sources.files import is_live
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue_configuration import Configuration
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from qcheck.pipeline.unrendered_files import UnrenderedFiles
     from qcheck.settings import ClusterScope, Settings
 
+ARGO, FLUX = "argoproj.io/", "helm.toolkit.fluxcd.io/"
 MANY = 1000
 """Objects of which a second process pays for its start."""
 SHARE = 4
@@ -86,6 +87,7 @@ def model(
     judged = [*manifests, *alike.others]
     refused = _refused(_written(judged) if live else judged, Target(release, gates, others))
     scheduler, misread = _volcano_scheduler(scope, mine)
+    applications, brought = _applications(as_is.files)
     own, state = split(manifests)
     objects = [o for r in own if not formats.describes_nodes(r) and (o := decode(r)) is not None]
     kept = without_deep_queues(objects)
@@ -105,6 +107,7 @@ def model(
             *rejected,
             *pool_problems,
             *by_terraform.problems,
+            *applications,
             *alike.problems,
             *kept.problems,
         ],
@@ -113,6 +116,7 @@ def model(
             *_unread_files(mine, pool_problems, as_is),
             *as_is.unread,
             *by_terraform.unread,
+            *brought,
             *(Unread(n.path) for n in (renders.failed if renders else ())),
             *kept.unread,
             *unread,
@@ -197,6 +201,15 @@ def _named_file(path: str) -> list[Loaded]:
             return [load(file.read(), path)]
     except OSError:
         return []
+
+
+def _applications(loaded: Sequence[Loaded]) -> tuple[list[Problem], list[Unread]]:
+    """What Argo CD and Flux bring in that is not read, where some file speaks of them."""
+    if not any(ARGO in f.text.text or FLUX in f.text.text for f in loaded):
+        return [], []
+    from qcheck.pipeline.gitops_sources import unread  # 1 ms
+
+    return unread(loaded)
 
 
 def _mig_layouts(loaded: Iterable[Loaded]) -> tuple[MigLayout, ...]:
