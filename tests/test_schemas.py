@@ -86,3 +86,41 @@ def test_the_node_pools_of_the_fixtures_follow_their_schema() -> None:
 def test_the_node_pool_schema_refuses(spec: dict[str, Any]) -> None:
     pool = {"apiVersion": "qcheck.dev/v1", "kind": "NodePool", "metadata": {"name": "a"}, "spec": spec}
     assert not validator("nodepool").is_valid(pool)
+
+
+OUTPUTS = ("report", "capacity", "admit", "diff", "shares", "simulate", "suggest", "drift", "preemption", "rules")
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_every_number_says_what_it_counts(name: str) -> None:
+    schema = json.loads(qcheck("schema", name))
+    parts = {**schema.get("$defs", {}), "": schema}
+    silent = [
+        f"{part}.{key}"
+        for part, of in parts.items()
+        for key, value in of.get("properties", {}).items()
+        if key != "schema" and {"integer", "number"} & types_of(value) and "description" not in json.dumps(value)
+    ]
+    assert silent == []
+
+
+def types_of(value: object) -> set[str]:
+    """The JSON types that a part of a schema names anywhere."""
+    if isinstance(value, dict):
+        named = {value["type"]} if isinstance(value.get("type"), str) else set()
+        return named.union(*map(types_of, value.values()))
+    return set().union(*map(types_of, value)) if isinstance(value, list) else set()
+
+
+@pytest.mark.parametrize("folder", CLUSTERS, ids=lambda path: path.name)
+def test_the_answer_of_explain_preemption_is_what_its_schema_says(folder: Path) -> None:
+    answer = json.loads(qcheck("explain", "preemption", str(folder), "--format", "json"))
+    schema = validator("preemption")
+    schema.validate(answer)
+    assert keys_of(answer) <= keys_of(schema.schema)
+
+
+def test_the_list_of_rules_is_what_its_schema_says() -> None:
+    schema = validator("rules")
+    for more in ((), ("--messages",)):
+        schema.validate(json.loads(qcheck("rules", "--format", "json", *more)))

@@ -19,7 +19,7 @@ from typer.core import TyperCommand
 from qcheck import __version__
 from qcheck.cli.check import check
 from qcheck.cli.check_options import CHECK_OPTIONS, FLAG, LIVE, MANY, CheckOptions, CommandOption
-from qcheck.cli.completion import COMPLETIONS
+from qcheck.cli.completion import COMPLETIONS, formats_of
 from qcheck.cli.shared_parameters import Paths
 from qcheck.cli.signals import COULD_NOT_JUDGE
 from qcheck.cli.terminal import PROGRESS, annotate, is_on_github
@@ -38,6 +38,10 @@ Reads every manifest, node pool and node dump below PATHS (default: the paths in
 Exit codes: 0 nothing at or above the threshold; 1 findings; 2 could not judge (bad flag or settings, nothing relevant
 found, unreadable input).
 """
+
+
+FORMATS_HERE = "{formats}"
+"""Stands in the help of `--format` for the formats of a command."""
 
 
 def flowing(text: str) -> str:
@@ -72,7 +76,17 @@ def _refused(error: Any) -> int:
 
 
 class Command(TyperCommand):
-    """A command in which `--live` takes a value only after `=`, and `--in` all words up to the next option."""
+    """A command in which `--live` takes a value only after `=`, and `--in` all words up to the next option.
+
+    The help of `--format` lists the formats.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for parameter in self.params:
+            text = getattr(parameter, "help", None)
+            if text and FORMATS_HERE in text:
+                parameter.help = text.replace(FORMATS_HERE, ", ".join(formats_of(self.callback)))  # type: ignore[attr-defined]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         names = {name for parameter in self.params for name in parameter.opts}
@@ -144,7 +158,6 @@ def _parameter(option: CommandOption) -> Parameter:
         help=option.help,
         metavar=option.metavar or None,
         rich_help_panel=option.panel,
-        show_choices=True,
         autocompletion=COMPLETIONS.get(option.field),
     )
     default: object = {FLAG: False, MANY: []}.get(option.kind, option.default)
@@ -168,11 +181,11 @@ def from_table(run: Callable[[CheckOptions], int], table: Sequence[CommandOption
 
 EXAMPLES = {
     "check": (
-        "qcheck check                                  [dim]the current repository[/dim]",
+        "qcheck check",
         "qcheck check clusters/prod --format sarif=qcheck.sarif --format text",
         "kustomize build clusters/prod | qcheck check - nodes.yaml",
         "qcheck check --select QC1,QC2 --fail-on warning",
-        "qcheck check --live=prod-a                    [dim]a running cluster, through kubectl[/dim]",
+        "qcheck check --live=prod-a",
     ),
     "capacity": (
         "qcheck capacity",
@@ -188,7 +201,10 @@ EXAMPLES = {
         "qcheck shares clusters/prod --busy research,vision",
         "qcheck shares --demand demand.yaml --format html=shares.html",
     ),
-    "simulate": ("qcheck simulate scenario.yaml", "qcheck simulate scenario.yaml --in clusters/prod --format json"),
+    "simulate": (
+        "qcheck simulate scenario.yaml",
+        "qcheck simulate scenario.yaml --in clusters/prod --format html=simulation.html",
+    ),
     "diff": ("qcheck diff main", "qcheck diff v1.2 v1.3 --format markdown", "qcheck diff old/ new/"),
     "snapshot": (
         "qcheck snapshot --live > cluster.yaml",
@@ -198,8 +214,12 @@ EXAMPLES = {
     "merge": ("qcheck merge reports/*.json", "qcheck merge a.json b.json --format html=fleet.html"),
     "rules": ("qcheck rules", "qcheck rules --select QC3 --format json"),
     "suggest": ("qcheck suggest", "qcheck suggest --keep research --floor batch=32", "qcheck suggest --write"),
-    "explain": ("qcheck explain QC101", "qcheck explain owner-cannot-reclaim"),
-    "schema": ("qcheck schema config > qcheck.schema.json",),
+    "explain": (
+        "qcheck explain QC101",
+        "qcheck explain owner-cannot-reclaim",
+        "qcheck explain preemption clusters/prod --format html=preemption.html",
+    ),
+    "schema": ("qcheck schema config > qcheck.schema.json", "qcheck schema ClusterQueue --kueue 0.18"),
     "baseline": ("qcheck baseline write", "qcheck baseline prune clusters/prod"),
     "init": ("qcheck init", "qcheck init clusters --output -"),
 }

@@ -69,7 +69,7 @@ RENDER = CommandOption(
 FORMAT = CommandOption(
     ("--format", "-f"),
     MANY,
-    "Report format, written to standard output or FILE; may be repeated.",
+    "Report format: {formats}. Written to standard output, or to FILE. May be repeated.",
     "FMT[=FILE]",
     panel=OUTPUT,
 )
@@ -78,7 +78,7 @@ COLOR = CommandOption(
     names=("--color",),
     kind=ONE,
     help="Use colours: auto (on terminals), always or never.",
-    metavar="",
+    metavar="WHEN",
     choices=COLORS,
     default="auto",
     panel=OUTPUT,
@@ -90,6 +90,24 @@ VERBOSE = CommandOption(
     ("--verbose", "-v"), FLAG, "Print the settings file and the time per stage on standard error.", panel=OUTPUT
 )
 
+MIN_SEVERITY = CommandOption(
+    names=("--min-severity",),
+    kind=ONE,
+    help="Lowest severity to show: error, warning or note. Hidden findings still count.",
+    metavar="LEVEL",
+    choices=SEVERITIES[::-1],
+    default="note",
+    panel=OUTPUT,
+)
+FAIL_ON = CommandOption(
+    names=("--fail-on",),
+    kind=ONE,
+    help="Lowest severity that gives exit code 1: error, warning or note.",
+    metavar="LEVEL",
+    choices=SEVERITIES[::-1],
+    default="error",
+    panel=VERDICT,
+)
 CHECK_OPTIONS = (
     CONFIG,
     CLUSTER,
@@ -99,27 +117,11 @@ CHECK_OPTIONS = (
     COLOR,
     QUIET,
     VERBOSE,
-    CommandOption(
-        names=("--min-severity",),
-        kind=ONE,
-        help="Lowest severity to show; hidden findings still count.",
-        metavar="",
-        choices=SEVERITIES[::-1],
-        default="note",
-        panel=OUTPUT,
-    ),
+    MIN_SEVERITY,
     CommandOption(("--statistics",), FLAG, "Add counts by rule at the end.", panel=OUTPUT),
     CommandOption(("--suggest",), FLAG, "Add edits that resolve what fails; each one is tried first.", panel=OUTPUT),
     CommandOption(("--all",), FLAG, "Also show findings that follow from others.", panel=OUTPUT),
-    CommandOption(
-        names=("--fail-on",),
-        kind=ONE,
-        help="Lowest severity that gives exit code 1.",
-        metavar="",
-        choices=SEVERITIES[::-1],
-        default="error",
-        panel=VERDICT,
-    ),
+    FAIL_ON,
     CommandOption(
         ("--select",),
         MANY,
@@ -140,14 +142,14 @@ CHECK_OPTIONS = (
     CommandOption(
         names=("--set",),
         kind=MANY,
-        help="Check as if this quota were N; writes nothing; may be repeated.",
-        metavar="POOL/QUEUE/RESOURCE=N",
+        help="Check as if a quota were N, where QUOTA is POOL/QUEUE/RESOURCE. Writes nothing. May be repeated.",
+        metavar="QUOTA=N",
         panel=VERDICT,
     ),
     CommandOption(
         names=("--add-nodes",),
         kind=MANY,
-        help="Check as if this node pool had N more nodes; writes nothing; may be repeated.",
+        help="Check as if this node pool had N more nodes. Writes nothing. May be repeated.",
         metavar="POOL=N",
         panel=VERDICT,
     ),

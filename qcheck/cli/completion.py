@@ -28,8 +28,13 @@ def rules(incomplete: str) -> Iterator[tuple[str, str]]:
 
 def formats(ctx: typer.Context, incomplete: str) -> list[str]:
     """The formats of a command, which are in its module as `FORMATS`."""
-    function = getattr(ctx.command.callback, "__module__", "")
-    return _starting(getattr(sys.modules.get(function), "FORMATS", FORMATS), incomplete)
+    return _starting(formats_of(ctx.command.callback), incomplete)
+
+
+def formats_of(function: Callable[..., Any] | None) -> Iterable[str]:
+    """The formats of the command that a function is."""
+    found: Iterable[str] = getattr(sys.modules.get(getattr(function, "__module__", "")), "FORMATS", FORMATS)
+    return found
 
 
 def clusters(incomplete: str) -> list[str]:

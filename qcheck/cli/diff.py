@@ -17,7 +17,7 @@ from qcheck.pipeline.diff import compare, sides
 from qcheck.reports import diff as report
 from qcheck.sources.git import GitError
 
-RENDERERS = {"text": report.render_text, "json": report.render_json, "markdown": report.render_markdown}
+FORMATS = {"text": report.render_text, "json": report.render_json, "markdown": report.render_markdown}
 
 
 def diff(
@@ -38,7 +38,7 @@ def diff(
     Revisions are read through git; the checkout is not modified. The comparison starts at the merge base of BASE and HEAD.
     Exit codes: 0 nothing new at the threshold; 1 new errors; 2 could not judge.
     """
-    outputs = parse_outputs(format or (), tuple(RENDERERS))
+    outputs = parse_outputs(format or (), tuple(FORMATS))
     settings = settings_for(within or (), config, cluster or ())
     watch = ProgressReporter(verbose, quiet=False)
     watch.note(f"settings: {settings.path or 'none found'}")
@@ -58,4 +58,4 @@ def diff(
 def _rendered(comparison: Comparison, output: Output) -> str:
     if output.format == "text" and output.file == STDOUT and wants_color("auto", sys.stdout):
         return report.render_text(comparison, colour=True)
-    return RENDERERS[output.format](comparison)
+    return FORMATS[output.format](comparison)

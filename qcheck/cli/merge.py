@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from qcheck.cli.check_options import FAIL_ON, MIN_SEVERITY
 from qcheck.cli.output import STDOUT, Output, UsageError, parse_outputs, write
 from qcheck.cli.shared_parameters import Color, Format
 from qcheck.cli.terminal import complain, wants_color
@@ -27,8 +28,8 @@ def merge(
         list[str], typer.Argument(metavar="REPORT...", help="Reports of `check --format json`; - is stdin.")
     ],
     format: Format = None,
-    fail_on: Annotated[Severity, typer.Option("--fail-on", help="Lowest severity that gives exit code 1.")] = "error",
-    min_severity: Annotated[Severity, typer.Option("--min-severity", help="Lowest severity to show.")] = "note",
+    fail_on: Annotated[Severity, typer.Option("--fail-on", metavar="LEVEL", help=FAIL_ON.help)] = "error",
+    min_severity: Annotated[Severity, typer.Option("--min-severity", metavar="LEVEL", help=MIN_SEVERITY.help)] = "note",
     exit_zero: Annotated[
         bool, typer.Option("--exit-zero", help="Exit 0 even with findings; code 2 is unaffected.")
     ] = False,

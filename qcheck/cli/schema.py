@@ -25,6 +25,8 @@ MODULES = {
     "shares": "qcheck.reports.shares_schema",
     "simulate": "qcheck.reports.simulation_schema",
     "scenario": "qcheck.pipeline.scenario",
+    "preemption": "qcheck.reports.preemption_schema",
+    "rules": "qcheck.reports.rules_schema",
 }
 NEWEST = "v1beta2"
 
@@ -35,14 +37,18 @@ def known() -> list[str]:
 
 
 def schema(
-    of: Annotated[str, typer.Argument(metavar="NAME|KIND", autocompletion=known)],
-    api_version: Annotated[str, typer.Option("--api-version", help="For a Kueue kind: v1beta1 or v1beta2.")] = NEWEST,
-    kueue: Annotated[str, typer.Option("--kueue", help="For a Kueue kind: the release of Kueue.")] = "0.19",
+    of: Annotated[str, typer.Argument(metavar="NAME", help="A name below, or a Kueue kind.", autocompletion=known)],
+    api_version: Annotated[
+        str, typer.Option("--api-version", metavar="VERSION", help="For a Kueue kind: v1beta1 or v1beta2.")
+    ] = NEWEST,
+    kueue: Annotated[
+        str, typer.Option("--kueue", metavar="RELEASE", help="For a Kueue kind: the Kueue release.")
+    ] = "0.19",
 ) -> None:
-    """Print a JSON Schema: config (qcheck.yaml), report (check --format json), nodepool, scenario; capacity, admit, diff,
-    suggest, drift, shares and simulate (their JSON).
+    """Print the JSON Schema of a file that qcheck reads, of its JSON output, or of a Kueue kind.
 
-    Also prints the schema of a Kueue kind, such as ClusterQueue, in a given release, for editors and other validators.
+    Files: config (qcheck.yaml), nodepool, scenario. JSON output: report (of check and merge), capacity, admit, diff, suggest,
+    drift, shares, simulate, preemption (of explain preemption), rules. Kueue kinds, such as ClusterQueue, by release.
     """
     found = import_module(MODULES[of]).json_schema() if of in MODULES else _of_kind(of, api_version, kueue)
     to_stdout(json.dumps(found, indent=2) + "\n")

@@ -21,7 +21,10 @@ Clusters = Annotated[
 Live = Annotated[str | None, typer.Option("--live", metavar=check_options.LIVE.metavar, help=check_options.LIVE.help)]
 """`cli/app.py` gives it the value "" where none follows."""
 Busy = Annotated[bool, typer.Option("--busy", help="Take running workloads into account; needs --live or a snapshot.")]
-Color = Annotated[Literal["auto", "always", "never"], typer.Option("--color", help=check_options.COLOR.help)]
+Color = Annotated[
+    Literal["auto", "always", "never"],
+    typer.Option("--color", metavar=check_options.COLOR.metavar, help=check_options.COLOR.help),
+]
 Format = Annotated[
     list[str] | None,
     typer.Option("--format", "-f", metavar="FMT[=FILE]", help=check_options.FORMAT.help, autocompletion=formats),

@@ -42,6 +42,7 @@ ModeOption = Annotated[
     Mode,
     typer.Option(
         "--mode",
+        metavar="MODE",
         help="minimal: change the fewest quotas; proportional: scale all quotas; fill: set them from nodes and `shares`.",
     ),
 ]

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from qcheck.reports.schema import ObjectPart, PlacePart, ReportPart
+from qcheck.reports.schema import Count, Line, ObjectPart, PlacePart, ReportPart
 
 
 class ReasonPart(ReportPart):
@@ -24,7 +24,7 @@ class ReasonPart(ReportPart):
 
 class PodSetPart(ReportPart):
     name: str
-    count: int
+    count: Count
     requests: dict[str, int] = Field(description="Total of the pod set in base units: devices, milli-cpu, bytes.")
     flavors: dict[str, str] = Field(description="Flavor by resource.")
 
@@ -33,16 +33,16 @@ class PlacedPart(ReportPart):
     """Equal nodes of a pool with the pods that each gets."""
 
     pool: str
-    nodes: int
+    nodes: Count
     names: list[str] = Field(description="The nodes by name, where they are known.")
-    pods_per_node: dict[str, int]
+    pods_per_node: dict[str, int] = Field(description="Pods on each node, by pod set.")
 
 
 class NewValuePart(ReportPart):
     """A value that the smallest change writes."""
 
     file: str
-    line: int
+    line: Line
     new: str
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from qcheck.reports.schema import ReportPart
+from qcheck.reports.schema import Count, Line, ReportPart
 
 Price = int | float
 """An amount of the currency in which the settings state prices."""
+
+
+Money = Annotated[Price, Field(description="Per hour, in the currency of the prices in the settings.")]
 
 
 class CapacityPoolPart(ReportPart):
@@ -18,13 +21,13 @@ class CapacityPoolPart(ReportPart):
     name: str
     nodes: int = Field(description="Nodes that exist without an autoscaler.")
     ceiling_nodes: int | None = Field(description="The most nodes there can be; null without a ceiling.")
-    per_node: int = Field(description="Allocatable of one node.")
-    free_per_node: int = Field(description="What DaemonSets and reserves leave of it.")
+    per_node: int = Field(description="Allocatable of one node, in base units.")
+    free_per_node: int = Field(description="What DaemonSets and reserves leave of it, in base units.")
 
 
 class StrandedPart(ReportPart):
     pool: str
-    amount: int
+    amount: int = Field(description="Devices of one node.")
     by: str = Field(description="The resource that runs out first.")
 
 
@@ -32,8 +35,8 @@ class UsePart(ReportPart):
     """How many pods of a size or shape fit."""
 
     name: str
-    size: int
-    pods: int
+    size: int = Field(description="Devices of one pod.")
+    pods: Count
     idle: int = Field(description="Devices that stay idle with only such pods.")
     fragmentation: list[int] = Field(description="Numerator and denominator.")
     largest_gangs: dict[str, int] = Field(description="Pods of the largest gang in one domain, by level.")
@@ -41,18 +44,18 @@ class UsePart(ReportPart):
 
 
 class DomainPart(ReportPart):
-    nodes: int
-    accelerators: int
+    nodes: Count
+    accelerators: Count
 
 
 class UsabilityPart(ReportPart):
     """What the free accelerators are good for."""
 
-    free: int
+    free: int = Field(description="Devices.")
     sizes: list[UsePart]
     shapes: list[UsePart]
     expected_fragment: list[int] | None = Field(description="Numerator and denominator of the FGD measure.")
-    per_accelerator: dict[str, int] = Field(description="The most cpu and memory per device that strand no device.")
+    per_accelerator: dict[str, int] = Field(description="Milli-cpu and bytes per device up to which none is stranded.")
     largest_domains: dict[str, DomainPart]
 
 
@@ -62,12 +65,14 @@ class FlavorPart(ReportPart):
     flavor: str
     scheduler: Literal["kai", "volcano"] | None = Field(default=None, description="Absent for Kueue.")
     resource: str
-    nominal: int = Field(description="What queues promise.")
-    static: int | None = Field(description="On nodes that exist, after DaemonSets and reserves; null if unknown.")
-    ceiling: int | None = Field(description="The most that can exist; null if unknown or unlimited.")
-    daemon_sets: int
-    reserves: int
-    headroom: int | None = Field(description="static - nominal")
+    nominal: int = Field(description="What queues promise, in base units.")
+    static: int | None = Field(
+        description="On existing nodes after DaemonSets and reserves, in base units; null if unknown."
+    )
+    ceiling: int | None = Field(description="The most there can be, in base units; null if unknown or unlimited.")
+    daemon_sets: int = Field(description="What DaemonSets take, in base units.")
+    reserves: int = Field(description="What the settings reserve, in base units.")
+    headroom: int | None = Field(description="static - nominal, in base units.")
     known: bool
     estimated: bool
     pools: list[CapacityPoolPart]
@@ -82,26 +87,26 @@ class SourcePart(ReportPart):
     pool: str
     format: str
     file: str
-    line: int
-    count_line: int
+    line: Line
+    count_line: int = Field(description="Line of the node count, 1-based.")
     figures: list[str]
     unknown: str | None
 
 
 class QueueCostPart(ReportPart):
     queue: str
-    reserved: Price
-    lendable: Price
+    reserved: Money
+    lendable: Money
 
 
 class CostPart(ReportPart):
     """What the nodes cost per hour: reserved + stranded + unclaimed = hour."""
 
-    hour: Price
-    reserved: Price
-    lendable: Price
-    stranded: Price
-    unclaimed: Price
+    hour: Money
+    reserved: Money
+    lendable: Money
+    stranded: Money
+    unclaimed: Money
     queues: list[QueueCostPart]
     unpriced: list[str]
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from qcheck.reports.schema import FindingPart, ReportPart
+from qcheck.reports.schema import BaseUnits, Count, FindingPart, Line, ReportPart
 
-Amount = int | float
+Amount = Annotated[int | float, Field(description="In base units: devices, milli-cpu, bytes.")]
 
 
 class CountsPart(ReportPart):
-    error: int
-    warning: int
-    note: int
+    error: Count
+    warning: Count
+    note: Count
 
 
 class DiffSummaryPart(ReportPart):
@@ -26,8 +26,8 @@ class DiffSummaryPart(ReportPart):
 class BothPart(ReportPart):
     """A figure on both sides; null where the pair does not occur or the figure is unknown."""
 
-    before: int | None
-    after: int | None
+    before: BaseUnits | None
+    after: BaseUnits | None
 
 
 class CapacityChangePart(ReportPart):
@@ -53,7 +53,7 @@ class ObjectChangePart(ReportPart):
     name: str
     was: str | None = Field(description="The former name of a renamed object.")
     file: str
-    line: int
+    line: Line
     fields: list[DiffFieldPart]
 
 

@@ -6,17 +6,17 @@ from typing import Literal
 
 from pydantic import Field
 
-from qcheck.reports.schema import ObjectPart, ReportPart
+from qcheck.reports.schema import Line, ObjectPart, ReportPart
 
 
 class WherePart(ReportPart):
     file: str
-    line: int
+    line: Line
 
 
 class WrittenPart(ObjectPart):
     file: str
-    line: int
+    line: Line
 
 
 class DriftFieldPart(ReportPart):

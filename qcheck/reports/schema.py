@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+Line = Annotated[int, Field(description="1-based.")]
+Column = Annotated[int, Field(description="1-based, in code points.")]
+Count = Annotated[int, Field(description="How many there are.")]
+BaseUnits = Annotated[int, Field(description="In base units: devices, milli-cpu, bytes.")]
 Severity = Literal["error", "warning", "note"]
 Data = dict[str, object]
 
@@ -25,11 +29,11 @@ class Tool(ReportPart):
 class Summary(ReportPart):
     """How many findings are shown, by severity, and how many are not."""
 
-    error: int
-    warning: int
-    note: int
-    suppressed: int
-    baselined: int
+    error: Count
+    warning: Count
+    note: Count
+    suppressed: Count
+    baselined: Count
 
 
 class NotReadPart(ReportPart):
@@ -47,9 +51,9 @@ class SkippedRule(ReportPart):
 class InputsPart(ReportPart):
     """What was looked at."""
 
-    files: int
-    documents: int
-    objects: int
+    files: Count
+    documents: Count
+    objects: Count
     not_read: list[NotReadPart]
     skipped_rules: list[SkippedRule]
     unjudged: list[str] = Field(description="Why the run could not judge (exit code 2); empty otherwise.")
@@ -68,10 +72,10 @@ class PlacePart(ReportPart):
     """Lines and columns are 1-based and count code points; ends are exclusive."""
 
     file: str = Field(description="Relative to the working directory, with forward slashes.")
-    line: int
-    column: int
-    end_line: int
-    end_column: int
+    line: Line
+    column: Column
+    end_line: Line
+    end_column: Column
     route: str
     caption: str
     source: str | None = Field(default=None, description="The file that it was rendered from; absent for the others.")
@@ -81,10 +85,10 @@ class EditPart(ReportPart):
     """What to write between two positions."""
 
     file: str
-    line: int
-    column: int
-    end_line: int
-    end_column: int
+    line: Line
+    column: Column
+    end_line: Line
+    end_column: Column
     new: str
 
 
@@ -119,14 +123,14 @@ class StatisticsPart(ReportPart):
     rule: str
     name: str
     severity: Severity
-    count: int
+    count: Count
 
 
 class AcceleratorSumPart(ReportPart):
     resource: str
-    nominal: int = Field(description="Promised by quota.")
-    static: int | None = Field(description="On existing nodes, after DaemonSets and reserves; null if unknown.")
-    headroom: int | None
+    nominal: int = Field(description="Devices promised by quota.")
+    static: int | None = Field(description="Devices of existing nodes, after DaemonSets and reserves; null if unknown.")
+    headroom: int | None = Field(description="static - nominal, in devices; null if unknown.")
 
 
 class ClusterPart(ReportPart):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from qcheck.reports.schema import PlacePart, ReportPart
 
-Amount = int | float
+Number = int | float
+Amount = Annotated[Number, Field(description="In base units: devices, milli-cpu, bytes.")]
 
 
 class ReclaimablePart(ReportPart):
@@ -30,10 +31,12 @@ class QueueSharePart(ReportPart):
 
     queue: str
     parent: str | None
-    reserved: Amount = Field(description="What no other queue can keep from it.")
-    entitled: Amount = Field(description="Nominal quota (Kueue), quota (KAI), deserved (Volcano).")
-    share: Amount | None = Field(description="The fluid division; null where the mechanism defines none.")
-    limit: Amount = Field(description="The most it can ever hold.")
+    reserved: Number = Field(description="What no other queue can keep from it, in base units.")
+    entitled: Number = Field(description="Nominal quota (Kueue), quota (KAI), deserved (Volcano), in base units.")
+    share: Number | None = Field(
+        description="The fluid division, in base units; null where the mechanism defines none."
+    )
+    limit: Number = Field(description="The most it can ever hold, in base units.")
     reclaimable: ReclaimablePart
     notes: list[NotePart]
 
@@ -45,7 +48,7 @@ class SharesPoolPart(ReportPart):
     pool: str = Field(description="The flavor (Kueue), the shard (KAI) or the node group (Volcano).")
     resource: str
     tree: str = Field(description="The root of the tree.")
-    total: Amount = Field(description="What the scheduler divides.")
+    total: Number = Field(description="What the scheduler divides, in base units.")
     queues: list[QueueSharePart]
 
 

@@ -45,14 +45,14 @@ class QueuePart(ReportPart):
     queue: str
     device_hours: int | float = Field(description="Accelerator hours.")
     waited: int = Field(description="Seconds of all its workloads together.")
-    preempted: int
+    preempted: int = Field(description="Preemptions of its workloads.")
 
 
 class SharePart(ReportPart):
     """KAI's fair shares from a second on, in GPUs by queue."""
 
-    at: int
-    shares: dict[str, int | float]
+    at: int = Field(description="Seconds, as in the scenario.")
+    shares: dict[str, int | float] = Field(description="Fair share in base units, by resource.")
 
 
 class SimulationReport(ReportPart):

@@ -6,14 +6,14 @@ from typing import Literal
 
 from pydantic import Field
 
-from qcheck.reports.schema import ReportPart
+from qcheck.reports.schema import Line, ReportPart
 
 
 class SuggestEditPart(ReportPart):
     """A value as it is written, quotes included, and what to write instead."""
 
     file: str
-    line: int
+    line: Line
     old: str
     new: str
 
