@@ -55,7 +55,7 @@ class UsabilityPart(ReportPart):
     sizes: list[UsePart]
     shapes: list[UsePart]
     expected_fragment: list[int] | None = Field(description="Numerator and denominator of the FGD measure.")
-    per_accelerator: dict[str, int] = Field(description="Milli-cpu and bytes per device up to which none is stranded.")
+    per_accelerator: dict[str, int] = Field(description="The most milli-cpu and bytes per device that strand no device.")
     largest_domains: dict[str, DomainPart]
 
 
@@ -69,7 +69,7 @@ class FlavorPart(ReportPart):
     static: int | None = Field(
         description="On existing nodes after DaemonSets and reserves, in base units; null if unknown."
     )
-    ceiling: int | None = Field(description="The most there can be, in base units; null if unknown or unlimited.")
+    ceiling: int | None = Field(description="The most that can exist, in base units; null if unknown or unlimited.")
     daemon_sets: int = Field(description="What DaemonSets take, in base units.")
     reserves: int = Field(description="What the settings reserve, in base units.")
     headroom: int | None = Field(description="static - nominal, in base units.")
