@@ -55,7 +55,7 @@ class UsabilityPart(ReportPart):
     sizes: list[UsePart]
     shapes: list[UsePart]
     expected_fragment: list[int] | None = Field(description="Numerator and denominator of the FGD measure.")
-    per_accelerator: dict[str, int] = Field(description="The most milli-cpu and bytes per device that strand no device.")
+    per_accelerator: dict[str, int] = Field(description="Milli-cpu and bytes per device that strand no device.")
     largest_domains: dict[str, DomainPart]
 
 
