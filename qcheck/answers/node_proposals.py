@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from qcheck.supply.groups import NodeGroup
 
 
+MOST_NODES, MOST_TIMES = 64, 4
+"""More nodes are proposed up to this number, or up to so many times those that there are."""
+
+
 def more_nodes(groups: Iterable[NodeGroup], resource: str, short: int) -> Iterator[Proposal]:
     """Yield for each group of nodes how many more of them, or how much higher a limit, makes up for what is short."""
     for group in groups:
@@ -23,6 +27,8 @@ def more_nodes(groups: Iterable[NodeGroup], resource: str, short: int) -> Iterat
         if each > 0 and count is not None:
             place, value = count
             more = -(-short // each)
+            if more > max(MOST_NODES, value * MOST_TIMES):
+                continue
             nodes = f"{more} more node{'s' * (more != 1)} of {group.name}, {name_amount(resource, each)} each"
             yield Proposal(Way.ADD_NODES, ((place, str(value + more)),), f"add {nodes}: {value} becomes {value + more}")
         else:

@@ -9,7 +9,7 @@ from qcheck.answers.verdicts import verdicts_of
 from qcheck.cluster.edits import How
 from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.schedulers.table import promises_of
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from qcheck.answers.workload_changes import WorkloadChange
     from qcheck.cluster.cluster import Cluster
     from qcheck.findings.finding import Finding
+    from qcheck.supply.groups import NodeGroup
 
 OVERDRAFT, WHOLE_NODES = "QC101", "QC505"
+VOLCANO_SUMS = ("QC951", "QC952")
 NAMES = ("QC103", "QC301", "QC401", "QC402", "QC403", "QC407", "QC501")
 LABELS = ("QC201", "QC210", "QC513")
 """Rules whose fixes write another name, and those whose fixes write another label; others change an amount."""
@@ -33,16 +35,27 @@ def proposals(cluster: Cluster, found: Finding, constraints: Constraints) -> Ite
     rule = found.rule.id if found.rule else ""
     yield from _offered(found, rule)
     if rule == OVERDRAFT:
-        resource, names = str(found.data["resource"]), found.data["flavors"]
-        pools = {key for key, _ in promises_of(cluster).cells if isinstance(names, list) and pool_name(key) in names}
-        excess = found.data["excess"]
         yield from lower_quotas(cluster, found, constraints)
-        yield from more_nodes(groups_of(cluster, pools), resource, excess if isinstance(excess, int) else 0)
-        yield from without_daemon_sets(groups_of(cluster, pools), resource)
-    elif rule == WHOLE_NODES:
-        groups = groups_of(cluster, [str(found.data["flavor"])])
-        yield from without_daemon_sets(groups, str(found.data["resource"]))
+    if rule in (OVERDRAFT, *VOLCANO_SUMS):
+        yield from more_nodes(_groups(cluster, found), str(found.data["resource"]), _excess(found))
+    if rule in (OVERDRAFT, WHOLE_NODES, *VOLCANO_SUMS):
+        yield from without_daemon_sets(_groups(cluster, found), str(found.data["resource"]))
     yield from _changed_workloads(cluster, found)
+
+
+def _groups(cluster: Cluster, found: Finding) -> list[NodeGroup]:
+    """The groups of nodes that a finding is about: those it names, or those of the pools it names."""
+    named, pools = found.data.get("nodeGroups"), found.data.get("flavors", [found.data.get("flavor")])
+    if isinstance(named, list):
+        return [g for g in supply_of(cluster).groups if g.name in named]
+    return groups_of(
+        cluster, [key for key in cluster.quota_pools if isinstance(pools, list) and pool_name(key) in pools]
+    )
+
+
+def _excess(found: Finding) -> int:
+    promised, supplied = found.data["reserved"], found.data["supply"]
+    return promised - supplied if isinstance(promised, int) and isinstance(supplied, int) else 0
 
 
 def _offered(found: Finding, rule: str) -> Iterator[Proposal]:

@@ -6,6 +6,8 @@ applied, find less of what was asked about and no new error: what is printed was
 
 from __future__ import annotations
 
+from itertools import islice
+
 from qcheck.answers.constraints import Mode
 from qcheck.answers.proposals import Proposal, Way
 from qcheck.answers.quota_proposals import fill_quotas, written_cells
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     Asked = Callable[[Result], list[Finding]]
 
 MOST_ROUNDS = 12
+MOST_REPAIRS = 2
 MOST_PRUNED = 5
 """An alternative of more steps is not tried without each of them."""
 TOO_LARGE = (
@@ -137,7 +140,7 @@ class Search:
         before = self._asked(attempt.state.result)
         milder: list[Attempt] = []
         for proposal in several:
-            made = self._tried(attempt, [proposal])
+            made = self._tried(attempt, [proposal], repairs=MOST_REPAIRS)
             if made is None:
                 continue
             if len(self._asked(made.state.result)) >= len(before):
@@ -189,26 +192,35 @@ class Search:
                 return f"{place.line} is kept by a comment"
         return ""
 
-    def _tried(self, attempt: Attempt, several: Sequence[Proposal]) -> Attempt | None:
-        """The state after some proposals; None where a value cannot be replaced, or a new error would be found."""
+    def _tried(self, attempt: Attempt, several: Sequence[Proposal], repairs: int = 0) -> Attempt | None:
+        """The state after some proposals; None where a value cannot be replaced, or a new error would be found.
+
+        With `repairs` up to so many further proposals may resolve the new errors, which the old ones have hidden.
+        """
         if self._trials.is_spent:
             return None
-        values = [v for p in several for v in p.values]
-        before = attempt.state.result
         try:
-            state = self._trials.after(attempt.state, values)
+            state = self._trials.after(attempt.state, [v for p in several for v in p.values])
         except Impossible as error:
-            why = str(error)
-        else:
-            new = _new(before, state.result)
-            worst = [f for f in new if f.severity == "error" or (f.rule and f.rule.id in BREAKS_WORKLOADS)]
-            if not worst and state.result.inputs.unjudged == before.inputs.unjudged:
-                brought = len(_new(self.start.result, state.result))
-                return Attempt(state, (*attempt.taken, *several), brought)
-            why = _shown(worst[0]) if worst else "the changed files cannot be judged"
+            self._failed(several, str(error))
+            return None
+        if state.result.inputs.unjudged != attempt.state.result.inputs.unjudged:
+            self._failed(several, "the changed files cannot be judged")
+            return None
+        new = _new(attempt.state.result, state.result)
+        worst = [f for f in new if f.severity == "error" or (f.rule and f.rule.id in BREAKS_WORKLOADS)]
+        if not worst:
+            return Attempt(state, (*attempt.taken, *several), len(_new(self.start.result, state.result)))
+        is_hopeless = len(worst) > repairs or any(f.rule and f.rule.id in BREAKS_WORKLOADS for f in worst)
+        more = () if is_hopeless else islice(self._proposals(state, worst[0], Way.LOWER_QUOTA), MOST_REPAIRS)
+        made = [m for further in more if (m := self._tried(attempt, [*several, further], repairs - 1)) is not None]
+        if not made:
+            self._failed(several, _shown(worst[0]))
+        return min(made, key=lambda m: m.brought, default=None)
+
+    def _failed(self, several: Sequence[Proposal], why: str) -> None:
         if len(several) == 1:
             self._reject(several[0], why)
-        return None
 
     def _reject(self, proposal: Proposal, why: str) -> None:
         self._rejected.setdefault(_key(proposal), Rejected(proposal.words, why))
@@ -236,7 +248,8 @@ class Search:
             resolves=tuple(f.fingerprint for f in asked if f.fingerprint not in left),
             leaves=tuple(f.fingerprint for f in asked if f.fingerprint in left),
             brings=tuple(brings),
-            proof=shown_sums(attempt.state.clusters, [f for f in asked if f.rule and f.rule.id == OVERDRAFT]),
+            proof=shown_sums(attempt.state.clusters, [f for f in asked if f.rule and f.rule.id == OVERDRAFT])
+            or _gone([f for f in asked if f.fingerprint not in left]),
             proved=all(p.proved for p in attempt.taken),
             patch="".join(f.diff() for f in rewritten(edits)),
         )
@@ -280,6 +293,11 @@ def _key(proposal: Proposal) -> Key:
 
 def _name(found: Finding) -> str:
     return f"{found.rule.id} {found.rule.name}" if found.rule else found.message
+
+
+def _gone(resolved: Sequence[Finding]) -> str:
+    named = ", ".join(dict.fromkeys(map(_name, resolved)))
+    return f"check no longer reports {named}" if named else "check reports no new error"
 
 
 def _shown(found: Finding) -> str:

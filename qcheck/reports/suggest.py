@@ -124,7 +124,7 @@ def headline(found: Alternative) -> str:
 def outcome(found: Alternative, asked: Sequence[Finding]) -> str:
     """How much an alternative resolves, what it leaves, and which warnings are new."""
     named = dict.fromkeys(f"{f.rule.id} {f.rule.name}" for f in asked if f.rule and f.fingerprint in found.leaves)
-    shown = [*named][:MOST_LEFT] + ([f"{len(named) - MOST_LEFT} more rules"] if len(named) > MOST_LEFT else [])
+    shown = [*named][:MOST_LEFT] + ([plural(len(named) - MOST_LEFT, "more rule")] if len(named) > MOST_LEFT else [])
     leaves = f"; leaves {', '.join(shown)}" if shown else ""
     brings = f"; brings the warning{'s' * (len(found.brings) > 1)} {', '.join(found.brings)}" if found.brings else ""
     return f"resolves {len(found.resolves)} of {plural(len(asked), 'finding')}{leaves}{brings}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.checks.capacity.arithmetic import common_scale, names, plural, supplied
 from qcheck.checks.registry import rule
 from qcheck.cluster.nodes import at_most
+from qcheck.cluster.quantity import written_amount
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     """What each queue states of each resource, with the list that says so."""
 
 NOT_COUNTED = "pods"
+MOST_OFFERED = 3
+"""Queues of which lowering alone is offered."""
 
 
 class Excess(Value):
@@ -163,6 +166,12 @@ def _found(excess: Excess, message: str) -> Finding:
         found = found.near(queue.place_of(listed, resource), f"{scale(more)} for {queue.name}")
     for group in excess.groups:
         found = found.near(group.count_place, supplied(scale, [group], at_best=True))
+    missing = excess.stated - excess.supply
+    for queue, listed, more in excess.amounts[:MOST_OFFERED]:
+        if more >= missing:
+            words = f"Lower {listed} of {queue.name} from {scale(more)} to {scale.name(more - missing)}."
+            new = written_amount(resource, more - missing)
+            found = found.offering(queue.place_of(listed, resource), new, words)
     return found.likely(excess.estimated).with_data(
         resource=resource,
         queues=list(excess.names),
