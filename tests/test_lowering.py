@@ -5,13 +5,16 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qcheck.cluster.place import Place
 from qcheck.documents.load import load
 from qcheck.quota.dividing import divided
-from qcheck.quota.lowering import Adjustable, GroupCapacity, lowerings
+from qcheck.quota.fewest import Problem, fewest
+from qcheck.quota.lowering import Adjustable, GroupCapacity, in_units, lowerings
+from qcheck.quota.solver import proposed_counts
 from qcheck.quota.tree import Cell
 
 if TYPE_CHECKING:
@@ -97,3 +100,74 @@ def test_a_total_is_divided_whole_by_weight_and_not_below_floors(total: int, par
     assert all(n >= f for n, f in zip(amounts, floors, strict=True))
     if any(weights) and sum(floors) <= total:
         assert sum(amounts) == total
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> Problem:
+    """Up to five pools that share up to four groups of nodes, with cells that can give all or a part."""
+    groups = [f"g{n}" for n in range(draw(st.integers(1, 4)))]
+    pools = [f"p{n}" for n in range(draw(st.integers(1, 5)))]
+    some = st.lists(st.sampled_from(groups), min_size=1, unique=True)
+    reach = {p: dict.fromkeys(draw(some)) for p in pools}
+    rooms = {p: tuple(sorted(draw(st.lists(st.integers(1, 9), max_size=3)), reverse=True)) for p in pools}
+    wanted = {p: sum(rooms[p]) + draw(st.integers(0, 3)) for p in pools}
+    return Problem(wanted, rooms, reach, {g: draw(st.integers(0, 20)) for g in groups})
+
+
+def fewest_by_trying(problem: Problem) -> int | None:
+    every = product(*(range(len(problem.rooms[p]) + 1) for p in problem.pools))
+    return min((sum(counts) for counts in every if not problem.excess(counts)), default=None)
+
+
+@settings(max_examples=150, deadline=None)
+@given(problems())
+def test_the_fewest_cells_are_those_that_trying_all_finds(problem: Problem) -> None:
+    found = fewest(problem)
+    assert found.proved
+    assert {sum(c) for c in found.choices} == {fewest_by_trying(problem)} - {None}
+    assert not any(problem.excess(c) for c in found.choices)
+
+
+@settings(max_examples=100, deadline=None)
+@given(problems())
+def test_the_solver_agrees_with_the_search(problem: Problem) -> None:
+    pytest.importorskip("highspy")
+    found = fewest(problem)
+    proposed = proposed_counts(problem.wanted, problem.rooms, problem.reach, problem.capacity)
+    if found.choices:
+        assert proposed is not None
+        assert not problem.excess(proposed)
+        assert sum(proposed) == sum(found.choices[0])
+    else:
+        assert proposed is None or problem.excess(proposed)
+
+
+@settings(max_examples=100, deadline=None)
+@given(problems())
+def test_a_search_that_ends_early_finds_a_choice_and_proves_no_more_than_it_knows(problem: Problem) -> None:
+    found, best = fewest(problem, most_expanded=0), fewest_by_trying(problem)
+    assert bool(found.choices) == (best is not None)
+    for counts in found.choices:
+        assert not problem.excess(counts)
+        assert best is not None
+        assert sum(counts) >= best
+        assert not found.proved or sum(counts) == best
+
+
+def test_many_equal_cells_take_no_time_to_choose_from() -> None:
+    cells = [adjustable(n, "p", 16, 0) for n in range(2000)]
+    first = next(lowerings(cells, GroupCapacity({"p": {"g": None}}, {"g": 2000 * 16 - 100})))
+    assert (len(first.amounts), first.taken, first.proved) == (7, 100, True)
+
+
+@settings(max_examples=150, deadline=None)
+@given(cases(), st.integers(1, 3))
+def test_whole_units_are_met_and_no_more_than_the_exact_amounts(
+    case: tuple[list[Adjustable], GroupCapacity], unit: int
+) -> None:
+    cells, room = case
+    for found in lowerings(cells, room):
+        whole = in_units(found, [unit] * len(found.amounts), cells, room)
+        new = {id(c): n for c, n in whole.amounts}
+        assert all(n % unit == 0 for n in new.values())
+        assert fits(cells, room, [new.get(id(c.cell), c.cell.promised) for c in cells])

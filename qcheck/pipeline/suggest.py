@@ -14,8 +14,8 @@ from qcheck.answers.quota_proposals import fill_quotas, written_cells
 from qcheck.answers.suggest import OVERDRAFT, proposals
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.views import ByIdentity
-from qcheck.findings.severity import Severity
 from qcheck.findings.suggestions import Alternative, Kind, Rejected, Step, Suggestions
+from qcheck.pipeline.new_findings import broken_workloads, gone, name, new_findings, shown
 from qcheck.pipeline.sums import shown_sums
 from qcheck.pipeline.trial import Trials
 from qcheck.pipeline.value_files import rewritten
@@ -46,8 +46,6 @@ TOO_LARGE = (
 )
 ON_THEIR_OWN = (Kind.SHAPE, Kind.DAEMON_SET)
 """What belongs to others than the quotas: it is no second change beside another kind."""
-BREAKS_WORKLOADS = ("QC601", "QC602")
-"""Of these a new warning speaks against an edit as well."""
 
 
 class Attempt(Value):
@@ -147,17 +145,22 @@ class Search:
                 self._reject(proposal, f"{before[0].rule.id if before[0].rule else 'the finding'} stays")
             elif made.brought <= attempt.brought:
                 for other in milder:
-                    self._reject(other.taken[-1], _shown(_new(attempt.state.result, other.state.result)[0]))
+                    self._reject(other.taken[-1], shown(new_findings(attempt.state.result, other.state.result)[0]))
                 return made
             else:
                 milder.append(made)
         return milder[0] if milder else None
 
     def _proposals(self, state: State, found: Finding, way: Way | None) -> Iterator[Proposal]:
-        """What may resolve a finding, the given way first; what is known not to do is rejected right away.
+        """What may resolve a finding, the given way first; what is known not to do is rejected right away."""
+        for proposal, objection in self._weighed(state, found, way):
+            if objection:
+                self._reject(proposal, objection)
+            else:
+                yield proposal
 
-        Workloads and DaemonSets are changed only where that is the way.
-        """
+    def _weighed(self, state: State, found: Finding, way: Way | None) -> Iterator[tuple[Proposal, str]]:
+        """Proposals with what speaks against them. Workloads and DaemonSets are changed only where that is the way."""
         ways = list(Way)
         every = (
             p
@@ -165,11 +168,7 @@ class Search:
             if way is None or p.way.kind is way.kind or p.way.kind not in ON_THEIR_OWN
         )
         for proposal in sorted(every, key=lambda p: (p.way is not way, ways.index(p.way))):
-            objection = proposal.objection or self._objection(state, proposal)
-            if objection:
-                self._reject(proposal, objection)
-            else:
-                yield proposal
+            yield proposal, proposal.objection or self._objection(state, proposal)
 
     def _known(self, state: State, found: Finding) -> tuple[Proposal, ...]:
         """All that may resolve a finding; asked for once."""
@@ -207,20 +206,20 @@ class Search:
         if state.result.inputs.unjudged != attempt.state.result.inputs.unjudged:
             self._failed(several, "the changed files cannot be judged")
             return None
-        new = _new(attempt.state.result, state.result)
-        worst = [f for f in new if f.severity == "error" or (f.rule and f.rule.id in BREAKS_WORKLOADS)]
+        new = new_findings(attempt.state.result, state.result)
+        broken = broken_workloads(attempt.state.result, new)
+        worst = [f for f in new if f.severity == "error" or f in broken]
         if not worst:
-            return Attempt(state, (*attempt.taken, *several), len(_new(self.start.result, state.result)))
-        is_hopeless = len(worst) > repairs or any(f.rule and f.rule.id in BREAKS_WORKLOADS for f in worst)
-        more = () if is_hopeless else islice(self._proposals(state, worst[0], Way.LOWER_QUOTA), MOST_REPAIRS)
+            return Attempt(state, (*attempt.taken, *several), len(new_findings(self.start.result, state.result)))
+        weighed = () if broken or len(worst) > repairs else self._weighed(state, worst[0], Way.LOWER_QUOTA)
+        more = islice((p for p, objection in weighed if not objection), MOST_REPAIRS)
         made = [m for further in more if (m := self._tried(attempt, [*several, further], repairs - 1)) is not None]
-        if not made:
-            self._failed(several, _shown(worst[0]))
+        self._failed(several, shown(worst[0]), " alone" if made else "")
         return min(made, key=lambda m: m.brought, default=None)
 
-    def _failed(self, several: Sequence[Proposal], why: str) -> None:
+    def _failed(self, several: Sequence[Proposal], why: str, how: str = "") -> None:
         if len(several) == 1:
-            self._reject(several[0], why)
+            self._rejected.setdefault(_key(several[0]), Rejected(f"{several[0].words}{how}", why))
 
     def _reject(self, proposal: Proposal, why: str) -> None:
         self._rejected.setdefault(_key(proposal), Rejected(proposal.words, why))
@@ -240,7 +239,7 @@ class Search:
     def _told(self, kind: Kind, attempt: Attempt, asked: Sequence[Finding]) -> Alternative:
         left = {f.fingerprint for f in self._asked(attempt.state.result)}
         edits = self._trials.edits(attempt.state)
-        brings = dict.fromkeys(map(_name, _new(self.start.result, attempt.state.result)))
+        brings = dict.fromkeys(map(name, new_findings(self.start.result, attempt.state.result)))
         return Alternative(
             kind=kind,
             steps=tuple(self._step(p, is_tried=len(attempt.taken) <= MOST_PRUNED) for p in attempt.taken),
@@ -249,7 +248,7 @@ class Search:
             leaves=tuple(f.fingerprint for f in asked if f.fingerprint in left),
             brings=tuple(brings),
             proof=shown_sums(attempt.state.clusters, [f for f in asked if f.rule and f.rule.id == OVERDRAFT])
-            or _gone([f for f in asked if f.fingerprint not in left]),
+            or gone([f for f in asked if f.fingerprint not in left]),
             proved=all(p.proved for p in attempt.taken),
             patch="".join(f.diff() for f in rewritten(edits)),
         )
@@ -289,23 +288,3 @@ def _disjoint(several: Sequence[Proposal]) -> list[Proposal]:
 def _key(proposal: Proposal) -> Key:
     """A proposal by what it writes where."""
     return tuple((place.origin.path, place.route, text) for place, text in proposal.values)
-
-
-def _name(found: Finding) -> str:
-    return f"{found.rule.id} {found.rule.name}" if found.rule else found.message
-
-
-def _gone(resolved: Sequence[Finding]) -> str:
-    named = ", ".join(dict.fromkeys(map(_name, resolved)))
-    return f"check no longer reports {named}" if named else "check reports no new error"
-
-
-def _shown(found: Finding) -> str:
-    return f"{_name(found)}: {found.message}"
-
-
-def _new(before: Result, after: Result) -> list[Finding]:
-    """The errors and warnings that were not there before, or were less grave."""
-    known = {(f.fingerprint, f.severity) for f in before.findings}
-    known |= {(fingerprint, Severity.WARNING) for fingerprint, severity in known if severity is Severity.ERROR}
-    return [f for f in after.findings if f.severity != "note" and (f.fingerprint, f.severity) not in known]

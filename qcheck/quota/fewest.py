@@ -72,9 +72,11 @@ class Fewest(Value):
 
 def fewest(problem: Problem, most_expanded: int = MOST_EXPANDED) -> Fewest:
     """Return the smallest choices; none where lowering all cells does not do."""
+    if problem.excess([len(rooms) for rooms in problem.rooms.values()]):
+        return Fewest(())
     start = (0,) * len(problem.pools)
-    least = problem.still_needed(start, problem.excess(start))
-    waiting: list[tuple[int, int, Counts]] = [] if least is None else [(least, 0, start)]
+    least = problem.still_needed(start, problem.excess(start)) or 0
+    waiting: list[tuple[int, int, Counts]] = [(least, 0, start)]
     seen, found, expanded = {start}, list[tuple[int, ...]](), 0
     while waiting:
         bound, _, counts = heappop(waiting)
