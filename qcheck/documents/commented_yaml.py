@@ -22,6 +22,7 @@ class YamlEntry:
     """A key of the top level: its value, the comment lines above it, and the comment beside it.
 
     In the value, mappings are blocks; what is inside a list is written on one line. An empty line above stays empty.
+    A comment beside a mapping or list is written above it: ruamel.yaml misplaces items below a comment.
     """
 
     __slots__ = ("above", "beside", "key", "value")
@@ -29,8 +30,9 @@ class YamlEntry:
     def __init__(self, key: str, value: object, *, above: Iterable[str] = (), beside: str = "") -> None:
         self.key = key
         self.value = value
-        self.above = tuple(above)
-        self.beside = beside
+        is_block = isinstance(value, (Mapping, list, tuple))
+        self.above = (*above, beside) if beside and is_block else tuple(above)
+        self.beside = "" if is_block else beside
 
 
 def to_yaml(entries: Iterable[YamlEntry]) -> str:
