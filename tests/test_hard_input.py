@@ -481,3 +481,21 @@ def test_a_line_of_two_thousand_parents(repo: Path, capsys: pytest.CaptureFixtur
     for command in ("shares", "capacity"):
         assert run([command, "."]) == 2
     assert run(["suggest", "."]) in (0, 1)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in is a shell script")
+@pytest.mark.parametrize("command", ["check", "snapshot", "drift ."])
+def test_a_run_that_is_stopped_stops_kubectl(repo: Path, command: str) -> None:
+    (repo / "bin").mkdir()
+    (repo / "bin" / "kubectl").write_text("#!/bin/sh\necho $$ > pid.new\nmv pid.new pid\nexec sleep 100\n")
+    (repo / "bin" / "kubectl").chmod(0o755)
+    environment = {"PATH": f"{repo / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": str(NEIGHBOURS.parents[3])}
+    words = [sys.executable, "-m", "qcheck", *command.split(), "--live"]
+    with subprocess.Popen(words, cwd=repo, env=environment, stderr=subprocess.PIPE) as process:
+        while not (repo / "pid").exists():
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+    assert process.returncode == 143
+    assert is_gone(int((repo / "pid").read_text()))

@@ -8,6 +8,7 @@ from qcheck import api
 from qcheck.cli.inputs import paths_for, settings_for
 from qcheck.cli.output import Output, UsageError, parse_outputs, write
 from qcheck.cli.shared_parameters import Clusters, ConfigFile, Format, Live, Paths, Verbose
+from qcheck.cli.signals import end_tidily
 from qcheck.cli.terminal import ProgressReporter, complain
 from qcheck.pipeline.drift import WANTED
 from qcheck.pipeline.live import read_live
@@ -35,6 +36,7 @@ def drift(
         raise UsageError("drift needs a running cluster to compare with the files", "Pass --live, or --live=CONTEXT.")
     settings = settings_for(paths or (".",), config, cluster or (), live)
     watch = ProgressReporter(verbose, quiet=False)
+    end_tidily()
     found = api.drift(paths_for(paths or (), settings), read_live(live, watch, WANTED), settings, watch)
     watch.close()
     for output in outputs:

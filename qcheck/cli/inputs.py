@@ -81,6 +81,7 @@ def running(live: str | None, watch: Watch) -> Live | None:
         return None
     from qcheck.pipeline.live import read_live  # 50 ms
 
+    end_tidily()
     return read_live(live, watch)
 
 

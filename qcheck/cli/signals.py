@@ -11,7 +11,9 @@ class Terminated(BaseException):
 
 
 def end_tidily() -> None:
-    """From here on SIGTERM ends the run by an exception. For runs that write files or start programs."""
+    """From here on SIGTERM, and the end of the terminal, end the run by an exception, which ends the programs that it
+    started too. For runs that write files or start programs.
+    """
     import signal  # 0.4 ms
     import threading  # 0.6 ms
 
@@ -19,4 +21,7 @@ def end_tidily() -> None:
         raise Terminated
 
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, terminate)
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+                signal.signal(number, terminate)

@@ -8,6 +8,7 @@ import typer
 
 from qcheck.cli.output import STDOUT, Output, UsageError, write
 from qcheck.cli.shared_parameters import Live, Verbose
+from qcheck.cli.signals import end_tidily
 from qcheck.cli.terminal import ProgressReporter
 from qcheck.pipeline.live import read_live, snapshot_text
 
@@ -24,6 +25,7 @@ def snapshot(live: Live = None, output: OutputFile = STDOUT, redact: Redact = Fa
     if live is None:
         raise UsageError("a snapshot needs a running cluster", "Pass --live, or --live=CONTEXT.")
     watch = ProgressReporter(verbose, quiet=False)
+    end_tidily()
     read = read_live(live, watch)
     watch.close()
     if read.objects:
