@@ -45,7 +45,6 @@ def tree(*documents: str) -> CohortTree:
 def test_flat_cohort() -> None:
     flat = tree(queue("a", 8, "c"), queue("b", 4, "c", borrow=2), queue("c1", 6, "c", lend=1))
     assert [flat.queue_potential(q, CELL) for q in ("a", "b", "c1")] == [13, 6, 18]
-    assert flat.borrowers("a", CELL) == ["b", "c1"]
     assert flat.borrows_from("b", "a", CELL) == 2
     assert flat.lent("c1", CELL) == 1
 

@@ -54,10 +54,9 @@ def test_absent_routes_point_to_the_nearest_ancestor() -> None:
     assert document.span(("spec", "list", 2, "e")) == document.span(("spec", "list"), on_key=True)
 
 
-def test_how_a_scalar_is_written() -> None:
+def test_scalars_mean_what_the_api_server_reads() -> None:
     document = only("a: 1e3\nb: 0.10\nc: 1_000\nd: '8'\ne: &q !!str 012\nf: *q\n").documents[0]
     assert document.data == {"a": 1000, "b": 0.1, "c": 1000, "d": "8", "e": "012", "f": "012"}
-    assert [document.source_text((key,)) for key in "abcdef"] == ["1e3", "0.10", "1_000", "'8'", "012", "012"]
 
 
 def test_one_broken_document_hides_no_other() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qcheck.sources.git import GitError, commit, discover, merge_base, read_file, root_of
+from qcheck.sources.git import GitError, commit, discover, merge_base, root_of
 
 
 def git(*arguments: str) -> None:
@@ -53,8 +53,6 @@ def test_copies_that_go_keeps_of_other_projects_are_left_out(repo: Path) -> None
 
 def test_single_files_and_ancestors(repo: Path) -> None:
     root = root_of(".")
-    assert read_file("HEAD", "b.yaml", root) == b"kind: B\n"
-    assert read_file("HEAD", "nope.yaml", root) is None
     assert merge_base("HEAD", "HEAD~1", root) == commit("HEAD~1", root)
 
 

@@ -73,7 +73,7 @@ def test_a_render_that_fails_makes_the_run_unjudged(repository: Path, script: st
     stand_in(repository, "kustomize", script)
     gathered = gather(["."], load_settings())
     assert gathered.inputs.unjudged == (f"kustomize:base: {why}",)
-    assert not gathered.clusters[0].is_complete
+    assert gathered.clusters[0].unread
 
 
 def test_a_render_without_objects_is_a_render(repository: Path) -> None:

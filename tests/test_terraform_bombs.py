@@ -109,7 +109,7 @@ def test_modules_that_multiply(tmp_path: Path) -> None:
     result = audit([str(tmp_path)])
     [found] = [f for f in result.findings if f.rule and f.rule.id == "QC001"]
     assert "300,000 steps" in found.message
-    assert not result.clusters[0].is_complete
+    assert result.clusters[0].unread
 
 
 def test_effort() -> None:

@@ -110,5 +110,4 @@ class KaiRecorder:
             cycles=tuple(self._records),
             spans=(*self._spans, *(self._span(name, None, None) for name in self._since)),
             waiting=tuple(sorted(waiting, key=lambda w: w.job.name)),
-            loops=(),
         )

@@ -93,11 +93,6 @@ class Cluster(Value, cached=True):
     live: bool = False
     state: State | None = None
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether an object that is not here does not exist, whatever its kind."""
-        return self.policy.complete and not self.unread
-
     def has_all(self, *kinds: str) -> bool:
         """Whether an object of these kinds that is not here does not exist. Nodes and pools are of kind `Node`."""
         return self.policy.complete and not any(u.may_define(kind) for u in self.unread for kind in kinds)

@@ -80,7 +80,6 @@ class KaiQueue(Object):
     priority: int = 100
     min_runtimes: dict[str, str] = {}
     created: int | None = None
-    display_name: str = ""
 
     @property
     def parent_place(self) -> Place:
@@ -111,7 +110,6 @@ class SubGroup(Value):
     place: Place
     parent: str | None = None
     min_member: int | None = None
-    min_sub_group: int | None = None
     topology: TopologyConstraint | None = None
 
 

@@ -46,7 +46,6 @@ QUARTERS: dict[tuple[str, int], tuple[str, ...]] = {
     ("A30", 24): ("1g.6gb", "2g.12gb", "4g.24gb"),
     ("RTX PRO 6000", 96): ("1g.24gb", "2g.48gb", "4g.96gb"),
 }
-PREFIX = "nvidia.com/mig-"
 
 
 class MigLayout(Value):

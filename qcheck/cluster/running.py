@@ -29,7 +29,6 @@ class RunningPod(Object):
 
     template: PodTemplate
     owner: Key | None
-    phase: str
     scheduler: str
     blocked: str | None
 

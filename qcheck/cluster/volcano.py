@@ -16,7 +16,6 @@ from qcheck.cluster.workloads import Workload
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-GROUP = "scheduling.volcano.sh"
 QUEUE_ANNOTATION = "scheduling.volcano.sh/queue-name"
 """Names the queue of pods that no Volcano job and no pod group written by hand speaks for."""
 GROUP_ANNOTATIONS = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
@@ -85,7 +84,6 @@ class NetworkTopology(Value):
 
     place: Place
     is_hard: bool = True
-    highest_tier: int | None = None
     highest_tier_name: str | None = None
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from qcheck.documents.composed import KEY_SHIFT, VALUE_MASK
 from qcheck.documents.render_origin import source_of
-from qcheck.documents.scalars import show_number
 from qcheck.documents.text import Spot, Text
 
 __all__ = ["Document", "Spot"]
@@ -74,16 +73,6 @@ class Document:
         """The same as `span`, as something to point with."""
         return self._text.spot(*self._extent(route, on_key))
 
-    def source_text(self, route: Route) -> str:
-        """How a scalar is written, quotes included: `1e3`, `0.10`, `1_000`, `"8"`; where it came by an alias, its value."""
-        from qcheck.documents import extent  # 0.8 ms
-
-        found, value, _, start = self._follow(route)
-        if found < len(route):
-            return ""
-        written = self._text.text[extent.after_properties(self._text.text, start) : self._extent(route)[1]]
-        return _shown(value) if written.startswith("*") else written
-
     def _extent(self, route: Route, on_key: bool = False) -> tuple[int, int]:
         """Start and end offset of what `span` describes."""
         from qcheck.documents import extent  # 0.8 ms
@@ -118,9 +107,3 @@ class Document:
 
     def __repr__(self) -> str:
         return f"Document({self.path}#{self.index})"
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return show_number(value) if isinstance(value, (int, float)) else str(value)

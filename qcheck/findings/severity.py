@@ -15,8 +15,3 @@ class Severity(StrEnum):
 
 SEVERITIES = tuple(Severity)
 """The mildest first."""
-
-
-def worst(severities: list[Severity]) -> Severity | None:
-    """The highest of some severities, or None."""
-    return max(severities, key=SEVERITIES.index, default=None)

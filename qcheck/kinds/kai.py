@@ -45,7 +45,6 @@ def queue(root: Cursor) -> Object:
         priority=100 if priority is None else priority,
         min_runtimes=_min_runtimes(spec),
         created=_seconds(root["metadata"].text_at("creationTimestamp")),
-        display_name=spec.text_at("displayName"),
     )
 
 
@@ -89,7 +88,6 @@ def _sub_group(at: Cursor) -> kai.SubGroup:
         place=place(at),
         parent=at["parent"].text(),
         min_member=at["minMember"].count(),
-        min_sub_group=at["minSubGroup"].count(),
         topology=_topology_constraint(at["topologyConstraint"]),
     )
 

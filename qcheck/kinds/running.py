@@ -96,7 +96,6 @@ def _pod(root: Cursor) -> RunningPod:
         *metadata(root),
         template=pod_template(root),
         owner=owner_of(root),
-        phase=root["status"].text_at("phase"),
         scheduler=root["spec"].text_at("schedulerName") or DEFAULT_SCHEDULER,
         blocked=scheduled.message if scheduled and not scheduled.holds else None,
     )

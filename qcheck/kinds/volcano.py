@@ -122,7 +122,6 @@ def _topology(at: Cursor) -> volcano.NetworkTopology | None:
     return volcano.NetworkTopology(
         place=place(at),
         is_hard=at.text_at("mode") != "soft",
-        highest_tier=at["highestTierAllowed"].integer(),
         highest_tier_name=at.text_at("highestTierName") or None,
     )
 

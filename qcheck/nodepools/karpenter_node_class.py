@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor
     from qcheck.nodepools.pool_context import PoolContext
 
-EC2, AUTO_MODE, AKS, GCE = "karpenter.k8s.aws", "eks.amazonaws.com", "karpenter.azure.com", "karpenter.k8s.gcp"
+EC2, AKS, GCE = "karpenter.k8s.aws", "karpenter.azure.com", "karpenter.k8s.gcp"
 RESERVED = "reserved"
 RESERVATION_LABELS = tuple(f"{EC2}/capacity-reservation-{part}" for part in ("id", "type", "interruptible"))
 PLACEMENT_LABELS = tuple(f"{EC2}/placement-group-{part}" for part in ("id", "partition"))

@@ -80,11 +80,6 @@ def gangs_per_domain(domain: Domain, request: Amounts, members: int, slices: tup
     return capacity(domain, request, slices) // units if units > 0 else 0
 
 
-def most_gangs(domains: Iterable[Domain], request: Amounts, members: int, slices: tuple[Slice, ...] = ()) -> int:
-    """How many equal gangs fit in all domains together. Exact: domains do not influence each other."""
-    return sum(d.count * gangs_per_domain(d, request, members, slices) for d in domains)
-
-
 def largest_gang(domains: Iterable[Domain], request: Amounts) -> int:
     """The most pods of one shape that share a domain."""
     return max((capacity(d, request) for d in domains if d.count > 0), default=0)

@@ -13,7 +13,7 @@ from qcheck.packing.answer import DoesNotFit
 from qcheck.packing.pod_shape import KEPT_APART
 from qcheck.packing.proof_text import explain
 from qcheck.packing.question import Nodes, Pods, Question
-from qcheck.packing.solved import solved
+from qcheck.packing.solve import solved
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.packing.answer import DoesNotFit, Fits
-from qcheck.packing.solved import solved
+from qcheck.packing.solve import solved
 from qcheck.packing.spread import placed_evenly, spreading
 from qcheck.packing.workload_question import WantedPods, question
 from qcheck.supply.eligibility import hosts, runtime_class

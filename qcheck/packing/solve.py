@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.views import cache_of
 from qcheck.packing.answer import DoesNotFit, Fits, Unknown
 from qcheck.packing.proposals import propose
 from qcheck.packing.search import search
 from qcheck.packing.verify import certificate_holds, witness_holds
 
 if TYPE_CHECKING:
+    from qcheck.cluster.cluster import Cluster
     from qcheck.packing.answer import Answer
+    from qcheck.packing.question import Question
     from qcheck.packing.remaining import Posed
+
+
+def solved(cluster: Cluster, asked: Question) -> Answer:
+    """The answer to a question about a cluster, worked out once for equal ones: names play no part in it."""
+    nodes = tuple((tuple(n.free.items()), n.count) for n in asked.nodes)
+    key = (nodes, tuple((tuple(p.request.items()), p.count, p.on) for p in asked.pods))
+    known = cache_of(cluster, solved)
+    if key not in known:
+        known[key] = solve(asked)
+    found: Answer = known[key]
+    return found
 
 
 def solve(question: Posed) -> Answer:

@@ -97,15 +97,6 @@ def discover(revision: str, paths: Iterable[str], root: str) -> Found:
     return Found(sorted(blobs, key=lambda blob: blob.path), not_read)
 
 
-def read_file(revision: str, path: str, root: str) -> bytes | None:
-    """One file at a revision, `path` relative to the root; None if it was not there. Raises `GitError`."""
-    at = commit(revision, root)
-    try:
-        return _git(root, "cat-file", "blob", f"{at}:{path}")
-    except GitError:
-        return None
-
-
 @contextmanager
 def laid_out(revision: str, root: str) -> Iterator[str]:
     """A temporary directory with the files of a revision, for programs that want files; gone afterwards.

@@ -210,15 +210,6 @@ class CohortTree:
         """How much of a queue's quota others can use."""
         return self.lendable(self.queues[queue], cell) if self.queues[queue].parent else 0
 
-    def borrowers(self, queue: str, cell: FlavorResource) -> list[str]:
-        """The queues that can hold quota which `queue` lends: they list the cell and reach beyond their own quota.
-
-        A queue under a cohort that caps what its subtree takes from above is one only within that cap.
-        """
-        if self.lent(queue, cell) <= 0:
-            return []
-        return [p for p in self.peers(queue) if cell in self.queues[p].cells and self.borrows_from(p, queue, cell) > 0]
-
     def borrows_from(self, borrower: str, lender: str, cell: FlavorResource) -> int:
         """The most of `lender`'s quota that `borrower` could hold: the narrowest limit on the way between them."""
         between = self._way(self.queues[borrower].parent, self.queues[lender].parent, cell)

@@ -125,7 +125,7 @@ class Simulation:
         """Goes to the second of the next cycle; False if there is none."""
         if self._loops() or self._still >= self._rest:
             ahead = [at for at, kind, *_ in self._events if kind is not _Kind.EVICTION or not self._loops()]
-            self._recorder.stops(self._still, self._now, is_loop=self._loops())
+            self._recorder.stops(self._still, is_loop=self._loops())
             if not ahead:
                 return False
             skipped = max(0, min(ahead) - self._now - 1)

@@ -72,8 +72,7 @@ class Span(Value):
 class Timeline(Value):
     """A whole run, from second `start` to `end`, after which nothing changes.
 
-    `loops`: seconds at which the run was going in circles and was taken on to the next arrival or end. `waiting`: who
-    waits at the end. `spans`: who held quota when, in the order of their ends.
+    `waiting`: who waits at the end. `spans`: who held quota when, in the order of their ends.
     """
 
     outcome: End
@@ -82,7 +81,6 @@ class Timeline(Value):
     cycles: tuple[CycleRecord, ...]
     spans: tuple[Span, ...]
     waiting: tuple[PendingWorkload, ...]
-    loops: tuple[int, ...]
 
     @property
     def running(self) -> tuple[Span, ...]:
@@ -97,7 +95,6 @@ class Recorder:
         self._start = self._last = start
         self._cycles: list[CycleRecord] = []
         self._spans: list[Span] = []
-        self._loops: list[int] = []
         self._ends_in_loop = False
 
     def cycle(self, number: int, at: int, entries: list[Entry], evicted: list[Holder]) -> None:
@@ -122,13 +119,11 @@ class Recorder:
         self._spans.append(_span(holder, at, by))
         self._last = max(self._last, at)
 
-    def stops(self, still: int, at: int, is_loop: bool) -> None:
+    def stops(self, still: int, is_loop: bool) -> None:
         """The run stands still, for the last `still` cycles, or goes in circles."""
         if still:
             del self._cycles[-still:]
-        if is_loop:
-            self._loops.append(at)
-            self._ends_in_loop = True
+        self._ends_in_loop |= is_loop
 
     def timeline(self, holders: list[Holder], waiting: list[PendingWorkload]) -> Timeline:
         """All of it, with those that hold quota or wait at the end."""
@@ -140,7 +135,6 @@ class Recorder:
             cycles=tuple(self._cycles),
             spans=(*self._spans, *open_spans),
             waiting=tuple(sorted(waiting, key=lambda w: w.job.name)),
-            loops=tuple(self._loops),
         )
 
 
