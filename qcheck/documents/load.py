@@ -30,8 +30,9 @@ SOURCE = "# Source: "
 LEFT_OPEN = ("<", "$", "__", "@", "%", "PLACEHOLDER", "REPLACE", "CHANGE", "YOUR_")
 """One of these is in every text with a placeholder that people are to fill in."""
 PLACEHOLDER = re.compile(
-    r"<[A-Za-z]|\$[A-Za-z_]|__[A-Za-z]|@@?[A-Za-z]|%%?[A-Za-z]|PLACEHOLDER|REPLACE_?ME|CHANGE_?ME|YOUR_"
+    r"<[A-Za-z]|\$[A-Za-z_]|__[A-Za-z]|@@?(?!sha256:)[A-Za-z]|%%?[A-Za-z]|PLACEHOLDER|REPLACE_?ME|CHANGE_?ME|YOUR_"
 )
+"""How placeholders begin; `templates` tells them from others. The digest of an image is none."""
 IN_CAPITALS = re.compile(r""":[ \t]+["']?(?:[A-Z][A-Z0-9]*_|NAMESPACE\b)""")
 """What may be the name of a variable that stands for a value."""
 FOR_A_VALUE = re.compile(

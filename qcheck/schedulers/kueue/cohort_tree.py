@@ -211,11 +211,15 @@ class CohortTree:
         return self.lendable(self.queues[queue], cell) if self.queues[queue].parent else 0
 
     def borrows_from(self, borrower: str, lender: str, cell: FlavorResource) -> int:
-        """The most of `lender`'s quota that `borrower` could hold: the narrowest limit on the way between them."""
+        """The most of `lender`'s quota that `borrower` could hold."""
+        return min(self.lent(lender, cell), self.reach(borrower, lender, cell))
+
+    def reach(self, borrower: str, lender: str, cell: FlavorResource) -> int:
+        """The most of anything below the cohort of `lender` that `borrower` could hold: the narrowest limit on the way."""
         between = self._way(self.queues[borrower].parent, self.queues[lender].parent, cell)
         quota = self.queues[borrower].cells.get(cell)
         own = UNLIMITED if quota is None or quota.borrowing_limit is None else quota.borrowing_limit
-        return min(self.lent(lender, cell), between, own)
+        return min(between, own)
 
     def _way(self, borrowing: str | None, lending: str | None, cell: FlavorResource) -> int:
         """The narrowest limit between the cohorts of a borrower and a lender: what those below their meeting point lend

@@ -14,7 +14,7 @@ from qcheck.cluster.views import view
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from qcheck.cluster.cluster import Cluster
 
@@ -112,13 +112,8 @@ class Loans:
 
     def of(self, owner: ClusterQueue, quota: Quota) -> Iterator[Loan]:
         """Everybody who may hold the owner's quota of one cell, the keenest first."""
-        tree, cell = cohort_tree(self._cluster), quota.key
-        if quota.nominal <= 0 or tree.lent(owner.name, cell) <= 0:
-            return
-        for borrower in self._keen_below(tree.root(owner.name), cell):
-            loan = self._loan(owner, borrower, quota)
-            if loan is not None:
-                yield loan
+        root = cohort_tree(self._cluster).root(owner.name)
+        return self._loans(owner, quota, self._keen_below(root, quota.key))
 
     def main(self, owner: ClusterQueue) -> Loan | None:
         """The loan that hurts most: of accelerators if the owner lends any, else of what comes first."""
@@ -136,8 +131,8 @@ class Loans:
     def between(self, owner: ClusterQueue, borrower: ClusterQueue) -> Loan | None:
         """What one queue may hold of another's: of accelerators if it can be."""
         held = cohort_tree(self._cluster).queues[owner.name].cells
-        loans = (self._loan(owner, borrower, held[c]) for c in self.cells_to(borrower) if c in held)
-        return next((found for found in loans if found is not None), None)
+        cells = (c for c in self.cells_to(borrower) if c in held)
+        return next((loan for c in cells for loan in self._loans(owner, held[c], (borrower,))), None)
 
     def cells_to(self, borrower: ClusterQueue) -> list[FlavorResource]:
         """The cells of which a queue can hold more than it owns, accelerators first."""
@@ -146,23 +141,17 @@ class Loans:
             self._borrowed[borrower.name] = [c for c in cells if any(q is borrower for q in self.keen(c))]
         return self._borrowed[borrower.name]
 
-    def _loan(self, owner: ClusterQueue, borrower: ClusterQueue, quota: Quota) -> Loan | None:
-        """What a keen queue may hold of the owner's `quota`; None if nothing."""
+    def _loans(self, owner: ClusterQueue, quota: Quota, borrowers: Iterable[ClusterQueue]) -> Iterator[Loan]:
+        """What some keen queues may hold of the owner's `quota`."""
         tree, cell = cohort_tree(self._cluster), quota.key
-        if borrower is owner or quota.nominal <= 0:
-            return None
-        amount = min(quota.nominal, tree.borrows_from(borrower.name, owner.name, cell))
-        return (
-            Loan(
-                owner=owner,
-                borrower=borrower,
-                quota=quota,
-                borrowed=tree.queues[borrower.name].cells[cell],
-                amount=amount,
-            )
-            if amount > 0
-            else None
-        )
+        most = min(quota.nominal, tree.lent(owner.name, cell))
+        for borrower in borrowers if most > 0 else ():
+            if borrower is owner:
+                continue
+            amount = min(most, tree.reach(borrower.name, owner.name, cell))
+            if amount > 0:
+                borrowed = tree.queues[borrower.name].cells[cell]
+                yield Loan(owner=owner, borrower=borrower, quota=quota, borrowed=borrowed, amount=amount)
 
 
 @view
