@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from qcheck.cli.inputs import paths_for, running, settings_for, stop_if_unjudged
-from qcheck.cli.output import parse_outputs, write
+from qcheck.cli.output import parse_outputs, write_report
 from qcheck.cli.shared_parameters import Clusters, ConfigFile, Format, Live, Paths, Verbose
 from qcheck.cli.terminal import ProgressReporter
 from qcheck.pipeline.gather import gather
 from qcheck.reports import capacity as report
 
-FORMATS = {"text": report.render_text, "json": report.render_json}
+FORMATS: dict[str, Callable[..., str]] = {"text": report.render_text, "json": report.render_json}
 
 
 def capacity(
@@ -31,6 +33,6 @@ def capacity(
     gathered = gather(paths_for(paths or (), settings, live), settings, watch, live=running(live, watch))
     watch("report", 0, 0)
     for output in outputs:
-        write(output, FORMATS[output.format](gathered.clusters, gathered.unjudged))
+        write_report(output, FORMATS, gathered.clusters, gathered.unjudged)
     watch.close()
     stop_if_unjudged(gathered.unjudged)

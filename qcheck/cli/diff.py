@@ -9,9 +9,9 @@ import typer
 
 from qcheck.answers.finding_changes import Comparison
 from qcheck.cli.inputs import paths_for, settings_for
-from qcheck.cli.output import STDOUT, Output, UsageError, parse_outputs, write
+from qcheck.cli.output import Output, UsageError, parse_outputs, write
 from qcheck.cli.shared_parameters import Clusters, ConfigFile, Format, Verbose
-from qcheck.cli.terminal import ProgressReporter, wants_color
+from qcheck.cli.terminal import ProgressReporter, wants_color, width_of
 from qcheck.findings.result import BaselineError
 from qcheck.pipeline.diff import compare, sides
 from qcheck.reports import diff as report
@@ -56,6 +56,6 @@ def diff(
 
 
 def _rendered(comparison: Comparison, output: Output) -> str:
-    if output.format == "text" and output.file == STDOUT and wants_color("auto", sys.stdout):
-        return report.render_text(comparison, colour=True)
+    if output == Output("text"):
+        return report.render_text(comparison, wants_color("auto", sys.stdout), width_of(sys.stdout))
     return FORMATS[output.format](comparison)

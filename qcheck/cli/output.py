@@ -6,11 +6,11 @@ import os
 import sys
 
 from qcheck.cli.signals import end_tidily
-from qcheck.cli.terminal import PROGRESS
+from qcheck.cli.terminal import PROGRESS, width_of
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 STDOUT = "-"
 
@@ -45,6 +45,13 @@ def _output(word: str, formats: Sequence[str]) -> Output:
     if name not in formats:
         raise UsageError(f"there is no format {name!r}", f"Formats: {', '.join(formats)}.")
     return Output(name, file or STDOUT)
+
+
+def write_report(output: Output, formats: Mapping[str, Callable[..., str]], *given: object) -> None:
+    """Writes what a format makes of `given`; text on a terminal is told its width. Raises `UsageError`."""
+    render = formats[output.format]
+    on_terminal = output == Output("text") and (width := width_of(sys.stdout)) is not None
+    write(output, render(*given, width=width) if on_terminal else render(*given))
 
 
 def write(output: Output, text: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cli.inputs import paths_for, settings_for, stop_if_unjudged
-from qcheck.cli.output import parse_outputs, write
+from qcheck.cli.output import parse_outputs, write_report
 from qcheck.cli.terminal import ProgressReporter
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.pipeline.gather import gather
@@ -11,9 +11,9 @@ from qcheck.reports import preemption as report
 from qcheck.schedulers.kueue.preemption import preemption_matrix
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-FORMATS = {
+FORMATS: dict[str, Callable[..., str]] = {
     "text": report.render_text,
     "json": report.render_json,
     "markdown": report.render_markdown,
@@ -31,6 +31,6 @@ def explain_preemption(
     watch("report", 0, 0)
     matrices = [preemption_matrix(c) for c in gathered.clusters]
     for output in outputs:
-        write(output, FORMATS[output.format](matrices))
+        write_report(output, FORMATS, matrices)
     watch.close()
     stop_if_unjudged(gathered.unjudged)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
@@ -10,8 +11,10 @@ import typer
 
 from qcheck.cli import completion
 from qcheck.cli.output import UsageError, to_stdout
+from qcheck.cli.terminal import width_of
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.findings.catalogue import Rule, choose, load_catalogue, load_samples
+from qcheck.reports.columns import cut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +71,9 @@ def no_such_rule(catalogue: dict[str, Rule], word: str) -> UsageError:
 
 def as_text(chosen: list[Rule]) -> str:
     longest = max((len(rule.name) for rule in chosen), default=0)
-    return "".join(f"{r.id}  {r.severity:<7}  {r.name:<{longest}}  {r.summary}\n" for r in chosen)
+    lines = (f"{r.id}  {r.severity:<7}  {r.name:<{longest}}  {r.summary}" for r in chosen)
+    width = width_of(sys.stdout)
+    return "".join(f"{cut(line, width)}\n" for line in lines)
 
 
 def messages_of(rule: Rule, samples: Samples) -> str:

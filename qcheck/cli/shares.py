@@ -8,7 +8,7 @@ import typer
 
 from qcheck.answers.question import QuestionError
 from qcheck.cli.inputs import paths_for, running, settings_for, stop_if_unjudged, words
-from qcheck.cli.output import UsageError, parse_outputs, write
+from qcheck.cli.output import UsageError, parse_outputs, write_report
 from qcheck.cli.shared_parameters import Clusters, ConfigFile, Format, Live, Paths, Verbose
 from qcheck.cli.terminal import ProgressReporter
 from qcheck.cluster.value import TYPE_CHECKING
@@ -69,6 +69,6 @@ def shares(
         raise UsageError(str(error)) from None
     watch("report", 0, 0)
     for output in outputs:
-        write(output, FORMATS[output.format](divided, gathered.unjudged))
+        write_report(output, FORMATS, divided, gathered.unjudged)
     watch.close()
     stop_if_unjudged(gathered.unjudged)

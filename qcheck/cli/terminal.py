@@ -27,6 +27,15 @@ def wants_color(choice: str, stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
+def width_of(stream: TextIO) -> int | None:
+    """The columns of a terminal; None for what is none, where lines may be as long as they are."""
+    if not stream.isatty():
+        return None
+    from shutil import get_terminal_size  # 15 ms
+
+    return get_terminal_size().columns
+
+
 def complain(message: str, hint: str = "", color: str = "auto") -> None:
     """An error for people: what is wrong, and what to do next; on GitHub it is an annotation as well."""
     if is_on_github():

@@ -7,6 +7,7 @@ from qcheck.answers.fragmentation import usability
 from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.units import IN_TABLES, scale_of
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.reports.columns import columns
 from qcheck.reports.cost import cost_data, cost_lines, flavor_data
 from qcheck.reports.current_state import now_data, now_lines
 from qcheck.reports.fragmentation import usability_data, usability_lines
@@ -94,20 +95,16 @@ def _pool_data(pool: PoolLine) -> dict[str, Json]:
     }
 
 
-def render_text(clusters: Sequence[Cluster], unjudged: Sequence[str] = ()) -> str:
+def render_text(clusters: Sequence[Cluster], unjudged: Sequence[str] = (), width: int | None = None) -> str:
     """A table per cluster, and what could not be judged."""
-    return "\n".join([*(_text_of(c, len(clusters) > 1) for c in clusters), *unjudged_lines(unjudged)])
+    return "\n".join([*(_text_of(c, len(clusters) > 1, width) for c in clusters), *unjudged_lines(unjudged)])
 
 
-def _text_of(cluster: Cluster, many: bool) -> str:
+def _text_of(cluster: Cluster, many: bool, width: int | None) -> str:
     rows = [HEADERS, *(cells(line) for line in capacity_lines(cluster))]
     if len(rows) == 1:
         return f"{_name(cluster, many)}no quota and no accelerators were found\n"
-    widths = [max(len(r[i]) for r in rows) for i in range(len(HEADERS))]
-    lines = [
-        "  ".join(c.rjust(w) if i in _RIGHT else c.ljust(w) for i, (c, w) in enumerate(zip(r, widths, strict=True)))
-        for r in rows
-    ]
+    lines = columns(rows, _RIGHT, width, keys=2)
     below = (*_usable(cluster), *now_lines(cluster), *cost_lines(cluster), *_sources(cluster))
     return _name(cluster, many) + "\n".join(line.rstrip() for line in [*lines, *below]) + "\n"
 

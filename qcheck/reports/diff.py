@@ -10,6 +10,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.causes import Group, causes_first
 from qcheck.findings.fingerprint import named_route
 from qcheck.reports.capacity import signed
+from qcheck.reports.columns import columns
 from qcheck.reports.json import finding_data
 from qcheck.reports.json_text import dump
 from qcheck.reports.markdown import escape, findings_table
@@ -37,12 +38,12 @@ SIGNS = {ADDED: "+", REMOVED: "-", RENAMED: ">"}
 HEADERS = ("flavor", "resource", "quota", "nodes hold", "at most", "headroom")
 
 
-def render_text(comparison: Comparison, colour: bool = False) -> str:
+def render_text(comparison: Comparison, colour: bool = False, width: int | None = None) -> str:
     paint = Paint(colour)
     many = len(comparison.clusters) > 1
     lines = [f"{plain(comparison.before_name)} -> {plain(comparison.after_name)}", ""]
     for change in comparison.clusters:
-        lines += _cluster_text(change, many)
+        lines += _cluster_text(change, many, width)
     for found in causes_first(comparison.new):
         lines += [*finding_lines(found, paint, many), ""]
     lines += [f"fixed: {title(f)} at {plain(f.primary.line)}: {plain(f.message)}" for f in comparison.fixed]
@@ -58,7 +59,7 @@ def summary(comparison: Comparison) -> str:
     return f"new: {new}; fixed: {len(comparison.fixed)}; remaining: {len(comparison.remaining)}"
 
 
-def _cluster_text(change: ClusterChange, many: bool) -> Iterator[str]:
+def _cluster_text(change: ClusterChange, many: bool, width: int | None) -> Iterator[str]:
     objects, capacity = change.objects, change.capacity
     if many and (objects or capacity):
         yield f"cluster {plain(change.name)}"
@@ -69,8 +70,7 @@ def _cluster_text(change: ClusterChange, many: bool) -> Iterator[str]:
         yield ""
     if capacity:
         rows = [HEADERS, *(_cells(pair) for pair in capacity)]
-        widths = [max(len(r[i]) for r in rows) for i in range(len(HEADERS))]
-        yield from ("  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in rows)
+        yield from columns(rows, width=width, keys=2)
         yield ""
     moved = [plain(line) for line in _share_lines(change)]
     yield from ([*moved, ""] if moved else [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.reports.columns import columns
 from qcheck.reports.html import document
 from qcheck.reports.html.markup import table, tag
 from qcheck.reports.json_text import dump
@@ -67,15 +68,15 @@ def _claim_data(claim: LendingClaim) -> dict[str, Json]:
     }
 
 
-def render_text(matrices: Sequence[Matrix]) -> str:
-    return "\n".join(_text_of(m, len(matrices) > 1) for m in matrices)
+def render_text(matrices: Sequence[Matrix], width: int | None = None) -> str:
+    return "\n".join(_text_of(m, len(matrices) > 1, width) for m in matrices)
 
 
-def _text_of(matrix: Matrix, many: bool) -> str:
+def _text_of(matrix: Matrix, many: bool, width: int | None) -> str:
     title = f"cluster {plain(matrix.cluster)}\n\n" if many else ""
-    lent = _table([CLAIMS, *(claim_cells(c) for c in matrix.claims)]) if matrix.claims else f"{NOTHING_LENT}\n"
-    policies = _table([STANCES, *(stance_cells(s) for s in matrix.stances)])
-    profile = f"\n{_profile(matrix)}\n\n{_table(profile_rows(matrix))}" if matrix.profile else ""
+    lent = _table([CLAIMS, *(claim_cells(c) for c in matrix.claims)], width) if matrix.claims else f"{NOTHING_LENT}\n"
+    policies = _table([STANCES, *(stance_cells(s) for s in matrix.stances)], width)
+    profile = f"\n{_profile(matrix)}\n\n{_table(profile_rows(matrix), width)}" if matrix.profile else ""
     return f"{title}Lent quota and how it is reclaimed\n\n{lent}\nEffect of the policies\n\n{policies}{profile}"
 
 
@@ -88,11 +89,8 @@ def profile_rows(matrix: Matrix) -> list[tuple[str, ...]]:
     return [PARTS, *((part.rule, part.severity, part.demand) for part in PROFILES[matrix.profile or ""])]
 
 
-def _table(rows: Sequence[tuple[str, ...]]) -> str:
-    """Columns side by side; the last one is as wide as it likes."""
-    widths = [max(len(r[i]) for r in rows) for i in range(len(rows[0]) - 1)]
-    lines = ("  ".join([*(c.ljust(w) for c, w in zip(r, widths, strict=False)), r[-1]]).rstrip() for r in rows)
-    return "\n".join(lines) + "\n"
+def _table(rows: Sequence[tuple[str, ...]], width: int | None) -> str:
+    return "\n".join(columns(rows, width=width)) + "\n"
 
 
 def claim_cells(claim: LendingClaim) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from qcheck.cluster.units import IN_TABLES, scale_of
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.reports.columns import columns
 from qcheck.reports.json import place_data
 from qcheck.reports.json_text import dump
 from qcheck.reports.markdown import escape
@@ -69,7 +70,7 @@ def number(value: Amount) -> Json:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def render_text(divided: Divided, unjudged: Sequence[str] = ()) -> str:
+def render_text(divided: Divided, unjudged: Sequence[str] = (), width: int | None = None) -> str:
     """A table per pool and resource; below those of a tree, its notes."""
     many = len(divided) > 1
     lines: list[str] = []
@@ -77,7 +78,7 @@ def render_text(divided: Divided, unjudged: Sequence[str] = ()) -> str:
         lines += [f"cluster {name}"] if many else []
         lines += [] if pools else ["no queues with quota were found"]
         for tree in trees(pools):
-            lines += [line for pool in tree for line in (*_text(pool), "")]
+            lines += [line for pool in tree for line in (*_text(pool, width), "")]
             lines += [f"  {line}" for line in remarks(tree)]
             lines += [""] if lines[-1] else []
     return "\n".join([*map(plain, lines), "", *unjudged_lines(unjudged)]).rstrip() + "\n"
@@ -88,18 +89,11 @@ def heading(pool: PoolShares) -> str:
     return f"{pool.pool}: {pool_scale(pool).name(pool.total)} in {pool.tree} ({pool.scheduler})"
 
 
-def _text(pool: PoolShares) -> Iterator[str]:
+def _text(pool: PoolShares, width: int | None) -> Iterator[str]:
     yield heading(pool)
     scale = pool_scale(pool)
     rows = [HEADERS, *(cells(q, scale) for q in pool.queues)]
-    widths = [max(len(r[i]) for r in rows) for i in range(len(HEADERS))]
-    for row in rows:
-        yield (
-            "  "
-            + "  ".join(
-                c.rjust(w) if 0 < i < 5 else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-        )
+    yield from (f"  {line}" for line in columns(rows, range(1, 5), None if width is None else width - 2))
 
 
 def pool_scale(pool: PoolShares) -> Scale:

@@ -8,6 +8,7 @@ from qcheck.answers.simulated_queues import simulated_queues
 from qcheck.answers.workload_outcomes import outcome_changes
 from qcheck.cluster.units import name_amount
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.reports.columns import columns
 from qcheck.reports.json_text import dump
 from qcheck.reports.wording import plain, plural
 from qcheck.schedulers.kueue.simulation.outcomes import Outcome, PendingPlace
@@ -184,9 +185,7 @@ def _table(found: Sequence[SimulatedQueue]) -> Iterator[str]:
         )
         for lane in found
     ]
-    widths = [max(len(r[i]) for r in rows) for i in range(len(rows[0]))]
-    for row in rows:
-        yield "  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True)))
+    yield from columns(rows, range(1, 5))
 
 
 def amount(lane: SimulatedQueue, units: int) -> str:
