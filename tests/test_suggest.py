@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 COVERED = ("QC101", "QC103", "QC107", "QC201", "QC401", "QC403", "QC410", "QC504")
 WITHOUT_EDIT = {
-    "fail-no-cores": "a quota of 0 says nothing of what was meant",
     "fail-renamed-under-karpenter": "the machines have to be named, or the sharing removed",
     "fail-missing-label": "a label is to be added or removed, which is no value",
     "fail-other-namespace": "the queue is to be created, or the Job moved",

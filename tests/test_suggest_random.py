@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -159,6 +160,51 @@ def volcano(draw: st.DrawFn) -> dict[str, str]:
             f"  deserved: {{nvidia.com/gpu: {deserved}}}\n"
         )
     return {"all.yaml": "---\n".join(parts), "qcheck.yaml": "version: 1\n"}
+
+
+@st.composite
+def small(draw: st.DrawFn) -> tuple[list[str], list[tuple[str, int]]]:
+    """Few nodes of one device in two pools, a flavor for each and one for both, and quotas of at most 3."""
+    pools = [pool(m, str(draw(st.integers(0, 3))), 1) for m in MODELS[:2]]
+    flavors = {MODELS[0]: f"gpu: {MODELS[0]}", MODELS[1]: f"gpu: {MODELS[1]}", "any": "kind: accelerated"}
+    quotas = draw(st.lists(st.tuples(st.sampled_from(sorted(flavors)), st.integers(1, 3)), min_size=1, max_size=3))
+    return [*pools, *(flavor(n, labels) for n, labels in flavors.items())], quotas
+
+
+def with_quotas(parts: list[str], quotas: list[tuple[str, int]]) -> Result:
+    queues = [cluster_queue(f"q{n}", None, {of: (amount, None, None)}) for n, (of, amount) in enumerate(quotas)]
+    Path("all.yaml").write_text("---\n".join([*parts, *queues]))
+    return judged()
+
+
+@settings(
+    max_examples=max(12, EXAMPLES // 10), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(small())
+def test_no_smaller_cut_passes(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    case: tuple[list[str], list[tuple[str, int]]],
+) -> None:
+    """The first cut of quotas changes as few of them, and takes as little, as the best of all that there are."""
+    monkeypatch.chdir(tmp_path)
+    parts, quotas = case
+    best: tuple[int, int] | None = None
+    for amounts in product(*(range(n + 1) for _, n in quotas)):
+        cuts = [n - less for (_, n), less in zip(quotas, amounts, strict=True)]
+        cost = sum(map(bool, cuts)), sum(cuts)
+        if best is None or cost < best:
+            result = with_quotas(parts, [(of, n) for (of, _), n in zip(quotas, amounts, strict=True)])
+            if not any(f.severity == "error" for f in result.findings):
+                best = cost
+    with_quotas(parts, quotas)
+    run(["suggest", ".", "--format", "json"])
+    found = json.loads(capsys.readouterr().out)["alternatives"]
+    cut: list[dict[str, str]] = next((a["edits"] for a in found if a["kind"] == "quota" and not a["leaves"]), [])
+    taken = sum(int(e["old"]) - int(e["new"]) for e in cut)
+    assert best is not None
+    assert (len(cut), taken) == best
 
 
 def judged() -> Result:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from qcheck.answers.proposals import Proposal, Way
 from qcheck.cluster.place import Place, follow
 from qcheck.cluster.quantity import written_amount
 from qcheck.cluster.units import name_amount, named, show_amounts
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from qcheck.supply.groups import NodeGroup
 
 
+_DIGITS = re.compile(r"\d{1,9}", re.ASCII)
 MOST_NODES, MOST_TIMES = 64, 4
 """More nodes are proposed up to this number, or up to so many times those that there are."""
 
@@ -25,22 +28,34 @@ def more_nodes(groups: Iterable[NodeGroup], resource: str, short: int) -> Iterat
     for group in groups:
         each, count = group.highest(resource), count_of(group)
         if each > 0 and count is not None:
-            place, value = count
-            more = -(-short // each)
-            if more > max(MOST_NODES, value * MOST_TIMES):
+            more = -(-short // (each * count.nodes)) * count.nodes
+            if more > max(MOST_NODES, count.number * count.nodes * MOST_TIMES):
                 continue
             nodes = f"{more} more node{'s' * (more != 1)} of {group.name}, {name_amount(resource, each)} each"
-            yield Proposal(Way.ADD_NODES, ((place, str(value + more)),), f"add {nodes}: {value} becomes {value + more}")
+            value = count.number + more // count.nodes
+            words = f"add {nodes}: {count.number} becomes {value}"
+            yield Proposal(Way.ADD_NODES, ((count.place, str(value)),), words)
         else:
             yield from _higher_limit(group, resource, short)
 
 
-def count_of(group: NodeGroup) -> tuple[Place, int] | None:
-    """Return the number that says how many nodes a group has at most, and where it is written as one."""
+class NodeCount(Value):
+    """A number that says how many nodes a group has at most, and how many nodes one more of it means (one in each zone)."""
+
+    place: Place
+    number: int
+    nodes: int
+
+
+def count_of(group: NodeGroup) -> NodeCount | None:
+    """Return the number of nodes of a group, where it is written as one."""
     for place in (group.count_place, group.count_place.at("max")):
         value = follow(place.origin.data, place.route)
+        if isinstance(value, str) and _DIGITS.fullmatch(value):
+            value = int(value)
         if isinstance(value, int) and not isinstance(value, bool):
-            return place, value
+            is_by_zone = value > 0 and group.ceiling is not None and group.ceiling % value == 0
+            return NodeCount(place, value, (group.ceiling or value) // value if is_by_zone else 1)
     return None
 
 

@@ -134,10 +134,12 @@ class Search:
 
     def _one(self, attempt: Attempt, several: Sequence[Proposal]) -> Attempt | None:
         """The first proposal that helps and brings no warning, else the first that helps: a graver finding may have hidden
-        what it brings."""
+        what it brings. Other ways are left to the alternatives that take them."""
         before = self._asked(attempt.state.result)
         milder: list[Attempt] = []
         for proposal in several:
+            if milder and proposal.way is not several[0].way:
+                break
             made = self._tried(attempt, [proposal], repairs=MOST_REPAIRS)
             if made is None:
                 continue

@@ -6,9 +6,12 @@ from there.
 
 from __future__ import annotations
 
+import re
+
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.document import Document
 from qcheck.documents.embedded import EmbeddedDocument
+from qcheck.documents.hcl import HclDocument
 from qcheck.documents.traced import Traced
 from qcheck.findings.suggestions import ValueEdit
 from qcheck.pipeline.check import checked
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     Spot = tuple[str, int, Route]
     """Path, number of the document in its file, route."""
 
+_LITERAL = re.compile(r"\d+|\"[^\"$%\\]*\"", re.ASCII)
 FEWEST_TRIALS = 12
 OBJECTS_JUDGED = 16_000
 """Objects that are judged again at most, over all trials: what bounds the time."""
@@ -84,7 +88,10 @@ class Trials:
         if not isinstance(origin, Document) or isinstance(origin, EmbeddedDocument) or origin.source is not None:
             raise Impossible(f"{value.place.line}: the value was rendered, and its source is not known")
         start, end, new = edit_of(Replacement(written, value.text))
-        return ValueEdit(written, origin.text.text[start:end], new, value.text)
+        old = origin.text.text[start:end]
+        if isinstance(origin, HclDocument) and not _LITERAL.fullmatch(old):
+            raise Impossible(f"{value.place.line}: the value is the expression {old}")
+        return ValueEdit(written, old, new, value.text)
 
     def _judged(self, values: tuple[Replacement, ...], read: ReadInputs) -> State:
         self._watch("try", len(self._known), 0)

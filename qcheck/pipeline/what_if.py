@@ -86,7 +86,9 @@ def replacements(clusters: Iterable[Cluster], amounts: Iterable[str], nodes: Ite
         if not counts:
             why = "its number of nodes is not a single value in the files" if groups else "there is no such node pool"
             raise Impossible(f"--add-nodes {text}: {why}")
-        found += [Replacement(place, str(value + int(more))) for place, value in counts]
+        if odd := next((c for c in counts if int(more) % c.nodes), None):
+            raise Impossible(f"--add-nodes {text}: {pool} grows by {odd.nodes} nodes at a time, one in each zone")
+        found += [Replacement(c.place, str(c.number + int(more) // c.nodes)) for c in counts]
     return found
 
 

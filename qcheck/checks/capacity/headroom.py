@@ -75,10 +75,11 @@ def co_resource_short(cluster: Cluster, percent: int = 50) -> Iterator[Finding]:
 def _short(cluster: Cluster, node: QuotaNode, devices: Cell, beside: Cell, percent: int) -> Iterator[Finding]:
     if beside.resource == "memory" and 0 < beside.entitled < SUSPICIOUS:
         return
-    short = _nothing(devices, beside)
-    if short is None:
-        shapes = _shapes(cluster, node.name, devices)
-        short = _by_shapes(shapes, devices, beside) if shapes else _by_nodes(cluster, devices, beside, percent)
+    shapes = _shapes(cluster, node.name, devices)
+    short = _by_shapes(shapes, devices, beside) if shapes else _by_nodes(cluster, devices, beside, percent)
+    if beside.entitled == 0:
+        needed = short.needed if short is not None else 0
+        short = CoResourceShortage(devices=devices, beside=beside, needed=needed, usable=0, by="")
     if short is not None:
         found = _co_resource(node.name, short)
         yield found if node.id is None else found.about(node.id)
@@ -106,12 +107,6 @@ def _co_resource(name: str, short: CoResourceShortage) -> Finding:
         queue=name, flavor=pool_name(devices.pool), resource=resource, quota=beside.entitled, needed=short.needed,
         accelerators=devices.entitled, usable=short.usable,
     )  # fmt: skip
-
-
-def _nothing(devices: Cell, beside: Cell) -> CoResourceShortage | None:
-    return (
-        CoResourceShortage(devices=devices, beside=beside, needed=0, usable=0, by="") if beside.entitled == 0 else None
-    )
 
 
 def _shapes(cluster: Cluster, queue: str, devices: Cell) -> list[PodShape]:
@@ -160,7 +155,7 @@ def _by_nodes(cluster: Cluster, devices: Cell, beside: Cell, percent: int) -> Co
         return None
     by = f"with {show_amount(beside.resource, held)} per {count} as on {group.name},"
     return CoResourceShortage(
-        devices=devices, beside=beside, needed=needed, usable=beside.entitled * count // held, by=by
+        devices=devices, beside=beside, needed=needed, usable=beside.entitled * count // max(1, held), by=by
     )
 
 
