@@ -168,3 +168,28 @@ def test_the_workload_that_needs_its_quota_keeps_it(tmp_path: Path, capsys: pyte
     (rejected,) = found["rejected"]
     assert rejected["edit"] == "lower the quota of research from 80 to 72 nvidia.com/gpu"
     assert rejected["why"].startswith("Job lab/train would never be admitted")
+
+
+def test_only_pods_that_ask_for_more_are_made_smaller(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (
+        BASE % {"nodes": 4, "quota": 32}
+        + """apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: train, namespace: lab, labels: {kueue.x-k8s.io/queue-name: main}}
+spec:
+  pytorchReplicaSpecs:
+    Master:
+      replicas: 1
+      template: {spec: {containers: [{name: pytorch, image: example.com/x, resources: {limits: {nvidia.com/gpu: 1}}}]}}
+    Worker:
+      replicas: 2
+      template: {spec: {containers: [{name: pytorch, image: example.com/x, resources: {limits: {nvidia.com/gpu: 12}}}]}}
+"""
+    )
+    found = suggested(tmp_path, capsys, text)
+    assert edits(found) == [("shape", [("12", "8")])]
+
+
+def test_more_nodes_for_pods_that_do_not_fit_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = suggested(tmp_path, capsys, BASE % {"nodes": 2, "quota": 16} + JOB % {"pods": 3, "devices": 5})
+    assert edits(found) == [("nodes", [("2", "3")]), ("shape", [("5", "4")]), ("shape", [("3", "2")])]

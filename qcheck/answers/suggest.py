@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 OVERDRAFT, WHOLE_NODES = "QC101", "QC505"
 VOLCANO_SUMS = ("QC951", "QC952")
-NAMES = ("QC103", "QC301", "QC401", "QC402", "QC403", "QC407", "QC501")
+QUOTAS = ("QC107", "QC410", "QC504", *VOLCANO_SUMS)
 LABELS = ("QC201", "QC210", "QC513")
-"""Rules whose fixes write another name, and those whose fixes write another label; others change an amount."""
+"""Rules whose fixes write another amount of quota, and those whose fixes write another label; others change a name."""
 MOST_WORKLOADS = 20
 """Workloads of one finding that are made to run together."""
 
@@ -62,7 +62,7 @@ def _offered(found: Finding, rule: str) -> Iterator[Proposal]:
     """The edits that the finding itself offers."""
     for fix in found.fixes:
         if all(e.how is How.REPLACE for e in fix.edits):
-            way = Way.NAME if rule in NAMES else Way.LABEL if rule in LABELS else Way.LOWER_QUOTA
+            way = Way.LOWER_QUOTA if rule in QUOTAS else Way.LABEL if rule in LABELS else Way.NAME
             words = fix.description.rstrip(".")
             values = tuple((e.place, e.text) for e in fix.edits)
             yield Proposal(way, values, f"{words[:1].lower()}{words[1:]}")
@@ -87,7 +87,9 @@ def _changed_workloads(cluster: Cluster, found: Finding) -> Iterator[Proposal]:
 
 
 def _worded(verdict: Verdict, change: WorkloadChange) -> str:
-    return change.words if change.way is Way.RAISE_QUOTA else f"let {verdict.workload.id} {change.words}"
+    return (
+        change.words if change.way in (Way.RAISE_QUOTA, Way.ADD_NODES) else f"let {verdict.workload.id} {change.words}"
+    )
 
 
 def _concerned(cluster: Cluster, found: Finding) -> list[Verdict]:

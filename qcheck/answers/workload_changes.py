@@ -9,15 +9,28 @@ from __future__ import annotations
 from functools import partial
 
 from qcheck.answers.judge import judge
+from qcheck.answers.node_proposals import MOST_NODES, count_of, groups_of
+from qcheck.answers.pod_edits import (
+    STEPS,
+    asked_alone,
+    asking,
+    requests_of,
+    tolerating,
+    unselected,
+    with_templates,
+    without_affinity,
+)
 from qcheck.answers.proposals import Way
-from qcheck.answers.quota_changes import quantity, with_quotas
-from qcheck.cluster.labels import NodeSelection, Toleration
+from qcheck.answers.quota_changes import with_quotas
+from qcheck.cluster.labels import Toleration
 from qcheck.cluster.place import follow
 from qcheck.cluster.quantity import written_amount
 from qcheck.cluster.reasons import ReasonCode
+from qcheck.cluster.resources import is_compute
 from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.workloads import Workload
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,12 +38,11 @@ if TYPE_CHECKING:
     from qcheck.answers.proposals import Values
     from qcheck.answers.verdict import Verdict
     from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.nodes import NodePool
     from qcheck.cluster.place import Place
-    from qcheck.cluster.pods import Container, PodTemplate, Quantities
     from qcheck.cluster.workloads import PodSet
 
-STEPS = {"cpu": 1000, "memory": 2**30}
-"""By how much requests are made smaller, in base units; devices one by one."""
+MOST_POOLS = 3
 
 
 class WorkloadChange(Value):
@@ -55,6 +67,7 @@ def changes(cluster: Cluster, verdict: Verdict) -> Iterator[WorkloadChange]:
     yield from fewer_pods(trial, verdict)
     yield from smaller_pods(trial, verdict)
     yield from more_quota(trial, verdict)
+    yield from more_machines(trial, verdict)
 
 
 class _Trial:
@@ -82,55 +95,15 @@ def _candidates(verdict: Verdict) -> Iterator[tuple[str, Workload]]:
             taint = reason.taint
             operator = "Equal" if taint.value else "Exists"
             added = Toleration(taint.key, operator, taint.value, taint.effect)
-            yield f"tolerate {taint} in the pod template", _templates(workload, partial(_tolerating, added))
+            yield f"tolerate {taint} in the pod template", with_templates(workload, partial(tolerating, added))
         if reason.cause == "resource-not-covered" and reason.resource:
-            without = partial(_asking, reason.resource, None)
-            yield f"remove the request for {reason.resource}", _templates(workload, without)
+            without = partial(asking, reason.resource, None)
+            yield f"remove the request for {reason.resource}", with_templates(workload, without)
     keys = {k for p in workload.pod_sets for k in p.template.selection.selector}
     for key in sorted(keys):
-        yield f"remove {key} from the nodeSelector", _templates(workload, partial(_unselected, key))
+        yield f"remove {key} from the nodeSelector", with_templates(workload, partial(unselected, key))
     if any(p.template.selection.terms for p in workload.pod_sets):
-        yield "remove the required node affinity", _templates(workload, _without_affinity)
-
-
-def _templates(workload: Workload, change: Callable[[PodTemplate], PodTemplate]) -> Workload:
-    return replace(workload, pod_sets=tuple(replace(p, template=change(p.template)) for p in workload.pod_sets))
-
-
-def _tolerating(added: Toleration, template: PodTemplate) -> PodTemplate:
-    return replace(template, tolerations=(*template.tolerations, added))
-
-
-def _unselected(key: str, template: PodTemplate) -> PodTemplate:
-    left = {k: v for k, v in template.selection.selector.items() if k != key}
-    return replace(template, selection=NodeSelection(left, template.selection.terms))
-
-
-def _without_affinity(template: PodTemplate) -> PodTemplate:
-    return replace(template, selection=NodeSelection(template.selection.selector))
-
-
-def _asking(resource: str, units: int | None, template: PodTemplate) -> PodTemplate:
-    """The template with `units` of a resource in each container that asks for it; None: without it."""
-
-    def changed(amounts: Quantities, counts: bool) -> Quantities:
-        if resource not in amounts or not counts:
-            return amounts
-        rest = {r: q for r, q in amounts.items() if r != resource}
-        return rest if units is None else {**rest, resource: quantity(resource, units)}
-
-    def edited(container: Container) -> Container:
-        limits = units is None or "limits" in _sides(container, resource)
-        return replace(container, requests=changed(container.requests, True), limits=changed(container.limits, limits))
-
-    containers, inits = map(edited, template.containers), map(edited, template.init_containers)
-    return replace(template, containers=tuple(containers), init_containers=tuple(inits))
-
-
-def _sides(container: Container, resource: str) -> tuple[str, ...]:
-    """Which amounts of a container are made smaller: a limit may stay above a request that is written beside it, but not
-    of devices."""
-    return ("requests",) if resource in STEPS and resource in container.requests else ("requests", "limits")
+        yield "remove the required node affinity", with_templates(workload, without_affinity)
 
 
 def fewer_pods(trial: _Trial, verdict: Verdict) -> Iterator[WorkloadChange]:
@@ -188,8 +161,8 @@ def smaller_pods(trial: _Trial, verdict: Verdict) -> Iterator[WorkloadChange]:
     A workload of one pod set then also runs more of these pods, as far as they ask for no more in all.
     """
     workload = verdict.workload
-    for resource in dict.fromkeys(r.resource for r in verdict.reasons if r.resource):
-        asked = [_alone(p.template, resource) for p in workload.pod_sets]
+    for resource in _in_question(verdict):
+        asked = [asked_alone(p.template, resource) for p in workload.pod_sets]
         largest = max((a for a in asked if a is not None), default=0)
         if None in asked or not largest:
             continue
@@ -200,39 +173,31 @@ def smaller_pods(trial: _Trial, verdict: Verdict) -> Iterator[WorkloadChange]:
             return
 
 
+def _in_question(verdict: Verdict) -> list[str]:
+    """The resources that the reasons name; where pods do not fit at once, the devices that they ask for."""
+    named = dict.fromkeys(r.resource for r in verdict.reasons if r.resource)
+    asked = (r for p in verdict.workload.pod_sets for r in p.template.amounts() if is_compute(r))
+    return [*named] or sorted(set(asked))
+
+
 def _runs_asking(trial: _Trial, workload: Workload, resource: str, step: int, steps: int) -> bool:
-    return trial.runs(_templates(workload, partial(_asking, resource, steps * step)))
+    return trial.runs(with_templates(workload, partial(asking, resource, steps * step)))
 
 
 def _shrunk(trial: _Trial, workload: Workload, resource: str, was: int, now: int) -> Iterator[WorkloadChange]:
     less, more = show_amounts(resource, now, was)
     words = f"ask for {named(resource, less)} per pod instead of {more}"
-    values = tuple(v for p in workload.pod_sets for v in _requests(p.template, resource, now))
+    values = tuple(v for p in workload.pod_sets for v in requests_of(p.template, resource, now))
     yield WorkloadChange(words, Way.SMALLER_PODS, values)
     count = workload.pod_sets[0].count
     if len(workload.pod_sets) > 1 or workload.groups > 1 or count < 2 or _pods_each(workload.pod_sets[0]) > 1:
         return
-    smaller = _templates(workload, partial(_asking, resource, now))
+    smaller = with_templates(workload, partial(asking, resource, now))
     most = count + _most(count * was // now - count, lambda n: trial.runs(_sized(smaller, 0, count + n)))
     counts = _number(workload.pod_sets[0].count_place, count, most)
     if most > count and counts:
         also = f"{words}, and run {most} pods of {workload.pod_sets[0].name} instead of {count}"
         yield WorkloadChange(also, Way.MORE_SMALLER_PODS, (*values, *counts))
-
-
-def _requests(template: PodTemplate, resource: str, units: int) -> Iterator[tuple[Place, str]]:
-    """Where containers write a request or limit of a resource, and the new amount."""
-    for container in template.all_containers():
-        for part in _sides(container, resource):
-            place = container.place.at("resources", part, resource)
-            if place.exists:
-                yield place, written_amount(resource, units)
-
-
-def _alone(template: PodTemplate, resource: str) -> int | None:
-    """What a pod asks of a resource; None if several of its containers ask for it."""
-    asking = [c for c in template.all_containers() if resource in c.effective_requests()]
-    return template.amounts().get(resource, 0) if len(asking) <= 1 else None
 
 
 def more_quota(trial: _Trial, verdict: Verdict) -> Iterator[WorkloadChange]:
@@ -256,3 +221,34 @@ def more_quota(trial: _Trial, verdict: Verdict) -> Iterator[WorkloadChange]:
                 ((quota.nominal_place, written_amount(quota.resource, raised, up=True)),),
             )
             return
+
+
+def more_machines(trial: _Trial, verdict: Verdict) -> Iterator[WorkloadChange]:
+    """Yield for pools of the flavors that it gets the fewest further nodes with which it runs."""
+    cluster = trial.cluster
+    flavors = [f for a in verdict.decision.assigned for f in a.flavor_names]
+    groups = groups_of(cluster, flavors) if flavors else list(supply_of(cluster).groups)
+    for group in groups[:MOST_POOLS] if verdict.admitted is not False else ():
+        count = count_of(group)
+        if count is None or group.pool is None:
+            continue
+        most = max(MOST_NODES // count.nodes, 1)
+        runs = partial(_runs_with, cluster, verdict.workload, group.pool, most, count.nodes)
+        spared = _most(most, runs) if runs(0) else most
+        if spared < most:
+            more, value = (most - spared) * count.nodes, count.number + most - spared
+            words = f"add {more} more node{'s' * (more != 1)} of {group.name}: {count.number} becomes {value}"
+            yield WorkloadChange(words, Way.ADD_NODES, ((count.place, str(value)),))
+
+
+def _runs_with(cluster: Cluster, workload: Workload, pool: NodePool, most: int, each: int, spared: int) -> bool:
+    """Whether a workload runs with `most - spared` times `each` more nodes in a pool."""
+    more = (most - spared) * each
+    grown = replace(
+        pool,
+        minimum=pool.minimum + more,
+        desired=None if pool.desired is None else pool.desired + more,
+        maximum=None if pool.maximum is None else pool.maximum + more,
+    )
+    changed = replace(cluster, pools=tuple(grown if p is pool else p for p in cluster.pools))
+    return judge(changed, workload).runs is True
