@@ -107,6 +107,30 @@ def test_what_one_of_two_definitions_promises_is_no_error(repository: Path) -> N
     assert said(repository, again, "QC011", "QC101") == [("QC011", "error"), ("QC101", "warning")]
 
 
+@pytest.mark.parametrize("name", ["kustomization.yaml", "kustomization.yml", "Kustomization"])
+def test_a_kustomization_has_one_of_three_names(repository: Path, name: str) -> None:
+    patch = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 2}\n"
+    assert said(repository, {"patch.yaml": patch, "nodes.yaml": NODES}, "QC003") != []
+    assert said(repository, {name: "resources: [nodes.yaml]\npatches: [{path: patch.yaml}]\n"}, "QC003") == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "change"),
+    [
+        ("ClusterQueue", "spec: {requestableResources: []}", "spec.requestableResources is resourceGroups there"),
+        ("Cohort", "spec: {parent: root}", "spec.parent is parentName there"),
+        ("ResourceFlavor", "labels: {gpu: h100}", "labels is spec.nodeLabels there"),
+        ("Queue", "spec: {clusterQueue: team}", "v1beta2 and kind: LocalQueue"),
+    ],
+)
+def test_the_way_from_an_old_version_is_told_whole(repository: Path, kind: str, spec: str, change: str) -> None:
+    (repository / "a.yaml").write_text(
+        f"apiVersion: kueue.x-k8s.io/v1alpha1\nkind: {kind}\nmetadata: {{name: a}}\n{spec}\n"
+    )
+    [found] = [f for f in audit(["."]).findings if f.rule and f.rule.id == "QC005"]
+    assert change in (found.help or "")
+
+
 def test_what_spark_completes_to_a_pod_is_no_object(repository: Path) -> None:
     part = "apiVersion: v1\nkind: Pod\nspec:\n  nodeSelector: {pool: spark}\n  containers: [{name: executor}]\n"
     assert said(repository, {"executor-pod-template.yaml": part, "nodes.yaml": NODES}, "QC003", "QC210") == []

@@ -34,11 +34,14 @@ def keeping_taints(cluster: Cluster, flavor: QuotaPool, group: NodeGroup) -> Ite
 
 def standing_taints(group: NodeGroup, flavor: QuotaPool) -> tuple[Taint, ...]:
     """Hard taints of a group that neither the flavor nor an admission plugin tolerates."""
-    first = group.classes[0] if group.classes else None
-    if first is None:
+    if group.classes:
+        labels, taints = group.classes[0].labels, group.classes[0].taints
+    elif group.pool is not None:  # one of unknown machines
+        labels, taints = group.pool.labels, group.pool.taints
+    else:
         return ()
-    found = untolerated(lasting(first.taints), flavor.tolerations)
-    return tuple(t for t in found if not (devices_are_tolerated(first.labels) and looks_like_accelerator(t.key)))
+    found = untolerated(lasting(taints), flavor.tolerations)
+    return tuple(t for t in found if not (devices_are_tolerated(labels) and looks_like_accelerator(t.key)))
 
 
 def workloads_with(cluster: Cluster, quotas: list[Cell]) -> list[Workload]:

@@ -14,8 +14,11 @@ from qcheck.kinds.schema.catalogue import (
     KUEUE,
     NOT_DEPRECATED,
     SERVED,
+    described,
     described_versions,
 )
+from qcheck.kinds.schema.failure import field_path
+from qcheck.kinds.schema.renames import renamed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,11 +91,14 @@ def _gone(root: Cursor, identity: ObjectId, release: Release, served: list[str])
         why = f"release {shown(span[0])} introduced it"
     else:
         why = f"release {shown(span[1])} removed it"
-    instead = (
-        f"Write apiVersion: {KUEUE}/{served[-1]}." if served else f"Remove it: this release has no {identity.kind}."
-    )
+    instead = f"Remove it: this release has no {identity.kind}."
     if identity.kind in FORMER_KINDS:
-        instead = f"Write kind: {FORMER_KINDS[identity.kind]}; {identity.kind} has been renamed."
+        kind = FORMER_KINDS[identity.kind]
+        version = served_versions(kind, release)[-1]
+        instead = f"Write apiVersion: {KUEUE}/{version} and kind: {kind}; {identity.kind} has been renamed."
+    elif served:
+        changes = list(_changed_fields(root, identity.kind, release, served[-1]))
+        instead = f"Write apiVersion: {KUEUE}/{served[-1]}" + "".join(f"; {change}" for change in changes) + "."
     return Problem(
         code=ProblemCode.API_VERSION_GONE,
         place=Place(root.document, (*root.route, "apiVersion")),
@@ -115,6 +121,18 @@ def _of_no_release(root: Cursor, identity: ObjectId, versions: tuple[str, ...]) 
         related=(),
         data={"version": identity.version, "served": ", ".join(versions)},
     )
+
+
+def _changed_fields(root: Cursor, kind: str, release: Release, version: str) -> Iterator[str]:
+    """What to do about the fields of an object that another version does not have."""
+    found = described(KUEUE, version, kind, release)
+    failures = (found.check(root.data) or ()) if found is not None else ()
+    for failure in failures:
+        if failure.code is ProblemCode.UNKNOWN_FIELD:
+            names = tuple(step for step in failure.route if isinstance(step, str))
+            name, _ = renamed(kind, names) or (failure.near or "", "")
+            path = field_path(failure.route)
+            yield f"{path} is {name} there" if name else f"it has no {path}"
 
 
 def _unknown_kind(root: Cursor, identity: ObjectId) -> Problem:

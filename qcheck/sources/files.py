@@ -169,7 +169,7 @@ def is_live(path: str) -> bool:
 
 def may_hold_manifests(name: str) -> bool:
     """Whether a file of this name is looked at in a tree."""
-    return name.endswith(SUFFIXES) and OTHER_TEXTS.search(name) is None
+    return name == "Kustomization" or (name.endswith(SUFFIXES) and OTHER_TEXTS.search(name) is None)
 
 
 def shown(path: str) -> str:

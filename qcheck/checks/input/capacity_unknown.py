@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.problems import of_problems
 from qcheck.checks.registry import rule
+from qcheck.checks.repelling_taints import keeps_off
 from qcheck.cluster.links import DOCS
 from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.resources import is_compute
@@ -45,9 +46,9 @@ def capacity_unknown(cluster: Cluster) -> Iterator[Finding]:
 def _matters(cluster: Cluster, group: NodeGroup) -> bool:
     """Whether quota or a queued workload may be meant for the nodes of a group."""
     supply = supply_of(cluster)
-    used = (pool.key for pool, _ in promises_of(cluster).used_pools())
-    if any(match.group is group for key in used for match in supply.matches(key)):
-        return True
+    for pool, _ in promises_of(cluster).used_pools():
+        if any(match.group is group for match in supply.matches(pool.key)) and not keeps_off(cluster, pool, group):
+            return True
     return any(
         host.labels_match
         for _, pod_set in _asking(cluster)

@@ -10,7 +10,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 from qcheck.schedulers.kueue.loans import loans_of
-from qcheck.schedulers.kueue.routing import selects
+from qcheck.schedulers.kueue.routing import selects, selects_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,7 @@ def local_queue_missing(cluster: Cluster) -> Iterator[Finding]:
         return
     missed: dict[tuple[str, str], list[Workload]] = {}
     for workload in cluster.workloads:
-        if workload.queue and not _may_lie_there(cluster, workload, workload.queue):
+        if workload.queue and not selects_cluster(workload) and not _may_lie_there(cluster, workload, workload.queue):
             missed.setdefault((workload.namespace, workload.queue), []).append(workload)
     for (namespace, queue), workloads in missed.items():
         known = [q.name for q in cluster.local_queues if q.namespace == namespace]

@@ -14,6 +14,10 @@ RENAMED: dict[tuple[str, Names], tuple[str, str]] = {
         "admissionChecksStrategy",
         "v1beta2 has only admissionChecksStrategy.admissionChecks, a list of {name, onFlavors}",
     ),
+    ("ClusterQueue", ("spec", "requestableResources")): (
+        "resourceGroups",
+        "v1alpha1 called it so; resourceGroups lists coveredResources and flavors, whose quota is nominalQuota",
+    ),
     ("ClusterQueue", ("spec", "concurrentAdmissionPolicy")): ("", "v1beta2 has it, from release 0.18 on"),
     ("Cohort", ("spec", "parent")): ("parentName", "v1alpha1 called it parent; the name is now parentName"),
     ("Cohort", ("spec", "parentName")): ("parent", "v1alpha1 calls it parent"),
@@ -47,6 +51,8 @@ RENAMED: dict[tuple[str, Names], tuple[str, str]] = {
         "",
         "only a PriorityClass has globalDefault; from release 0.20 the class named default is the default",
     ),
+    ("ResourceFlavor", ("labels",)): ("spec.nodeLabels", "a flavor lists the labels of its nodes in spec.nodeLabels"),
+    ("ResourceFlavor", ("taints",)): ("spec.nodeTaints", "a flavor lists the taints of its nodes in spec.nodeTaints"),
     ("ResourceFlavor", ("spec", "topology")): ("topologyName", "the field is topologyName"),
     ("ResourceFlavor", ("spec", "taints")): ("nodeTaints", "the field is nodeTaints"),
     ("ResourceFlavor", ("spec", "nodeSelector")): (

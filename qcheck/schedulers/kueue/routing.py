@@ -126,8 +126,13 @@ def _default_queue(cluster: Cluster, workload: Workload) -> str | None:
     return DEFAULT if is_managed_namespace(cluster, workload.namespace) else None
 
 
+def selects_cluster(workload: Workload) -> bool:
+    """Whether it is a RayJob that runs on a cluster which exists, so that Kueue passes it over."""
+    return workload.framework is None and workload.id.kind == "RayJob"
+
+
 def _why_outside(workload: Workload) -> str:
-    if workload.framework is None and workload.id.kind == "RayJob":
+    if selects_cluster(workload):
         return "its clusterSelector selects an existing cluster, so Kueue does not manage it"
     return f"no integration for {workload.id.kind} is enabled in Kueue's Configuration"
 
