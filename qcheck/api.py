@@ -30,7 +30,7 @@ def audit(
 ) -> Result:
     """Checks everything under `paths`, and a live cluster; returns the settled result. Never raises for what they hold.
 
-    Raises `BaselineError` where settings name a baseline that cannot be read.
+    Raises `BaselineError` if settings name a baseline that cannot be read.
     """
     settings = settings or Settings()
     return checked(gather(paths, settings, watch, live=live), settings, watch)
@@ -94,7 +94,7 @@ def simulate(
 
 
 def drift(paths: Sequence[str], live: Live, settings: Settings, watch: Watch = unwatched) -> Drift:
-    """How a running cluster differs from the files under `paths`. The settings have one cluster."""
+    """Return how a running cluster differs from the files under `paths`. The settings have one cluster."""
     from qcheck.pipeline.drift import DriftSide, differences  # 45 ms
 
     written, running = gather(paths, settings, watch), gather((), settings, watch, live=live)

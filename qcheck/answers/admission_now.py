@@ -1,4 +1,4 @@
-"""Whether a workload runs now: beside the workloads that hold quota and the pods that are on the nodes."""
+"""Admission now: given the workloads that hold quota and the pods on the nodes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NOTHING_RUNS = "no running workload was read: --busy needs --live or a snapshot 
 
 
 class Arrival(Value):
-    """What Kueue does when the workload arrives: whether it gets quota, and which workloads have to go for it."""
+    """Kueue's decision when the workload arrives: whether it gets quota, and which workloads are preempted for it."""
 
     admitted: bool
     victims: tuple[str, ...]
@@ -134,7 +134,7 @@ def _holder(found: QueuedWorkload) -> ScenarioWorkload:
 
 
 def _waits(cluster: Cluster, state: State, decision: Decision) -> Reason:
-    """Why it gets no quota now: what its queue has, and what is in use."""
+    """Return why it gets no quota now: what its queue has, and what is in use."""
     queue = decision.cluster_queue or ""
     told = list(_cells(cluster, state, decision, queue))
     message = f"waits for quota of {queue}: {'; '.join(told)}" if told else f"waits for quota of {queue}"
@@ -142,7 +142,7 @@ def _waits(cluster: Cluster, state: State, decision: Decision) -> Reason:
 
 
 def _cells(cluster: Cluster, state: State, decision: Decision, queue: str) -> Iterator[str]:
-    """What it asks for, beside the quota and the usage of its queue."""
+    """Yield what it asks for, beside the quota and the usage of its queue."""
     asked: dict[tuple[str, str], int] = {}
     for each in decision.assigned:
         for resource, flavor in each.flavors.items():

@@ -35,7 +35,7 @@ class CapacityLine(Value):
     """One quota pool, by key, and resource.
 
     `static` is what is there after DaemonSets and reserves, `ceiling` the most there can be (None: no ceiling); both are
-    None where `is_known` is False, but for a ceiling that a node pool's own limit sets. `placeable`: how many pods of a
+    None if `is_known` is False, but for a ceiling that a node pool's own limit sets. `placeable`: how many pods of a
     size fit on the nodes that are there, looking at this resource alone.
     """
 
@@ -108,7 +108,7 @@ def _promised(cell: Cell) -> int:
 
 
 def _reserved(cell: Cell) -> int:
-    """What is promised and never lent: a guarantee of Volcano."""
+    """Return what is promised and never lent: a guarantee of Volcano."""
     return max(0, cell.promised - cell.lendable)
 
 

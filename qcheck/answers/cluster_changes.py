@@ -1,4 +1,4 @@
-"""What differs between two readings of a cluster: objects, fields, and the two sides of capacity."""
+"""Differences between two states of a cluster: objects, fields, and the two sides of capacity."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class WrittenObject(Value):
 
 
 class FieldChange(Value):
-    """A field that differs; `before` or `after` is None where it is not written."""
+    """A field that differs; `before` or `after` is None if it is not written."""
 
     route: Route
     before: str | None
@@ -62,7 +62,7 @@ class ObjectChange(Value):
 
 
 class CapacityChange(Value):
-    """A quota pool, by key, and resource whose quota or supply differs; a side is None where the pair does not occur."""
+    """A quota pool, by key, and resource whose quota or supply differs; a side is None if the pair does not occur."""
 
     pool: str
     resource: str
@@ -153,7 +153,7 @@ def _same_name(before: WrittenObject, after: WrittenObject) -> bool:
 
 
 def _is_renamed(before: WrittenObject, after: WrittenObject) -> bool:
-    """Whether two objects are of one kind and alike but for their names, and say something."""
+    """Return whether two objects are of one kind and alike but for their names, and say something."""
     if before.kind != after.kind or not isinstance(before.data, dict) or not isinstance(after.data, dict):
         return False
     one, other = ({k: v for k, v in d.items() if k != "metadata"} for d in (before.data, after.data))
@@ -161,7 +161,7 @@ def _is_renamed(before: WrittenObject, after: WrittenObject) -> bool:
 
 
 def _is_bookkeeping(field: FieldChange, kind: str) -> bool:
-    """Whether a difference says nothing of the object: what the server keeps, and a default that is written or not."""
+    """Return whether a difference says nothing of the object: what the server keeps, and a default that is written or not."""
     if field.route[:1] == ("status",):
         return kind != "Node" or field.route[1:2] not in (("allocatable",), ("capacity",))
     if field.route == ("metadata", "namespace"):
@@ -181,7 +181,7 @@ def differences(before: object, after: object, route: Route = ()) -> Iterator[Fi
 
 
 def _is_same_amount(before: object, after: object, route: Route) -> bool:
-    """Whether two spellings of a quantity mean the same: `8` and `"8"`, `1Ti` and `1024Gi`."""
+    """Return whether two spellings of a quantity mean the same: `8` and `"8"`, `1Ti` and `1024Gi`."""
     if not route or not (route[-1] in QUOTA_FIELDS or QUANTITIES & {*route[-2:-1]}):
         return False
     try:

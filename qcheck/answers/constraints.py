@@ -1,4 +1,4 @@
-"""What an edit must leave as it is, and how quotas are changed."""
+"""Constraints on edits, and the way in which quotas change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Mode(StrEnum):
-    """How quotas are lowered: the fewest, all in proportion, or set from what the nodes have."""
+    """The way to lower quotas: the fewest, all in proportion, or set from what the nodes have."""
 
     MINIMAL = "minimal"
     PROPORTIONAL = "proportional"
@@ -22,7 +22,7 @@ class Mode(StrEnum):
 
 
 class Headroom(Value):
-    """What `fill` leaves free: a number of devices, of nodes, or a part of the whole in percent."""
+    """The capacity that `fill` leaves free: a number of devices, of nodes, or a part of the whole in percent."""
 
     devices: int = 0
     nodes: int = 0
@@ -30,7 +30,7 @@ class Headroom(Value):
 
 
 class Constraints(Value):
-    """What the user asks of suggestions.
+    """The user's constraints on suggestions.
 
     `kept` queues and the values at `kept_places` (path, line) stay; `floors` are the least of a queue's accelerators.
     """
@@ -43,7 +43,7 @@ class Constraints(Value):
 
     @property
     def binds(self) -> bool:
-        """Whether anything must stay."""
+        """Return whether anything must stay."""
         return bool(self.kept or self.kept_places or self.floors)
 
     def keeps(self, cell: Cell) -> bool:
@@ -55,7 +55,7 @@ class Constraints(Value):
         return bool(self.kept_places) and (place.origin.path, place.span[0]) in self.kept_places
 
     def floor(self, cell: Cell) -> int | None:
-        """Return the least that a cell may be lowered to; None where it is kept."""
+        """Return the least that a cell may be lowered to; None if it is kept."""
         if self.keeps(cell):
             return None
         return self.floors.get(cell.holder, 0) if is_compute(cell.resource) else 0

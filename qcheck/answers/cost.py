@@ -1,4 +1,4 @@
-"""What the nodes cost, and what that money buys: quota of queues, devices that nobody can use, nodes under no quota.
+"""The cost of the nodes, and its use: quota of queues, devices that nobody can use, nodes under no quota.
 
 A node's price is divided evenly among its accelerators, or among its cores where it has none. All amounts are exact
 fractions, per hour, in the currency of the settings, and the parts sum to the bill.
@@ -31,7 +31,7 @@ MOST_REQUESTS = 6
 
 
 class QueueCost(Value):
-    """What a queue's quota costs while nodes are there for it, and the part of it that others may borrow."""
+    """The cost of a queue's quota as far as nodes exist for it, and of the part that others may borrow."""
 
     queue: str
     reserved: Fraction
@@ -70,7 +70,7 @@ class _Parts:
 
 
 def cost_of(cluster: Cluster) -> Cost | None:
-    """Return the bill of the nodes that are there; None where the settings have no prices."""
+    """Return the bill of the nodes that are there; None if the settings have no prices."""
     if not cluster.policy.prices:
         return None
     parts = _Parts()
@@ -94,7 +94,7 @@ def cost_of(cluster: Cluster) -> Cost | None:
 
 
 def pool_hour(cluster: Cluster, pool: str) -> Fraction | None:
-    """Return what the nodes that a quota pool selects cost per hour; None where one of them has no price."""
+    """Return what the nodes that a quota pool selects cost per hour; None if one of them has no price."""
     total = Fraction()
     for match in supply_of(cluster).matches(pool):
         price, count = price_of(cluster, match.group), present(match.group)
@@ -174,7 +174,7 @@ def _queues(cluster: Cluster, parts: _Parts) -> tuple[QueueCost, ...]:
 
 
 def _useful(cluster: Cluster, group: NodeGroup, resource: str) -> int | None:
-    """How much of a node's resource the known pods can use together; None where no pods are known, or cores are billed."""
+    """Return how much of a node's resource the known pods use together; None if no pods are known, or cores are billed."""
     supply = supply_of(cluster)
     pools = [key for key in cluster.quota_pools if any(m.group is group for m in supply.matches(key))]
     shapes = [s for pool in pools for s in (*declared_shapes(cluster, pool), *workload_shapes(cluster).get(pool, ()))]

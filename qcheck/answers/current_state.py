@@ -1,4 +1,4 @@
-"""What goes on in a cluster: quota in use, pods that wait although they were admitted, what runs outside of any queue."""
+"""The current state of a cluster: quota in use, admitted pods that wait, and pods outside any queue."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DEFAULT_SCHEDULER = "default-scheduler"
 class QuotaUse(Value):
     """Quota of a queue that is in use: by admitted workloads, and `reserved` with those that only hold it.
 
-    `nominal` is None where the queue has none of its own.
+    `nominal` is None if the queue has none of its own.
     """
 
     queue: str
@@ -55,7 +55,7 @@ class OverusedFlavor(Value):
 class StuckPods(Value):
     """Pods of one object that Kueue admitted and that kube-scheduler does not place.
 
-    `reason` is this model's, empty where the pod fits in it; `event` is what kube-scheduler said.
+    `reason` is this model's, empty if the pod fits in it; `event` is what kube-scheduler said.
     """
 
     owner: Key
@@ -92,7 +92,7 @@ class CurrentState(Value):
 
 
 def current_state(cluster: Cluster) -> CurrentState | None:
-    """Return what goes on; None where the inputs are files only."""
+    """Return the current state; None if the inputs are only files."""
     state = cluster.state
     if state is None or not (state.pods or state.workloads or state.queues):
         return None
@@ -154,7 +154,7 @@ def _stuck(cluster: Cluster, state: State) -> Iterator[StuckPods]:
 
 
 def _why(cluster: Cluster, pod: RunningPod) -> str:
-    """The model's reason for which a pod finds no node now; empty where it finds one."""
+    """The model's reason for which a pod finds no node now; empty if it finds one."""
     if pod.scheduler != DEFAULT_SCHEDULER:
         return f"{pod.scheduler} places it, which is not modelled for single pods"
     nowhere = pod.place

@@ -1,4 +1,4 @@
-"""How a running cluster differs from its files: objects that only one side has, fields that differ, nodes against pools."""
+"""Differences between a running cluster and its files: objects on one side only, fields, nodes against pools."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class DriftObject(Value):
 
 
 class Field(Value):
-    """A field with another value: what the file has and what the cluster has; None where it is absent."""
+    """A field with another value: what the file has and what the cluster has; None if it is absent."""
 
     route: Route
     file: object
@@ -86,7 +86,7 @@ class Drift(Value):
 
 
 def changed(file: DriftObject, live: DriftObject) -> Changed | None:
-    """How an object differs; None where it does not."""
+    """Return how an object differs; None if it does not."""
     fields = tuple(_differences(file.data, live.data, ()))
     return Changed(file.id, file.place, fields) if fields else None
 
@@ -135,7 +135,7 @@ def _is_unordered(route: Route) -> bool:
 
 
 def _by_name(items: list[object]) -> dict[str, tuple[int, object]] | None:
-    """The items of a list by their names, with their positions; None where not all have names of their own."""
+    """The items of a list by their names, with their positions; None if not all have names of their own."""
     found: dict[str, tuple[int, object]] = {}
     for at, item in enumerate(items):
         name = _name_of(item)
@@ -177,7 +177,7 @@ def _count(pool: NodePool, live: int) -> Iterator[NodeDifference]:
 
 
 def _grouped(pool: NodePool, members: Iterable[Node]) -> list[NodeDifference]:
-    """What differs of a pool's nodes; nodes with the same difference together."""
+    """Return what differs of a pool's nodes; nodes with the same difference together."""
     alike: dict[tuple[str, object, object], list[str]] = {}
     for node in members:
         for field, file, live in _of_node(pool, node):

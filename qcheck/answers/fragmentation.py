@@ -1,4 +1,4 @@
-"""How usable a flavor's free accelerators are: what fits, what stays idle and why, how large a gang can be.
+"""Usability of a flavor's free accelerators: what fits, what stays idle and why, and the largest gang.
 
 Counts the nodes that are there (static), each with what DaemonSets and reserves leave, as `qcheck capacity` shows them.
 """
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from qcheck.supply.groups import NodeClass, NodeGroup
 
 TAKEN = "DaemonSets and reserves"
-"""Why accelerators stay idle that would be a whole pod's if nothing were taken from the node."""
+"""The cause of idle accelerators that a whole pod could use if nothing were taken from the node."""
 CO_RESOURCES = ("cpu", "memory")
 
 
@@ -77,7 +77,7 @@ class Usability(Value):
 
 
 def usability(cluster: Cluster, flavor: str, resource: str, sizes: Iterable[int]) -> Usability | None:
-    """None where no node that has the accelerator is known."""
+    """None if no node that has the accelerator is known."""
     matches = [m for m in supply_of(cluster).matches(flavor) if m.how_many == ALL and m.group.is_known]
     groups = [m.group for m in matches if m.group.advertises(resource)]
     if not groups:
@@ -131,7 +131,7 @@ def _nodes(group: NodeGroup, request: Amounts) -> Nodes:
 
 
 def _free(group: NodeGroup, node_class: NodeClass, resource: str) -> int:
-    """What is not known does not bind."""
+    """Return the free resources of a node; unknown ones are unlimited."""
     if resource == KEPT_APART:
         return 1
     listed = resource in node_class.machine.allocatable

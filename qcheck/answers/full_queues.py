@@ -43,7 +43,7 @@ def full(cluster: Cluster, scenario: Scenario, shape: str) -> Scenario:
 
 
 def _requests(cluster: Cluster, shape: str) -> dict[str, int]:
-    """What one workload asks for, in base units."""
+    """Return what one workload asks for, in base units."""
     named = {s.name: s.requests for s in cluster.policy.shapes}
     if "=" not in shape:
         if shape in named:
@@ -63,7 +63,7 @@ def _requests(cluster: Cluster, shape: str) -> dict[str, int]:
 
 
 def _held(cluster: Cluster, scenario: Scenario) -> Counter[Spot]:
-    """What the scenario's workloads hold at its start, by queue, flavor and resource."""
+    """Return what the scenario's workloads hold at its start, by queue, flavor and resource."""
     held: Counter[Spot] = Counter()
     for actor in scenario.actors:
         local = cluster.local_queue.get(actor.local_queue) if actor.local_queue else None

@@ -66,7 +66,7 @@ def _judged(cluster: Cluster, workload: Workload, start: StartDecision) -> Verdi
 
 
 def _is_undecided(decision: Decision) -> bool:
-    """Whether nothing can be said of where the pods would run."""
+    """Return whether nothing can be said of where the pods would run."""
     if not decision.is_managed:
         return decision.workload.not_read is not None
     return decision.runs_elsewhere or (decision.admitted is None and not decision.assigned)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class KaiRecorder:
-    """What happens to the gangs of one shard. `pool` is its key; `flavors` name it for the pod sets of each gang."""
+    """Recorder of the events of one shard's gangs. `pool` is its key; `flavors` name it for the pod sets of each gang."""
 
     def __init__(self, pool: str, flavors: dict[str, Flavors], start: int, eviction_delay: int) -> None:
         self._pool = pool

@@ -1,4 +1,4 @@
-"""Who holds which device of which node, as a picture: quota is laid out over the nodes one after the other.
+"""The holders of each node's devices, as a picture: quota is laid out over the nodes one after the other.
 
 Cell is not bound to nodes on a cluster; laying it out shows what is promised, taken and left. The amounts per group are
 those of the max-flow that also judges the quota, so that picture and verdict agree.
@@ -102,7 +102,7 @@ def device_pictures(cluster: Cluster, resource: str) -> DevicePictures:
 def _shares(
     cluster: Cluster, resource: str, drawn: dict[tuple[str, str], int]
 ) -> tuple[dict[str, list[DeviceSlice]], dict[str, int]]:
-    """What each queue holds of each group, the largest quota first; and what has no node, by flavor."""
+    """Return what each queue holds of each group, the largest quota first; and what has no node, by flavor."""
     left = dict(drawn)
     shares: dict[str, list[DeviceSlice]] = {}
     beyond: dict[str, int] = {}
@@ -123,7 +123,7 @@ def _shares(
 
 
 def _kept(group: NodeGroup, resource: str, capacity: int | None) -> int:
-    """How much of a group total reserves set aside."""
+    """Return how much of a group total reserves set aside."""
     whole = group.ceiling_supply(resource)
     return 0 if whole is None or capacity is None else whole - capacity
 
@@ -149,7 +149,7 @@ def _picture(
 
 
 def _taken(node_class: NodeClass, resource: str) -> Iterator[DeviceSlice]:
-    """What DaemonSets and reserves take of each node."""
+    """Yield what DaemonSets and reserves take of each node."""
     room = node_class.machine.allocatable.get(resource, 0)
     for taking in node_class.takings:
         amount = min(room, taking.amounts.get(resource, 0) if taking.certain else 0)
@@ -195,7 +195,7 @@ def _mixed(queue: list[DeviceSlice], room: int) -> tuple[DeviceSlice, ...]:
 
 
 def _pod_sizes(cluster: Cluster, resource: str) -> frozenset[int]:
-    """How many devices the known pods ask for: those of queued workloads and of the shapes in settings."""
+    """Return how many devices the known pods ask for: those of queued workloads and of the shapes in settings."""
     sizes = {
         s.template.amounts().get(resource, 0) for w in cluster.workloads if w.queue is not None for s in w.pod_sets
     }

@@ -60,7 +60,7 @@ def count_of(group: NodeGroup) -> NodeCount | None:
 
 
 def _higher_limit(group: NodeGroup, resource: str, short: int) -> Iterator[Proposal]:
-    """What Karpenter may launch of a resource, in whole nodes where the machines are known."""
+    """Yield what Karpenter may launch of a resource, in whole nodes where the machines are known."""
     pool = group.pool
     limit = pool.limits.get(resource) if pool is not None else None
     place = pool.limits_place.at(resource) if pool is not None and pool.limits_place is not None else None
@@ -94,7 +94,7 @@ def groups_of(cluster: Cluster, pools: Iterable[str]) -> list[NodeGroup]:
 
 
 def _requests(template: Place, resource: str) -> Iterator[Place]:
-    """Where the containers of a pod template write a request or limit."""
+    """Yield where the containers of a pod template write a request or limit."""
     for containers in ("containers", "initContainers"):
         found = follow(template.origin.data, (*template.route, containers))
         for index in range(len(found) if isinstance(found, list) else 0):

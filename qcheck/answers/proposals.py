@@ -28,7 +28,7 @@ class Way(StrEnum):
 
     @property
     def kind(self) -> Kind:
-        """What it changes."""
+        """Return the kind of value that it changes."""
         return KINDS[self]
 
 

@@ -45,7 +45,7 @@ def _changed(queue: ClusterQueue, amounts: Mapping[Spot, int]) -> ClusterQueue:
 
 @view
 def _needs(cluster: Cluster) -> dict[Spot, tuple[tuple[int, Verdict], ...]]:
-    """What each admitted workload takes of a quota, by queue, flavor and resource; the largest first."""
+    """Return what each admitted workload takes of a quota, by queue, flavor and resource; the largest first."""
     found: dict[Spot, list[tuple[int, Verdict]]] = {}
     for verdict in verdicts_of(cluster):
         taken: dict[Spot, int] = {}
@@ -67,7 +67,7 @@ def least_for_workloads(cluster: Cluster, cell: Cell) -> int:
 
 
 def workload_objection(cluster: Cluster, amounts: tuple[tuple[Cell, int], ...]) -> str:
-    """Return which workload would never be admitted with other amounts of some quotas; empty where none is known."""
+    """Return which workload would never be admitted with other amounts of some quotas; empty if none is known."""
     from qcheck.answers.judge import judge  # 25 ms, with packing and the admission of Kueue
 
     changed = with_quotas(cluster, {(c.holder, *c.key): n for c, n in amounts})

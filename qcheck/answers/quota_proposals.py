@@ -37,7 +37,7 @@ MEGABYTE = 10**6
 MOST_QUOTAS = 6
 MOST_NAMED = 6
 MOST_OBVIOUS = 3
-"""How many ways to lower quotas are proposed for one cause; and how many of those that look best and take too much."""
+"""The number of ways to lower quotas that are proposed for one cause, and of good-looking ones that take too much."""
 
 
 def lower_quotas(cluster: Cluster, found: Finding, constraints: Constraints) -> Iterator[Proposal]:
@@ -61,7 +61,7 @@ def lower_quotas(cluster: Cluster, found: Finding, constraints: Constraints) -> 
 
 @answered_once
 def _where_met(cluster: Cluster, resource: str, scheduler: SchedulerName) -> tuple[Reaching, dict[str, int | None]]:
-    """What each pool reaches of each group of nodes, and what each group holds."""
+    """Return what each pool reaches of each group of nodes, and what each group holds."""
     _, reach, capacity = promises_of(cluster).demand_and_supply(resource, scheduler)
     return reach, capacity
 

@@ -1,4 +1,4 @@
-"""How a change moves what queues get when all of them are busy."""
+"""The effect of a change on the shares of busy queues."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FIGURES = ("reserved", "share", "limit")
 
 
 class ShareChange(Value):
-    """A queue that gets more or less of a pool; a side is None where the queue has nothing to do with the pool."""
+    """A queue that gets more or less of a pool; a side is None if the queue has nothing to do with the pool."""
 
     scheduler: str
     pool: str

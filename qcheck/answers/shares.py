@@ -1,4 +1,4 @@
-"""What each queue gets when queues are busy, of every scheduler."""
+"""Shares of busy queues, for every scheduler."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Divides = Callable[[Cluster, Demand, Usage], tuple[PoolShares, ...]]
 
 SCHEDULERS: tuple[Divides, ...] = (kueue.shares, kai.shares, volcano.shares)
-"""What divides the quota of each scheduler; nothing for a cluster without its queues."""
+"""The functions that divide the quota of each scheduler; they return nothing for a cluster without its queues."""
 
 
 def shares(cluster: Cluster, demand: Demand, usage: Usage) -> tuple[PoolShares, ...]:

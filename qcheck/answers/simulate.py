@@ -1,4 +1,4 @@
-"""What a scheduler does with the workloads of a scenario, cycle by cycle."""
+"""Simulation of a scheduler on the workloads of a scenario, cycle by cycle."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _kueue(cluster: Cluster, scenario: Scenario, report: Report | None) -> Simul
 
 
 def _left_out(cluster: Cluster, scenario: Scenario, timeline: Timeline, queues: Iterable[str]) -> Iterator[str]:
-    """What would happen on the cluster and is left out."""
+    """Yield the effects that the simulation omits."""
     yield "the start-up and the end of pods: both are instant"
     if any(pool.minimum != pool.maximum for pool in cluster.pools):
         yield "the time that an autoscaler needs to add nodes"

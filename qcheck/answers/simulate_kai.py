@@ -1,4 +1,4 @@
-"""What KAI's scheduler does with the workloads of a scenario, cycle by cycle."""
+"""Simulation of KAI's scheduler on the workloads of a scenario, cycle by cycle."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ GPU = RESOURCES[Dimension.GPU]
 
 
 def is_for_kai(cluster: Cluster, scenario: Scenario) -> bool:
-    """Whether the workloads go to queues of KAI. Raises `QuestionError` where only some of them do."""
+    """Return whether the workloads go to queues of KAI. Raises `QuestionError` if only some of them do."""
     if not cluster.kai_queues:
         return False
     ours = [actor for actor in scenario.actors if _queue_name(cluster, actor) is not None]
@@ -225,6 +225,6 @@ class _GangBuilder:
 
 
 def _pod(template: PodTemplate) -> Vector:
-    """What a pod takes; a part of a GPU counts as a whole one."""
+    """Return what a pod takes; a part of a GPU counts as a whole one."""
     amounts = request_of(template).amounts
     return tuple(float(ceil(amounts[d]) if d is Dimension.GPU else amounts[d]) for d in DIMENSIONS)

@@ -1,4 +1,4 @@
-"""What a simulated run comes to for each queue: devices held over time, waits and preemptions."""
+"""The result of a simulated run for each queue: devices held over time, waits and preemptions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Step(Value):
 
 
 class Wait(Value):
-    """A time in which a workload waits, in seconds; `end` is None where it never got quota."""
+    """A time in which a workload waits, in seconds; `end` is None if it never got quota."""
 
     job: Job
     start: int
@@ -66,7 +66,7 @@ def simulated_queues(run: Simulated) -> tuple[SimulatedQueue, ...]:
 
 
 def waits(jobs: Iterable[Job], spans: Iterable[Span], start: int) -> list[Wait]:
-    """When workloads wait: from their arrival, or the end of a preemption, until they get quota."""
+    """Return when workloads wait: from their arrival, or the end of a preemption, until they get quota."""
     since = {job.name: max(start, job.since) for job in jobs}
     by_name = {job.name: job for job in jobs}
     found: list[Wait] = []

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Verdict(Value):
-    """What becomes of a workload on an otherwise idle cluster.
+    """The verdict on a workload on an otherwise idle cluster.
 
-    `runs` is False where it is never admitted, held, or can never be placed; None where that cannot be told. `witness`
-    places every pod of one that runs. `reasons`: why not, or why it cannot be told; empty where it runs. `change`: the
+    `runs` is False if it is never admitted, held, or can never be placed; None if that cannot be told. `witness`
+    places every pod of one that runs. `reasons`: why not, or why it cannot be told; empty if it runs. `change`: the
     smallest change that was found to make it run, where one was looked for, and `edits` the same as other values at places.
     `is_start_decision`: not Kueue decides, but the scheduler that starts the pods.
     """

@@ -54,7 +54,7 @@ class WorkloadChange(Value):
 
 
 def smallest_change(cluster: Cluster, verdict: Verdict) -> WorkloadChange | None:
-    """Return the smallest change after which the workload runs; None where no single one was found."""
+    """Return the smallest change after which the workload runs; None if no single one was found."""
     return next(changes(cluster, verdict), None)
 
 
@@ -128,7 +128,7 @@ def fewer_pods(trial: _Trial, verdict: Verdict) -> Iterator[WorkloadChange]:
 
 
 def _pods_each(pod_set: PodSet) -> int:
-    """How many pods one more in the written number means: several for the replicas of a JobSet."""
+    """Return how many pods one more in the written number means: several for the replicas of a JobSet."""
     written = follow(pod_set.count_place.origin.data, pod_set.count_place.route)
     is_number = isinstance(written, int) and not isinstance(written, bool) and written > 0
     return pod_set.count // written if is_number and isinstance(written, int) and not pod_set.count % written else 1
@@ -242,7 +242,7 @@ def more_machines(trial: _Trial, verdict: Verdict) -> Iterator[WorkloadChange]:
 
 
 def _runs_with(cluster: Cluster, workload: Workload, pool: NodePool, most: int, each: int, spared: int) -> bool:
-    """Whether a workload runs with `most - spared` times `each` more nodes in a pool."""
+    """Return whether a workload runs with `most - spared` times `each` more nodes in a pool."""
     more = (most - spared) * each
     grown = replace(
         pool,

@@ -1,4 +1,4 @@
-"""What a change does to the workloads of a scenario: when each starts, how often it is preempted."""
+"""The effect of a change on the workloads of a scenario: when each starts, and how often it is preempted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class WorkloadOutcome(Value):
-    """What becomes of one workload.
+    """The outcome of one workload.
 
     `started` is the second of its first admission in the run; None if there is none, as for one that holds quota from the
     start. `preempted` counts preemptions; `waits`: at the end.
@@ -22,7 +22,7 @@ class WorkloadOutcome(Value):
 
 
 class OutcomeChange(Value):
-    """A workload that fares differently; a side is None where the workload is rejected or its queue is not there."""
+    """A workload that fares differently; a side is None if the workload is rejected or its queue is not there."""
 
     workload: str
     before: WorkloadOutcome | None

@@ -1,4 +1,4 @@
-"""What is wrong: one folder per family, one module per rule or few rules, one function per rule.
+"""The rules: one folder per family, one module per rule or few rules, one function per rule.
 
 A check reads the model and yields findings. It knows nothing of documents, files or reports.
 """

@@ -20,7 +20,7 @@ def of_problems(cluster: Cluster, *codes: ProblemCode) -> Iterator[Finding]:
 
 
 def is_refused(cluster: Cluster, place: Place) -> bool:
-    """Whether the API server refuses what is written at a place, so that nothing can be said of its meaning."""
+    """Return whether the API server refuses what is written at a place, so that nothing can be said of its meaning."""
     return any(
         p.code is ProblemCode.API_REJECTED
         and p.place.origin is place.origin

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def keeps_off(cluster: Cluster, flavor: QuotaPool, group: NodeGroup) -> bool:
-    """Whether a hard taint keeps a flavor's pods off a group: neither it nor one of its known workloads tolerates it."""
+    """Return whether neither a flavor nor one of its known workloads tolerates some hard taint of a group."""
     return any(True for _ in keeping_taints(cluster, flavor, group))
 
 
@@ -55,5 +55,5 @@ def tolerates(cluster: Cluster, workload: Workload, taint: Taint) -> bool:
 
 
 def has_open_taints(group: NodeGroup) -> bool:
-    """Whether its nodes may have taints that could not be told."""
+    """Return whether its nodes may have taints that could not be told."""
     return group.pool is not None and group.pool.taints_unknown

@@ -40,7 +40,7 @@ FACTS: dict[str, tuple[Callable[[Cluster], bool], str]] = {
         "a priority class that is not here may be defined elsewhere (settings say so, or something was not read)",
     ),
 }
-"""What a rule may need, whether a cluster has it, and what to say if not."""
+"""The facts that a rule may need, a test for each, and the text if it is missing."""
 
 
 SCHEDULERS: dict[str, Callable[[Cluster], bool]] = {
@@ -49,11 +49,11 @@ SCHEDULERS: dict[str, Callable[[Cluster], bool]] = {
     "volcano": has_volcano,
     "several": lambda c: has_kai(c) or has_volcano(c),
 }
-"""Whether a cluster has anything to do with a scheduler that some rules are about."""
+"""Tests whether a cluster uses the scheduler of some rules."""
 
 
 class RuleRun(Value):
-    """What the rules said of one cluster."""
+    """The findings of the rules in one cluster."""
 
     findings: tuple[Finding, ...]
     skipped: tuple[Skipped, ...]
@@ -107,7 +107,7 @@ def _completed(found: Finding, rule: Rule, cluster: Cluster) -> Finding:
 
 
 def _is_contested(found: Finding, cluster: Cluster) -> bool:
-    """Whether a finding rests on an object, or on a Configuration, of which another definition says something else."""
+    """Return whether a finding rests on an object, or on a Configuration, of which another definition says something else."""
     places = (found.primary, *found.related)
     manager = cluster.configuration
     if manager is not None and manager.is_contested and any(p.origin is manager.place.origin for p in places):

@@ -61,7 +61,7 @@ def main(words: Sequence[str]) -> int:
 
 
 CommandLineError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
-"""What Typer raises for a command line that it refuses. It offers the subclasses only."""
+"""The error that Typer raises for a command line that it refuses; only its subclasses are public."""
 
 
 def _refused(error: Any) -> int:

@@ -66,7 +66,7 @@ def prune(paths: Paths = None, config: ConfigFile = None, baseline: BaselineFile
 
 
 def _file(settings: Settings, given: str | None) -> str:
-    """Where the baseline is, relative to the working directory."""
+    """Return where the baseline is, relative to the working directory."""
     return given or os.path.normpath(os.path.join(settings.root, settings.baseline or DEFAULT))
 
 
@@ -78,7 +78,7 @@ def _read(file: str) -> Baseline:
 
 
 def _found(paths: Sequence[str], settings: Settings, file: str | None) -> Result:
-    """What a run finds beside the baseline in `file`; what is wrong with the baseline itself (QC013) left out."""
+    """Return what a run finds beside the baseline in `file`; what is wrong with the baseline itself (QC013) left out."""
     beside = None if file is None else os.path.relpath(file, settings.root)
     watch = ProgressReporter(verbose=False, quiet=False)
     rules = replace(settings.rules, ignore=(*settings.rules.ignore, "baseline-stale"))

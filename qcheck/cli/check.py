@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 MOST_ROUNDS = 10
-"""How often files are rewritten before what is left is left."""
+"""The number of times that files are rewritten before remaining fixes are given up."""
 
 
 def check(options: CheckOptions) -> int:
@@ -88,7 +88,7 @@ def _show_fixes(options: CheckOptions, settings: Settings, watch: ProgressReport
 
 
 def _fix(options: CheckOptions, settings: Settings, watch: ProgressReporter) -> None:
-    """Rewrites the files, and says which. Raises `UsageError` where one cannot be written.
+    """Rewrites the files, and says which. Raises `UsageError` if one cannot be written.
 
     Again and again, as fixes that touch the same text wait for each other, and identical copies are found one by one.
     """

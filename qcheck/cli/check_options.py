@@ -32,7 +32,7 @@ class CommandOption(Value):
 
 
 class CheckOptions(Value):
-    """What `check` was asked for; the fields are those of the table."""
+    """The options of `check`; the fields are those of the table."""
 
     paths: tuple[str, ...] = ()
     config: str | None = None
@@ -160,7 +160,7 @@ CHECK_OPTIONS = (
 
 
 def parse_plainly(words: Sequence[str]) -> CheckOptions | None:
-    """The options of `check`, or None where help, an error message or anything unusual is due (Typer's business)."""
+    """The options of `check`, or None if help, an error message or anything unusual is due (Typer's business)."""
     known = {name: option for option in CHECK_OPTIONS for name in option.names}
     values: dict[str, list[str]] = {}
     flags: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""What a shell offers for the words of a command line: rules, formats, clusters of the settings, schemas."""
+"""Shell completion of the words of a command line: rules, formats, clusters of the settings, schemas."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def formats_of(function: Callable[..., Any] | None) -> Iterable[str]:
 
 
 def clusters(incomplete: str) -> list[str]:
-    """The clusters of the settings of the current directory; nothing where these cannot be read."""
+    """The clusters of the settings of the current directory; nothing if these cannot be read."""
     try:
         return _starting((scope.name for scope in load_settings().scopes), incomplete)
     except SettingsError:

@@ -1,4 +1,4 @@
-"""Where a run begins and ends: a plain `check` starts here without Typer, and every error ends here as a message.
+"""Entry point: a plain `check` starts here without Typer, and every error ends here as a message.
 
 Importing Typer takes longer than checking thirty files. So `check` is recognised and `check_options.py` reads its flags;
 help, completion, mistakes and all other commands go to the Typer app, which is built from the same table.

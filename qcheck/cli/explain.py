@@ -31,7 +31,7 @@ ELSEWHERE: dict[str, Callable[..., object]] = {
     settle.SUPPRESSION_PROBLEM: suppressions.problems,
     settle.BASELINE_STALE: baseline.stale_findings,
 }
-"""What finds the findings of rules that are no checks of a cluster."""
+"""The functions that find the findings of rules without a check of a cluster."""
 
 
 def explain(

@@ -1,4 +1,4 @@
-"""What the user gave on the command line, made into settings and paths; the same for every command that reads inputs."""
+"""Settings and paths from the command line; the same for every command that reads inputs."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ def _running(settings: Settings, context: str) -> ClusterScope:
 def paths_for(paths: Sequence[str], settings: Settings, live: str | None = None) -> tuple[str, ...]:
     """The given paths, else where the settings' clusters are, which is the current directory without settings.
 
-    None where a running cluster is read alone.
+    None if a running cluster is read alone.
     """
     return tuple(paths) or (() if live is not None else (settings.root,))
 
 
 def running(live: str | None, watch: Watch) -> Live | None:
-    """What `--live` reads: the cluster of a context; None where it was not given."""
+    """Return what `--live` reads: the cluster of a context; None if it was not given."""
     if live is None:
         return None
     from qcheck.pipeline.live import read_live  # 50 ms
@@ -115,7 +115,7 @@ def _since(revision: str, paths: Sequence[str], settings: Settings, watch: Watch
 
 
 def stop_if_unjudged(unjudged: Sequence[str]) -> None:
-    """Raises `UsageError` where the run could not judge; what it could say has been written by then."""
+    """Raises `UsageError` if the run could not judge; what it could say has been written by then."""
     if unjudged:
         raise UsageError("could not judge everything:\n" + "\n".join(unjudged))
 
@@ -126,7 +126,7 @@ def words(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def check_rules(named: Iterable[str], where: str) -> None:
-    """Raises `UsageError` where a word names no rule: a typing mistake must not switch a rule off silently."""
+    """Raises `UsageError` if a word names no rule: a typing mistake must not switch a rule off silently."""
     asked = tuple(named)
     if not asked:
         return
@@ -140,7 +140,7 @@ def check_rules(named: Iterable[str], where: str) -> None:
 
 
 def check_settings(settings: Settings) -> None:
-    """Raises `UsageError` where the settings give a rule a parameter that it has not or of another type."""
+    """Raises `UsageError` if the settings give a rule a parameter that it has not or of another type."""
     if settings.path is None:
         return
     for route, choice in settings.choices():
@@ -162,7 +162,7 @@ def _check_params(choice: RuleChoice, path: str, route: Route) -> None:
 
 
 def _param_error(known: Mapping[str, object], name: str, value: object) -> tuple[str, str]:
-    """What is wrong with a rule's parameter, and what to do; empty if nothing is."""
+    """Return the fault of a rule's parameter and its fix; empty if it is valid."""
     if name not in known:
         return f" has no parameter {name!r}", f"It has: {', '.join(known) or 'none'}."
     if not isinstance(value, (str, int) if isinstance(known[name], str) else type(known[name])):

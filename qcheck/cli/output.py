@@ -1,4 +1,4 @@
-"""Where reports go: standard output or files, whole or not at all."""
+"""Writing of reports: to standard output or files, completely or not at all."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def write_report(output: Output, formats: Mapping[str, Callable[..., str]], *giv
 
 
 def write(output: Output, text: str) -> None:
-    """Writes a report. Raises `UsageError` where the file cannot be written."""
+    """Writes a report. Raises `UsageError` if the file cannot be written."""
     if output.file == STDOUT:
         to_stdout(text)
         return

@@ -32,7 +32,7 @@ NEWEST = "v1beta2"
 
 
 def known() -> list[str]:
-    """What has a schema."""
+    """Return the names that have a schema."""
     return [*MODULES, *SERVED]
 
 

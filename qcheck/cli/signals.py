@@ -1,4 +1,4 @@
-"""How a run ends that somebody stops: with what it began tidied up. (Ctrl-C is an exception by itself.)"""
+"""Termination of a run by a signal: unfinished files are removed. (Ctrl-C is an exception by itself.)"""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def _asked(rules: Sequence[str]) -> Asked:
 def _suggested(
     paths: Sequence[str], settings: Settings, asked: Asked, constraints: Constraints, watch: ProgressReporter
 ) -> Result:
-    """Return the result of the check with its suggestions. Raises `UsageError` where a name is no queue's."""
+    """Return the result of the check with its suggestions. Raises `UsageError` if a name is no queue's."""
     read = collect(paths_for(paths, settings), settings, watch)
     constraints = replace(constraints, kept_places=kept_places(read.loaded))
     try:
@@ -129,7 +129,7 @@ def _suggested(
 
 
 def _write(found: Suggestions, pick: int) -> None:
-    """Write an alternative to its files. Raises `UsageError` where there is none of that number, or a file resists."""
+    """Write an alternative to its files. Raises `UsageError` if there is none of that number, or a file resists."""
     if pick > len(found.alternatives):
         raise UsageError(f"--pick {pick}: there are {len(found.alternatives)} alternatives")
     try:

@@ -50,7 +50,7 @@ def complain(message: str, hint: str = "", color: str = "auto") -> None:
 
 
 def is_on_github() -> bool:
-    """Whether a runner of GitHub Actions reads what is written."""
+    """Return whether a runner of GitHub Actions reads what is written."""
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
@@ -100,7 +100,7 @@ PROGRESS = ProgressLine()
 
 
 def is_animated() -> bool:
-    """Whether standard error is a terminal that can redraw a line."""
+    """Return whether standard error is a terminal that can redraw a line."""
     return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "")
 
 

@@ -94,11 +94,11 @@ class Cluster(Value, cached=True):
     state: State | None = None
 
     def has_all(self, *kinds: str) -> bool:
-        """Whether an object of these kinds that is not here does not exist. Nodes and pools are of kind `Node`."""
+        """Return whether an object of these kinds that is not here does not exist. Nodes and pools are of kind `Node`."""
         return self.policy.complete and not any(u.may_define(kind) for u in self.unread for kind in kinds)
 
     def generates(self, kind: str) -> bool:
-        """Whether something in the repository may create objects of a kind that no file holds."""
+        """Return whether something in the repository may create objects of a kind that no file holds."""
         return any(kind in g.kinds for g in self.generators)
 
     @property
@@ -212,7 +212,7 @@ class Cluster(Value, cached=True):
         return None
 
     def pod_priority(self, template: PodTemplate) -> int | None:
-        """kube-scheduler's priority of a pod; None where its class is not known here.
+        """kube-scheduler's priority of a pod; None if its class is not known here.
 
         Without a class the globalDefault class counts (the lowest one if there are several), else 0.
         """
@@ -228,5 +228,5 @@ class Cluster(Value, cached=True):
 
     @cached_property
     def views(self) -> dict[object, Any]:
-        """What was worked out about this cluster, by who works it out: see `qcheck.cluster.views`."""
+        """Return the cached views of this cluster, by view: see `qcheck.cluster.views`."""
         return {}

@@ -1,4 +1,4 @@
-"""What could be written instead: edits at places of documents, as symbolic as the places are.
+"""Edits at places of documents, as symbolic as the places are.
 
 The text of the files is asked only when somebody wants to see or apply an edit (`qcheck.findings.text_edits`).
 """
@@ -12,7 +12,7 @@ from qcheck.cluster.value import Value
 
 
 class How(StrEnum):
-    """What an edit does with the value at its place; `text` of the edit is what is named here."""
+    """The effect of an edit on the value at its place; `text` of the edit is what is named here."""
 
     REPLACE = "replace"
     """Another scalar: `text`."""

@@ -35,7 +35,7 @@ class Dimension(Enum):
 
 
 class KaiTerms(Value):
-    """What a queue states for one resource, as it is written; an absent field is 0. `place` is the resource's mapping."""
+    """The amounts of a queue for one resource, as written; an absent field is 0. `place` is the resource's mapping."""
 
     dimension: Dimension
     place: Place
@@ -86,12 +86,12 @@ class KaiQueue(Object):
         return self.place.at("spec", "parentQueue")
 
     def min_runtime_place(self, kind: str) -> Place:
-        """Where the protection against `preempt` or `reclaim` is written."""
+        """Return where the protection against `preempt` or `reclaim` is written."""
         return self.place.at("spec", f"{kind}MinRuntime")
 
 
 class TopologyConstraint(Value):
-    """Where pods ask to stand close together: names of a Topology and of its levels (labels or aliases)."""
+    """The topology that pods request: names of a Topology and of its levels (labels or aliases)."""
 
     place: Place
     topology: str
@@ -126,7 +126,7 @@ class KaiPodGroup(Object):
 
 
 class KaiPlugin(Value):
-    """A plugin or action of the scheduler as a shard sets it; `arguments` is None where the defaults hold."""
+    """A plugin or action of the scheduler as a shard sets it; `arguments` is None if the defaults hold."""
 
     name: str
     place: Place
@@ -135,7 +135,7 @@ class KaiPlugin(Value):
 
 
 class UsageSource(Value):
-    """Where a shard reads past usage from: `params` are the fields of `usageParams` that are plain values."""
+    """The source of past usage of a shard: `params` are the fields of `usageParams` that are plain values."""
 
     place: Place
     client: str
@@ -161,11 +161,11 @@ class SchedulingShard(Object):
     usage: UsageSource | None = None
 
     def plugin(self, name: str) -> KaiPlugin | None:
-        """What the shard sets for a plugin."""
+        """Return the shard's settings of a plugin."""
         return next((p for p in self.plugins if p.name == name), None)
 
     def runs(self, action: str) -> bool:
-        """Whether the shard's scheduler performs an action, such as `reclaim`."""
+        """Return whether the shard's scheduler performs an action, such as `reclaim`."""
         return all(a.is_enabled for a in self.actions if a.name == action)
 
 
@@ -175,23 +175,23 @@ class KaiTopology(Object):
     levels: tuple[tuple[str, str], ...]
 
     def knows(self, level: str) -> bool:
-        """Whether a level is called so, by label or alias."""
+        """Return whether a level is called so, by label or alias."""
         return any(level in (label, alias) for label, alias in self.levels)
 
 
 class KaiConfig(Object):
-    """The operator's configuration, as far as it decides what queues do; None where the default holds."""
+    """The operator's configuration, as far as it decides what queues do; None if the default holds."""
 
     gpu_sharing: bool | None = None
     scheduler_name: str | None = None
     queue_label: str | None = None
     node_pool_label: str | None = None
     has_prometheus: bool = False
-    """Whether shards without a connection of their own get one."""
+    """True if shards without a connection of their own get one."""
 
 
 class KaiNames(Value):
-    """What KAI goes by in a cluster: the name that pods give as their scheduler, and the keys of its labels."""
+    """The names of KAI in a cluster: its scheduler name, and the keys of its labels."""
 
     scheduler: str = KAI_SCHEDULER
     queue_label: str = KAI_QUEUE_LABEL

@@ -1,6 +1,6 @@
 """Kueue's objects, in the words of v1beta2 with the server's defaults applied.
 
-Limits are None where they are absent: an absent borrowingLimit borrows without limit, an absent lendingLimit lends all.
+Limits are None if they are absent: an absent borrowingLimit borrows without limit, an absent lendingLimit lends all.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class StopPolicy(StrEnum):
 
 
 class FungibilityPolicy(StrEnum):
-    """Whether the search for a flavor stops at one that needs borrowing, or preemption."""
+    """The conditions under which the search for a flavor stops: at one that needs borrowing, or preemption."""
 
     MAY_STOP_SEARCH = "MayStopSearch"
     TRY_NEXT_FLAVOR = "TryNextFlavor"
@@ -141,7 +141,7 @@ class ResourceFlavor(Object):
 
 
 class QuotaHolder(Object):
-    """What ClusterQueue and Cohort share: a place in the cohort tree and resource groups."""
+    """The common part of ClusterQueue and Cohort: a place in the cohort tree and resource groups."""
 
     parent: str | None
     parent_place: Place

@@ -77,7 +77,7 @@ class NodeSelectorTerm(Value):
 
 
 class NodeSelection(Value):
-    """What a pod demands of its node: nodeSelector and required node affinity (terms are alternatives)."""
+    """The demands of a pod on its node: nodeSelector and required node affinity (terms are alternatives)."""
 
     selector: Labels
     terms: tuple[NodeSelectorTerm, ...] | None = None
@@ -89,7 +89,7 @@ class NodeSelection(Value):
 
     @property
     def ask(self) -> Hashable:
-        """What it demands, comparable."""
+        """Return the demands as a comparable value."""
         return tuple(self.selector.items()), self.terms
 
     @property
@@ -105,7 +105,7 @@ class Taint(Value):
 
     @property
     def is_hard(self) -> bool:
-        """Whether it keeps pods away; PreferNoSchedule does not."""
+        """Return whether it keeps pods away; PreferNoSchedule does not."""
         return self.effect in HARD_EFFECTS
 
     def __str__(self) -> str:
@@ -122,7 +122,7 @@ class Toleration(Value):
 
     @property
     def ask(self) -> Hashable:
-        """What it tolerates, comparable."""
+        """Return the toleration as a comparable value."""
         return self.key, self.operator, self.value, self.effect
 
     def tolerates(self, taint: Taint) -> bool:

@@ -49,7 +49,7 @@ QUARTERS: dict[tuple[str, int], tuple[str, ...]] = {
 
 
 class MigLayout(Value):
-    """How one GPU is to be cut: instances by profile, and where each is written. `name` of the configuration it is of."""
+    """The division of one GPU: instances by profile, and where each is written. `name` is that of its configuration."""
 
     name: str
     instances: dict[str, int]
@@ -85,7 +85,7 @@ def bare(model: str) -> str:
 
 
 def is_possible(instances: Mapping[str, int], table: Mapping[str, Starts]) -> bool:
-    """Whether one GPU can hold all the instances. Profiles with media extensions are there once per GPU."""
+    """Return whether one GPU can hold all the instances. Profiles with media extensions are there once per GPU."""
     rows: list[Starts] = []
     for profile, count in instances.items():
         plain, _, attribute = profile.partition("+")
@@ -97,7 +97,7 @@ def is_possible(instances: Mapping[str, int], table: Mapping[str, Starts]) -> bo
 
 @lru_cache(maxsize=4096)
 def _place(rows: tuple[Starts, ...], taken: int) -> bool:
-    """Whether the instances fit beside the memory slices that are `taken` (a bit each)."""
+    """Return whether the instances fit beside the memory slices that are `taken` (a bit each)."""
     if not rows:
         return True
     starts, length = rows[0]

@@ -11,7 +11,7 @@ from qcheck.cluster.value import Value
 
 
 class Certainty(StrEnum):
-    """How a figure of a node is known."""
+    """The source of a figure of a node."""
 
     DECLARED = "declared"
     """Written down in the repository, or read from a Node."""
@@ -26,12 +26,12 @@ PLENTY = 2**62
 
 
 def at_most(estimate: int) -> int:
-    """What an estimated amount may turn out to be: up to 5 % more."""
+    """Return what an estimated amount may turn out to be: up to 5 % more."""
     return estimate * 21 // 20
 
 
 class LabelOrigin(Value):
-    """Why a node carries a label that the pool does not declare, and whether it is there before the node boots.
+    """The origin of a label that the pool does not declare, and whether it exists before the node boots.
 
     An autoscaler that scales from zero knows only labels that exist before boot.
     """
@@ -61,12 +61,12 @@ class Machine(Value):
     capacity: dict[str, int] = {}
 
     def whole(self, resource: str) -> int:
-        """What the machine has of a resource, devices that are unhealthy now included."""
+        """Return what the machine has of a resource, devices that are unhealthy now included."""
         return max(self.allocatable.get(resource, 0), self.capacity.get(resource, 0))
 
 
 class TopologyLevel(Value):
-    """How nodes fall into domains of one level: `domains` in total or `nodes_per_domain`, whichever is known."""
+    """The domains of one level: their number in total (`domains`) or their size (`nodes_per_domain`), whichever is known."""
 
     level: str
     domains: int | None = None

@@ -1,4 +1,4 @@
-"""What every Kubernetes object has: an identity and the place where it is written."""
+"""The identity of a Kubernetes object and the place where it is written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ObjectId(Value):
 
     @property
     def is_generated(self) -> bool:
-        """Whether the server makes up the rest of the name (`generateName`), so that no other object has it."""
+        """Return whether the server makes up the rest of the name (`generateName`), so that no other object has it."""
         return self.name.endswith("*") or not self.name
 
     @property

@@ -1,4 +1,4 @@
-"""Where something stands: a document, a route into it, and a caption.
+"""Places: a document, a route into it, and a caption.
 
 Places are symbolic. Lines and columns are looked up by the document only when a report or a suppression asks, so that
 carrying a place costs nothing while the model is built.
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
         @property
         def source(self) -> str | None:
-            """The file that a person edits, where this was rendered from one; None where `path` is that file."""
+            """The file that a person edits, where this was rendered from one; None if `path` is that file."""
             ...
 
         def span(self, route: Route, on_key: bool = False) -> Span:
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
             ...
 
         def has(self, route: Route) -> bool:
-            """Whether something is written at `route`."""
+            """Return whether something is written at `route`."""
             ...
 
         def written_at(self, route: Route) -> tuple[Origin, Route]:
-            """Where a person edits the value at `route`: in the source, where this was rendered from one that is known."""
+            """Return where a person edits the value at `route`: in the source, if this was rendered from a known one."""
             ...
 
 
@@ -95,7 +95,7 @@ class Place(Value):
 
 
 def follow(data: object, route: Route) -> object:
-    """What stands at a route; None where nothing does."""
+    """Return the value at a route; None if nothing does."""
     for step in route:
         if isinstance(data, dict):
             data = data.get(step)

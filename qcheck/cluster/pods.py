@@ -36,7 +36,7 @@ class Container(Value):
 
     @property
     def ask(self) -> Hashable:
-        """What it asks for, comparable."""
+        """Return the requests as a comparable value."""
         return exactly(self.requests), exactly(self.limits), self.is_sidecar
 
     def effective_requests(self) -> Quantities:
@@ -85,7 +85,7 @@ class Spread(Value):
 
     @property
     def ask(self) -> Hashable:
-        """What it asks for, comparable."""
+        """Return the requests as a comparable value."""
         return self.key, self.max_skew, self.minimum_domains, self.counts_own, self.is_plain
 
 
@@ -148,7 +148,7 @@ class PodTemplate(Value, cached=True):
         )
 
     def requests(self) -> Quantities:
-        """What one pod requests: the larger of its running containers and its hungriest moment while initialising.
+        """Return what one pod requests: the larger of its running containers and its largest need during initialisation.
 
         Sidecars declared before an init container run beside it. Pod-level requests override cpu, memory and hugepages.
         Overhead comes on top. Exact; rounding to base units is `amounts`.
@@ -176,7 +176,7 @@ class PodTemplate(Value, cached=True):
         return (*self.init_containers, *self.containers)
 
     def place_of(self, resource: str) -> Place:
-        """Where `resource` is first requested or limited; the template itself if nowhere."""
+        """Return where `resource` is first requested or limited; the template itself if nowhere."""
         for container in (*self.containers, *self.init_containers):
             for side, written in (("requests", container.requests), ("limits", container.limits)):
                 if resource in written:
@@ -223,6 +223,6 @@ def in_base_units(quantities: Mapping[str, Quantity]) -> Amounts:
 
 
 def fits_times(free: Mapping[str, int], request: Mapping[str, int]) -> int | None:
-    """How many pods of `request` fit into `free`; None where the request is empty (any number)."""
+    """Return how many pods of `request` fit into `free`; None if the request is empty (any number)."""
     counts = [free.get(r, 0) // q for r, q in request.items() if q > 0]
     return max(0, min(counts)) if counts else None

@@ -1,4 +1,4 @@
-"""What the settings say about a cluster, as plain values."""
+"""The settings of a cluster as plain values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 VOLCANO_SCHEDULER, VOLCANO_JOBS = "volcano", "batch.volcano.sh"
 """The name of Volcano's scheduler, and the API group of its jobs."""
 KAI_SCHEDULER, KAI_QUEUE_LABEL = "kai-scheduler", "kai.scheduler/queue"
-"""How KAI Scheduler and the label of its queues are called unless somebody renames them."""
+"""The default names of KAI Scheduler and of the label of its queues."""
 KAI_CLASSES = {"train": 50, "build-preemptible": 75, "build": 100, "inference": 125}
 """The priority classes that KAI's chart creates."""
 
@@ -50,7 +50,7 @@ class Release(Value):
 
 
 class KaiPolicy(Value):
-    """What holds for KAI Scheduler and is in no manifest; None where the manifests or KAI's defaults decide.
+    """Facts about KAI Scheduler that no manifest contains; None if the manifests or KAI's defaults decide.
 
     With `full_hierarchy` off, departments take no part in the division. Names and labels replace KAI's usual ones.
     """
@@ -68,7 +68,7 @@ class KaiPolicy(Value):
 
 
 class VolcanoPolicy(Value):
-    """What holds for Volcano and is in no manifest. `scheduler`: the file with the configuration of its scheduler."""
+    """Facts about Volcano that no manifest contains. `scheduler`: the file with the configuration of its scheduler."""
 
     version: Release = Release(1, 15)
     scheduler: str | None = None
@@ -99,7 +99,7 @@ class Policy(Value):
     volcano: VolcanoPolicy = VolcanoPolicy()
 
     def is_virtual(self, resource: str) -> bool:
-        """Whether settings call `resource` one without nodes behind it (a licence, a token)."""
+        """Return whether settings call `resource` one without nodes behind it (a licence, a token)."""
         return matches_any(resource, self.virtual_resources)
 
     def is_reserved(self, queue: str) -> bool:
@@ -110,5 +110,5 @@ class Policy(Value):
 
 
 def matches_any(name: str, patterns: tuple[str, ...]) -> bool:
-    """Whether `name` matches one of some glob patterns."""
+    """Return whether `name` matches one of some glob patterns."""
     return any(fnmatch.fnmatchcase(name, p) for p in patterns)

@@ -1,4 +1,4 @@
-"""What went wrong while reading: facts for the rules of family QC0."""
+"""Problems found while reading: facts for the rules of family QC0."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ProblemCode(StrEnum):
-    """What kind of problem it is: mostly the rule that it belongs to, by its kebab-case name."""
+    """The kind of a problem: usually the kebab-case name of the rule that reports it."""
 
     YAML_SYNTAX = "yaml-syntax"
     LIMIT = "limit"
@@ -40,7 +40,7 @@ class ProblemCode(StrEnum):
 class Problem(Value):
     """Something that reading or decoding met.
 
-    `object` is None where no object could be told; `certain` is False where it rests on what was not read.
+    `object` is None if no object could be told; `certain` is False if it rests on what was not read.
     """
 
     code: ProblemCode

@@ -149,7 +149,7 @@ def whole(text: str) -> int | None:
 
 
 def integer(text: str | None) -> int | None:
-    """What Go's `strconv.ParseInt(text, 10, 64)` makes of it: no spaces, no underscores, 64 bits. None where that fails."""
+    """Parse like Go's `strconv.ParseInt(text, 10, 64)`: no spaces, no underscores, 64 bits. None if that fails."""
     if text is None:
         return None
     digits = text[1:] if text.startswith(("+", "-")) else text

@@ -1,4 +1,4 @@
-"""Why a workload is not admitted or does not run, in Kueue's own reason words where it has one."""
+"""Reasons why a workload is not admitted or does not run, in Kueue's own words if it has one."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Reason(Value):
 
     `cause` tells apart what one code stands for. `place` is where to look first, mostly in
     the workload; `near` are the places on the other side: quota, flavor, pool. `change` is an edit that would remove this
-    one reason, empty where none is known. `taint` is the one in the way; `short` says by how many base units of `resource`
+    one reason, empty if none is known. `taint` is the one in the way; `short` says by how many base units of `resource`
     quota is short.
     """
 

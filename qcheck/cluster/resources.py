@@ -29,7 +29,7 @@ def is_fabric(resource: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def is_accelerator(resource: str) -> bool:
-    """Whether a device plugin advertises it (RULES: "accelerator"), fabric devices included."""
+    """Return whether a device plugin advertises it (RULES: "accelerator"), fabric devices included."""
     return resource in _ACCELERATORS or resource.startswith(_ACCELERATOR_PREFIXES) or is_fabric(resource)
 
 

@@ -1,4 +1,4 @@
-"""What a cluster does at the moment: pods, the workloads in Kueue's queues, and what its controllers say about them."""
+"""The state of a running cluster: pods, the workloads in Kueue's queues, and what its controllers say about them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Condition(Value):
 
 class RunningPod(Object):
     """A pod that has not ended. `owner` is the object that created it; `blocked` is what kube-scheduler wrote into its
-    condition PodScheduled, None where it is placed or was not tried."""
+    condition PodScheduled, None if it is placed or was not tried."""
 
     template: PodTemplate
     owner: Key | None
@@ -47,7 +47,7 @@ class RunningPod(Object):
 
 
 class QuotaReservation(Value):
-    """What Kueue gave to one pod set: a flavor for each resource, and how much of it."""
+    """The reservation of one pod set: a flavor for each resource, and the amount."""
 
     pod_set: str
     count: int
@@ -74,7 +74,7 @@ class QueuedWorkload(Object):
 
     @property
     def usage(self) -> Usage:
-        """What it holds of each flavor and resource."""
+        """Return what it holds of each flavor and resource."""
         held: Usage = {}
         for each in self.assignments:
             for resource, flavor in each.flavors.items():
@@ -84,7 +84,7 @@ class QueuedWorkload(Object):
 
 
 class QueueStatus(Value):
-    """What a ClusterQueue's status says: quota in use and reserved, workloads that wait, and whether it is active."""
+    """The status of a ClusterQueue: quota in use and reserved, workloads that wait, and whether it is active."""
 
     usage: Usage
     reserved: Usage

@@ -12,7 +12,7 @@ QUOTA_KINDS = ("ClusterQueue", "Cohort", "ResourceFlavor")
 
 
 class Unread(Value):
-    """Something that was not read. `kinds`: the kinds of objects that it may define; None where it may be any.
+    """Something that was not read. `kinds`: the kinds of objects that it may define; None if it may be any.
 
     `place` is where it is named, None for a whole file; `what` names it where no other finding does.
     """
@@ -23,5 +23,5 @@ class Unread(Value):
     what: str = ""
 
     def may_define(self, kind: str) -> bool:
-        """Whether an object of the kind may be in it."""
+        """Return whether an object of the kind may be in it."""
         return self.kinds is None or kind in self.kinds

@@ -96,7 +96,7 @@ class ValueType(type):
         __fields__: tuple[str, ...]
         __defaults__: dict[str, Any]
         __setters__: tuple[Setter, ...]
-        """What writes each field past the `__setattr__` that refuses it."""
+        """Setters of the fields, which bypass the `__setattr__` that refuses changes."""
 
     def __new__(mcs, name: str, bases: tuple[ValueType, ...], body: dict[str, Any], cached: bool = False) -> ValueType:
         inherited = bases[0].__fields__ if bases else ()

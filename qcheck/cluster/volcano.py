@@ -23,7 +23,7 @@ NODE_GROUP_LABEL = "volcano.sh/nodegroup-name"
 ROOT = "root"
 DEFAULT = "default"
 AMOUNTS = ("capability", "deserved", "guarantee")
-"""What a queue may state amounts in, the largest first."""
+"""The lists in which a queue states amounts, the largest first."""
 
 
 class NodeGroupTerms(Value):
@@ -36,11 +36,11 @@ class NodeGroupTerms(Value):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no group is named at all."""
+        """Return whether no group is named at all."""
         return not (self.required or self.preferred or self.forbidden or self.avoided)
 
     def allows(self, group: str) -> bool:
-        """Whether pods may run on nodes of a group. Anti-affinity comes last."""
+        """Return whether pods may run on nodes of a group. Anti-affinity comes last."""
         wanted = group in self.required or group in self.preferred
         return (wanted and group not in self.forbidden) or group in self.avoided
 
@@ -65,7 +65,7 @@ class VolcanoQueue(Object, cached=True):
 
     @property
     def is_below_another(self) -> bool:
-        """Whether it names a parent other than `root`."""
+        """Return whether it names a parent other than `root`."""
         return self.parent not in ("", ROOT)
 
     @property
@@ -73,14 +73,14 @@ class VolcanoQueue(Object, cached=True):
         return self.place.at("spec", "parent")
 
     def place_of(self, field: str, resource: str | None = None) -> Place:
-        """Where a list of amounts, or one of its amounts, is written."""
+        """Return where a list of amounts, or one of its amounts, is written."""
         steps = ("spec", field, "resource") if field == "guarantee" else ("spec", field)
         at = self.place.at(*steps)
         return at if resource is None else at.at(resource)
 
 
 class NetworkTopology(Value):
-    """How near to each other the pods of a job ask to be: within a hyper node of at most this tier, or of this name."""
+    """The nearness that the pods of a job request: within a hyper node of at most this tier, or of this name."""
 
     place: Place
     is_hard: bool = True
@@ -155,7 +155,7 @@ class SchedulerPlugin(Value):
     arguments: dict[str, str] = {}
 
     def is_on(self, option: str, default: bool = True) -> bool:
-        """Whether a switch is on; most are unless they are turned off."""
+        """Return whether a switch is on; most are unless they are turned off."""
         return self.options.get(option, default)
 
 
@@ -174,17 +174,17 @@ class VolcanoScheduler(Value, cached=True):
 
     @cached_property
     def reclaims(self) -> bool:
-        """Whether queues take back from each other what is theirs."""
+        """Return whether queues take back from each other what is theirs."""
         return not {"reclaim", "gangreclaim"}.isdisjoint(self.actions)
 
     @cached_property
     def preempts(self) -> bool:
-        """Whether jobs of one queue displace others of the same queue."""
+        """Return whether jobs of one queue displace others of the same queue."""
         return not {"preempt", "gangpreempt"}.isdisjoint(self.actions)
 
     @cached_property
     def by_capacity(self) -> bool:
-        """Whether the capacity plugin divides the cluster. Where proportion is on as well, both gates hold."""
+        """Return whether the capacity plugin divides the cluster. Where proportion is on as well, both gates hold."""
         return self.plugin("capacity") is not None
 
     @cached_property
@@ -193,7 +193,7 @@ class VolcanoScheduler(Value, cached=True):
 
     @cached_property
     def hierarchy(self) -> bool:
-        """Whether the capacity plugin divides from parent to child. A switch of a wrong spelling is taken as it is meant."""
+        """Return whether the capacity plugin divides from parent to child. A misspelled switch counts as the intended one."""
         capacity = self.plugin("capacity")
         return capacity is not None and any(capacity.is_on(key, default=False) for key in HIERARCHY_KEYS)
 
@@ -211,14 +211,14 @@ DEFAULT_SCHEDULER = VolcanoScheduler(
         for name in names
     ),
 )
-"""What the chart installs. The scheduler itself falls back to the same without binpack."""
+"""The configuration that the chart installs. The scheduler itself falls back to the same without binpack."""
 HIERARCHY_KEY = "enableHierarchy"
 HIERARCHY_KEYS = (HIERARCHY_KEY, "enabledHierarchy")
 """The switch as the scheduler reads it, and a spelling after the field in its code, which it does not read."""
 NODE_GROUPS = "nodegroup"
 """The plugin that keeps queues to node groups."""
 ALL_NODES = "all"
-"""What the nodes are called that node groups do not tell apart."""
+"""The name of the nodes that no node group separates."""
 
 
 def path(queues: Mapping[str, VolcanoQueue], name: str) -> list[VolcanoQueue]:
@@ -232,7 +232,7 @@ def path(queues: Mapping[str, VolcanoQueue], name: str) -> list[VolcanoQueue]:
 
 
 def node_terms(queues: Mapping[str, VolcanoQueue], scheduler: VolcanoScheduler, name: str) -> NodeGroupTerms | None:
-    """The node groups that a queue's pods are kept to; None where the plugin is off and any node will do.
+    """The node groups that a queue's pods are kept to; None if the plugin is off and any node will do.
 
     With a hierarchy in the plugin, a queue that names none has those of the nearest queue above that does.
     """

@@ -130,7 +130,7 @@ def _as_one(members: list[Workload]) -> Workload:
 
 
 def declared_total(member: Workload) -> int | None:
-    """How many pods a group has, as one of them says."""
+    """Return how many pods a group has, as one of them says."""
     return whole(member.annotations.get(GROUP_TOTAL, ""))
 
 

@@ -1,4 +1,4 @@
-"""What runs: queued workloads, other pods, and the namespace rules that change what they ask for."""
+"""Workloads: queued ones, other pods, and the namespace rules that change what they ask for."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TopologyRequest(Value):
 
     @property
     def is_explicit(self) -> bool:
-        """Whether Kueue takes it for a request at all: some other annotations alone are none."""
+        """Return whether Kueue takes it for a request at all: some other annotations alone are none."""
         return bool(self.required or self.preferred or self.unconstrained is not None or self.slices)
 
     @property
@@ -51,7 +51,7 @@ class TopologyRequest(Value):
 
     @property
     def ask(self) -> Hashable:
-        """What it asks for, comparable."""
+        """Return the requests as a comparable value."""
         slices = tuple((s.level, s.size) for s in self.slices)
         return self.required, self.preferred, self.unconstrained, slices, self.group
 
@@ -69,13 +69,13 @@ class PodSet(Value):
 
     @property
     def ask(self) -> Hashable:
-        """What the pods ask for and how many they are, comparable."""
+        """Return the pods' requests and number as a comparable value."""
         topology = None if self.topology is None else self.topology.ask
         return self.name, self.template.ask, self.count, self.minimum, self.maximum, topology
 
 
 class TemplateOverride(Value):
-    """What a TrainJob changes in the pods of some replicated jobs (of all, if `jobs` is empty)."""
+    """The changes of a TrainJob to the pods of some replicated jobs (of all, if `jobs` is empty)."""
 
     jobs: tuple[str, ...]
     selection: NodeSelection
@@ -83,7 +83,7 @@ class TemplateOverride(Value):
 
 
 class TrainRecipe(Value):
-    """What a TrainJob says of its pods; the templates are in the runtime that it names."""
+    """The part of a TrainJob that describes its pods; the templates are in the runtime that it names."""
 
     runtime: str
     runtime_kind: str
@@ -123,7 +123,7 @@ class Workload(Object, cached=True):
 
     @cached_property
     def ask(self) -> Hashable:
-        """What admission and scheduling look at once its queue is known, comparable: equal ones fare the same there."""
+        """Return what admission and scheduling depend on once the queue is known; equal values have equal results."""
         pod_sets = tuple(p.ask for p in self.pod_sets)
         return self.framework, pod_sets, self.groups, self.each_pod_alone, self.elastic, self.not_read
 
@@ -161,7 +161,7 @@ class ResourceQuota(Object):
 
 
 class RuntimeClass(Object):
-    """What its pods get when they are created: overhead, and the labels and tolerations of its `scheduling`."""
+    """A RuntimeClass and what its pods receive: overhead, and the labels and tolerations of its `scheduling`."""
 
     overhead: Quantities
     node_selector: Labels = {}

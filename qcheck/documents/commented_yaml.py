@@ -73,5 +73,5 @@ def _value(value: object, in_list: bool = False) -> Any:
 
 
 def _means_itself(text: str) -> bool:
-    """Whether YAML 1.1 and 1.2 both read a plain scalar with this text as this string."""
+    """Return whether YAML 1.1 and 1.2 both read a plain scalar with this text as this string."""
     return PLAIN.fullmatch(text) is not None and scalars.resolve(text) == text

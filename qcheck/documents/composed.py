@@ -1,4 +1,4 @@
-"""What a document becomes when it is read, whichever way it is read."""
+"""The parts of a parsed document, the same for every parser."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.problems import ProblemCode
 
     Entries = dict[str, int] | list[int]
-    """Where the entries of a container are written: of a list the offsets of its items; of a mapping, by key,
+    """Offsets of the entries of a container: of a list, those of its items; of a mapping, by key,
     `offset of the key << KEY_SHIFT | offset of the value`.
     """
 

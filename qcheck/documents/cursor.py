@@ -43,7 +43,7 @@ class Cursor:
 
     @property
     def exists(self) -> bool:
-        """False where nothing, or null, is written: the API server makes no difference between the two."""
+        """False if nothing, or null, is written: the API server makes no difference between the two."""
         return self.data is not None
 
     def mapping(self) -> Iterator[tuple[str, Cursor]]:
@@ -62,7 +62,7 @@ class Cursor:
         return self.data if isinstance(self.data, str) else None
 
     def text_at(self, key: str) -> str:
-        """The text under a key; empty where there is none. The same as `self[key].text() or ""`, but cheaper."""
+        """The text under a key; empty if there is none. The same as `self[key].text() or ""`, but cheaper."""
         inner = self.data.get(key) if isinstance(self.data, dict) else None
         return inner if isinstance(inner, str) else ""
 
@@ -70,7 +70,7 @@ class Cursor:
         return self.data if isinstance(self.data, int) and not isinstance(self.data, bool) else None
 
     def count(self) -> int | None:
-        """How many of something: less than none, which the API server refuses, reads as none."""
+        """Return a count; a negative one, which the API server refuses, reads as 0."""
         number = self.integer()
         return None if number is None else max(0, number)
 

@@ -41,7 +41,7 @@ class Document:
 
     @property
     def source(self) -> str | None:
-        """The file that a person edits, where a renderer made this from one; None where `path` is that file."""
+        """The file that a person edits, where a renderer made this from one; None if `path` is that file."""
         return source_of(self.path, self.data, self.rendered_from)
 
     def span(self, route: Route, on_key: bool = False) -> Span:
@@ -84,11 +84,11 @@ class Document:
         return start, extent.value_end(text, start, value, self._entries)
 
     def _entries(self, value: object, start: int) -> Entries | None:
-        """Where the entries of the container `value`, which is written at `start`, stand; None for one that is no such."""
+        """Return where the entries of the container `value`, written at `start`, are; None if it is not a container."""
         return self.where.get(id(value)) if isinstance(self.where, dict) else self.where.entries(start)
 
     def _follow(self, route: Route) -> tuple[int, object, int | None, int]:
-        """How many steps of `route` are written, the value they lead to, the offsets of its key (if any) and itself."""
+        """Return how many steps of `route` exist, the value they lead to, the offsets of its key (if any) and itself."""
         value, key, start = self.data, None, self.start
         for found, step in enumerate(route):
             place = self._entries(value, start) if isinstance(value, (dict, list)) else None

@@ -31,7 +31,7 @@ class Change(ABC):
 
     @abstractmethod
     def edits(self, document: Document) -> list[Edit]:
-        """What to write where. Raises `Unsafe` where the text cannot be edited in place."""
+        """Return the edits with their texts. Raises `Unsafe` if the text cannot be edited in place."""
 
     @abstractmethod
     def apply(self, holder: dict[str, object] | list[object], step: str | int) -> None:
@@ -204,7 +204,7 @@ def _copy(data: object) -> object:
 
 
 def edited(text: str, edits: list[Edit]) -> str:
-    """A text after all edits. Raises `Unsafe` where two overlap."""
+    """A text after all edits. Raises `Unsafe` if two overlap."""
     parts, at = [], 0
     for start, end, new in sorted(edits):
         if start < at:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 MERGE = "<<"
 LIBYAML: Any = main.CParser  # type: ignore[attr-defined]
-"""ruamel.yaml's parser on libyaml; None where ruamel.yaml.clib is not installed because it has no wheel."""
+"""ruamel.yaml's parser on libyaml; None if ruamel.yaml.clib is not installed because it has no wheel."""
 LONGEST_REMEMBERED = 64
 MEMORY = 100_000
 
@@ -63,7 +63,7 @@ class _PureParser:
 
 
 def from_events(text: str, use: Callable[[Callable[[], Any]], T]) -> T:
-    """What `use` makes of the events of a text; the function given to it returns the next one. Raises `YAMLError`.
+    """Return what `use` makes of the events of a text; the function given to it returns the next one. Raises `YAMLError`.
 
     libyaml gives the events where ruamel.yaml finds it. The release inside ruamel.yaml.clib, 0.1.7, refuses `:` inside
     plain words of flow collections (`[nginx:1.27]`), which the API server accepts; the pure parser reads those.
@@ -271,13 +271,13 @@ class _Composer:
 
 
 _OPEN = object()
-"""What an anchor stands for while its own value is being read."""
+"""The value of an anchor while it is being read."""
 _plain_keys: set[str] = set()
 """Keys that mean themselves whether quoted or not, as already found out; bounded like `_known`."""
 
 
 def _means_itself(event: Any, key: str) -> bool:
-    """Whether a plain scalar with the text of `key` is always the string `key`, so that it may be remembered."""
+    """Return whether a plain scalar with the text of `key` is always the string `key`, so that it may be remembered."""
     plain = event.__class__ is ScalarEvent and not event.style and event.ctag is None
     return plain and event.value == key and len(key) <= LONGEST_REMEMBERED
 

@@ -1,4 +1,4 @@
-"""Where a value or key that starts at a known offset ends, worked out from the text only when somebody asks."""
+"""The end of a value or key that starts at a known offset, computed from the text on demand."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ ALIAS = re.compile(r"\*[^\s,\[\]{}]+", re.ASCII)
 WORD = re.compile(r"[^\s,\[\]{}]*", re.ASCII)
 KEY = re.compile(r"[^\s:,\[\]{}]+", re.ASCII)
 BLANKS = re.compile(r"[ \t\r\n]+")
-"""What YAML takes for space; Unicode has more, and those are part of a word."""
+"""The spaces of YAML; other Unicode spaces are part of a word."""
 LINE = re.compile(r"[^\r\n]*")
 FLOW = re.compile(
     r"""[\[{]|[\]}]|(?<![^\s,\[\]{}:])(?:"(?:[^"\\]++|\\.)*+"|'(?:[^']++|'')*+')|(?<!\S)\#[^\r\n]*""",
     re.DOTALL | re.ASCII,
 )
-"""What matters for the end of a flow collection: brackets, and quoted strings and comments that may hold brackets."""
+"""The tokens that decide the end of a flow collection: brackets, and quoted strings and comments that may contain some."""
 
 
 def after_properties(text: str, start: int) -> int:

@@ -1,4 +1,4 @@
-"""What can be wrong with a file before anybody asks what it means."""
+"""Faults of a file that do not depend on its meaning."""
 
 from __future__ import annotations
 

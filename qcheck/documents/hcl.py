@@ -107,7 +107,7 @@ def _parsed(text: Text, written: str) -> Block:
 
 
 def _offset(at: int | None, end: int) -> int:
-    """Where the parser stopped; it counts nothing where the text ends too early."""
+    """Return where the parser stopped; it counts nothing if the text ends too early."""
     return end if at is None or at < 0 else min(at, end)
 
 
@@ -165,7 +165,7 @@ class HclDocument(Document):
         return tree.meta.start_pos, tree.meta.end_pos
 
     def _seek(self, route: Route) -> tuple[int, Node | None, Node]:
-        """How many steps of a route are written, the key of the last of them, and its tree."""
+        """Return how many steps of a route are written, the key of the last of them, and its tree."""
         here: Block | None = self._block
         key: Node | None = None
         tree = self._block.tree
@@ -211,7 +211,7 @@ def _inner(block: Block, name: str | int, index: str | int | None) -> Block | No
 
 
 def _member(tree: Node, step: str | int) -> tuple[Node | None, Node] | None:
-    """What stands at a key of an object or an index of a list; None where the value is computed."""
+    """Return the value at a key of an object or an index of a list; None if the value is computed."""
     while tree.data == "expr_term" and len(inner := list(_trees(tree))) == 1:
         tree = inner[0]
     if tree.data == "object":

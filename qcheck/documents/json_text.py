@@ -24,7 +24,7 @@ STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 
 
 class JsonIndex:
-    """Where the entries of a document's containers are written. Looks for those of one container when somebody asks."""
+    """Offsets of the entries of a document's containers, computed per container on demand."""
 
     __slots__ = ("_known", "_text")
 
@@ -107,7 +107,7 @@ def _refuse_constant(name: str) -> object:
 
 
 def _deeper(text: str, depth: int) -> bool:
-    """Whether valid JSON nests deeper than `depth`. Strings are looked at only where their brackets seem to matter."""
+    """Return whether valid JSON nests deeper than `depth`. Strings are looked at only where their brackets seem to matter."""
     brackets = text.encode().translate(None, NO_BRACKETS)
     return _left_over(brackets, depth) and _left_over(
         "".join(match for match in TOKEN.findall(text) if match[0] != '"').encode(), depth
@@ -115,7 +115,7 @@ def _deeper(text: str, depth: int) -> bool:
 
 
 def _left_over(brackets: bytes, depth: int) -> bool:
-    """Whether any remain when pairs cancel from the inside out, one level a pass."""
+    """Return whether any remain when pairs cancel from the inside out, one level a pass."""
     for _ in range(depth):
         if not brackets:
             return False

@@ -1,4 +1,4 @@
-"""How much input is too much. Passing a limit is a fault that names it, never a hang or a crash."""
+"""Limits on the input. Exceeding one is a fault that names it, never a hang or a crash."""
 
 from __future__ import annotations
 

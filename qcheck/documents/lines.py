@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qcheck.documents.composed import Entries
 
     Line = tuple[int, int, bool, str | None, int, int, Any]
-    """What a line holds: shape, column, whether a dash begins it, key, offsets of key and value in the line, value."""
+    """The parts of a line: shape, column, whether a dash begins it, key, offsets of key and value in the line, value."""
     Flow = tuple[bool, tuple[tuple[str | None, int, int, Any], ...]]
     """A flow collection: whether it is a list, and key, offsets and value of each entry; collections inside are `Flow`."""
 
@@ -47,7 +47,7 @@ TOKEN = re.compile(
       |(?P<text>{QUOTED}|[A-Za-z0-9_./](?:[A-Za-z0-9_./=@+-]|[\ :](?=[A-Za-z0-9_./]))*+)(?P<key>:(?=\ ))?)\ *""",
     re.VERBOSE,
 )
-"""What stands in a flow collection on one line."""
+"""The tokens of a flow collection on one line."""
 DEEPEST_FLOW = 8
 WRITTEN = re.compile(r"^ *(?=[^ \n#])", re.MULTILINE)
 """The indent of a line that holds more than a comment."""
@@ -84,7 +84,7 @@ def compose(text: str, start: int, end: int, depth: int) -> Composed | None:
 
 
 class LineIndex:
-    """Where the entries of a document's containers are written. Looks for those of one container when somebody asks."""
+    """Offsets of the entries of a document's containers, computed per container on demand."""
 
     __slots__ = ("_known", "_text", "begin", "end")
 
@@ -146,7 +146,7 @@ class LineIndex:
         return at, self._text[at : stop if stop >= 0 else self.end]
 
     def _below(self, offset: int, column: int) -> int | None:
-        """Where what follows an offset begins, if it is inside of what began in `column`."""
+        """Return where what follows an offset begins, if it is inside of what began in `column`."""
         match = WRITTEN.search(self._text, offset, self.end)
         if match is None:
             return None
@@ -254,7 +254,7 @@ def _seen(line: str) -> Line:
 
 
 def _look(line: str) -> Line:
-    """What a line holds."""
+    """Return the parts of a line."""
     bare = line.lstrip(" ")
     try:
         found = _read(bare, len(line) - len(bare)) if bare else NOTHING

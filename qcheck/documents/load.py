@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from qcheck.documents.comments import Comment
 
     Wanted = Callable[[str, str, str], bool]
-    """Whether documents of an apiVersion and kind (both empty where there are none) and with this text are needed."""
+    """A test whether documents of an apiVersion and kind (both empty if there are none) with this text are needed."""
 
 BLANK = ("", " ", "\t", "\n")
 MARKER = r"(?m)(?:^|(?<=\r))---(?=[ \t\r\n]|\Z)"
-"""Where a document begins. Nothing else can start a line with it, not even a block scalar."""
+"""The start of a document. Nothing else can start a line with it, not even a block scalar."""
 NAMED = r"""(?m)^[ \t]*["']?(?:apiVersion|kind)["']?[ \t]*:"""
 SOURCE = "# Source: "
-"""How helm says which template a document comes from."""
+"""The comment by which helm names the template of a document."""
 LEFT_OPEN = ("<", "$", "__", "@", "%", "PLACEHOLDER", "REPLACE", "CHANGE", "YOUR_")
 """One of these is in every text with a placeholder that people are to fill in."""
 PLACEHOLDER = re.compile(
@@ -34,21 +34,21 @@ PLACEHOLDER = re.compile(
 )
 """How placeholders begin; `templates` tells them from others. The digest of an image is none."""
 IN_CAPITALS = re.compile(r""":[ \t]+["']?(?:[A-Z][A-Z0-9]*_|NAMESPACE\b)""")
-"""What may be the name of a variable that stands for a value."""
+"""A word that may be the name of a variable in place of a value."""
 FOR_A_VALUE = re.compile(
     r"""(?:^|[ \t{,"'])(?:\w*(?:Name|namespace|Account|Quota|cohort|[rR]eplicas|parallelism|completions|count)|(?<!- )name"""
     r"""|[\w.-]+/[\w.-]+|cpu|memory)["']?\Z"""
 )
-"""What a line holds before one: a key. Items of lists that have such names are environment variables."""
+"""The text before such a word: a key. Items of lists that have such names are environment variables."""
 IN_A_VALUE = re.compile(r"""(?:[:,\[-][ \t]+|[\[,])["']?[\w./-]*\Z""")
-"""What a line holds before a placeholder that is, or begins, a value."""
+"""The text before a placeholder that is, or begins, a value."""
 LONGEST_BEFORE = 300
 DROPPED = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*[ \t]*(?:#[^\r\n]*)?\Z")
 """Nothing but blank lines and comments."""
 
 
 class Loaded:
-    """What a file holds: its documents in order, what was wrong, and how many documents were passed over as not needed."""
+    """The content of a file: its documents in order, its faults, and the number of documents skipped as not needed."""
 
     __slots__ = ("chunks", "documents", "faults", "passed_over", "text")
 
@@ -166,7 +166,7 @@ def _chunks(text: str) -> list[tuple[int, int]]:
 
 
 def _cuts(text: str) -> list[int]:
-    """Where lines begin with the marker of a document."""
+    """Return where lines begin with the marker of a document."""
     if "\r" in text:
         return [match.start() for match in re.finditer(MARKER, text)]
     cuts = [0] if text.startswith("---") else []
@@ -245,7 +245,7 @@ def _wants(data: object, wanted: Wanted, text: str) -> bool:
 
 
 def _looks_templated(text: str) -> bool:
-    """Whether there is anything for `templates` to look at; cheap."""
+    """Return whether there is anything for `templates` to look at; cheap."""
     if "{{" in text or "${" in text or "{%" in text or "%{" in text or "<%" in text:
         return True
     return any(_is_left_open(text, word) for word in LEFT_OPEN) or any(
@@ -255,7 +255,7 @@ def _looks_templated(text: str) -> bool:
 
 
 def _is_left_open(text: str, word: str) -> bool:
-    """Whether a value seems to hold a placeholder that begins with, or is, `word`."""
+    """Return whether a value seems to hold a placeholder that begins with, or is, `word`."""
     at = text.find(word)
     while at >= 0:
         before = max(text.rfind("\n", 0, at) + 1, at - LONGEST_BEFORE)
@@ -266,7 +266,7 @@ def _is_left_open(text: str, word: str) -> bool:
 
 
 def _is_template(loaded: Loaded) -> bool:
-    """Whether the file must be rendered first; judged by what is needed of it, and as a whole."""
+    """Return whether the file must be rendered first; judged by what is needed of it, and as a whole."""
     from qcheck.documents import templates  # 0.7 ms
 
     text = loaded.text.text

@@ -1,4 +1,4 @@
-"""Which file of the repository a rendered document was made from, as far as the renderer tells it.
+"""The source file of a rendered document, as far as the renderer names it.
 
 Helm writes `# Source: chart/templates/x.yaml`, the chart's name first; kustomize, where `buildMetadata` asks for
 `originAnnotations`, an annotation with a path relative to the directory that was built.

@@ -1,4 +1,4 @@
-"""What a plain scalar means to the API server.
+"""The meaning of plain scalars to the API server.
 
 Manifests reach it through sigs.k8s.io/yaml, that is go-yaml v2: YAML 1.1 without base 60 and without dates, with Go's
 number syntax. PyYAML's and ruamel's own resolvers differ (`y`, `0o12`, `089`, `1:30`, `1e3`, `2001-01-01`), so this is

@@ -25,7 +25,7 @@ PLACEHOLDER = re.compile(
     r"<[A-Za-z][\w .-]*>|\$[A-Za-z_]\w*|__[A-Za-z]\w*__|@@?[A-Za-z]\w*@@?|%%?[A-Za-z]\w*%%?"
     r"|(?<![A-Za-z])(?:PLACEHOLDER|REPLACE_?ME|CHANGE_?ME|YOUR_[A-Z_]+)\w*"
 )
-"""What people leave for others to fill in: `<NUM_NODES>`, `$IMAGE`, `__GPUS__`, `@@NAME@@`, `PLACEHOLDER_ZONE`."""
+"""Placeholders that people fill in: `<NUM_NODES>`, `$IMAGE`, `__GPUS__`, `@@NAME@@`, `PLACEHOLDER_ZONE`."""
 NO_YAML = re.compile(r"(?<=: )(?:@@?[A-Za-z]\w*@@?|%%?[A-Za-z]\w*%%?)")
 """Such a value without quotes breaks the document."""
 CAPITALS = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|NAMESPACE")
@@ -59,7 +59,7 @@ IN_CAPITALS = re.compile(
 )
 """Such a value, behind its key."""
 NAME_OR_NUMBER = re.compile(r"[\w./:@+-]*")
-"""What is left of a value without its placeholders, if it is no prose and no text for another program."""
+"""The rest of a value without its placeholders, if it is neither prose nor text for another program."""
 
 FREE_TEXT = frozenset(
     {
@@ -124,7 +124,7 @@ def placeholder(data: object) -> str | None:
 
 
 def is_open(value: str) -> bool:
-    """Whether a value is to be filled in: it is a placeholder, or a name or number that holds one."""
+    """Return whether a value is to be filled in: it is a placeholder, or a name or number that holds one."""
     rest, braces = MARK.subn("", value)
     rest, others = PLACEHOLDER.subn("", rest)
     return bool(braces or others) and "://" not in rest and NAME_OR_NUMBER.fullmatch(rest) is not None
@@ -146,13 +146,13 @@ def _in_values(data: object, of: str = "", within: str = "") -> Iterator[str]:
 
 
 def _is_variable(value: str, of: str, within: str) -> bool:
-    """Whether a name or a number is written as the variable that stands for it. Names of resources may be in capitals."""
+    """Return whether a variable is written in place of a name or a number. Names of resources may be in capitals."""
     is_needed = within in AMOUNTS or (of in NAMES_AND_NUMBERS and within != "resources")
     return is_needed and CAPITALS.fullmatch(value) is not None
 
 
 def engine(text: str, path: str) -> str:
-    """Which program most likely renders it: helm, jinja, terraform, erb, substitution (Flux, envsubst), or a person."""
+    """Return the program that most likely renders it: helm, jinja, terraform, erb, substitution (Flux, envsubst), person."""
     if first_mark(text) is None:
         return "placeholder"
     if path.endswith((".tftpl", ".tf")) or "%{" in text:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ENDINGS = (".tf.json", ".tfvars.json")
 LABELS = {"variable": 1, "locals": 0, "resource": 2, "module": 1}
-"""How many names follow the type of a block."""
+"""The number of names after the type of a block."""
 COMMENT = "//"
 
 

@@ -32,13 +32,13 @@ class Traced(Document):
         return Traced(rendered, self._base, self._patches)
 
     def rendered_route(self, document: tuple[str, int], route: Route) -> Route:
-        """Where the value at a route of this one's base (`document`: path and index) is found here; else the same route."""
+        """Return the route here of the value at a route of the base (`document`: path and index); else the same route."""
         base, inside = self._base
         is_base = (base.path, base.index) == document and route[: len(inside)] == inside
         return route[len(inside) :] if is_base else route
 
     def written_at(self, route: Route) -> Spot:
-        """Where the value at a route is written, as far as that can be told; in the rendered text if it cannot."""
+        """Return where the value at a route is written, as far as that can be told; in the rendered text if it cannot."""
         there = _existing(self.data, route)
         value = _at(self.data, there)
         for patch in self._patches:
@@ -53,7 +53,7 @@ class Traced(Document):
 
 
 def _in_patch(patch: Document, route: Route, value: object) -> Route | None:
-    """Where a patch writes a value: a strategic merge patch at the same route, a JSON patch in the operation on it."""
+    """Return where a patch writes a value: a strategic merge patch at the same route, a JSON patch in the operation on it."""
     if isinstance(patch.data, dict):
         is_here = not isinstance(value, (dict, list)) and patch.has(route) and _at(patch.data, route) == value
         return route if is_here and route != NAME else None
@@ -89,5 +89,5 @@ def _at(data: object, route: Route) -> object:
 
 
 def _agree(written: object, value: object) -> bool:
-    """Whether a base holds a value; of a container only its kind counts, as patches change what is in it."""
+    """Return whether a base holds a value; of a container only its kind counts, as patches change what is in it."""
     return written == value or (isinstance(value, (dict, list)) and type(written) is type(value))

@@ -1,4 +1,4 @@
-"""What a file holds as plain data, for another process to send, and back."""
+"""The content of a file as plain data, to send it to another process, and back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def as_plain(loaded: Loaded) -> Plain | None:
-    """None where something is unusual, or wrong: that is for whoever keeps the file to find."""
+    """None if something is unusual, or wrong: that is for whoever keeps the file to find."""
     documents = []
     for each in loaded.documents:
         where = each.where

@@ -1,4 +1,4 @@
-"""Which findings follow from others, so that people read the cause first.
+"""Causes and consequences among findings, so that the cause is shown first.
 
 A finding follows from another one in the same cluster where the table pairs their rules and both are about the same thing.
 A finding is never put below one that is less severe.

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class Finding(Value):
-    """What one rule found once. Built by `finding(place, message)`; every step returns a new one.
+    """A finding of one rule. Built by `finding(place, message)`; every method returns a new one.
 
-    `certain` is False where a needed fact is estimated or may live elsewhere: an error then becomes a warning.
+    `certain` is False if a needed fact is estimated or may live elsewhere: an error then becomes a warning.
     `rule` and `cluster` are filled in by the runner, `severity` and `fingerprint` when findings are settled, and `copies`
     where several clusters have the same finding: one for each of them. `fixes` are edits that resolve it.
     """

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class AcceleratorSum(Value):
-    """One kind of accelerator: promised by quota, and on nodes that are there (None where that is not known)."""
+    """One kind of accelerator: promised by quota, and on nodes that are there (None if that is not known)."""
 
     resource: str
     nominal: int

@@ -1,4 +1,4 @@
-"""What a run came to: the settled findings, what was read and what was not, and the exit code."""
+"""The result of a run: the settled findings, what was read and what was not, and the exit code."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class BaselineError(Exception):
 
 
 class Inputs(Value):
-    """What the run looked at. `unjudged` says why the whole run counts as not judged (exit code 2); empty otherwise.
+    """The inputs of a run. `unjudged` says why the whole run counts as not judged (exit code 2); empty otherwise.
 
     `paths` are the files that were read.
     """
@@ -60,7 +60,7 @@ class Checkout(Value):
 
 
 class View(Value):
-    """What people asked to see: consequences beside their causes (`everything`), and the counts by rule."""
+    """The requested details: consequences beside their causes (`everything`), and the counts by rule."""
 
     everything: bool = False
     statistics: bool = False
@@ -110,7 +110,7 @@ class Result(Value):
 
     @property
     def fails(self) -> bool:
-        """Whether some finding is at or above the threshold, listed or not."""
+        """Return whether some finding is at or above the threshold, listed or not."""
         return any(self.count(s) for s in SEVERITIES[SEVERITIES.index(self.fail_on) :])
 
     @property

@@ -73,7 +73,7 @@ class RuleText(RulePart):
         return f"{self.id}-{self.name}"
 
     def index_entry(self) -> dict[str, object]:
-        """What a run needs to know of the rule."""
+        """Return what a run needs to know of the rule."""
         entry = self.model_dump(
             include={"id", "name", "family", "severity", "summary", "fix", "needs", "scheduler", "kueue", "since"}
         )

@@ -40,7 +40,7 @@ def apart(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def identity_of(found: Finding) -> tuple[object, ...]:
-    """What makes findings of several clusters the same one."""
+    """Return what makes findings of several clusters the same one."""
     rule = found.rule.id if found.rule else ""
     said = (rule, found.severity, found.certain, found.message, found.help, str(found.object), repr(found.data))
     return (*said, _spot(found.primary))

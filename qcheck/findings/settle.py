@@ -30,7 +30,7 @@ BASELINE_STALE = "QC013"
 
 
 class SettleTerms(Value):
-    """What decides about findings: severities by cluster and rule id, the threshold, comments, the baseline, today's date
+    """The terms of settling findings: severities by cluster and rule id, the threshold, comments, the baseline, today's date
     (ISO).
 
     Fingerprints that need a path have it relative to `root`.
@@ -47,7 +47,7 @@ class SettleTerms(Value):
 
 
 def overrides(catalogue: Mapping[str, Rule], named: Mapping[str, T]) -> dict[str, T]:
-    """What settings say by rule id, where they name rules by id, name or prefix; what names a rule exactly wins."""
+    """Return what settings say by rule id, where they name rules by id, name or prefix; what names a rule exactly wins."""
     exact = {word for r in catalogue.values() for word in (r.id, r.name)}
     found: dict[str, T] = {}
     for word in sorted(named, key=lambda w: (w in exact, len(w))):
@@ -109,7 +109,7 @@ def reading_order(found: Finding) -> tuple[object, ...]:
 def _suppress(
     graded: list[Finding], inputs: Inputs, rules: Sequence[Rule], clusters: Sequence[Cluster], terms: SettleTerms
 ) -> tuple[list[Finding], tuple[Finding, ...]]:
-    """What stays (with QC012 of suppressions that are wrong), and what is suppressed."""
+    """Return the findings that stay (with QC012 for wrong suppressions), and the suppressed ones."""
     suppressions = read_suppressions(terms.markers, clusters, terms.catalogue, terms.today)
     if not suppressions:
         return graded, ()

@@ -1,4 +1,4 @@
-"""How bad findings are."""
+"""Severities of findings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """How bad a finding is; an error is a proof."""
+    """The severity of a finding; an error is a proof."""
 
     NOTE = "note"
     WARNING = "warning"

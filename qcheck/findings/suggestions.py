@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Kind(StrEnum):
-    """What an alternative changes."""
+    """The kind of value that an alternative changes."""
 
     QUOTA = "quota"
     NODES = "nodes"
@@ -78,7 +78,7 @@ class Rejected(Value):
 
 
 class Suggestions(Value):
-    """What can be done about `asked`, the findings in question, the best first. `stopped` says why the search ended early."""
+    """Alternatives that resolve `asked`, the findings in question, best first. `stopped`: why the search ended early."""
 
     asked: tuple[Finding, ...]
     alternatives: tuple[Alternative, ...]

@@ -44,7 +44,7 @@ class Suppression(Value):
     inside: Place | None = None
 
     def covers(self, found: Finding) -> bool:
-        """Whether it silences a finding."""
+        """Return whether it silences a finding."""
         if self.wrong or found.rule is None or found.rule.id not in self.rules:
             return False
         if self.owner is not None and found.object == self.owner:
@@ -74,7 +74,7 @@ def read_suppressions(
 
 
 def _is_meant(text: str) -> bool:
-    """Whether a comment wants to silence something, rightly written or not; others may begin with `qcheck:` as well."""
+    """Return whether a comment is meant as a suppression, valid or not; others may begin with `qcheck:` as well."""
     word = re.split(r"[^a-z-]", text.removeprefix("qcheck:").strip().lower(), maxsplit=1)[0]
     return "[" in text or word in WORDS or nearest(word, WORDS) is not None
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class TextEdit(Value):
-    """What stands between two offsets of a file's text, and what to write there. `span` is the same as lines and columns."""
+    """The replacement of the text between two offsets of a file. `span` is the same as lines and columns."""
 
     path: str
     start: int
@@ -33,7 +33,7 @@ class Rewrite(Value):
 
 
 def rewrite_of(fix: Fix) -> Rewrite | None:
-    """Return a fix as edits of text; None where one of them cannot be made in place."""
+    """Return a fix as edits of text; None if one of them cannot be made in place."""
     changes, edits = [], []
     for edit in fix.edits:
         document = _document_of(edit)
@@ -49,7 +49,7 @@ def rewrite_of(fix: Fix) -> Rewrite | None:
 
 
 def _document_of(edit: Edit) -> Document | None:
-    """Return the document that an edit changes; None where it is no part of a file that a person edits."""
+    """Return the document that an edit changes; None if it is no part of a file that a person edits."""
     origin = edit.place.origin
     is_file = isinstance(origin, Document) and not isinstance(origin, EmbeddedDocument) and origin.source is None
     return origin if is_file and isinstance(origin, Document) and origin.has(edit.place.route) else None

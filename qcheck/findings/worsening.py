@@ -1,4 +1,4 @@
-"""Whether a finding that was known before is worse now: more severe, or with a larger amount than before."""
+"""Comparison of a known finding with a new one: it is worse if it is more severe or has a larger amount."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def amounts(found: Finding) -> dict[str, int]:
 
 
 def is_worse(severity: str, before: Mapping[str, int], now: Finding) -> bool:
-    """Return whether a finding exceeds what it was. `severity` is empty where it is not known."""
+    """Return whether a finding exceeds what it was. `severity` is empty if it is not known."""
     if severity and SEVERITIES.index(now.severity) > SEVERITIES.index(severity):
         return True
     after = amounts(now)

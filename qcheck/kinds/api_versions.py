@@ -124,7 +124,7 @@ def _of_no_release(root: Cursor, identity: ObjectId, versions: tuple[str, ...]) 
 
 
 def _changed_fields(root: Cursor, kind: str, release: Release, version: str) -> Iterator[str]:
-    """What to do about the fields of an object that another version does not have."""
+    """Yield what to do about the fields of an object that another version does not have."""
     found = described(KUEUE, version, kind, release)
     failures = (found.check(root.data) or ()) if found is not None else ()
     for failure in failures:
@@ -149,7 +149,7 @@ def _unknown_kind(root: Cursor, identity: ObjectId) -> Problem:
 
 
 def _lost(root: Cursor, identity: ObjectId) -> Iterator[Problem]:
-    """What the conversion from v1beta1 to the stored version drops silently."""
+    """Yield what the conversion from v1beta1 to the stored version drops silently."""
     spec = root["spec"]
     plain, strategy = spec["admissionChecks"], spec["admissionChecksStrategy"]["admissionChecks"]
     if identity.version != "v1beta1" or identity.kind != "ClusterQueue" or not (plain.data and strategy.data):

@@ -41,7 +41,7 @@ class CelEvaluator:
             self._environment = library.NewEnv(variables={"self": library.Type.DYN})
 
     def failures(self, schema: Json, data: object, route: Route = ()) -> Iterator[Failure]:
-        """What the rules of a schema refuse. `data` has its defaults."""
+        """Yield what the rules of a schema refuse. `data` has its defaults."""
         for rule in rules(schema):
             if not rule.compares and not self._holds(rule, data):
                 yield Failure(
@@ -63,7 +63,7 @@ class CelEvaluator:
         return program is None or program.eval(data={"self": data}).value() is True
 
     def _program(self, expression: str) -> Any:
-        """None where there is no library, or it does not know the expression."""
+        """None if there is no library, or it does not know the expression."""
         if self._environment is None:
             return None
         if expression not in self._programs:
@@ -74,7 +74,7 @@ class CelEvaluator:
         return self._programs[expression]
 
     def unjudged(self, schema: Json) -> list[str]:
-        """Why some rules of a schema cannot be judged; those for updates are left to `diff`."""
+        """Return why some rules of a schema cannot be judged; those for updates are left to `diff`."""
         expressions = sorted({r.expression for r in _all_rules(schema) if not r.compares})
         if self._environment is None:
             return [NOT_INSTALLED] if expressions else []

@@ -26,12 +26,12 @@ WEBHOOK_DEFAULTS: dict[tuple[str, str], Plain] = {
     ("scheduling.k8s.io", "PriorityClass"): {"globalDefault": False},
     ("scheduling.volcano.sh", "Queue"): {"spec": {"weight": 1, "reclaimable": True, "parent": "root"}},
 }
-"""What a webhook or a Go type fills in and no schema says."""
+"""Defaults that a webhook or a Go type sets and no schema states."""
 POD_FIELDS = (
     "nodeSelector", "affinity", "tolerations", "priorityClassName", "runtimeClassName", "hostNetwork", "overhead",
     "topologySpreadConstraints", "resourceClaims", "nodeName",
 )  # fmt: skip
-"""What decides where pods run and what they take. The rest of a pod template is not compared."""
+"""Fields that decide where pods run and what they request. The rest of a pod template is not compared."""
 CONTAINER_FIELDS = ("name", "image")
 
 

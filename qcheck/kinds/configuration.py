@@ -109,7 +109,7 @@ def decode(at: Cursor, release: Release) -> Configuration:
 
 
 def _waits_for_pods_ready(root: Cursor, version: str, release: Release) -> bool:
-    """Whether the manager waits for the pods of what it admits; by version (config defaults)."""
+    """Return whether the manager waits for the pods of what it admits; by version (config defaults)."""
     at = root["waitForPodsReady"]
     if version == "v1beta1":
         return bool(at["enable"].boolean())

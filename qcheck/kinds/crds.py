@@ -79,7 +79,7 @@ def definitions(roots: Iterable[Cursor]) -> dict[Key, CustomDefinition]:
 
 
 def replaces(definition: CustomDefinition, release: tuple[int, int]) -> bool:
-    """Whether a definition is used instead of ours: for kinds of others, and for Kueue's where its fields differ."""
+    """Return whether a definition is used instead of ours: for kinds of others, and for Kueue's where its fields differ."""
     group, version, kind = definition.key
     ours = described(group, version, kind, release)
     if group != KUEUE or ours is None:
@@ -90,7 +90,7 @@ def replaces(definition: CustomDefinition, release: tuple[int, int]) -> bool:
 
 
 def validate_custom(root: Cursor, definition: CustomDefinition, judge: CelEvaluator) -> Iterator[Problem]:
-    """What the API server would say to an object of a kind that a CustomResourceDefinition among the inputs describes."""
+    """Yield what the API server refuses of an object whose kind a CustomResourceDefinition among the inputs describes."""
     identity = object_id(root)
     schema = definition.schema
     data = defaulted(schema, pruned(schema, root.data))
@@ -215,7 +215,7 @@ def _values(schema: Json, data: object) -> Iterator[Failure]:
 
 
 def _validator(schema: Json) -> Draft202012Validator | None:
-    """The validator of a schema, made once; None where the schema is not one."""
+    """The validator of a schema, made once; None if the schema is not one."""
     if id(schema) not in _validators:
         from jsonschema import Draft202012Validator, SchemaError  # 80 ms
 
@@ -257,7 +257,7 @@ def translated(schema: Json) -> Json:
 
 
 def _pattern(pattern: str) -> str | None:
-    """A Go pattern for Python: flags in front. None where Python cannot read it, which then goes unjudged."""
+    """A Go pattern for Python: flags in front. None if Python cannot read it, which then goes unjudged."""
     match = re.match(r"\^?\(\?([a-z]+)\)", pattern)
     moved = f"(?{match[1]})" + pattern.replace(f"(?{match[1]})", "", 1) if match else pattern
     try:

@@ -39,10 +39,10 @@ Each has the module that reads it, imported when met, and its kinds."""
 
 
 POD_TEMPLATE = re.compile(r"(?i)pod[-_]?template[^/]*$")
-"""What files are called that `spark.kubernetes.driver.podTemplateFile` names."""
+"""Names of files for `spark.kubernetes.driver.podTemplateFile`."""
 DEFINITIONS = "apiextensions.k8s.io"
 EVENT = ("", "Event")
-"""What kube-scheduler said about pods; part of a cluster's state."""
+"""Events of kube-scheduler about pods; part of a cluster's state."""
 
 
 def decoder(group: str, kind: str) -> Callable[[Cursor], Object] | None:
@@ -57,28 +57,28 @@ def decoder(group: str, kind: str) -> Callable[[Cursor], Object] | None:
 
 
 def recognises(api_version: str, kind: str) -> bool:
-    """Whether documents of this apiVersion and kind are looked into; others need not even be parsed."""
+    """Return whether documents of this apiVersion and kind are looked into; others need not even be parsed."""
     group = api_version.rpartition("/")[0]
     return group in (kueue.GROUP, DEFINITIONS) or (group, kind) == EVENT or decoder(group, kind) is not None
 
 
 def mentions_configuration(text: str) -> bool:
-    """Whether a text may hold the manager's Configuration, also inside a ConfigMap or Helm values."""
+    """Return whether a text may hold the manager's Configuration, also inside a ConfigMap or Helm values."""
     return "config.kueue.x-k8s.io/" in text
 
 
 def mentions_layouts(text: str) -> bool:
-    """Whether a text may hold MIG layouts, also inside a ConfigMap or Helm values."""
+    """Return whether a text may hold MIG layouts, also inside a ConfigMap or Helm values."""
     return "mig-configs:" in text
 
 
 def mentions_volcano_scheduler(text: str) -> bool:
-    """Whether a text may hold the configuration of Volcano's scheduler, also inside a ConfigMap or Helm values."""
+    """Return whether a text may hold the configuration of Volcano's scheduler, also inside a ConfigMap or Helm values."""
     return "tiers:" in text and "plugins:" in text and "actions:" in text
 
 
 def mentions_settings(text: str) -> bool:
-    """Whether a text may hold settings of a controller that are looked into."""
+    """Return whether a text may hold settings of a controller that are looked into."""
     return mentions_configuration(text) or mentions_layouts(text) or mentions_volcano_scheduler(text)
 
 

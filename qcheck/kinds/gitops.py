@@ -35,7 +35,7 @@ class Deployment(Value):
 
 
 class Source(Value):
-    """Where an application takes its objects from: a directory, or a chart of a registry. `by` names the application.
+    """The source of an application's objects: a directory, or a chart of a registry. `by` names the application.
 
     `values` holds what it writes for the chart itself, beside files; `at` is where.
     """
@@ -88,7 +88,7 @@ def _written(at: Cursor) -> str:
 
 
 def deployments(texts: Iterable[Text]) -> list[Deployment]:
-    """What the applications among some texts deploy of the repository that they are in."""
+    """Return what the applications among some texts deploy of the repository that they are in."""
     found = []
     for text in texts:
         if (ARGO in text.text and "Application" in text.text) or FLUX in text.text:

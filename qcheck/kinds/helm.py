@@ -28,7 +28,7 @@ class Chart(Value):
     choices: tuple[str, ...]
 
     def values_for(self, cluster: str) -> tuple[str, ...] | None:
-        """The values files with which a cluster installs it, as far as their names tell; None where they do not."""
+        """The values files with which a cluster installs it, as far as their names tell; None if they do not."""
         if not self.choices:
             return ()
         words = re.compile(rf"(?:^|[-_./]){re.escape(cluster)}(?:[-_./]|$)")
@@ -55,5 +55,5 @@ def _chart(folder: str, known: dict[str, Text]) -> Chart:
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Whether a normalised path lies in a directory."""
+    """Return whether a normalised path lies in a directory."""
     return folder == "." or path.startswith(f"{folder}/")

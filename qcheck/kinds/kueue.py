@@ -62,7 +62,7 @@ def cluster_queue(root: Cursor) -> Object:
 
 
 def _holder(root: Cursor, parent: Cursor) -> Holder:
-    """What ClusterQueue and Cohort share, in the order of `QuotaHolder`'s fields."""
+    """Return what ClusterQueue and Cohort share, in the order of `QuotaHolder`'s fields."""
     groups, weight = _groups(root["spec"]["resourceGroups"]), quantity(root["spec"]["fairSharing"]["weight"])
     return (object_id(root), place(root), *metadata(root), parent.text() or None, place(parent), groups, weight)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from qcheck.documents.text import Text
 
     ReadText = Callable[[str], Text | None]
-    """The text of a file, None where there is none."""
+    """The text of a file, None if there is none."""
 
 NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 QUEUE_WORDS = ("kueue", "queue", "kai.scheduler", "volcano")
@@ -54,7 +54,7 @@ class KustomizeChange(Value):
     patches: tuple[Document, ...] = ()
 
     def touches(self, found: Cursor) -> bool:
-        """Whether it makes another object of `found` than what is written."""
+        """Return whether it makes another object of `found` than what is written."""
         kind, metadata = found.text_at("kind"), found["metadata"]
         named = _matches(self.name, metadata.text_at("name")) or self.name is None
         if not _matches(self.kind, kind) or not named:
@@ -91,7 +91,7 @@ class Kustomization(Value):
 
 
 def read_kustomization(text: Text, read: ReadText) -> Kustomization | None:
-    """The kustomization in a file; None where it cannot be read. `read` gives the texts of the files that it names."""
+    """The kustomization in a file; None if it cannot be read. `read` gives the texts of the files that it names."""
     documents = first_document(text).documents
     if not documents or not isinstance(documents[0].data, dict):
         return None
@@ -113,7 +113,7 @@ def read_kustomization(text: Text, read: ReadText) -> Kustomization | None:
 
 
 def is_remote(path: str) -> bool:
-    """Whether kustomize would fetch a resource: a URL, or a repository on a known host."""
+    """Return whether kustomize would fetch a resource: a URL, or a repository on a known host."""
     host = path.partition("/")[0]
     return "://" in path or path.startswith("git@") or "?ref=" in path or ("." in host.strip(".") and "//" in path)
 
@@ -177,7 +177,7 @@ def _patches(at: Cursor, folder: str, read: ReadText) -> Iterator[KustomizeChang
 
 
 def _of_objects(what: str, place: Place, objects: list[Cursor] | None) -> Iterator[KustomizeChange]:
-    """What strategic merge patches change: the objects of their kind and name; anything where they cannot be read."""
+    """Yield what strategic merge patches change: the objects of their kind and name; anything where they cannot be read."""
     if objects is None:
         yield KustomizeChange(what, place)
     for each in objects or ():
@@ -209,7 +209,7 @@ def _replacements(at: Cursor, folder: str, read: ReadText) -> Iterator[Kustomize
 
 
 def _opaque(at: Cursor) -> Iterator[tuple[str, Place]]:
-    """What makes objects that no file holds; kustomize's own generators make ConfigMaps and Secrets only."""
+    """Yield the generators of objects that no file holds; kustomize's own generators make ConfigMaps and Secrets only."""
     for field in ("helmCharts", "helmChartInflationGenerator", "generators"):
         if at[field].items():
             yield field, _key(at, field)
@@ -224,7 +224,7 @@ def _key(at: Cursor, field: str) -> Place:
 
 
 def _matches(pattern: str | None, text: str) -> bool:
-    """Whether a target of a patch takes a text; kustomize anchors such expressions."""
+    """Return whether a target of a patch takes a text; kustomize anchors such expressions."""
     if pattern is None:
         return True
     try:

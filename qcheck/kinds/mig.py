@@ -27,7 +27,7 @@ def read_layouts(documents: Iterable[Document]) -> tuple[MigLayout, ...]:
 
 
 def _configurations(at: Cursor, depth: int) -> Iterator[Cursor]:
-    """What stands under `mig-configs`, here or inside a string further down."""
+    """Yield the values of `mig-configs`, here or in a string further down."""
     if at["mig-configs"].exists:
         yield at["mig-configs"]
     elif isinstance(at.data, str):

@@ -1,4 +1,4 @@
-"""Where each kind that Kueue manages has its pods: the templates, how many pods each makes, and where that is written.
+"""The pod sets of each kind that Kueue manages: templates, numbers of pods, and their places.
 
 Decoders read the templates of these pod sets, and validation judges them.
 """
@@ -154,7 +154,7 @@ def _ray_job(root: Cursor) -> PodSets:
 
 
 def ray_submission(spec: Cursor) -> str:
-    """How a RayJob is submitted, with the CRD's default."""
+    """Return how a RayJob is submitted, with the CRD's default."""
     return spec.text_at("submissionMode") or "K8sJobMode"
 
 

@@ -104,7 +104,7 @@ def _claims(spec: Cursor, field: str) -> tuple[str, ...]:
 
 
 def _one_per_node(affinity: Cursor) -> bool:
-    """Whether required anti-affinity on the hostname keeps pods of the template apart."""
+    """Return whether required anti-affinity on the hostname keeps pods of the template apart."""
     terms = affinity["podAntiAffinity"][_REQUIRED].items()
     return any(t.text_at("topologyKey") == "kubernetes.io/hostname" for t in terms)
 

@@ -1,4 +1,4 @@
-"""What of an object can be rewritten without changing what the cluster makes of it.
+"""Rewrites of an object that do not change its effect on the cluster.
 
 Canonical quantities, fields under their name in the object's version, and v1beta1 as v1beta2, as Kueue's own conversion
 does it. An object that would lose something by it, or be refused afterwards, is left alone.
@@ -86,7 +86,7 @@ def _renames(root: Cursor, identity: ObjectId, target: Target, problem: Problem)
 
 
 def _strategy(spec: Cursor) -> Iterator[Change]:
-    """The plain list of checks as a strategy; nothing where both are written, because one of them would be lost."""
+    """The plain list of checks as a strategy; nothing if both are written, because one of them would be lost."""
     plain = spec["admissionChecks"]
     if plain.exists and not spec["admissionChecksStrategy"].exists and plain.data:
         yield Nest(plain.route, "admissionChecksStrategy")
@@ -155,7 +155,7 @@ _MIGRATIONS = {
 
 
 def _is_accepted(root: Cursor, asked: list[Change], target: Target) -> bool:
-    """Whether the new version refuses or loses nothing."""
+    """Return whether the new version refuses or loses nothing."""
     data = _changed(root, asked)
     return not any(p.code in _REFUSED for p in validate(Cursor(root.document, root.route, data), target))
 

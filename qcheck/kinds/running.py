@@ -20,7 +20,7 @@ DEFAULT_SCHEDULER = "default-scheduler"
 
 
 def split(manifests: Sequence[Cursor]) -> tuple[list[Cursor], State | None]:
-    """The objects that somebody configured, and the state that the rest describes; None where nothing is of a cluster.
+    """The objects that somebody configured, and the state that the rest describes; None if nothing is of a cluster.
 
     An object whose controller is among the objects is part of the state: its owner is what counts. So are pods that ended.
     """
@@ -39,7 +39,7 @@ def split(manifests: Sequence[Cursor]) -> tuple[list[Cursor], State | None]:
 
 
 def _is_of_cluster(data: object) -> bool:
-    """Whether an API server wrote a part of an object; on plain data, as every object is asked."""
+    """Return whether an API server wrote a part of an object; on plain data, as every object is asked."""
     if not isinstance(data, dict):
         return False
     metadata = data.get("metadata")
@@ -71,7 +71,7 @@ def _is_over(root: Cursor) -> bool:
 
 
 def _runs(pod: Cursor) -> bool:
-    """Whether an API server knows the pod and it has not ended. Pods of DaemonSets are worked out for every node."""
+    """Return whether an API server knows the pod and it has not ended. Pods of DaemonSets are worked out for every node."""
     owner = owner_of(pod)
     of_every_node = owner is not None and owner[0] in ("DaemonSet", "Node")
     return pod["status"]["phase"].exists and not _is_over(pod) and not of_every_node

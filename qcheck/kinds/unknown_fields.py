@@ -54,7 +54,7 @@ def _advice(
 
 
 def _is_slip(name: str, near: str | None) -> bool:
-    """Whether two names are one but for a letter or two."""
+    """Return whether two names are one but for a letter or two."""
     return near is not None and distance(name.lower(), near.lower()) <= SLIP
 
 

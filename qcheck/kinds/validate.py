@@ -1,4 +1,4 @@
-"""What the API server and Kueue's webhooks would say to an object, all of it at once."""
+"""Validation of objects as by the API server and Kueue's webhooks, all errors at once."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _REFUSALS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
         for kind in kinds
     },
 }
-"""Which functions of `validation` judge a kind; their modules are imported for the kinds that are present."""
+"""The functions of `validation` for each kind; their modules are imported only for kinds that are present."""
 
 
 def validate(root: Cursor, target: Target) -> tuple[Problem, ...]:

@@ -1,4 +1,4 @@
-"""What the API server would refuse of all objects of a cluster, by our descriptions and by definitions that users bring."""
+"""Validation of all objects of a cluster, by built-in descriptions and by definitions among the inputs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from qcheck.kinds.validation.target import Target
 
 DEFINITION = "CustomResourceDefinition"
-"""What a file must mention to hold a definition; the machinery for those is imported only then."""
+"""Text that a file with a definition must contain; the code for definitions is imported only then."""
 
 
 def described_kinds(documents: Iterable[Document]) -> set[tuple[str, str]]:
@@ -29,7 +29,7 @@ def described_kinds(documents: Iterable[Document]) -> set[tuple[str, str]]:
 
 
 def has_definitions(manifests: list[Cursor]) -> bool:
-    """Whether some objects bring definitions of kinds, which the others are then judged by."""
+    """Return whether some objects bring definitions of kinds, which the others are then judged by."""
     return any(r.text_at("kind") == DEFINITION for r in manifests)
 
 

@@ -28,7 +28,7 @@ PRODUCTS = {
 
 
 def machine_labels(machine: Machine) -> Labels:
-    """What the kubelet and the provider say of the machine; the same for every node of the type."""
+    """Return what the kubelet and the provider say of the machine; the same for every node of the type."""
     labels = {"kubernetes.io/os": "linux", "beta.kubernetes.io/os": "linux"}
     if machine.instance_type:
         from qcheck.nodepools.machine_families import architecture  # 0.3 ms
@@ -41,7 +41,7 @@ def machine_labels(machine: Machine) -> Labels:
 
 
 def discovered_labels(machine: Machine) -> Labels:
-    """What GPU Feature Discovery adds once it runs on a node; only values that are certain.
+    """Return what GPU Feature Discovery adds once it runs on a node; only values that are certain.
 
     The product of shared GPUs has a suffix that depends on how they are shared.
     """

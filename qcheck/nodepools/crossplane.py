@@ -39,6 +39,6 @@ def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
 
 
 def _name(root: Cursor, spec: Fields) -> str:
-    """What the cloud calls it: a name of its own, the annotation, else the object's name."""
+    """Return what the cloud calls it: a name of its own, the annotation, else the object's name."""
     external = root["metadata"]["annotations"]["crossplane.io/external-name"].text()
     return external or spec["name"].text() or root["metadata"]["name"].text() or ""

@@ -25,7 +25,7 @@ PLACEHOLDER = r"(?s)\$\{.*\}|\$[A-Z_]+|PLACEHOLDER.*|<[^<>]+>|\{\{.*\}\}"
 
 
 class Doubt(Value):
-    """What could not be told: the field, how it is written, and where."""
+    """An unknown figure: the field, its expression, and its place."""
 
     field: str
     written: str
@@ -36,7 +36,7 @@ class Doubt(Value):
 
 
 class Count(Value):
-    """How many nodes, in total over all zones; `doubt` where that cannot be told."""
+    """The number of nodes in total over all zones; `doubt` if it is unknown."""
 
     place: Place
     minimum: int
@@ -76,7 +76,7 @@ class Figures:
         self.open: set[str] = set()
 
     def whole(self, at: Cursor) -> int | None:
-        """A number of nodes or devices, which may be written as text; None where it is absent or in doubt."""
+        """A number of nodes or devices, which may be written as text; None if it is absent or in doubt."""
         written = at.meant()
         if written is not None and written.isdecimal() and len(written) < 10:
             return int(written)

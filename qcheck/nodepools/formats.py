@@ -1,4 +1,4 @@
-"""Which documents describe nodes: the table of node-pool formats.
+"""The table of node-pool formats: the documents that describe nodes.
 
 `READERS` lists those that are Kubernetes-style documents, by API group and kind; each names the module that reads it.
 """
@@ -54,12 +54,12 @@ PLAIN_READERS = (("terraform_version", "terraform.read"), ("InstanceGroups", "hy
 """Modules that read documents without apiVersion and kind, by a word that these hold."""
 CONFIG_MAP, CLUSTER_POLICY = ("", "ConfigMap"), ("nvidia.com", "ClusterPolicy")
 PLUGIN_WORDS = ("timeSlicing", "mps:", "mig-configs", "migManager", "migStrategy", "devicePlugin")
-"""Where the configuration of NVIDIA's device plugin may be, and words of which it holds one."""
+"""Places of the configuration of NVIDIA's device plugin, and words of which it contains one."""
 HCL = (".tf", ".tfvars", ".tf.json", ".tfvars.json")
 
 
 def recognises(api_version: str, kind: str) -> bool:
-    """Whether documents of this apiVersion and kind describe nodes, or something that pools refer to, and nothing else."""
+    """Return whether documents of this apiVersion and kind describe only nodes, or something that pools refer to."""
     key = (api_version.rpartition("/")[0], kind)
     return key in (NODE, CLUSTER_POLICY) or key in READERS or key in REFERRED or key[0] in TEMPLATES
 
@@ -70,5 +70,5 @@ def recognises_text(text: str) -> bool:
 
 
 def describes_nodes(root: Cursor) -> bool:
-    """Whether an object is read here and is nothing else."""
+    """Return whether an object is read here and is nothing else."""
     return recognises(root.text_at("apiVersion"), root.text_at("kind"))

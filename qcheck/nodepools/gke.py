@@ -31,7 +31,7 @@ DEFAULT_TYPE = "e2-medium"
 
 
 class Home(Value):
-    """What a pool takes over from its cluster: the zones, where it names none, and whether they are known."""
+    """The settings that a pool inherits from its cluster: the zones, if it names none, and whether they are known."""
 
     zones: tuple[str, ...] | None
     place: Place
@@ -40,7 +40,7 @@ class Home(Value):
 def read_pool(
     fields: Fields, name: str, format: str, home: Home | None, own: Mapping[str, Machine], hint: str = ""
 ) -> NodePool:
-    """One pool. `home` is None where the cluster was not found."""
+    """One pool. `home` is None if the cluster was not found."""
     config = fields.block("node_config")
     other = Figures()
     zones = _zones(fields, home, other)
@@ -90,7 +90,7 @@ def read_pool(
 
 
 def _zones(fields: Fields, home: Home | None, figures: Figures) -> tuple[str, ...] | None:
-    """The pool's zones; None where they are not known."""
+    """The pool's zones; None if they are not known."""
     locations = fields["node_locations"]
     if locations.data:
         alone = Figures()
@@ -113,7 +113,7 @@ def home_of(cluster: Fields) -> Home:
 
 
 def _count(fields: Fields, zones: tuple[str, ...] | None) -> Count:
-    """How many nodes in total over all zones. A plan shows bounds that nobody set as 0."""
+    """Return how many nodes in total over all zones. A plan shows bounds that nobody set as 0."""
     scaling = fields.block("autoscaling")
     figures = Figures()
     low, high = figures.whole(scaling["total_min_node_count"]), figures.whole(scaling["total_max_node_count"])

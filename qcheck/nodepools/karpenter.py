@@ -116,7 +116,7 @@ def _requirement(at: Cursor) -> Requirement:
 
 
 def _values(wanted: tuple[Requirement, ...], key: str) -> tuple[str, ...]:
-    """What In requirements leave of a key's values."""
+    """Return what In requirements leave of a key's values."""
     kept: tuple[str, ...] | None = None
     for each in wanted:
         if each.key == key and each.operator == "In":
@@ -158,13 +158,13 @@ def _count(
 
 
 def _launchable(each: Machine, limits: dict[str, int]) -> int | None:
-    """How many whole nodes of one machine stay within the limits, counted by capacity; None: no limit binds."""
+    """Return how many whole nodes of one machine stay within the limits, counted by capacity; None: no limit binds."""
     has = _capacity(each)
     return min((limit // has[r] for r, limit in limits.items() if has.get(r)), default=None)
 
 
 def _capacity(each: Machine) -> dict[str, int]:
-    """What the machine has before anything is reserved, as far as it is known."""
+    """Return what the machine has before anything is reserved, as far as known."""
     return {**each.allocatable, **each.capacity}
 
 

@@ -31,7 +31,7 @@ ABSENT: tuple[str | None, ...] = (None, "0")
 
 
 class Scheme(Value):
-    """How one provider labels: `named` are the parts of keys after the prefix that a type's nodes have, `shown` gives
+    """The labels of one provider: `named` are the parts of keys after the prefix that a type's nodes have, `shown` gives
     those that are known. `whole`: the catalogue has the provider's types without accelerators too."""
 
     prefixes: tuple[str, ...]
@@ -112,7 +112,7 @@ SCHEMES = {
 
 
 def fitting(provider: str, wanted: Iterable[Requirement]) -> tuple[MachineType, ...] | None:
-    """The types that the requirements leave; None where they do not narrow them down to types that are known."""
+    """The types that the requirements leave; None if they do not narrow them down to types that are known."""
     scheme = SCHEMES.get(provider)
     if scheme is None:
         return None
@@ -132,7 +132,7 @@ def _narrowing(wanted: Requirement, scheme: Scheme) -> Requirement | None:
 
 
 def _fits(narrowing: Iterable[Requirement], shown: Shown) -> bool:
-    """Whether a type may satisfy all of them; a label that is not known excludes nothing."""
+    """Return whether a type may satisfy all of them; a label that is not known excludes nothing."""
     return all(_may(each, shown[each.key]) for each in narrowing if each.key in shown)
 
 
@@ -141,7 +141,7 @@ def _may(wanted: Requirement, values: tuple[str | None, ...]) -> bool:
 
 
 def _asks_for_accelerators(provider: str, narrowing: list[Requirement], types: tuple[MachineType, ...]) -> bool:
-    """Whether no machine without accelerators satisfies them, because they ask for a GPU or for a family of such machines."""
+    """Return whether only machines with accelerators satisfy them: they ask for a GPU or for a family of such machines."""
     shown = SCHEMES[provider].shown
     without = shown(plain(provider, "", None, None))
     about_gpus = {k: v for k, v in without.items() if k.startswith("gpu-") or k == GKE_ACCELERATOR}

@@ -51,7 +51,7 @@ class CloudNodeClass(Value):
 
     @property
     def place(self) -> Place:
-        """Where its figures stand."""
+        """Return the place of its figures."""
         return place(self.spec["maxPods"] if self.group == AKS else self.spec["kubelet"])
 
     @property
@@ -94,7 +94,7 @@ def _number(at: Cursor) -> int | None:
 
 
 def referred(template: Cursor, group: str, context: PoolContext) -> CloudNodeClass | None:
-    """The class that a pool's template names; None where the repository does not have it."""
+    """The class that a pool's template names; None if the repository does not have it."""
     reference = template["nodeClassRef"]
     kind, name = reference["kind"].text() or "", reference["name"].text()
     found = [c for c in context.all_of(group, kind) if name is not None and c["metadata"]["name"].text() == name]

@@ -17,7 +17,7 @@ EFA = "vpc.amazonaws.com/efa"
 
 
 def machine(name: str, provider: str | None, own: Mapping[str, Machine]) -> Machine | None:
-    """What a node of this type offers; None for a type that neither settings nor the catalogue know."""
+    """Return what a node of this type offers; None for a type that neither settings nor the catalogue know."""
     found = machine_catalogue.lookup(name, provider, own)
     if found is None or isinstance(found, Machine):
         return found
@@ -60,7 +60,7 @@ def of_type(kind: MachineType, kubelet: Kubelet = UNTOUCHED, usual_pods: int = D
 
 
 def _capacity(kind: MachineType) -> dict[str, int]:
-    """What the machine has before anything is held back, as far as it is known."""
+    """Return what the machine has before anything is held back, as far as known."""
     milli_cpu = None if kind.vcpu is None else kind.vcpu * 1000
     found = {"cpu": milli_cpu, "memory": kind.memory, kind.resource or "": kind.count}
     return {r: n for r, n in found.items() if r and n}

@@ -162,7 +162,7 @@ def _is_spot(infra: Cursor | None) -> bool:
 
 
 def _annotated(annotations: Cursor) -> dict[str, int]:
-    """What annotations say that a node has; of GPUs the resource's name and their number."""
+    """Return what annotations say that a node has; of GPUs the resource's name and their number."""
     found: dict[str, int] = {}
     for resource, keys in (("cpu", ("cpu", "vCPU")), ("memory", ("memory",)), ("pods", ("maxPods",))):
         for key in keys:

@@ -8,7 +8,7 @@ GIB = 2**30
 
 
 class MachineType(Value):
-    """One row. `memory` in bytes; counts are None where nobody verified them. `nvlink_domain` counts accelerators.
+    """One row. `memory` in bytes; counts are None if nobody verified them. `nvlink_domain` counts accelerators.
 
     `pods`: on EC2 the pods for which the type has addresses of its own.
     """

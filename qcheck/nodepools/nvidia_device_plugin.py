@@ -106,7 +106,7 @@ class Plugin:
         )
 
     def _of_layout(self, name: str, machine: Machine) -> dict[str, int] | None:
-        """Instances per GPU; empty for GPUs left whole, None where that cannot be told."""
+        """Instances per GPU; empty for GPUs left whole, None if that cannot be told."""
         if name in self.layouts:
             return self.layouts[name]
         if name == "all-disabled":
@@ -155,7 +155,7 @@ def _sharing(at: Cursor) -> Sharing:
 
 
 def _devices(entries: Cursor) -> dict[str, int] | None:
-    """What each GPU is cut into, where one entry holds for all devices; {} for MIG switched off."""
+    """Return what each GPU is cut into, where one entry holds for all devices; {} for MIG switched off."""
     listed = entries.items()
     if len(listed) != 1 or listed[0]["devices"].text() != "all":
         return None

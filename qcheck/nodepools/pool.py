@@ -120,7 +120,7 @@ def _where(draft: PoolDraft) -> Place | None:
 
 
 def figures(count: Count, machines: tuple[Machine, ...], type_place: Place) -> tuple[str, ...]:
-    """Where each figure of a pool comes from, a sentence each; those of one source together."""
+    """Return where each figure of a pool comes from, a sentence each; those of one source together."""
     told = [f"{_nodes(count)}: {show_route(count.place.route)}"] if count.doubt is None else []
     for each in machines:
         alike: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""What a reader of one pool may look at besides: the machine types of the settings, and the objects that pools refer to."""
+"""The context of a pool's reader: the machine types of the settings, and the objects that pools refer to."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ TPU = "google.com/tpu"
 
 
 class Provided(Value):
-    """What one provider adds to a pool's nodes."""
+    """The labels and taints that one provider adds to a pool's nodes."""
 
     by: LabelOrigin
     labels: Labels
@@ -47,7 +47,7 @@ class Provided(Value):
 
 
 class GkePool(Value):
-    """What GKE's labels depend on."""
+    """The facts on which GKE's labels depend."""
 
     name: str
     machine_type: str | None

@@ -49,7 +49,7 @@ class Accelerator(FormatPart):
 
 
 class Level(FormatPart):
-    """How the nodes fall into domains of one topology level."""
+    """The domains of one topology level."""
 
     level: str = Field(description="The label key, as in the Topology.")
     domains: Positive | None = None

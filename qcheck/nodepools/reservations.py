@@ -1,4 +1,4 @@
-"""What providers keep of a machine for the system, by their documented formulas. All results are estimates.
+"""System reservations of providers, by their documented formulas. All results are estimates.
 
 Sources: the node bootstrap of Amazon's EKS images, GKE's page on node sizes, AKS's page on resource reservations.
 """
@@ -17,7 +17,7 @@ PERCENT = r"(\d{1,2})%"
 
 
 class SystemReserved(Value):
-    """What pods do not get of one machine: milli-cpu, and bytes for the kubelet, before eviction, and never shown."""
+    """The part of a machine that pods do not get: milli-cpu, and bytes for the kubelet, before eviction, and never shown."""
 
     milli_cpu: int
     memory: int
@@ -26,7 +26,7 @@ class SystemReserved(Value):
 
 
 class Kubelet(Value):
-    """What a definition says to the kubelet, in base units; what is left out follows the provider's formula.
+    """Kubelet settings of a definition, in base units; omitted ones follow the provider's formula.
 
     `eviction` is the memory below which pods are evicted: a quantity, or a share of the memory.
     """

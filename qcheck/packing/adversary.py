@@ -27,7 +27,7 @@ class Blocked(Value):
 
 
 def pods_to_block(nodes: Sequence[Nodes], large: Amounts, small: Amounts) -> int | None:
-    """How many small pods it takes at the least so that no large pod fits anywhere; None where they never can.
+    """Return how many small pods it takes at the least so that no large pod fits anywhere; None if they never can.
 
     Exact: every slot of every node must go, and nodes do not influence each other.
     """
@@ -92,7 +92,7 @@ def _with_node(cheapest: list[int | None], costs: list[tuple[int, int]]) -> list
 
 
 def _destroyed_cheaply(nodes: Sequence[Nodes], large: Amounts, small: Amounts, pods: int) -> int:
-    """What taking the best bargains first achieves: a true lower bound of the damage."""
+    """Return what taking the best bargains first achieves: a true lower bound of the damage."""
     bargains: list[tuple[int, int, int]] = []
     for index, each in enumerate(nodes):
         bargains += [(cost, j, index) for j, cost in enumerate(_costs(each, large, small)) if j and cost is not None]

@@ -21,7 +21,7 @@ class Fits(Value):
 
 
 class Weights(Value):
-    """Why pods do not fit: give a pod of each shape a weight; no node of class c can carry more than `most[c]`.
+    """A proof that pods do not fit: a pod of each shape has a weight, and no node of class c can hold more than `most[c]`.
 
     Sum of weights wanted > sum over classes of nodes x most. `example` is a filling that reaches `most` where one was
     found.

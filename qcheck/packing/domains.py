@@ -56,7 +56,7 @@ def _at_level(domains: Iterable[Domain], level: str, times: int) -> Iterator[Dom
 
 
 def capacity(domain: Domain, request: Amounts, slices: tuple[Slice, ...] = ()) -> int:
-    """How many pods of one shape one of these domains holds; with `slices` (coarse to fine), how many whole slices of
+    """Return how many pods of one shape one of these domains holds; with `slices` (coarse to fine), how many whole slices of
     the coarsest kind.
     """
     return _units(domain, request, {s.level: s.size for s in slices})
@@ -69,7 +69,7 @@ def _units(domain: Domain, request: Amounts, sizes: dict[str, int]) -> int:
 
 
 def gangs_per_domain(domain: Domain, request: Amounts, members: int, slices: tuple[Slice, ...] = ()) -> int:
-    """How many gangs of `members` equal pods one domain holds.
+    """Return how many gangs of `members` equal pods one domain holds.
 
     With slices, a gang is `members // (pods per coarsest slice)` whole slices, as Kueue places them.
     """

@@ -1,4 +1,4 @@
-"""How a flavor's nodes fall into domains: by the labels of dumped nodes, or by what pools say of themselves.
+"""Domains of a flavor's nodes: by the labels of dumped nodes, or by what pools declare.
 
 Source of the counting: Kueue 0.19 takes nodes that carry every level's label (`pkg/cache/scheduler/tas_nodes_cache.go`).
 Seen at its best: nodes of which it is not known in which domain they lie might all share one.
@@ -28,7 +28,7 @@ CLIQUE = "nvidia.com/gpu.clique"
 """The label that names a node's NVLink domain, which exists whether or not a Topology names it."""
 
 CARRIED, ABSENT, UNKNOWN = "carried", "absent", "unknown"
-"""Whether a group's nodes have a level's label."""
+"""The state of a level's label on a group's nodes."""
 
 
 def anything(_: NodeGroup) -> bool:
@@ -51,7 +51,7 @@ class Layout(Value):
 
 
 def label_state(group: NodeGroup, level: str) -> str:
-    """Whether the nodes of a pool, or of a dumped group, carry a level's label. A group of which only some do: `ABSENT`."""
+    """Return whether the nodes of a pool or a dumped group carry a level's label; `ABSENT` if only some of them do."""
     if level == HOSTNAME:
         return CARRIED
     if group.nodes:
@@ -122,7 +122,7 @@ def layout(
 
 
 def _is_open(group: NodeGroup, level: str) -> bool:
-    """Whether it is not known how a pool's nodes spread over the domains of a level."""
+    """Return whether it is not known how a pool's nodes spread over the domains of a level."""
     fixed = any(level in c.labels for c in group.classes)
     stated = any(t.level == level and t.nodes_per_domain for t in (group.pool.topology if group.pool else ()))
     return level != HOSTNAME and not (fixed or stated or (level == CLIQUE and _clique_size(group)))

@@ -55,7 +55,7 @@ class PackingVerdict(Value):
 
 
 class Without(Value):
-    """What is taken out of the account: a number of `nodes` of groups, by name, and the pods of `evicted` DaemonSets."""
+    """Capacity left out of the question: a number of `nodes` of groups, by name, and the pods of `evicted` DaemonSets."""
 
     nodes: dict[str, int] = {}
     evicted: frozenset[ObjectId] = frozenset()
@@ -65,7 +65,7 @@ NOTHING = Without()
 
 
 def groups_behind(cluster: Cluster, flavors: Iterable[str]) -> tuple[NodeGroup, ...] | None:
-    """The node groups that some of the flavors select, each once; None where one of them is not known."""
+    """The node groups that some of the flavors select, each once; None if one of them is not known."""
     found: dict[str, NodeGroup] = {}
     for flavor in flavors:
         found.update({m.group.name: m.group for m in supply_of(cluster).matches(flavor)})
@@ -73,9 +73,9 @@ def groups_behind(cluster: Cluster, flavors: Iterable[str]) -> tuple[NodeGroup, 
 
 
 def judge(cluster: Cluster, demands: Iterable[PodDemand], without: Without = NOTHING) -> PackingVerdict | None:
-    """Whether all demands can be met at once.
+    """Return whether all demands can be met at once.
 
-    None where nodes are not known, or nothing is wished for.
+    None if nodes are not known, or nothing is wished for.
     """
     wanted = _joined(demands)
     groups = groups_behind(cluster, sorted({f for w in wanted for f in w.flavors}))
@@ -149,7 +149,7 @@ def label_of(group: NodeGroup) -> str:
 
 
 def _count(group: NodeGroup) -> int | None:
-    """How many nodes there can be; a pool's own limits let it launch only whole nodes."""
+    """Return how many nodes there can be; a pool's own limits let it launch only whole nodes."""
     if group.pool is None or not group.pool.limits:
         return group.ceiling
     counts = [

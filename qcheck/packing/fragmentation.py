@@ -1,4 +1,4 @@
-"""How usable free capacity is: placeable counts, stranded accelerators and what strands them, the FGD measure.
+"""Usability of free capacity: placeable counts, stranded accelerators and what strands them, the FGD measure.
 
 Sources: the placeable count is exact for one shape, because equal nodes do not interact; the expected fragment is that of
 Weng et al., "Beware of Fragmentation" (USENIX ATC 2023), for whole accelerators.
@@ -30,19 +30,19 @@ class Stranded(Value):
 
 
 def placeable(nodes: Iterable[Nodes], request: Amounts) -> int:
-    """How many pods of one shape fit. A request of nothing fits any number of times and counts as 0."""
+    """Return how many pods of one shape fit. A request of nothing fits any number of times and counts as 0."""
     return sum(n.count * (fits_times(n.free, request) or 0) for n in nodes)
 
 
 def fragmentation_rate(nodes: Sequence[Nodes], request: Amounts, accelerator: str) -> Fraction:
-    """The part of the free accelerators that pods of this shape cannot use; 0 where none is free."""
+    """The part of the free accelerators that pods of this shape cannot use; 0 if none is free."""
     free = sum(n.count * n.free.get(accelerator, 0) for n in nodes)
     used = placeable(nodes, request) * request.get(accelerator, 0)
     return Fraction(free - used, free) if free else Fraction(0)
 
 
 def stranded(nodes: Iterable[Nodes], request: Amounts, accelerator: str) -> tuple[Stranded, ...]:
-    """What one shape leaves unused on each class of nodes when it takes all it can."""
+    """Return what one shape leaves unused on each class of nodes when it takes all it can."""
     found = []
     for each in nodes:
         pods = fits_times(each.free, request) or 0

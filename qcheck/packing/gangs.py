@@ -86,7 +86,7 @@ class GangQuestion(Value, cached=True):
         return tuple(g.count for g in self.gangs)
 
     def why_no_more(self, node: int, pod: int, most: int) -> str:
-        """Why one gang more does not fit into a domain, node by node."""
+        """Return why one gang more does not fit into a domain, node by node."""
         one_more = tuple((most + 1) * (g == pod) for g in range(len(self.gangs)))
         return GangRoom(self.domains[node], self.gangs).why_not(one_more)
 
@@ -115,7 +115,7 @@ class GangRoom(Value, cached=True):
         return self._answers[filling]
 
     def _on_nodes(self, filling: Filling) -> Question:
-        """Whether the domain's nodes hold all members of some gangs."""
+        """Return whether the domain's nodes hold all members of some gangs."""
         pods = (replace(m, count=m.count * n) for g, n in zip(self.gangs, filling, strict=True) for m in g.members if n)
         return Question(tuple(self.domain.all_nodes()), tuple(pods))
 

@@ -47,7 +47,7 @@ class Placed(Value):
 
 
 class Schedule(Value):
-    """Whether all pods can run at once; None: cannot tell. `witness` places them where they can."""
+    """The answer whether all pods can run at once; None: cannot tell. `witness` places them if they can."""
 
     runs: bool | None
     witness: tuple[Placed, ...] = ()
@@ -131,7 +131,7 @@ def _decide(
 
 
 def _spread_out(sure: Question, shapes: tuple[WantedPods, ...]) -> Fits | None:
-    """The only pod set, placed as its spread constraint wants it; None where it may not fit."""
+    """The only pod set, placed as its spread constraint wants it; None if it may not fit."""
     even = spreading(sure, shapes)
     return Fits(placed_evenly(sure, even)) if even is not None and even.most >= shapes[0].count else None
 
@@ -179,7 +179,7 @@ def _not_judged(pods: list[Wanted]) -> Iterator[Reason]:
 
 
 def _doubt(pods: list[Wanted], shapes: tuple[WantedPods, ...]) -> Reason:
-    """Why neither a placement nor a proof was found: what is estimated, unknown or true of some nodes only."""
+    """Return why neither a placement nor a proof was found: what is estimated, unknown or true of some nodes only."""
     first = max(zip(pods, shapes, strict=True), key=lambda p: sum(not h.sure for h in p[1].hosts))
     groups = [h.group for h in first[1].hosts if h.possible]
     why = _uncertainty(groups, first[1]) or "the search ended before the packing was decided"

@@ -87,7 +87,7 @@ class _Simplex:
         )
 
     def _prices(self) -> list[int]:
-        """What one more unit of each row's right side costs, times the common denominator."""
+        """Return what one more unit of each row's right side costs, times the common denominator."""
         rows = [row for row, column in zip(self._inverse, self._basis, strict=True) if column.cost]
         return [sum(row[i] for row in rows) for i in range(len(self._values))]
 

@@ -1,4 +1,4 @@
-"""How MIG instances fill a GPU, as a packing question."""
+"""Placement of MIG instances on a GPU, as a packing question."""
 
 from __future__ import annotations
 
@@ -89,5 +89,5 @@ class MigQuestion(Value, cached=True):
         return tuple(self.instances.values())
 
     def why_no_more(self, node: int, pod: int, most: int) -> str:  # noqa: ARG002 (all GPUs are alike)
-        """Where an instance may begin: a fact of the GPU, told by its table."""
+        """Return where an instance may begin: a fact of the GPU, told by its table."""
         return placement_text(tuple(self.instances)[pod], self.table)

@@ -42,7 +42,7 @@ class PodShape(Value):
 
     @property
     def ask(self) -> tuple[Hashable, ...]:
-        """What a pod needs of a node and which nodes it may use, comparable."""
+        """Return a pod's requests and node selection as a comparable value."""
         return tuple(sorted(self.request.items())), None if self.template is None else self.template.ask
 
     @property
@@ -60,6 +60,6 @@ class PodShape(Value):
 
 
 def pod_request(cluster: Cluster, workload: Workload, pod_set: PodSet) -> Amounts:
-    """What one pod of a pod set needs of a node."""
+    """Return what one pod of a pod set needs of a node."""
     request = scheduled(cluster, pod_set.template, bounds(cluster, workload.namespace))
     return {**request, KEPT_APART: 1} if pod_set.template.one_per_node else request

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
         def pod_word(self) -> str: ...
 
         def why_no_more(self, node: int, pod: int, most: int) -> str:
-            """Why one of the nodes holds `most` pods of a shape and not one more; "" where there is nothing to say."""
+            """Return why one of the nodes holds `most` pods of a shape and not one more; "" where there is nothing to say."""
             ...
 
 
 def explain(question: Told, certificate: Certificate) -> str:
-    """Why the pods of `question` do not fit, with every sum."""
+    """Return why the pods of `question` do not fit, with every sum."""
     return _Words(question).certificate(question, certificate)
 
 

@@ -52,7 +52,7 @@ class Question(Value, cached=True):
 
     @cached_property
     def rooms(self) -> tuple[Room, ...]:
-        """What one node of each class can hold."""
+        """Return what one node of each class can hold."""
         return tuple(self._room(i) for i in range(len(self.nodes)))
 
     def _room(self, index: int) -> VectorRoom:
@@ -73,7 +73,7 @@ class Question(Value, cached=True):
         return tuple(p.count for p in self.pods)
 
     def why_no_more(self, node: int, pod: int, most: int) -> str:
-        """Why a node holds `most` pods of a shape and not one more: `nvidia.com/gpu: 7 free, 2 x 4 = 8 needed for 2`."""
+        """Explain why a node holds no more than `most` pods of a shape: `nvidia.com/gpu: 7 free, 2 x 4 = 8 needed for 2`."""
         free, request = self.nodes[node].free, self.pods[pod].request
         counts = {r: free.get(r, 0) // q for r, q in request.items() if q > 0}
         scarce = min(counts, key=lambda r: (counts[r], devices_first(r)), default=None)

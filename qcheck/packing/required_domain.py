@@ -1,4 +1,4 @@
-"""Whether gangs find a domain of the level they require, on the nodes that a flavor selects."""
+"""Search for domains of gangs at the level that they require, on the nodes of a flavor."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Misfit(Value):
 def misfit(
     cluster: Cluster, flavor: str, levels: tuple[str, ...], party: GangRequest, admits: Admits = anything
 ) -> Misfit | None:
-    """Why a party fits into no domain of a flavor's nodes that `admits` lets in; None if it fits, or if that is not known."""
+    """Return why a party fits no domain of a flavor's nodes that `admits` allows; None if it fits, or may fit."""
     sure = _misfit(cluster, flavor, levels, party, SURE, admits)
     if sure is not None or not _misfit(cluster, flavor, levels, party, LENIENT, admits):
         return sure
@@ -161,9 +161,9 @@ def gang_size(cluster: Cluster, flavor: str, level: str, request: Amounts) -> in
 
 
 def domains_to_lose(cluster: Cluster, flavor: str, level: str) -> dict[str, dict[str, int]]:
-    """What losing one domain of a level takes away, by the domain's name: nodes by group. Domains alike stand once.
+    """Return what losing one domain of a level takes away, by the domain's name: nodes by group. Domains alike stand once.
 
-    Empty where the domains are not known, or there is only one.
+    Empty if the domains are not known, or there is only one.
     """
     laid = _clear_layout(cluster, flavor, level, [])
     if level == HOSTNAME or laid is None or sum(d.count for d in laid.domains) < 2:

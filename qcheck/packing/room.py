@@ -1,4 +1,4 @@
-"""What one node (or one domain) can hold: fillings, and the best filling by weight.
+"""The capacity of one node (or one domain): fillings, and the best filling by weight.
 
 A filling is a tuple with the number of pods per shape. Source of the approach: Gilmore and Gomory's patterns, with the
 best pattern found by branch and bound instead of listing all of them.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
         @property
         def limits(self) -> tuple[int, ...]:
-            """How many pods of each shape it holds when it holds nothing else, and no more than are wanted."""
+            """Return how many pods of each shape it holds when it holds nothing else, and no more than are wanted."""
             ...
 
         def holds(self, filling: Sequence[int]) -> bool: ...

@@ -30,7 +30,7 @@ def search(posed: Posed) -> Answer:
 
 
 def settle(posed: Posed) -> Answer | tuple[FractionalFilling, ...]:
-    """What can be told without trying cases; else the fractional packing."""
+    """Return what can be told without trying cases; else the fractional packing."""
     witness = place_greedily(posed)
     if witness is not None:
         return Fits(witness)
@@ -110,5 +110,5 @@ class _CaseSearch:
 
 
 def length(proof: Certificate) -> int:
-    """How many sums a reader has to check."""
+    """Return how many sums a reader has to check."""
     return sum(length(c.rest) for c in proof.cases) if isinstance(proof, Cases) else 1

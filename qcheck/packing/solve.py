@@ -28,7 +28,7 @@ def solved(cluster: Cluster, asked: Question) -> Answer:
 
 
 def solve(question: Posed) -> Answer:
-    """Whether all pods fit at once: `Fits` with a witness, `DoesNotFit` with a certificate, or `Unknown`.
+    """Return whether all pods fit at once: `Fits` with a witness, `DoesNotFit` with a certificate, or `Unknown`.
 
     Witness and certificate are checked again here, whoever found them; one that does not hold is not passed on.
     """

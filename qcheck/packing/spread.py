@@ -41,7 +41,7 @@ class Spreading(Value):
 
 
 def spreading(posed: Question, shapes: tuple[WantedPods, ...]) -> Spreading | None:
-    """What the constraint of the only pod set allows on the nodes of a packing question; None where that is not told."""
+    """Return what the constraint of the only pod set allows on the nodes of a packing question; None if unknown."""
     if len(shapes) != 1 or len(shapes[0].template.spreads) != 1:
         return None
     shape, spread = shapes[0], shapes[0].template.spreads[0]
@@ -63,7 +63,7 @@ def spreading(posed: Question, shapes: tuple[WantedPods, ...]) -> Spreading | No
 def _domains(host: Host, spread: Spread, count: int) -> dict[str, int] | None:
     """The domains of a group's nodes with how many of `count` usable ones lie in each.
 
-    An empty collection without the label; None where it is not known. Cordoned nodes are domains too, without room.
+    An empty collection without the label; None if it is not known. Cordoned nodes are domains too, without room.
     """
     group = host.group
     present = max(count, len(group.nodes))

@@ -1,4 +1,4 @@
-"""Why pods can run nowhere: the first cause that holds, with both places and the smallest change."""
+"""Causes for pods that cannot run: the first that applies, with both places and the smallest change."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def _size(pod_set: PodSet, shape: WantedPods, posed: Question, index: int) -> Re
 
 
 def _share(posed: Question, index: int, shape: WantedPods) -> int:
-    """How much of the scarcest resource of a request a node has, in parts per million."""
+    """Return how much of the scarcest resource of a request a node has, in parts per million."""
     resource = _binding(posed, index, shape)
     return _PARTS * posed.nodes[index].free.get(resource, 0) // shape.request[resource]
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def witness_holds(question: Posed, witness: Iterable[Placement]) -> bool:
-    """Whether the placements use no more nodes than there are, overfill none, and place every pod."""
+    """Return whether the placements use no more nodes than there are, overfill none, and place every pod."""
     used = [0] * len(question.counts)
     placed = [0] * len(question.wanted)
     for put in witness:
@@ -27,7 +27,7 @@ def witness_holds(question: Posed, witness: Iterable[Placement]) -> bool:
 
 
 def certificate_holds(question: Posed, certificate: Certificate) -> bool:
-    """Whether the certificate proves that the pods do not fit."""
+    """Return whether the certificate proves that the pods do not fit."""
     match certificate:
         case Weights():
             return _outweighs(question, certificate)

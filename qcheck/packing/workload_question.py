@@ -1,4 +1,4 @@
-"""What a node has left for pods, and whether all pods of a workload fit at once.
+"""The free capacity of nodes, and whether all pods of a workload fit at once.
 
 Two questions are asked. At best: with every node that may come, without DaemonSets that may be evicted, and with
 estimated or unknown figures left out of the account; what does not fit then can never run. For sure: with the nodes that
@@ -78,7 +78,7 @@ def _pods(
 
 
 def _ports_taken(cluster: Cluster, shape: WantedPods, group: NodeGroup, priority: int | None, at_best: bool) -> bool:
-    """Whether DaemonSets hold a port that the pods take: for a proof those that stay, on all of the group's machines."""
+    """Return whether DaemonSets hold a port that the pods need; for a proof, those that stay on all of the machines."""
     if not shape.template.host_ports or not group.classes:
         return False
     taken = [
@@ -95,7 +95,7 @@ def _ports_taken(cluster: Cluster, shape: WantedPods, group: NodeGroup, priority
 
 
 def _free(cluster: Cluster, group: NodeGroup, asked: list[str], priority: int | None, at_best: bool) -> Amounts:
-    """What each node of a group has for the pods; of several machine types the best or the worst of each resource."""
+    """Return what each node of a group has for the pods; of several machine types the best or the worst of each resource."""
     if not group.classes:
         return dict.fromkeys(asked, PLENTY if at_best else 0)
     if at_best:
@@ -116,7 +116,7 @@ def _at_best(cluster: Cluster, node: NodeClass, resource: str, priority: int | N
 
 
 def _stays(cluster: Cluster, taking: Taking, priority: int | None) -> bool:
-    """Whether kube-scheduler would leave a DaemonSet's pod where it is: it evicts only strictly lower priorities."""
+    """Return whether kube-scheduler would leave a DaemonSet's pod where it is: it evicts only strictly lower priorities."""
     theirs = cluster.pod_priority(taking.daemon_set.template)
     return theirs is not None and priority is not None and theirs >= priority
 
@@ -128,7 +128,7 @@ def _for_sure(node: NodeClass, resource: str) -> int:
 
 
 def _count(cluster: Cluster, group: NodeGroup, shapes: tuple[WantedPods, ...], asked: list[str], at_best: bool) -> int:
-    """How many nodes there are to use: those of a dump that are ready, those that a pool can come to."""
+    """Return how many nodes there are to use: those of a dump that are ready, those that a pool can come to."""
     count, wanted = group.ceiling, sum(s.count for s in shapes)
     if not at_best and group.pool is None:
         cordons = not all(h.enters_cordoned for s in shapes for h in s.hosts)
@@ -145,7 +145,7 @@ def _count(cluster: Cluster, group: NodeGroup, shapes: tuple[WantedPods, ...], a
 
 
 def _set_aside(cluster: Cluster, group: NodeGroup, asked: list[str]) -> int:
-    """How many of the nodes reserves stated as totals may take up."""
+    """Return how many of the nodes reserves stated as totals may take up."""
     nodes = 0
     for reserve in cluster.policy.reserves:
         if matches_any(group.name, reserve.pools):

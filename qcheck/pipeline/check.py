@@ -88,7 +88,7 @@ def changes(before: Gathered, after: Gathered) -> dict[str, ClusterChange]:
 def _terms(
     catalogue: dict[str, Rule], settings: Settings, severity: dict[str, dict[str, Severity]], loaded: Iterable[Loaded]
 ) -> SettleTerms:
-    """What decides about findings: the settings, comments in the files, the baseline."""
+    """Return the terms of settling: the settings, comments in the files, the baseline."""
     baseline = None
     if settings.baseline is not None:
         from qcheck.findings.baseline import read_baseline  # 0.4 ms

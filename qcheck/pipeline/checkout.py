@@ -1,4 +1,4 @@
-"""Which repository and commit a report is about."""
+"""The repository and commit of a report."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _REMOTE = re.compile(r"(?:(?:https?|ssh|git)://(?:[^/@]*@)?|[^/@:]+@)([\w.-]+)(?
 
 
 def checkout(path: str) -> Checkout | None:
-    """The repository that `path` is in; None where it is in none, or git cannot answer."""
+    """The repository that `path` is in; None if it is in none, or git cannot answer."""
     try:
         root = root_of(path)
         head, is_changed = commit("HEAD", root), differs(root)

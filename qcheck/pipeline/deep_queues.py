@@ -53,7 +53,7 @@ def _parent(queue: Object) -> str:
 
 
 def _levels(parents: Mapping[str, str]) -> dict[str, int]:
-    """How many are above each; those of a cycle have all of it above them."""
+    """Return how many are above each; those of a cycle have all of it above them."""
     levels: dict[str, int] = {}
     for start in parents:
         line: dict[str, int] = {}

@@ -41,7 +41,7 @@ class NamedQueues:
 
 
 def read_demand(path: str) -> tuple[Demand, NamedQueues]:
-    """What queues want, in base units; those that are not named want nothing. Raises `QuestionError`."""
+    """Return what queues want, in base units; those that are not named want nothing. Raises `QuestionError`."""
     document, part = read_question(path, DemandFilePart)
     wanted: dict[str, dict[str, int | Fraction | None]] = {
         name: {r: _exactly(r, q) for r, q in amounts.items() if isinstance(q, Quantity)}
@@ -57,7 +57,7 @@ def _exactly(resource: str, quantity: Quantity) -> int | Fraction:
 
 
 def read_usage(path: str) -> tuple[Usage, NamedQueues]:
-    """What queues consumed, exactly as written. Raises `QuestionError`."""
+    """Return what queues consumed, exactly as written. Raises `QuestionError`."""
     document, part = read_question(path, DemandFilePart)
     consumed = {
         name: {r: Fraction(q.nanos, NANO) for r, q in amounts.items() if isinstance(q, Quantity)}

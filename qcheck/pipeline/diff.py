@@ -1,4 +1,4 @@
-"""What a change does: two readings of the same repository, or of two directories, compared.
+"""Comparison of two states of the same repository, or of two directories.
 
 from qcheck.pipeline.diff import compare, sides
 comparison = compare(*sides("main", None, ["clusters/prod"], settings))
@@ -52,7 +52,7 @@ def sides(base: str, head: str | None, paths: Sequence[str], settings: Settings)
 
 
 def _parting(base: str, head: str, root: str) -> str:
-    """Where two revisions went apart; `base` itself where they have nothing in common."""
+    """Return the merge base of two revisions; `base` itself if they have nothing in common."""
     commit = git.commit(base, root)
     try:
         return git.merge_base(base, head, root)

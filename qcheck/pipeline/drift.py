@@ -55,7 +55,7 @@ MADE_BY_SCHEDULERS = frozenset(
 
 
 def differences(files: DriftSide, running: DriftSide, live: Live, unjudged: Sequence[str]) -> Drift:
-    """How the running cluster differs from the files. `unjudged` says what of the files could not be read."""
+    """Return how the running cluster differs from the files. `unjudged` says what of the files could not be read."""
     ours, theirs = _sides(files), _sides(running)
     failed = {n.path.partition(":")[2] for n in live.failed}
     found = [changed(ours[key], theirs[key]) for key in ours if key in theirs]
@@ -90,6 +90,6 @@ def _key(identity: ObjectId) -> Key:
 
 
 def _is_meant(key: Key) -> bool:
-    """Whether an object that only the cluster has is one that files should define."""
+    """Return whether an object that only the cluster has is one that files should define."""
     group, kind, _, name = key
     return (group, kind) != (APPS, "DaemonSet") and (group, kind, name) not in MADE_BY_SCHEDULERS

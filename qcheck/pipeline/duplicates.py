@@ -55,7 +55,7 @@ def distinct(manifests: Sequence[Cursor]) -> Distinct:
 
 
 def _counts(found: Cursor) -> bool:
-    """Whether an object has to do with queues or nodes; which of several others counts makes no difference here."""
+    """Return whether an object has to do with queues or nodes; which of several others counts makes no difference here."""
     return found.text_at("kind") in ON_NODES or concerns_queues(found)
 
 

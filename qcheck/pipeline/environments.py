@@ -1,4 +1,4 @@
-"""Which clusters a repository seems to hold: one for each environment that its directories, values and tfvars tell apart.
+"""Clusters that a repository seems to define: one for each environment that its directories, values and tfvars tell apart.
 
 What is found is a proposal for the settings: a person reads it before it counts.
 """
@@ -125,7 +125,7 @@ class _Repository:
         return tuple(p for p in found if p.include or p.renders)
 
     def _renders(self, name: str | None) -> tuple[Render, ...]:
-        """What a cluster needs rendered: its own roots and charts, and those of all."""
+        """Return what a cluster needs rendered: its own roots and charts, and those of all."""
         tops = [
             r.top.folder
             for r in self.roots

@@ -40,7 +40,7 @@ LEFT_OUT = (ProblemCode.YAML_SYNTAX, ProblemCode.LIMIT, ProblemCode.NOT_TEXT)
 
 
 class ReadInputs(Value):
-    """What was read, before any of it is decoded: by cluster, the content of files and what was rendered.
+    """The inputs before decoding: by cluster, the content of files and the rendered text.
 
     `is_left_out`: no cluster of the settings holds what was found.
     """
@@ -55,7 +55,7 @@ class ReadInputs(Value):
 
 
 class Gathered(Value):
-    """What was read and what it came to: one model per cluster. No rule has looked at it yet."""
+    """The inputs and the models of the clusters, before any rule runs."""
 
     loaded: tuple[Loaded, ...]
     clusters: tuple[Cluster, ...]
@@ -63,7 +63,7 @@ class Gathered(Value):
 
     @property
     def unjudged(self) -> tuple[str, ...]:
-        """Why answers may be wrong: what could not be read, and the objects that the models lack for it."""
+        """Return why answers may be wrong: what could not be read, and the objects that the models lack for it."""
         lacking = (p for c in self.clusters for p in c.problems if p.code in LEFT_OUT)
         return tuple(dict.fromkeys((*self.inputs.unjudged, *(f"{p.place.line}: {p.message}" for p in lacking))))
 
@@ -135,7 +135,7 @@ def _news(loaded: list[Loaded], raws: Sequence[UnrenderedFiles]) -> Iterator[Loa
 
 
 def _raw(scope: ClusterScope, files: Sequence[Loaded], within: str = ".") -> UnrenderedFiles:
-    """What is read as it is of the files that a cluster holds, and what is to be rendered."""
+    """Return what is read as it is of the files that a cluster holds, and what is to be rendered."""
     if not scope.render and not any(posixpath.basename(f.text.path) in ENTRIES for f in files):
         return UnrenderedFiles(tuple(files))
     from qcheck.pipeline.render_plan import render_plan  # most repositories of plain files never need it (5 ms)
@@ -196,7 +196,7 @@ def _astray(
 def _rendered(
     scope: ClusterScope, as_is: UnrenderedFiles, settings: Settings, watch: Watch, within: str
 ) -> Renders | None:
-    """What renderers make of a cluster's directories; None where nothing is to be rendered."""
+    """Return what renderers make of a cluster's directories; None if nothing is to be rendered."""
     if not as_is.renders:
         return None
     from qcheck.pipeline.render import rendered  # 25 ms

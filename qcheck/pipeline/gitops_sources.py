@@ -1,4 +1,4 @@
-"""What Argo CD and Flux deploy and is not read: charts of registries, other repositories, and values inside applications."""
+"""Unread sources of Argo CD and Flux: charts of registries, other repositories, and values inside applications."""
 
 from __future__ import annotations
 

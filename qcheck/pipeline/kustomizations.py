@@ -40,7 +40,7 @@ class Source(Value):
     patches: tuple[Document, ...]
 
     def may_become(self, rendered: Cursor) -> bool:
-        """Whether a rendered object may be made of it: prefixes and suffixes may have come to its name."""
+        """Return whether a rendered object may be made of it: prefixes and suffixes may have come to its name."""
         if self.found.text_at("kind") != rendered.text_at("kind"):
             return False
         name, made = self.found["metadata"].text_at("name"), rendered["metadata"].text_at("name")

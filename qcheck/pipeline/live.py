@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Live(Value):
-    """What was read of a cluster: its objects by kind, as a snapshot keeps them, and what could not be read."""
+    """The objects read from a cluster, by kind, as a snapshot keeps them, and what could not be read."""
 
     objects: dict[str, list[Object]]
     failed: tuple[NotLoaded, ...] = ()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 PILES = ("suppressed", "baselined")
 IN_CLUSTER = re.compile(r"(.*) \(cluster (.*)\)\Z", re.DOTALL)
-"""How a report of several clusters says in which one a rule was not judged."""
+"""The text by which a report of several clusters names the one in which a rule was not judged."""
 
 
 class MergeError(Exception):
@@ -35,7 +35,7 @@ class MergeError(Exception):
 
 
 class ReportedPlace(Value):
-    """Where a report places something: the path and span that it gives, without the file."""
+    """A place in a report: its path and span, without the file."""
 
     path: str
     source: str | None
@@ -203,7 +203,7 @@ def _skipped(report: dict[str, Any], catalogue: Mapping[str, Rule]) -> Iterator[
 
 
 def _elsewhere(reports: Iterable[dict[str, Any]]) -> dict[str, int]:
-    """What the reports count and do not list: piles, and findings below the severity that they show."""
+    """Return what the reports count and do not list: piles, and findings below the severity that they show."""
     counts: dict[str, int] = {}
     for report in reports:
         severities = [f["severity"] for f in report["findings"]]

@@ -195,7 +195,7 @@ def _volcano_scheduler(scope: ClusterScope, loaded: Iterable[Loaded]) -> tuple[V
 
 
 def _named_file(path: str) -> list[Loaded]:
-    """A file that the settings name and that is not among the paths; nothing where it cannot be read, which QC014 tells."""
+    """A file that the settings name and that is not among the paths; nothing if it cannot be read, which QC014 tells."""
     try:
         with open(path, "rb") as file:
             return [load(file.read(), path)]
@@ -204,7 +204,7 @@ def _named_file(path: str) -> list[Loaded]:
 
 
 def _applications(loaded: Sequence[Loaded]) -> tuple[list[Problem], list[Unread]]:
-    """What Argo CD and Flux bring in that is not read, where some file speaks of them."""
+    """Return what Argo CD and Flux bring in that is not read, if a file mentions them."""
     if not any(ARGO in f.text.text or FLUX in f.text.text for f in loaded):
         return [], []
     from qcheck.pipeline.gitops_sources import unread  # 1 ms
@@ -213,7 +213,7 @@ def _applications(loaded: Sequence[Loaded]) -> tuple[list[Problem], list[Unread]
 
 
 def _mig_layouts(loaded: Iterable[Loaded]) -> tuple[MigLayout, ...]:
-    """How mig-parted is to cut GPUs, where some file says so."""
+    """Return how mig-parted is to cut GPUs, if a file states it."""
     documents = [d for f in loaded if mentions_layouts(f.text.text) for d in f.documents]
     if not documents:
         return ()
@@ -223,7 +223,7 @@ def _mig_layouts(loaded: Iterable[Loaded]) -> tuple[MigLayout, ...]:
 
 
 def _is_no_news(file: Loaded, fault: Fault, as_is: UnrenderedFiles) -> bool:
-    """Whether a template is part of a chart that is named, or has nothing to do with queues."""
+    """Return whether a template is part of a chart that is named, or has nothing to do with queues."""
     is_template = fault.code is ProblemCode.TEMPLATE_NOT_RENDERED
     return is_template and (file.text.path in as_is.in_charts or not concerns_queues_text(file.text.text))
 

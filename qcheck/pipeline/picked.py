@@ -1,4 +1,4 @@
-"""Which findings of a result something is to be done about."""
+"""Choice of the findings of a result that suggestions address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a text or an object may define, and whether it has to do with queues: templates of other things are no news."""
+"""The kinds that a text or an object may define, and whether it concerns queues: other templates are not reported."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REFERRED = frozenset({"PriorityClass"})
 
 
 def kinds_in(text: str) -> frozenset[str] | None:
-    """The kinds of the objects that a text may hold; None where it does not tell."""
+    """The kinds of the objects that a text may hold; None if it does not tell."""
     written = KIND.findall(text)
     if not all(NAME.fullmatch(kind) for kind in written) or (not written and INCLUDED.search(text)) or not text:
         return None
@@ -39,7 +39,7 @@ def kinds_of(objects: Iterable[Cursor]) -> frozenset[str]:
 
 
 def concerns_queues(found: Cursor) -> bool:
-    """Whether an object is a queue's, a node's or a queued workload's, or one that these refer to."""
+    """Return whether an object is a queue's, a node's or a queued workload's, or one that these refer to."""
     if found.text_at("kind") == DEFINITION:
         return False
     if formats.describes_nodes(found) or found.text_at("kind") in REFERRED:

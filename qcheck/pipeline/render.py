@@ -1,4 +1,4 @@
-"""What renderers make of a cluster's directories, and which files it comes from.
+"""The rendered text of a cluster's directories, and its source files.
 
 Where a rendered object is word for word what a file says, the file's own document takes its place, so that findings point
 to the line to edit. Renderers tell the file: helm in a comment, kustomize in an annotation if it is asked to
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Renders(Value):
-    """What was rendered for a cluster, the files that parts of it come from, and what could not be rendered."""
+    """The rendered text of a cluster, its source files, and what could not be rendered."""
 
     loaded: tuple[Loaded, ...] = ()
     origins: tuple[Loaded, ...] = ()
@@ -41,7 +41,7 @@ class Renders(Value):
 def rendered(
     scope: ClusterScope, as_is: UnrenderedFiles, settings: Settings, load: Load, watch: Watch, within: str = "."
 ) -> Renders:
-    """What renderers make of a cluster's directories; paths are taken from the directory `within`."""
+    """Return what renderers make of a cluster's directories; paths are taken from the directory `within`."""
     renders = as_is.renders
     loaded: list[Loaded] = []
     failed: list[NotLoaded] = []
@@ -64,7 +64,7 @@ def rendered(
 
 
 def _is_no_manifest(text: str) -> bool:
-    """Whether a renderer printed something, and nothing of it can be an object; comments and separators are nothing."""
+    """Return whether a renderer printed text without any object; comments and separators do not count."""
     lines = (line.strip() for line in text.splitlines())
     return "apiVersion" not in text and any(line and not line.startswith(("#", "---")) for line in lines)
 
@@ -121,7 +121,7 @@ class _Origins:
 
 
 def _bytes(path: str, most: int) -> Iterator[bytes]:
-    """Nothing where the file cannot be read: the rendered text is there all the same."""
+    """Nothing if the file cannot be read: the rendered text is there all the same."""
     try:
         with open(path, "rb") as file:
             yield file.read(most + 1)

@@ -1,4 +1,4 @@
-"""What of a cluster's kustomizations and charts is rendered, and what becomes of the rest.
+"""The kustomizations and charts of a cluster that are rendered, and the treatment of the others.
 
 A kustomization root or chart that is not rendered is one problem, and it lowers what is said of missing objects of the
 kinds that it may define.
@@ -39,7 +39,7 @@ PARTIAL = "_"
 
 
 def render_plan(scope: ClusterScope, files: Sequence[Loaded], within: str) -> UnrenderedFiles:
-    """What is read as it is of the files that a cluster holds, and what is to be rendered."""
+    """Return what is read as it is of the files that a cluster holds, and what is to be rendered."""
     tree = KustomizationTree((f.text for f in files), within if scope.render else None)
     return _RenderPlan(scope, files, tree).result(charts(f.text for f in files))
 
@@ -179,7 +179,7 @@ class _RenderPlan:
 
 
 class _StandardInput:
-    """What somebody rendered already and gives on standard input."""
+    """Rendered text on standard input."""
 
     def __init__(self, stdin: Loaded | None) -> None:
         documents = stdin.documents if stdin else []
@@ -188,10 +188,10 @@ class _StandardInput:
         self._charts = {(d.rendered_from or "").partition("/")[0] for d in documents}
 
     def has(self, found: Cursor) -> bool:
-        """Whether an object of that kind and name, or with a prefix or suffix more, is there."""
+        """Return whether an object of that kind and name, or with a prefix or suffix more, is there."""
         kind, name = found.text_at("kind"), found["metadata"].text_at("name")
         return bool(name) and any(k == kind and (n.startswith(name) or n.endswith(name)) for k, n in self._names)
 
     def has_chart(self, name: str) -> bool:
-        """Whether some of it names a chart as its source."""
+        """Return whether some of it names a chart as its source."""
         return name in self._charts

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def beside(work: Callable[[], Plain]) -> Callable[[], Plain | None]:
-    """Begins `work` in a second process, and returns what waits for its answer: None where it has none to give."""
+    """Begins `work` in a second process, and returns what waits for its answer: None if it has none to give."""
     if not _may_fork():
         return lambda: None
     reader, writer = os.pipe()

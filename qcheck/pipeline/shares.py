@@ -1,4 +1,4 @@
-"""Who gets what in each cluster, for a demand and a history that users give."""
+"""Shares in each cluster, for a given demand and history."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ TOO_LARGE = (
     "the search ended early: more trials would take too long; name some of the rules with --rules, or one cluster"
 )
 ON_THEIR_OWN = (Kind.SHAPE, Kind.DAEMON_SET)
-"""What belongs to others than the quotas: it is no second change beside another kind."""
+"""Kinds of changes that are not combined with a second one."""
 
 
 class Attempt(Value):
@@ -109,7 +109,7 @@ class Search:
         return self._pruned(attempt)
 
     def _further(self, attempt: Attempt, way: Way | None) -> Attempt | None:
-        """One proposal more for each finding that is left and has one that helps; None where none helps.
+        """One proposal more for each finding that is left and has one that helps; None if none helps.
 
         What was rejected before is tried again only at the end, as what was taken meanwhile may have changed that.
         """
@@ -154,7 +154,7 @@ class Search:
         return milder[0] if milder else None
 
     def _proposals(self, state: State, found: Finding, way: Way | None) -> Iterator[Proposal]:
-        """What may resolve a finding, the given way first; what is known not to do is rejected right away."""
+        """Yield what may resolve a finding, the given way first; what is known not to do is rejected right away."""
         for proposal, objection in self._weighed(state, found, way):
             if objection:
                 self._reject(proposal, objection)
@@ -181,7 +181,7 @@ class Search:
         return self._proposed[key]
 
     def _objection(self, state: State, proposal: Proposal) -> str:
-        """What the user keeps and a proposal would change."""
+        """Return what the user keeps and a proposal would change."""
         if not self._constraints.binds:
             return ""
         for place, text in proposal.values:
@@ -194,7 +194,7 @@ class Search:
         return ""
 
     def _tried(self, attempt: Attempt, several: Sequence[Proposal], repairs: int = 0) -> Attempt | None:
-        """The state after some proposals; None where a value cannot be replaced, or a new error would be found.
+        """The state after some proposals; None if a value cannot be replaced, or a new error would be found.
 
         With `repairs` up to so many further proposals may resolve the new errors, which the old ones have hidden.
         """

@@ -52,5 +52,5 @@ def _with_fixes(finding: Finding, found: Suggestions) -> Finding:
 
 
 def _written(fix: Fix) -> Written:
-    """What a fix writes where."""
+    """Return the places and texts of a fix."""
     return frozenset((e.place.origin.path, e.place.route, e.text) for e in fix.edits)

@@ -58,7 +58,7 @@ def _unknown(manifest: Cursor, gap: Cursor) -> Problem:
 
 
 def _without_nulls(data: object) -> object:
-    """What Terraform sends: it leaves out attributes that are null."""
+    """Return what Terraform sends: it leaves out attributes that are null."""
     if isinstance(data, dict):
         return {key: _without_nulls(value) for key, value in data.items() if value is not None}
     return [_without_nulls(item) for item in data] if isinstance(data, list) else data

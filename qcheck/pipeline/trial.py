@@ -38,7 +38,7 @@ OBJECTS_JUDGED = 16_000
 
 
 class State(Value):
-    """What was read with some values replaced, and what the rules find in it."""
+    """The inputs with some values replaced, and the findings in them."""
 
     values: tuple[Replacement, ...]
     clusters: tuple[Cluster, ...]
@@ -60,11 +60,11 @@ class Trials:
 
     @property
     def is_spent(self) -> bool:
-        """Whether no more trials are to be made."""
+        """Return whether no more trials are to be made."""
         return len(self._known) > self.most
 
     def after(self, state: State, values: Iterable[tuple[Place, str]]) -> State:
-        """Return what a state becomes with further values. Raises `Impossible` where one cannot be written."""
+        """Return what a state becomes with further values. Raises `Impossible` if one cannot be written."""
         by_spot = {_spot(v.place): v for v in state.values}
         for place, text in values:
             first = self._first(place)
@@ -82,7 +82,7 @@ class Trials:
         return tuple(found[key] for key in sorted(found))
 
     def edit(self, value: Replacement) -> ValueEdit:
-        """Return the edit of the file that a person writes. Raises `Impossible` where that is not known."""
+        """Return the edit of the file that a person writes. Raises `Impossible` if that is not known."""
         written = self._first(value.place).written()
         origin = written.origin
         if not isinstance(origin, Document) or isinstance(origin, EmbeddedDocument) or origin.source is not None:

@@ -60,7 +60,7 @@ def unmatched(settings: Settings, clusters: Sequence[Cluster], files: Iterable[s
 
 
 def covers(paths: Sequence[str], root: str) -> bool:
-    """Whether some paths take in everything below the folder of the settings, so that what is not there is nowhere."""
+    """Return whether some paths take in everything below the folder of the settings, so that what is not there is nowhere."""
     top = os.path.realpath(root)
     return any(os.path.commonpath([top, real]) == real for p in paths if os.path.isdir(real := os.path.realpath(p)))
 
@@ -142,7 +142,7 @@ def _prices(settings: Settings, clusters: Sequence[Cluster]) -> Iterator[Problem
 
 
 def _added(every: tuple[T, ...], common: tuple[T, ...], scope: ClusterScope | None) -> tuple[T, ...]:
-    """What a cluster adds to a common list, which comes first; the common list itself without a cluster."""
+    """Return what a cluster adds to a common list, which comes first; the common list itself without a cluster."""
     return every[len(common) :] if scope is not None else common
 
 

@@ -1,4 +1,4 @@
-"""Which files of a cluster are read as they are: not what is rendered, nor what a kustomization would change."""
+"""The files of a cluster that are read directly: neither rendered sources nor objects that a kustomization would change."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class UnrenderedFiles(Value):
     sources: dict[str, tuple[Source, ...]] = {}
 
     def is_completed(self, problem: Problem) -> bool:
-        """Whether kustomize puts right what the API server would refuse: it writes labels and annotations as text."""
+        """Return whether kustomize puts right what the API server would refuse: it writes labels and annotations as text."""
         if (
             problem.code is not ProblemCode.API_REJECTED
             or posixpath.normpath(problem.place.origin.path) not in self.built
@@ -62,5 +62,5 @@ class UnrenderedFiles(Value):
 
 
 def spot(found: Cursor) -> Spot:
-    """Where an object stands, as a key."""
+    """Return the place of an object as a key."""
     return found.document.path, found.document.index, found.route

@@ -21,7 +21,7 @@ MOST_NAMED = 3
 
 
 class UnrenderedReason(Value):
-    """Why a kustomization cannot be rendered here: bases from elsewhere, parts of unknown kinds. `asked`: rendering is on."""
+    """Reasons why a kustomization cannot be rendered here: remote bases, parts of unknown kinds. `asked`: rendering is on."""
 
     remote: Sequence[str]
     opaque: Sequence[tuple[str, Place]]
@@ -56,7 +56,7 @@ def kustomization_problem(
 
 
 def _others(first: Place, missed: Sequence[tuple[Cursor, KustomizeChange]]) -> tuple[Place, ...]:
-    """Where other changes are written, each place once."""
+    """Return where other changes are written, each place once."""
     places: dict[Place, str] = {}
     for found, change in missed:
         if change.place != first:
@@ -65,7 +65,7 @@ def _others(first: Place, missed: Sequence[tuple[Cursor, KustomizeChange]]) -> t
 
 
 def unreadable(text: Text) -> Problem | None:
-    """What is wrong with the text of a kustomization; None for an empty one, and for a template of one."""
+    """Return what is wrong with the text of a kustomization; None for an empty one, and for a template of one."""
     fault = next(iter(first_document(text).faults), None)
     if fault is None or first_mark(text.text) is not None:
         return None
@@ -91,7 +91,7 @@ def chart_problem(chart: Chart, kinds: frozenset[str], values: tuple[str, ...] |
 
 
 def _how(command: str, render: str, left: UnrenderedReason | None) -> str:
-    """What to type."""
+    """Return the commands to type."""
     piped = f"`{command} | qcheck check - .`"
     if left is not None and (left.remote or left.opaque):
         return f"Check its output: {piped}."

@@ -29,7 +29,7 @@ MOST_CHOICES = 20
 
 
 class Problem(Value, cached=True):
-    """What each pool promises, how much each of its cells can give (the largest first), and where promises are met."""
+    """The promises of each pool, the amount that each of its cells can give (largest first), and where promises are met."""
 
     wanted: dict[str, int]
     rooms: dict[str, tuple[int, ...]]
@@ -48,7 +48,7 @@ class Problem(Value, cached=True):
         return overdrafts(wanted, self.reach, self.capacity)
 
     def still_needed(self, counts: Sequence[int], over: Sequence[Overdraft]) -> int | None:
-        """Return the least number of further cells; None where all of them are too few."""
+        """Return the least number of further cells; None if all of them are too few."""
         needed = 0
         for each in over:
             left = [r for p, n in zip(self.pools, counts, strict=True) if p in each.pools for r in self.rooms[p][n:]]
@@ -108,7 +108,7 @@ def _further(problem: Problem, counts: Counts, over: Overdraft) -> list[Counts]:
 
 
 def _unproved(problem: Problem, bound: int) -> Fewest:
-    """What the solver proposes or what is found by taking the largest; proved where nothing can be smaller than `bound`."""
+    """Return what the solver proposes, or a greedy choice of the largest; proved if it reaches `bound`."""
     greedy = _greedy(problem)
     proposed = proposed_counts(problem.wanted, problem.rooms, problem.reach, problem.capacity)
     if proposed is not None and not problem.excess(proposed) and sum(proposed) < sum(greedy):
@@ -128,5 +128,5 @@ def _greedy(problem: Problem) -> Counts:
 
 
 def _last(problem: Problem, counts: Counts, before: Counts) -> int:
-    """How much the cell gives that `counts` has and `before` has not."""
+    """Return how much the cell gives that `counts` has and `before` has not."""
     return next(problem.rooms[p][n - 1] for p, n, m in zip(problem.pools, counts, before, strict=True) if n > m)

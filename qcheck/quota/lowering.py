@@ -34,12 +34,12 @@ class Adjustable(Value):
 
     @property
     def room(self) -> int:
-        """How much may be taken from it at most."""
+        """Return how much may be taken from it at most."""
         return 0 if self.floor is None else max(0, self.cell.promised - self.floor)
 
 
 class GroupCapacity(Value):
-    """Where promises are met: what each pool reaches of each group of nodes, and what each group holds."""
+    """The capacity behind promises: what each pool reaches of each group of nodes, and what each group holds."""
 
     reach: Reach
     capacity: Mapping[str, int | None]

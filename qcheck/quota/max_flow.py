@@ -74,12 +74,12 @@ def _smallest(demands: dict[str, int], reach: Reach, capacity: Mapping[str, int 
 
 
 def _shortfall(demands: Mapping[str, int], reach: Reach, capacity: Mapping[str, int | None]) -> int:
-    """How much of the demand cannot be met."""
+    """Return how much of the demand cannot be met."""
     return sum(demands.values()) - sum(assign(demands, reach, capacity).values())
 
 
 def assign(demands: Mapping[str, int], reach: Reach, capacity: Mapping[str, int | None]) -> dict[tuple[str, str], int]:
-    """How much each pool draws from each group when as much demand as possible is met (augmenting paths)."""
+    """Return how much each pool draws from each group when as much demand as possible is met (augmenting paths)."""
     total = sum(demands.values())
     drawn: dict[tuple[str, str], int] = {}
     left = {g: (total if capacity[g] is None else capacity[g]) for f in demands for g in reach[f]}

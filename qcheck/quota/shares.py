@@ -1,4 +1,4 @@
-"""What each queue gets when queues are busy: the values that every scheduler's `shares` returns, and what it is asked.
+"""Shares of busy queues: the values that every scheduler's `shares` returns, and what it is asked.
 
 A scheduler package offers `shares(cluster, demand, usage) -> tuple[PoolShares, ...]`, one entry per tree, pool and
 resource. Amounts are in base units (devices, milli-cpu, bytes). They are exact, except KAI's, which upstream computes
@@ -19,7 +19,7 @@ Amount = int | Fraction | float
 
 
 class Demand(Value):
-    """What the queues want. `wanted` None: every queue wants more than there is.
+    """The demand of the queues. `wanted` None: every queue wants more than exists.
 
     Otherwise a queue that `wanted` does not name wants nothing, and a resource with None is wanted without limit.
     """
@@ -28,7 +28,7 @@ class Demand(Value):
     busy: frozenset[str] = frozenset()
 
     def of(self, queue: str, resource: str) -> int | Fraction | None:
-        """How much a queue wants of a resource, in base units; None for more than there is."""
+        """Return how much a queue wants of a resource, in base units; None for more than there is."""
         if queue in self.busy or (self.wanted is None and not self.busy):
             return None
         return (self.wanted or {}).get(queue, {}).get(resource, 0)
@@ -40,7 +40,7 @@ class Demand(Value):
 
 
 class Usage(Value):
-    """What queues consumed before: queue to resource to a fraction (KAI) or an amount (Kueue). `is_given`: by a file."""
+    """The past usage of queues: queue to resource to a fraction (KAI) or an amount (Kueue). `is_given`: by a file."""
 
     consumed: dict[str, dict[str, Fraction]]
     is_given: bool = False
@@ -62,7 +62,7 @@ class ShareNote(Value):
 
 
 class Reclaimable(Value):
-    """What a queue takes back: at most `amount` base units, from the queues in `holders`, by the mechanism in `how`."""
+    """Quota that a queue reclaims: at most `amount` base units, from the queues in `holders`, by the mechanism in `how`."""
 
     amount: Amount
     holders: tuple[str, ...]
@@ -74,7 +74,7 @@ class QueueShare(Value):
 
     * `reserved`: what no other queue can keep from it.
     * `entitled`: nominal quota (Kueue), quota (KAI), deserved (Volcano).
-    * `share`: the fluid division when the queues want what `Demand` says; None where the mechanism defines none.
+    * `share`: the fluid division when the queues want what `Demand` says; None if the mechanism defines none.
     * `limit`: the most it can ever hold.
     * `step`: the largest workload declared for it, in base units, by which a real division may differ; None if none is.
     """

@@ -1,4 +1,4 @@
-"""What a scheduler that starts pods itself says to a workload: whether its queue lets it pass, and why not.
+"""The decision of a scheduler that starts pods itself: whether the queue of a workload lets it start, and why not.
 
 Kueue's answer has flavors and more, and is a value of its own.
 """

@@ -21,14 +21,14 @@ CellKey = tuple[str, str]
 
 
 class AmountOrigin(StrEnum):
-    """Where an amount comes from: a file, or what the scheduler assumes where the file says nothing."""
+    """The origin of an amount: a file, or the scheduler's default."""
 
     DECLARED = "declared"
     DEFAULTED = "defaulted"
 
 
 class Cell(Value):
-    """What one node of the tree states for a pool and a resource.
+    """The amounts of one node of the tree for a pool and a resource.
 
     * `promised` counts against the nodes: the sum over a tree is what its queues hold at the same time when each uses its
       own. A scheduler whose parents contain their children counts only the topmost.
@@ -56,7 +56,7 @@ class Cell(Value):
 
     @property
     def borrowable(self) -> int | None:
-        """What the node may hold beyond what it is entitled to; None without limit."""
+        """Return what the node may hold beyond what it is entitled to; None without limit."""
         return None if self.limit is None else max(0, self.limit - self.entitled)
 
 

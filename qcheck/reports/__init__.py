@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from qcheck.findings.result import Result
 
 FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "rdjson", "markdown", "html")
-"""What `--format` takes: the names of the modules."""
+"""The values of `--format`: the names of the modules."""
 
 
 def render(result: Result, form: str) -> str:

@@ -10,7 +10,7 @@ from qcheck.reports.schema import Count, Line, ObjectPart, PlacePart, ReportPart
 
 
 class ReasonPart(ReportPart):
-    """Why a workload is not admitted or does not run, or why that cannot be told."""
+    """A reason why a workload is not admitted or does not run, or why that is unknown."""
 
     code: str = Field(description="Kueue's reason word where it has one.")
     cause: str

@@ -52,7 +52,7 @@ def cluster_data(cluster: Cluster) -> dict[str, Json]:
 
 
 def _source_data(pool: NodePool) -> dict[str, Json]:
-    """Where the figures of a pool come from."""
+    """Return where the figures of a pool come from."""
     return {
         "pool": pool.name,
         "format": pool.format,
@@ -174,7 +174,7 @@ def signed(scale: Scale, units: int | None) -> str:
 
 
 def taken_first(line: CapacityLine, scale: Scale) -> str:
-    """What DaemonSets and reserves take before any queue."""
+    """Return what DaemonSets and reserves take before any queue."""
     parts = ((line.daemon_sets, "DaemonSets"), (line.reserves, "reserves"))
     return ", ".join(f"{word}: {scale(amount)}" for amount, word in parts if amount)
 
@@ -201,5 +201,5 @@ def _pool_words(pool: PoolLine, scale: Scale) -> str:
 
 
 def holders(line: CapacityLine) -> list[Cell]:
-    """Who holds a line's quota, the largest first; cohorts are called so."""
+    """Return who holds a line's quota, the largest first; cohorts are marked as such."""
     return sorted((c for c in line.quotas if c.promised), key=lambda c: (-c.promised, c.holder))

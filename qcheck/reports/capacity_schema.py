@@ -32,7 +32,7 @@ class StrandedPart(ReportPart):
 
 
 class UsePart(ReportPart):
-    """How many pods of a size or shape fit."""
+    """The number of pods of a size or shape that fit."""
 
     name: str
     size: int = Field(description="Devices of one pod.")
@@ -49,7 +49,7 @@ class DomainPart(ReportPart):
 
 
 class UsabilityPart(ReportPart):
-    """What the free accelerators are good for."""
+    """The usability of the free accelerators."""
 
     free: int = Field(description="Devices.")
     sizes: list[UsePart]
@@ -82,7 +82,7 @@ class FlavorPart(ReportPart):
 
 
 class SourcePart(ReportPart):
-    """Where the figures of a pool come from."""
+    """The sources of the figures of a pool."""
 
     pool: str
     format: str
@@ -100,7 +100,7 @@ class QueueCostPart(ReportPart):
 
 
 class CostPart(ReportPart):
-    """What the nodes cost per hour: reserved + stranded + unclaimed = hour."""
+    """The cost of the nodes per hour: reserved + stranded + unclaimed = hour."""
 
     hour: Money
     reserved: Money

@@ -26,7 +26,7 @@ def number(amount: Fraction) -> int | float:
 
 
 def cost_data(cluster: Cluster) -> dict[str, Json]:
-    """What `capacity --format json` adds to a cluster; nothing where the settings have no prices."""
+    """Return what `capacity --format json` adds to a cluster; nothing if the settings have no prices."""
     cost = cost_of(cluster)
     if cost is None:
         return {}
@@ -45,7 +45,7 @@ def cost_data(cluster: Cluster) -> dict[str, Json]:
 
 
 def flavor_data(cluster: Cluster, pool: str) -> dict[str, Json]:
-    """What it adds to each row of a flavor."""
+    """Return what it adds to each row of a flavor."""
     if not cluster.policy.prices:
         return {}
     hourly = pool_hour(cluster, pool)
@@ -80,7 +80,7 @@ def _shown(cents: int) -> str:
 
 
 def unpriced(cost: Cost) -> str:
-    """Which nodes the bill leaves out; empty where it has all of them."""
+    """Return which nodes the bill leaves out; empty if it has all of them."""
     return f"without a price: {', '.join(cost.unpriced)}" if cost.unpriced else ""
 
 

@@ -26,7 +26,7 @@ MOST_PODS = 3
 
 
 def now_data(cluster: Cluster) -> dict[str, Json]:
-    """What `capacity --format json` adds to a cluster that runs; nothing for files."""
+    """Return what `capacity --format json` adds to a cluster that runs; nothing for files."""
     found = current_state(cluster)
     if found is None:
         return {}

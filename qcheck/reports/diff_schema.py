@@ -58,7 +58,7 @@ class ObjectChangePart(ReportPart):
 
 
 class ShareChangePart(ReportPart):
-    """What a queue gets when all are busy; a side is null where the queue does not exist."""
+    """The share of a queue when all are busy; a side is null if the queue does not exist."""
 
     scheduler: str
     pool: str

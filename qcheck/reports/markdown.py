@@ -45,7 +45,7 @@ SIGNS = {"error": "❌", "warning": "⚠️", "note": "\N{INFORMATION SOURCE}\uf
 _MARKUP = re.compile(r"([\\`*_\[\]|~$])")
 _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _LINKS = re.compile(r"([@#](?=\w)|\bwww(?=\.)|:(?=//)|\bGH(?=-\d))", re.IGNORECASE)
-"""Where GitHub would make a mention, a reference or a link: a comment in between breaks it and is not seen."""
+"""Text that GitHub would turn into a mention, a reference or a link: an invisible comment breaks it."""
 _MOST_PLACES = 10
 _MOST_DIFF = 60
 _TICKS = re.compile("`+")
@@ -160,7 +160,7 @@ def capacity_section(cluster: Cluster, many: bool) -> Iterator[str]:
 
 
 def _cost(cluster: Cluster) -> Iterator[str]:
-    """What the nodes cost, where the settings have prices."""
+    """Yield what the nodes cost, where the settings have prices."""
     found = cost_of(cluster)
     if found is None:
         return

@@ -103,7 +103,7 @@ def claim_cells(claim: LendingClaim) -> tuple[str, ...]:
 
 
 def how_long(claim: LendingClaim) -> str:
-    """How long nodes stay taken after the decision."""
+    """Return how long nodes stay taken after the decision."""
     if claim.outcome is ComesBack.NEVER:
         return "no bound"
     if claim.is_assumed:

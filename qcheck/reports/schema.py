@@ -27,7 +27,7 @@ class Tool(ReportPart):
 
 
 class Summary(ReportPart):
-    """How many findings are shown, by severity, and how many are not."""
+    """The number of findings shown, by severity, and of those not shown."""
 
     error: Count
     warning: Count
@@ -49,7 +49,7 @@ class SkippedRule(ReportPart):
 
 
 class InputsPart(ReportPart):
-    """What was looked at."""
+    """The inputs of the run."""
 
     files: Count
     documents: Count
@@ -60,7 +60,7 @@ class InputsPart(ReportPart):
 
 
 class ObjectPart(ReportPart):
-    """What the finding is about."""
+    """The object of the finding."""
 
     api_version: str
     kind: str
@@ -82,7 +82,7 @@ class PlacePart(ReportPart):
 
 
 class EditPart(ReportPart):
-    """What to write between two positions."""
+    """The text to write between two positions."""
 
     file: str
     line: Line
@@ -118,7 +118,7 @@ class FindingPart(ReportPart):
 
 
 class StatisticsPart(ReportPart):
-    """How often a rule was found with one severity."""
+    """The number of findings of a rule with one severity."""
 
     rule: str
     name: str

@@ -1,4 +1,4 @@
-"""What each queue gets when queues are busy: as text, JSON, and markdown."""
+"""Shares of busy queues as text, JSON, and markdown."""
 
 from __future__ import annotations
 

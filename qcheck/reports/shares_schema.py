@@ -13,7 +13,7 @@ Amount = Annotated[Number, Field(description="In base units: devices, milli-cpu,
 
 
 class ReclaimablePart(ReportPart):
-    """What the queue takes back from borrowers."""
+    """The quota that the queue reclaims from borrowers."""
 
     amount: Amount
     holders: list[str] = Field(alias="from")

@@ -112,7 +112,7 @@ def _share_lines(run: Simulated) -> Iterator[str]:
 
 
 def steps(run: Simulated) -> Iterator[str]:
-    """What happens, in order of time."""
+    """Yield the events in order of time."""
     timeline = run.timeline
     events = [(c.at, 1, list(_cycle_lines(c, timeline.start))) for c in timeline.cycles if c.moves]
     if run.scenario.eviction_delay:
@@ -153,7 +153,7 @@ def clock(seconds: int) -> str:
 
 
 def ending(run: Simulated) -> Iterator[str]:
-    """How the run ends, and who waits then."""
+    """Yield how the run ends, and who waits then."""
     timeline = run.timeline
     at = clock(timeline.end - timeline.start)
     waiting = [*((w.job.name, w.job.queue, _why(w.site, w.reason)) for w in timeline.waiting)]
@@ -216,7 +216,7 @@ def _outcome_data(outcome: WorkloadOutcome | None) -> Json:
 
 
 def render_change(before: Simulated, after: Simulated, names: tuple[str, str]) -> str:
-    """What a change does to the workloads and to each queue."""
+    """Return what a change does to the workloads and to each queue."""
     start = before.timeline.start
     lines = [f"{names[0]} -> {names[1]}", ""]
     changes = outcome_changes(before, after)

@@ -84,7 +84,7 @@ def _sign(mark: Mark) -> str:
 
 
 def _window(mark: Mark) -> int:
-    """Where to begin a long line so that the mark is on it."""
+    """Return where to begin a long line so that the mark is on it."""
     return 0 if mark.end <= WIDTH else max(0, mark.start - WIDTH // 3)
 
 
@@ -112,7 +112,7 @@ def _visible(text: str, limit: int = WIDTH) -> tuple[str, int]:
 
 
 def _columns(piece: str) -> int:
-    """How many columns a terminal gives it: two for wide characters, none for combining ones."""
+    """Return how many columns a terminal gives it: two for wide characters, none for combining ones."""
     if piece.isascii():
         return len(piece)
     return 0 if combining(piece) else 2 if east_asian_width(piece) in "WF" else 1

@@ -59,7 +59,7 @@ def _alternative(found: Alternative) -> dict[str, Json]:
 
 
 def render_patch(result: Result) -> str:
-    """The first alternative as a unified diff; nothing where there is none."""
+    """The first alternative as a unified diff; nothing if there is none."""
     alternatives = _suggestions(result).alternatives
     return alternatives[0].patch if alternatives else ""
 
@@ -122,7 +122,7 @@ def headline(found: Alternative) -> str:
 
 
 def outcome(found: Alternative, asked: Sequence[Finding]) -> str:
-    """How much an alternative resolves, what it leaves, and which warnings are new."""
+    """Return how much an alternative resolves, what it leaves, and which warnings are new."""
     named = dict.fromkeys(f"{f.rule.id} {f.rule.name}" for f in asked if f.rule and f.fingerprint in found.leaves)
     shown = [*named][:MOST_LEFT] + ([plural(len(named) - MOST_LEFT, "more rule")] if len(named) > MOST_LEFT else [])
     leaves = f"; leaves {', '.join(shown)}" if shown else ""

@@ -140,7 +140,7 @@ def _statistics(result: Result, paint: Paint) -> Iterator[str]:
 
 
 def _unjudged(result: Result, paint: Paint) -> Iterator[str]:
-    """What was not judged, and why the whole run counts as not judged."""
+    """Yield what was not judged, and why the whole run counts as not judged."""
     for what, why in not_judged(result):
         if f"{what}: {why}" not in result.inputs.unjudged:
             yield paint("dim", f"not judged: {plain(what)}: {plain(why)}")

@@ -41,7 +41,7 @@ def rendered_note(place: Place) -> str:
 
 
 def unjudged_lines(unjudged: Iterable[str]) -> Iterator[str]:
-    """Why an answer may be wrong, a line for each reason."""
+    """Yield why an answer may be wrong, a line for each reason."""
     return (f"could not judge: {plain(why)}\n" for why in unjudged)
 
 
@@ -56,7 +56,7 @@ def title(found: Finding) -> str:
 
 
 def help_of(found: Finding) -> str:
-    """What to do: the finding's own advice, else the rule's."""
+    """Return what to do: the finding's own advice, else the rule's."""
     return found.help or (found.rule.fix if found.rule else "")
 
 
@@ -136,7 +136,7 @@ def looked_at(result: Result) -> str:
 
 
 def not_judged(result: Result) -> Iterator[tuple[str, str]]:
-    """What the result says nothing about: (a file, or the rules that lack the same fact; why), each once."""
+    """Yield what the result says nothing about: (a file, or the rules that lack the same fact; why), each once."""
     yield from dict.fromkeys((n.path, n.why) for n in result.inputs.not_read)
     lacking: dict[str, list[str]] = {}
     for rule, why in skipped_rules(result):

@@ -1,1 +1,1 @@
-"""What each scheduler decides. No scheduler imports another."""
+"""The decisions of each scheduler. No scheduler imports another."""

@@ -57,23 +57,23 @@ def holders(cluster: Cluster) -> list[QuotaNode]:
 
 
 def guarantee(node: QuotaNode, pool: str, shape: PodShape) -> Guarantee | None:
-    """What a node's own quota holds of a shape; None without quota for its accelerator in that pool."""
+    """Return what a node's own quota holds of a shape; None without quota for its accelerator in that pool."""
     cell = node.cell.get((pool, shape.accelerator or ""))
     return None if cell is None else Guarantee(node, cell, shape, pods_within(node, pool, shape))
 
 
 def pods_within(node: QuotaNode, pool: str, shape: PodShape) -> int:
-    """How many pods of a shape the own quota in a pool admits; resources that it does not cover do not count."""
+    """Return how many pods of a shape the own quota in a pool admits; resources that it does not cover do not count."""
     return least_of({c.resource: c.entitled for c in node.cells if c.pool == pool}, shape)
 
 
 def least_of(held: Mapping[str, int], shape: PodShape) -> int:
-    """How many pods some amounts hold, by the resource that runs out first."""
+    """Return how many pods some amounts hold, by the resource that runs out first."""
     return min((n // q for r, n in held.items() if (q := shape.request.get(r, 0))), default=0)
 
 
 def reach(given: Guarantee) -> int:
-    """How many of the pods the queue may hold with everything that it can borrow, while all others are idle."""
+    """Return how many of the pods the queue may hold with everything that it can borrow, while all others are idle."""
     if not given.node.admits:
         return given.pods
     limits = {c.resource: c.limit for c in given.node.cells if c.pool == given.pool}
@@ -99,7 +99,7 @@ def _all(cluster: Cluster, pool: str, shape: PodShape) -> list[Guarantee]:
 
 
 def workload_guarantees(cluster: Cluster) -> list[Guarantee]:
-    """What queues may hold of the pods of their known workloads, where no declared shape speaks for the pool.
+    """Return what queues may hold of the pods of their known workloads, where no declared shape speaks for the pool.
 
     Pods of which not even one finds a node are left out: there it is the workload that is wrong, not the quota. Few pods
     say how many accelerators the queue's pods have, not that all of its quota will be used with their cores and memory.

@@ -1,4 +1,4 @@
-"""Whether a cluster has anything to do with a scheduler: asked before its modules are imported."""
+"""Detection of the schedulers that a cluster uses, before their modules are imported."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def has_kueue(_cluster: Cluster) -> bool:
 
 @view
 def has_kai(cluster: Cluster) -> bool:
-    """Whether there are objects of KAI, or pods that are for it or carry the label of one of its queues."""
+    """Return whether there are objects of KAI, or pods that are for it or carry the label of one of its queues."""
     if cluster.kai_queues or cluster.kai_shards or cluster.kai_pod_groups or cluster.kai_topologies:
         return True
     named: tuple[KaiPolicy | KaiConfig, ...] = (cluster.policy.kai, *cluster.kai_configs)
@@ -34,7 +34,7 @@ def has_kai(cluster: Cluster) -> bool:
 
 @view
 def has_volcano(cluster: Cluster) -> bool:
-    """Whether there are objects of Volcano or a configuration of its scheduler, or pods that are for it."""
+    """Return whether there are objects of Volcano or a configuration of its scheduler, or pods that are for it."""
     if cluster.volcano_queues or cluster.volcano_pod_groups or cluster.hyper_nodes or cluster.volcano_scheduler:
         return True
     return any(

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
             ...
 
         def decide(self, cluster: Cluster, workload: Workload) -> StartDecision | None:
-            """Whether a workload's queue lets it pass, and which pods start; None for one that is not its business."""
+            """Return whether a workload's queue lets it pass, and which pods start; None for one that is not its business."""
             ...
 
         def workload_shapes(self, cluster: Cluster) -> dict[str, tuple[PodShape, ...]]:
@@ -53,7 +53,7 @@ class Scheduler(Value):
 
 
 def _module(name: SchedulerName) -> Callable[[], Peer]:
-    """What imports the functions of a scheduler: only where a cluster has to do with it."""
+    """Return an importer of a scheduler's functions, which runs only if a cluster uses the scheduler."""
 
     def load() -> Peer:
         found: Peer = import_module(f"qcheck.schedulers.{name}.peer")
@@ -75,7 +75,7 @@ def peers(cluster: Cluster) -> Iterator[Peer]:
 
 
 def start_decision_of(cluster: Cluster, workload: Workload) -> StartDecision | None:
-    """Return the answer of the scheduler that starts a workload's pods itself; None where Kueue or nobody is asked."""
+    """Return the answer of the scheduler that starts a workload's pods itself; None if Kueue or nobody is asked."""
     return next((p for peer in peers(cluster) if (p := peer.decide(cluster, workload)) is not None), None)
 
 

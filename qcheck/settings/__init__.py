@@ -44,7 +44,7 @@ class Render(Value):
 
 
 class RuleChoice(Value):
-    """Which rules count and how; rules go by id, name or prefix. An empty `select` is all of them."""
+    """The choice of rules by id, name or prefix. An empty `select` means all of them."""
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class RuleChoice(Value):
 
 
 class ClusterScope(Value):
-    """Which files and renders make up one cluster, and what holds for it.
+    """The files, renders and settings of one cluster.
 
     `include` and `exclude` are patterns as in a .gitignore, relative to `root`: `clusters/a` is that folder and all below.
     `renders_all`: every kustomization root and chart among its files is rendered too. `rules` add to the common ones.
@@ -79,7 +79,7 @@ class ClusterScope(Value):
     root: str = "."
 
     def holds(self, path: str) -> bool:
-        """Whether the file at `path` (relative to the working directory) belongs to the cluster."""
+        """Return whether the file at `path` (relative to the working directory) belongs to the cluster."""
         return self.is_everything or self.holds_below(below(path, self.root))
 
     @property
@@ -93,7 +93,7 @@ class ClusterScope(Value):
 
     @staticmethod
     def includes(pattern: str, below: str) -> bool:
-        """Whether one pattern of `include` matches the file at a path relative to `root`."""
+        """Return whether one pattern of `include` matches the file at a path relative to `root`."""
         return _any((pattern,), below)
 
 
@@ -149,5 +149,5 @@ class Settings(Value):
 
     @property
     def renders(self) -> bool:
-        """Whether some cluster needs a renderer."""
+        """Return whether some cluster needs a renderer."""
         return any(scope.render or scope.renders_all for scope in self.scopes)

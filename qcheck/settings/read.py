@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 HINT = f"`qcheck schema config` prints the schema; {DOCS}/settings.md explains the keys."
 LARGEST = 1_000_000
 TOML_LINE = re.compile(r"at line (\d+)")
-"""Where tomllib says that something is wrong; it says no line for the end of the file."""
+"""The position in an error of tomllib, which names no line at the end of the file."""
 
 
 def read_settings(path: str) -> Settings:

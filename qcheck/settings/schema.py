@@ -1,4 +1,4 @@
-"""What may stand in qcheck.yaml: each key once, with its type, its default and what it means.
+"""The keys of qcheck.yaml: each once, with its type, its default and its meaning.
 
 `build.py` turns these parts into `Settings`; the JSON Schema of `qcheck schema config` and `keys.json`, by which usual
 settings are read without pydantic, are generated from them.

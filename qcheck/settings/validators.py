@@ -1,4 +1,4 @@
-"""What a value of the settings must be beyond its type; `schema.py` names these functions, the quick way calls them too.
+"""Checks of settings beyond the type of a value; used by `schema.py` and by the reader without pydantic.
 
 Each returns the value that it is given, or raises `ValueError` with what to write instead.
 """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     Kind = dict[str, Any]
-    """What may be a value, as `key_table.py` describes it."""
+    """The type of a value, as `key_table.py` describes it."""
 
 KEYS = os.path.join(os.path.dirname(__file__), "keys.json")
 TYPES = {"str": str, "int": int, "float": float, "bool": bool, "null": type(None)}
@@ -30,7 +30,7 @@ class Unusual(Exception):
 
 
 def quick(data: object) -> Any:
-    """Plain data as an object with the attributes of `SettingsPart`; None where only the models can tell."""
+    """Plain data as an object with the attributes of `SettingsPart`; None if only the models can tell."""
     try:
         return _part("SettingsPart", data)
     except (Unusual, ValueError):

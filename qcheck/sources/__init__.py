@@ -1,1 +1,1 @@
-"""Where text comes from: files, standard input, git revisions, kustomize and helm. Knows nothing of what it carries."""
+"""Sources of text: files, standard input, git revisions, kustomize and helm. Independent of the content."""

@@ -1,4 +1,4 @@
-"""Which files of the given paths are looked at, in a fixed order, and why others are not.
+"""Discovery of files below the given paths, in a fixed order, and the reasons for skipping others.
 
 A tree is walked for YAML, JSON, Terraform and template files; a path that names a file is read whatever it is called.
 Nothing is read twice, and nothing outside the tree (or the git repository around it) unless a path says so.
@@ -59,7 +59,7 @@ WAIT_FOR_A_WRITER = 10
 """Seconds."""
 STDIN, STDIN_NAME = "-", "<stdin>"
 LIVE = "live"
-"""How a running cluster is called among the inputs: `live`, and `live:KIND` for the objects of a kind."""
+"""The name of a running cluster among the inputs: `live`, and `live:KIND` for the objects of a kind."""
 
 
 class File:
@@ -163,12 +163,12 @@ def discover(paths: Iterable[str]) -> Found:
 
 
 def is_live(path: str) -> bool:
-    """Whether an input is a running cluster's and no file."""
+    """Return whether an input is a running cluster's and no file."""
     return path.partition(":")[0] == LIVE and not os.path.exists(path)
 
 
 def may_hold_manifests(name: str) -> bool:
-    """Whether a file of this name is looked at in a tree."""
+    """Return whether a file of this name is looked at in a tree."""
     return name == "Kustomization" or (name.endswith(SUFFIXES) and OTHER_TEXTS.search(name) is None)
 
 
@@ -261,7 +261,7 @@ class _FileWalk:
 
 
 def _holds_go_modules(directory: str, entries: list[os.DirEntry[str]]) -> bool:
-    """Whether a directory holds copies of other projects, with their test data."""
+    """Return whether a directory holds copies of other projects, with their test data."""
     name, listing = GO_MODULES
     return os.path.basename(directory) == name and any(entry.name == listing for entry in entries)
 
@@ -278,5 +278,5 @@ def repository(real: str) -> str | None:
 
 
 def reason(error: OSError) -> str:
-    """Why something could not be read, for `NotLoaded.why`."""
+    """Return why something could not be read, for `NotLoaded.why`."""
     return (error.strerror or type(error).__name__).lower()

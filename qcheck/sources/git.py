@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 SECONDS = 120
-"""How long git may take for one question."""
+"""The time limit of one git command."""
 LISTING = GO_MODULES[1]
 FILE_MODES = ("100644", "100755")
 QUIET = {
@@ -61,12 +61,12 @@ def origin_of(root: str) -> str:
 
 
 def differs(root: str) -> bool:
-    """Whether tracked files differ from the commit that is checked out. Raises `GitError`."""
+    """Return whether tracked files differ from the commit that is checked out. Raises `GitError`."""
     return bool(_git(root, "status", "--porcelain", "--untracked-files=no").strip())
 
 
 def merge_base(one: str, other: str, root: str) -> str:
-    """The commit from which two others went apart. Raises `GitError` where there is none."""
+    """The commit from which two others went apart. Raises `GitError` if there is none."""
     try:
         return _git(root, "merge-base", commit(one, root), commit(other, root)).decode().strip()
     except GitError as error:
@@ -127,7 +127,7 @@ def _entries(at: str, root: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _is_chosen(path: str, below: list[str]) -> bool:
-    """Whether a path of the tree is asked for: by its own name, or by a folder of it and its ending."""
+    """Return whether a path of the tree is asked for: by its own name, or by a folder of it and its ending."""
     if path in below:
         return True
     if not may_hold_manifests(path) or any(step in SKIPPED for step in path.split("/")[:-1]):

@@ -1,4 +1,4 @@
-"""What git ignores is not looked at: `.gitignore` files from the repository's root down to each directory."""
+"""Files that git ignores are not read: `.gitignore` files from the repository's root down to each directory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Ignored:
         return inner
 
     def matches(self, path: str) -> bool:
-        """Whether git ignores a real path (a directory ends in a slash); the nearest file with an opinion decides."""
+        """Return whether git ignores a real path (a directory ends in a slash); the nearest file with an opinion decides."""
         for base, patterns in reversed(self.patterns):
             decided = patterns.decision(path[len(base) + 1 :].replace(os.sep, "/"))
             if decided is not None:

@@ -1,4 +1,4 @@
-"""What a cluster holds, as the user's own kubectl lists it.
+"""The objects of a cluster, as the user's own kubectl lists them.
 
 Only two command lines are ever run, without a shell: `kubectl api-resources`, which says what is installed, and
 `kubectl get` for the kinds of the tables below. Secrets are not among them, and ConfigMaps are asked for by name.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Watch = Callable[[str, int, int], None]
 
 AT_ONCE = 4
-"""How many lists are asked for at a time."""
+"""The number of lists requested at a time."""
 SECONDS = 120
 """The time that one request may take."""
 SECONDS_TO_BEGIN = 40
@@ -81,7 +81,7 @@ CONFIGURATION: tuple[Asked, ...] = (
     *_kinds("compute.coreweave.com", "NodePool"),
     *_kinds("cloud.google.com", "ComputeClass"),
 )
-"""What people configure. Pools that describe the machines of other clusters (Cluster API, Crossplane) are left out."""
+"""Configured kinds. Pools that describe the machines of other clusters (Cluster API, Crossplane) are left out."""
 WORK: tuple[Asked, ...] = (
     *_kinds("", "Pod"),
     Asked("", "Event", "reason=FailedScheduling"),
@@ -108,7 +108,7 @@ WORK: tuple[Asked, ...] = (
     *_kinds("batch.volcano.sh", "Job", "CronJob"),
     *_kinds("flow.volcano.sh", "JobFlow", "JobTemplate"),
 )
-"""What runs, or waits to run."""
+"""Kinds that run or wait to run."""
 EVERYTHING = (*CONFIGURATION, *WORK)
 CONFIG_MAPS = (("kueue-system", "kueue-manager-config"), ("volcano-system", "volcano-scheduler-configmap"))
 """Namespace and name of the schedulers' settings where they are installed as their documentation says."""
@@ -156,7 +156,7 @@ def list_cluster(context: str, wanted: Sequence[Asked], watch: Watch) -> Listed:
 
 
 def _managers(objects: dict[str, list[Object]]) -> set[tuple[str, str]]:
-    """Where the manager of Kueue runs, if not in the usual namespace: its Deployment says so."""
+    """Return where the manager of Kueue runs, if not in the usual namespace: its Deployment says so."""
     return {
         (str(metadata.get("namespace")), MANAGER)
         for each in objects.get("Deployment", ())
@@ -257,6 +257,6 @@ def _items(answer: object) -> Iterator[Object]:
 
 
 def _complaint(text: str) -> str:
-    """What kubectl tells its user, on one line."""
+    """Return what kubectl tells its user, on one line."""
     lines = [line.strip() for line in text.splitlines() if line.strip() and not _NOISE.match(line)]
     return " ".join(lines)[:LONGEST_COMPLAINT] or "kubectl failed without a message"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ANY_DEPTH = "**"
 FOLDER, FILE = 1, 2
-"""How a path is matched: by a folder that it lies in, or is; or by its own name, which counts for more."""
+"""The kind of a match: by a folder that contains or equals the path, or by its own name, which takes precedence."""
 
 
 class Patterns:
@@ -27,7 +27,7 @@ class Patterns:
         self._patterns = [Pattern(line) for line in reversed([*lines])]
 
     def decision(self, path: str) -> bool | None:
-        """Whether a relative path is included (a folder's ends with a slash); None where no pattern matches it."""
+        """Return whether a relative path is included (a folder's ends with a slash); None if no pattern matches it."""
         best, included = 0, None
         for pattern in self._patterns:
             if pattern.piece in path and (found := pattern.match(path)) > best:
@@ -51,7 +51,7 @@ class Pattern:
 
     @property
     def is_valid(self) -> bool:
-        """Whether the line says anything that git understands."""
+        """Return whether the line says anything that git understands."""
         return self._steps is not None
 
     def match(self, path: str) -> int:

@@ -1,4 +1,4 @@
-"""What kustomize and helm make of a directory, as the user has them installed.
+"""The output of the installed kustomize and helm for a directory.
 
 They run without network (proxies that lead nowhere, no git protocol but files), without plugins, in the time allowed, and
 with none of the caller's environment but the search path.
@@ -46,7 +46,7 @@ def render(
     most_bytes: int,
     within: str = ".",
 ) -> Content | NotLoaded:
-    """What `tool` ("kustomize" or "helm") makes of a directory. `values`, `release` and `namespace` are helm's.
+    """Return what `tool` ("kustomize" or "helm") makes of a directory. `values`, `release` and `namespace` are helm's.
 
     Relative paths are taken from the directory `within`. Of what is larger than `most_bytes` one byte more is given back,
     or nothing.
@@ -64,7 +64,7 @@ def render(
 
 
 def installed(tool: str) -> bool:
-    """Whether something on the search path renders for `tool`; kubectl does for kustomize."""
+    """Return whether something on the search path renders for `tool`; kubectl does for kustomize."""
     return any(shutil.which(each) for each in ((tool, "kubectl") if tool == "kustomize" else (tool,)))
 
 

@@ -1,1 +1,1 @@
-"""What nodes can give: classes of equal nodes, DaemonSets, reserves, device sharing."""
+"""Capacity of nodes: classes of equal nodes, DaemonSets, reserves, device sharing."""

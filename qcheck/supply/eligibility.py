@@ -36,7 +36,7 @@ DAEMON_TOLERATIONS = (
     Toleration("node.kubernetes.io/pid-pressure", "Exists", "", "NoSchedule"),
     Toleration(_CORDON.key, "Exists", "", "NoSchedule"),
 )
-"""What the DaemonSet controller adds to its pods; network-unavailable as well for those on the host network."""
+"""Tolerations that the DaemonSet controller adds to its pods; network-unavailable as well for those on the host network."""
 
 _HOST_NETWORK = Toleration("node.kubernetes.io/network-unavailable", "Exists", "", "NoSchedule")
 
@@ -51,7 +51,7 @@ GKE_NODE = "cloud.google.com/gke-nodepool"
 
 
 class NodeDemand(Value):
-    """What pods demand of a node beside room. `devices` are the extended resources that they request.
+    """The demands of pods on a node besides capacity. `devices` are the extended resources that they request.
 
     `compares`: whether tolerations that compare values count: for Kueue they do, for kube-scheduler behind a feature gate.
     """
@@ -64,7 +64,7 @@ class NodeDemand(Value):
 
 
 class Eligibility(Value):
-    """How many nodes of a class are `selected`, and whether the pods may use them.
+    """The result for one class: how many nodes are `selected`, and whether the pods may use them.
 
     `repels` is a taint that keeps them off, or that only an admission plugin would make them tolerate.
     """
@@ -89,7 +89,7 @@ class Host(Value):
 def demand_of(
     cluster: Cluster, template: PodTemplate, asked: Iterable[str] = (), pool: QuotaPool | None = None
 ) -> NodeDemand:
-    """What the pods of a template demand once the API server has created them, with what a quota pool adds to them."""
+    """Return what the pods of a template demand once the API server has created them, with what a quota pool adds to them."""
     added = runtime_class(cluster, template)
     selector = {**template.selection.selector, **(pool.node_labels if pool else {})}
     tolerations = (*template.tolerations, *(pool.tolerations if pool else ()))
@@ -139,7 +139,7 @@ def _host(group: NodeGroup, demand: NodeDemand) -> Host:
 
 
 def eligible(demand: NodeDemand, nodes: NodeClass) -> Eligibility:
-    """Whether pods may use the nodes of a class."""
+    """Return whether pods may use the nodes of a class."""
     selected = min(
         select(demand.selection, nodes.labels, nodes.varying, nodes.names), _named(demand.node_name, nodes.names)
     )
@@ -147,7 +147,7 @@ def eligible(demand: NodeDemand, nodes: NodeClass) -> Eligibility:
 
 
 def enters_cordoned(demand: NodeDemand) -> bool:
-    """Whether the pods may use a node that is cordoned now."""
+    """Return whether the pods may use a node that is cordoned now."""
     return demand.node_name is not None or not untolerated((_CORDON,), demand.tolerations)
 
 
@@ -183,14 +183,14 @@ COMPARISONS = ("Lt", "Gt")
 
 
 def _named(wanted: str | None, names: tuple[str, ...]) -> int:
-    """How many of some nodes have the name that pods ask for; names of a pool's nodes are not known."""
+    """Return how many of some nodes have the name that pods ask for; names of a pool's nodes are not known."""
     if wanted is None or names == (wanted,):
         return ALL
     return SOME if not names or wanted in names else NONE
 
 
 def devices_are_tolerated(labels: Mapping[str, str]) -> bool:
-    """Whether pods that request a device surely tolerate the taint named like it.
+    """Return whether pods that request a device surely tolerate the taint named like it.
 
     That is the ExtendedResourceToleration admission plugin's doing: off by default, on at GKE.
     """
@@ -219,7 +219,7 @@ def daemon_lands(cluster: Cluster, template: PodTemplate, nodes: NodeClass) -> i
 def select(
     selection: NodeSelection, labels: Labels, varying: Mapping[str, tuple[str, ...]], names: tuple[str, ...] = ()
 ) -> int:
-    """How many nodes with these labels a selection matches: `NONE`, `SOME` or `ALL`.
+    """Return how many nodes with these labels a selection matches: `NONE`, `SOME` or `ALL`.
 
     `varying` are labels that all nodes carry with differing values; an empty tuple means that the values are unknown.
     `names` are those of the nodes, where they are known; terms may ask for them.
@@ -247,7 +247,7 @@ def _cases(labels: Labels, varying: Mapping[str, tuple[str, ...]], keys: list[st
 
 
 def _may_match(selection: NodeSelection, labels: Labels, varying: Mapping[str, tuple[str, ...]]) -> bool:
-    """Whether some value of the varying labels could satisfy the selection (an upper bound)."""
+    """Return whether some value of the varying labels could satisfy the selection (an upper bound)."""
 
     def could(key: str, holds: bool) -> bool:
         return holds or (key in varying and key not in labels)

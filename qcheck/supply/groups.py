@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from qcheck.cluster.workloads import DaemonSet
 
 NONE, SOME, ALL = 0, 1, 2
-"""How many nodes of a class match: none, some or perhaps some, all."""
+"""The share of a class that matches: none, some or perhaps some, all."""
 Varying = dict[str, tuple[str, ...]]
 Reaching = dict[str, dict[str, int | None]]
 
 
 class Taking(Value):
-    """What one DaemonSet takes of each node of a class. `certain` is False where only some nodes may be meant."""
+    """The requests of one DaemonSet on each node of a class. `certain` is False if only some nodes may be meant."""
 
     daemon_set: DaemonSet
     amounts: Amounts
@@ -66,11 +66,11 @@ class NodeClass(Value, cached=True):
         return {r: max(0, a - sum(t.get(r, 0) for t in taken)) for r, a in self.machine.allocatable.items()}
 
     def left(self, resource: str, evicted: Container[ObjectId]) -> int:
-        """What a node has free at best once the pods of some DaemonSets are evicted from it."""
+        """Return what a node has free at best once the pods of some DaemonSets are evicted from it."""
         return self._left_of(self.machine.allocatable.get(resource, 0), resource, evicted)
 
     def published(self, resource: str, evicted: Container[ObjectId]) -> int | None:
-        """The same of what the provider says that the machine has, which no node exceeds; None where it says nothing."""
+        """The same of what the provider says that the machine has, which no node exceeds; None if it says nothing."""
         whole = self.machine.capacity.get(resource)
         return self._left_of(whole, resource, evicted) if whole else None
 
@@ -80,7 +80,7 @@ class NodeClass(Value, cached=True):
         return max(0, whole - taken)
 
     def taken(self, resource: str) -> int:
-        """What DaemonSets take of one node."""
+        """Return what DaemonSets take of one node."""
         return min(self.machine.allocatable.get(resource, 0), sum(t.amounts.get(resource, 0) for t in self.takings))
 
     def reserved(self, resource: str) -> int:
@@ -90,14 +90,14 @@ class NodeClass(Value, cached=True):
         return self.machine.sure.get(resource, Certainty.DECLARED) == Certainty.ESTIMATED
 
     def knows(self, resource: str) -> bool:
-        """Whether the machine's figure is known. Left out, cpu and memory are unknown; devices are not there."""
+        """Return whether the machine's figure is known. Left out, cpu and memory are unknown; devices are not there."""
         return resource not in self.machine.unknown and (resource not in BASIC or resource in self.machine.allocatable)
 
 
 class NodeGroup(Value, cached=True):
     """Nodes of one pool, or equal nodes of a dump: `static` are there, `ceiling` is the most there can be.
 
-    `classes` has one entry, or one per machine type where a pool may consist of several. It is empty where nothing is
+    `classes` has one entry, or one per machine type where a pool may consist of several. It is empty if nothing is
     known of the machines.
     """
 
@@ -112,15 +112,15 @@ class NodeGroup(Value, cached=True):
 
     @property
     def is_known(self) -> bool:
-        """Whether count and machines are known."""
+        """Return whether count and machines are known."""
         return bool(self.classes) and not (self.pool is not None and self.pool.count_unknown)
 
     def lowest(self, resource: str) -> int:
-        """What each node has free at the least."""
+        """Return what each node has free at the least."""
         return min((c.free.get(resource, 0) for c in self.classes), default=0)
 
     def highest(self, resource: str) -> int:
-        """What each node has free at most."""
+        """Return what each node has free at most."""
         return max((c.free_at_best.get(resource, 0) for c in self.classes), default=0)
 
     def static_supply(self, resource: str) -> int:
@@ -138,7 +138,7 @@ class NodeGroup(Value, cached=True):
         return total if limit is None else min(total, limit)
 
     def is_only_limited(self, resource: str) -> bool:
-        """Whether nothing is known of the machines, and yet how many devices they can have together."""
+        """Return whether nothing is known of the machines, and yet how many devices they can have together."""
         limited = self.pool is not None and resource in self.pool.limits
         return limited and not self.classes and looks_like_accelerator(resource)
 

@@ -214,7 +214,7 @@ def _pool_class(cluster: Cluster, pool: NodePool, machine: Machine) -> NodeClass
 
 
 def counted_ceiling(pool: NodePool, policy: Policy) -> int | None:
-    """How many nodes a pool counts as at most, by the setting `capacity.autoscaled`."""
+    """Return how many nodes a pool counts as at most, by the setting `capacity.autoscaled`."""
     if policy.autoscaled == "min":
         return pool.minimum
     if policy.autoscaled == "desired" and pool.desired is not None:
@@ -251,7 +251,7 @@ def _node_class(cluster: Cluster, name: str, bare: NodeClass) -> NodeClass:
 
 
 def takings(cluster: Cluster, nodes: NodeClass) -> tuple[Taking, ...]:
-    """Which DaemonSets land on nodes of a class and what each takes: its pod's requests and one pod slot."""
+    """Return which DaemonSets land on nodes of a class and what each takes: its pod's requests and one pod slot."""
     found = []
     for daemon_set in cluster.daemon_sets:
         lands = daemon_lands(cluster, daemon_set.template, nodes)

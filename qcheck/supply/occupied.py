@@ -22,7 +22,7 @@ def occupied(cluster: Cluster, gone: Container[Key] = ()) -> Cluster:
 
 
 def taken_by_node(cluster: Cluster, gone: Container[Key] = ()) -> dict[str, Amounts]:
-    """What pods request on each node; those of DaemonSets are no part of the state, as they count for every node."""
+    """Return what pods request on each node; those of DaemonSets are no part of the state, as they count for every node."""
     taken: dict[str, Amounts] = {}
     state = cluster.state
     for pod in state.pods if state else ():

@@ -1,4 +1,4 @@
-"""What a pod set asks for: as Kueue charges it to quota, and as kube-scheduler sees the pods.
+"""Requests of a pod set: as Kueue charges them to quota, and as kube-scheduler sees them.
 
 The two differ. Kueue reads the template: a LimitRange's default request goes before a container's own limit, excluded and
 transformed resources change names. The API server gives the pod the container's limit first, and nothing is transformed.
@@ -43,7 +43,7 @@ UNBOUNDED = LimitRangeBounds()
 
 
 def bounds(cluster: Cluster, namespace: str) -> LimitRangeBounds:
-    """What the LimitRanges of a namespace come to, joined as Kueue does; the same object at each call."""
+    """Return what the LimitRanges of a namespace come to, joined as Kueue does; the same object at each call."""
     if not cluster.limit_ranges:
         return UNBOUNDED
     return _joined(cluster, namespace)
@@ -92,7 +92,7 @@ def adjusted(cluster: Cluster, template: PodTemplate, limits: LimitRangeBounds, 
 
 
 def _as_wrapped(template: PodTemplate) -> PodTemplate:
-    """What an AppWrapper passes on of a template."""
+    """Return the part of a template that an AppWrapper passes on."""
     init = tuple(replace(c, is_sidecar=False) for c in template.init_containers)
     return replace(
         template, init_containers=init, runtime_class=None, pod_requests={}, pod_limits={}, has_pod_resources=False
@@ -126,7 +126,7 @@ def _complete(container: Container, limits: LimitRangeBounds, as_pod: bool) -> C
 
 
 def completed(cluster: Cluster, template: PodTemplate, limits: LimitRangeBounds, as_pod: bool) -> Quantities:
-    """What a pod of the adjusted template requests. Worked out once for all pods that ask the same under `limits`."""
+    """Return what a pod of the adjusted template requests. Worked out once for all pods that ask the same under `limits`."""
     known = cache_of(cluster, completed)
     key = (template.ask, ByIdentity(limits), as_pod)
     if key not in known:
@@ -136,7 +136,7 @@ def completed(cluster: Cluster, template: PodTemplate, limits: LimitRangeBounds,
 
 
 def charged(cluster: Cluster, template: PodTemplate, limits: LimitRangeBounds, as_pod: bool = False) -> Amounts:
-    """What Kueue charges to quota for one pod, in base units, rounded up; zero amounts are kept.
+    """Return what Kueue charges to quota for one pod, in base units, rounded up; zero amounts are kept.
 
     `as_pod`: for integrations that see pods as the API server completed them (Pod, Deployment).
     """
@@ -166,7 +166,7 @@ def _transform(asked: Quantities, rules: Mapping[str, Transformation], multiplie
 
 
 def scheduled(cluster: Cluster, template: PodTemplate, limits: LimitRangeBounds) -> Amounts:
-    """What kube-scheduler needs on a node for one pod: its requests and one pod slot; zero amounts are left out."""
+    """Return what kube-scheduler needs on a node for one pod: its requests and one pod slot; zero amounts are left out."""
     asked = in_base_units(completed(cluster, template, limits, as_pod=True))
     return {**{r: amount for r, amount in asked.items() if amount > 0}, PODS: 1}
 

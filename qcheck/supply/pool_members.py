@@ -1,4 +1,4 @@
-"""Which pool a node belongs to."""
+"""Assignment of nodes to pools."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _counts(pools: Iterable[NodePool]) -> dict[int, int]:
 
 
 def _likeness(node: Node, pool: NodePool) -> int:
-    """How much speaks for the pool: labels that the node has, and a machine with the same accelerators, or all the same."""
+    """Return how well the pool matches: labels that the node has, and a machine with the same accelerators or all equal."""
     same_labels = len(declared(pool).items() & node.node_labels.items())
     known: list[Mapping[str, int]] = [m.allocatable for m in pool.machines if m.allocatable]
     same_devices = any(_accelerators(m) == _accelerators(node.allocatable) for m in known if _accelerators(m))

@@ -1,4 +1,4 @@
-"""What the nodes can supply to quota pools, after DaemonSets and reserves.
+"""Capacity of the nodes behind quota pools, after DaemonSets and reserves.
 
 Supply has two figures per resource: `static`, what is there without any autoscaler and on ready nodes, and `ceiling`, the
 most there can ever be (None: no ceiling).
@@ -61,11 +61,11 @@ class Supply:
         return self._matches.get(pool, ())
 
     def is_known(self, pool: str, resource: str) -> bool:
-        """Whether the pool's supply of a resource can be judged at all."""
+        """Return whether the pool's supply of a resource can be judged at all."""
         return all(m.group.is_known and all(c.knows(resource) for c in m.group.classes) for m in self.matches(pool))
 
     def is_bounded(self, pool: str, resource: str) -> bool:
-        """Whether the most there can ever be is known: also where machines are not, but a limit on the pool is."""
+        """Return whether the most there can ever be is known: also where machines are not, but a limit on the pool is."""
         return all(
             m.group.is_only_limited(resource) or (m.group.is_known and all(c.knows(resource) for c in m.group.classes))
             for m in self.matches(pool)
@@ -75,7 +75,7 @@ class Supply:
         return any(c.is_estimated(resource) for m in self.matches(pool) for c in m.group.classes)
 
     def static(self, pool: str, resource: str) -> int:
-        """What is there for a pool that has its nodes to itself."""
+        """Return the static capacity of a pool that shares its nodes with no other."""
         own = sum(m.static_supply(resource) for m in self.matches(pool))
         return max(0, own - self.total_reserve(pool, resource))
 
@@ -106,7 +106,7 @@ class Supply:
         return resource not in BASIC and resource not in self.resources and not looks_like_accelerator(resource)
 
     def kept_of(self, resource: str, group: NodeGroup) -> int | None:
-        """Return how much of a group reserves hold, per node and in total; None where there is no ceiling."""
+        """Return how much of a group reserves hold, per node and in total; None if there is no ceiling."""
         each = max((c.reserved(resource) for c in group.classes), default=0)
         if each and group.ceiling is None:
             return None
@@ -139,7 +139,7 @@ def supply_of(cluster: Cluster) -> Supply:
 
 
 def is_reachable(cluster: Cluster, template: PodTemplate) -> bool:
-    """Whether some node may match what pods select."""
+    """Return whether some node may match what pods select."""
     wanted = demand_of(cluster, template).selection
     classes = (c for g in supply_of(cluster).groups for c in g.classes)
     return any(select(wanted, c.labels, c.varying, c.names) != NONE for c in classes)

@@ -28,13 +28,13 @@ POD_SLOTS = "pods"
 
 
 def advertised(cluster: Cluster, flavor: str, resource: str) -> bool:
-    """Whether some node of a flavor has a resource."""
+    """Return whether some node of a flavor has a resource."""
     groups = [m.group for m in supply_of(cluster).matches(flavor)]
     return any(g.advertises(resource) or g.is_only_limited(resource) for g in groups)
 
 
 def is_of_volcano(cluster: Cluster, pool: str) -> bool:
-    """Whether Volcano divides a pool: it says itself what its sums and names lack (QC951, QC952, QC958)."""
+    """Return whether Volcano divides a pool: it says itself what its sums and names lack (QC951, QC952, QC958)."""
     found = cluster.quota_pools.get(pool)
     return found is not None and found.scheduler is SchedulerName.VOLCANO
 
@@ -56,7 +56,7 @@ def quota_on_absent_resource(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _is_never_launched(cluster: Cluster, flavor: str, resource: str) -> bool:
-    """Whether only Karpenter has such nodes, which knows what a machine type has and not what a device plugin renames."""
+    """Return whether only Karpenter has such nodes: it knows a machine type, but not what a device plugin renames."""
     groups = [m.group for m in supply_of(cluster).matches(flavor) if m.group.advertises(resource)]
     return bool(groups) and all(
         g.pool is not None and g.pool.autoscaler == "Karpenter" and g.static == 0 and not g.nodes for g in groups
@@ -114,7 +114,7 @@ def _absent(cluster: Cluster, resource: str, cells: list[tuple[str, Cell]]) -> F
 
 
 def _name_places(quota: Cell) -> Iterator[Place]:
-    """Where a cell's resource is named: at the cell, and in Kueue's list of what its resource group covers."""
+    """Yield where a cell's resource is named: at the cell, and in Kueue's list of what its resource group covers."""
     yield quota.name_place
     if "flavors" in quota.name_place.route:
         route = quota.name_place.route[: quota.name_place.route.index("flavors")]
@@ -126,7 +126,7 @@ def _name_places(quota: Cell) -> Iterator[Place]:
 
 
 def _could_be_configured(resource: str, groups: list[NodeGroup]) -> bool:
-    """Whether a device-plugin setting that was not read could make these machines advertise the resource.
+    """Return whether a device-plugin setting that was not read could make these machines advertise the resource.
 
     A Node says what it advertises, a machine type only which devices it has; definitions often leave out network devices.
     """

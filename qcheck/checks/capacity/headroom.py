@@ -140,7 +140,7 @@ def _by_shapes(shapes: list[PodShape], devices: Cell, beside: Cell) -> CoResourc
 
 
 def _by_nodes(cluster: Cluster, devices: Cell, beside: Cell, percent: int) -> CoResourceShortage | None:
-    """Where no shape is known: well below what the nodes have per accelerator."""
+    """Return a shortage far below the nodes' own ratio per accelerator, if no shape is known."""
     ratios = [
         (c.free.get(beside.resource, 0), c.machine.allocatable[devices.resource], m.group)
         for m in supply_of(cluster).matches(devices.pool)

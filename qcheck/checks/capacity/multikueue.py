@@ -53,7 +53,7 @@ def _serving(manager: Cluster, queue: ClusterQueue, worker: Cluster) -> list[Clu
 
 
 def _resources(queue: ClusterQueue) -> list[str]:
-    """What a queue covers, accelerators first."""
+    """Return what a queue covers, accelerators first."""
     return sorted(dict.fromkeys(q.resource for q in queue.quotas()), key=lambda r: not is_compute(r))
 
 

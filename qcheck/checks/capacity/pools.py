@@ -30,7 +30,7 @@ SPOT_LABELS = {
     "kubernetes.azure.com/scalesetpriority": "spot",
     "compute.coreweave.com/compute-class": "spot",
 }
-"""How nodes show that the cloud may take them back at any time."""
+"""Labels of nodes that the cloud may take back at any time."""
 MOST_PODS = 737
 """The most pods per node by the defaults of any managed service (EKS on its largest machines): where maxPods is only
 assumed, no fewer are assumed."""
@@ -48,7 +48,7 @@ def shared_counted_as_physical(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _physical(group: NodeGroup, resource: str) -> int | None:
-    """Devices per node behind a shared resource; None where it is not shared."""
+    """Devices per node behind a shared resource; None if it is not shared."""
     counts = [c.machine.physical.get(resource) for c in group.classes if c.machine.physical is not None]
     return max((n for n in counts if n is not None), default=None)
 

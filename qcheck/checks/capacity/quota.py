@@ -64,7 +64,7 @@ def _past_taints(found: Finding, out: Repelled) -> Finding:
 
 
 def is_proven(cluster: Cluster, resource: str, over: Overdraft) -> bool:
-    """Whether the excess is beyond what an estimate may be wrong by. Absent accelerators are QC103's."""
+    """Return whether the excess is beyond what an estimate may be wrong by. Absent accelerators are QC103's."""
     if "/" in resource and not any(advertised(cluster, f, resource) for f in over.pools):
         return False
     estimated = any(supply_of(cluster).is_estimated(f, resource) for f in over.pools)
@@ -130,7 +130,7 @@ def _lost(resource: str, groups: list[NodeGroup]) -> str:
 
 
 def _make_room(cluster: Cluster, resource: str, over: Overdraft, groups: list[NodeGroup]) -> bool:
-    """Whether kube-scheduler evicts the DaemonSets' pods for every workload that competes for the resource."""
+    """Return whether kube-scheduler evicts the DaemonSets' pods for every workload that competes for the resource."""
     holders = {q.holder for q in _quotas(cluster, resource, over)}
     pod_sets = (p for w in workloads_of(cluster, holders) for p in w.pod_sets)
     templates = [p.template for p in pod_sets if p.template.amounts().get(resource)]
@@ -155,7 +155,7 @@ def _groups(cluster: Cluster, over: Overdraft) -> list[NodeGroup]:
 
 
 def _supply_without_daemon_sets(resource: str, groups: list[NodeGroup], kept: int) -> int | None:
-    """Return the supply after `kept` in reserves; None where some group has no ceiling."""
+    """Return the supply after `kept` in reserves; None if some group has no ceiling."""
     total = 0
     for group in groups:
         if group.ceiling is None:
@@ -211,7 +211,7 @@ def quota_needs_autoscaling(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _waits_unprovisioned(cluster: Cluster, resource: str, over: Overdraft) -> bool:
-    """Whether quota of queues that ask for no capacity beforehand exceeds what is there."""
+    """Return whether quota of queues that ask for no capacity beforehand exceeds what is there."""
     quotas = _quotas(cluster, resource, over)
     return sum(q.promised for q in quotas if not promises_of(cluster).is_provisioned(q)) > over.supply
 

@@ -142,7 +142,7 @@ def removed_while_referenced(change: ClusterChange) -> Iterator[Finding]:
 
 
 def _users(after: Cluster, gone: Object) -> list[tuple[str, Place]]:
-    """Who still names an object, and where."""
+    """Return who still names an object, and where."""
     if gone.id.group != KUEUE:
         return []
     holders = (*after.queues, *after.cohorts)
@@ -192,7 +192,7 @@ def _still_named(gone: Object, users: list[tuple[str, Place]]) -> Finding:
 
 @rule("QC804")
 def headroom_shrinks(change: ClusterChange) -> Iterator[Finding]:
-    """What is left between supply and quota gets smaller, or the gap larger."""
+    """A change that reduces the headroom between supply and quota, or increases the gap."""
     for pair in change.capacity:
         place = _shrinking_place(change, pair)
         if place is None or pair.before is None or pair.after is None:
@@ -209,7 +209,7 @@ def headroom_shrinks(change: ClusterChange) -> Iterator[Finding]:
 
 
 def _shrinking_place(change: ClusterChange, pair: CapacityChange) -> Place | None:
-    """The quota that grew most, else the nodes that became fewer; None where headroom did not shrink."""
+    """The quota that grew most, else the nodes that became fewer; None if headroom did not shrink."""
     before, after = pair.before, pair.after
     if before is None or after is None or before.headroom is None or after.headroom is None:
         return None

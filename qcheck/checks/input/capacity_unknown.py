@@ -44,7 +44,7 @@ def capacity_unknown(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _matters(cluster: Cluster, group: NodeGroup) -> bool:
-    """Whether quota or a queued workload may be meant for the nodes of a group."""
+    """Return whether quota or a queued workload may be meant for the nodes of a group."""
     supply = supply_of(cluster)
     for pool, _ in promises_of(cluster).used_pools():
         if any(match.group is group for match in supply.matches(pool.key)) and not keeps_off(cluster, pool, group):
@@ -66,7 +66,7 @@ def _asking(cluster: Cluster) -> Iterator[tuple[Workload, PodSet]]:
 
 
 def _missed(cluster: Cluster) -> Iterator[str]:
-    """What finds no node among those that were read."""
+    """Yield the pools and workloads that match none of the nodes that were read."""
     supply = supply_of(cluster)
     for pool, _ in promises_of(cluster).used_pools():
         if not supply.matches(pool.key):

@@ -35,7 +35,7 @@ def duplicate_key(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC003")
 def api_rejected(cluster: Cluster) -> Iterator[Finding]:
-    """What the API server or a webhook of Kueue refuses."""
+    """Objects that the API server or a webhook of Kueue refuses."""
     yield from of_problems(cluster, ProblemCode.API_REJECTED)
     for workload in cluster.workloads:
         reason = autoscaled_elsewhere(cluster, workload)

@@ -30,7 +30,7 @@ PLUGINS = {
     "habana.ai/": r"habana\S*-device-plugin|gaudi-device-plugin",
     "aws.amazon.com/neuron": "neuron-device-plugin",
 }
-"""How the plugin of a family of resources is called, in its name or in its image: regular expressions."""
+"""Names of the plugin of a family of resources, as regular expressions on its name or image."""
 
 
 @rule("QC213")
@@ -54,7 +54,7 @@ def _called(daemon_set: DaemonSet) -> str:
 
 
 def _needs_a_plugin(group: NodeGroup, family: str) -> bool:
-    """Whether it is a pool with such devices, on a platform that brings no plugin of its own."""
+    """Return whether it is a pool with such devices, on a platform that brings no plugin of its own."""
     if group.nodes or has_open_taints(group) or not group.classes:
         return False
     has_devices = any(r.startswith(family) and is_compute(r) for c in group.classes for r in c.machine.allocatable)

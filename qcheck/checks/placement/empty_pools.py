@@ -52,7 +52,7 @@ def _starts_empty(group: NodeGroup) -> bool:
 
 
 def _appears_late(group: NodeGroup, key: str) -> bool:
-    """Whether the key is on the nodes, but not before they boot."""
+    """Return whether the key is on the nodes, but not before they boot."""
     assert group.pool is not None
     if key in group.pool.added:
         return not group.pool.added[key].before_boot

@@ -33,7 +33,7 @@ def flavors_contradict(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _meet(cluster: Cluster, queue: ClusterQueue, first: ResourceGroup, second: ResourceGroup) -> bool:
-    """Whether pods ask for resources of both groups. Where no workload of the queue is known, they do."""
+    """Return whether pods ask for resources of both groups. Where no workload of the queue is known, they do."""
     mine = contention_of(cluster).workloads_of.get(queue.name)
     return not mine or any(
         asked & set(first.covered) and asked & set(second.covered)

@@ -72,7 +72,7 @@ def _nearest(cluster: Cluster, wanted: dict[str, str]) -> tuple[NodeGroup, list[
 
 
 def _likeness(wanted: Mapping[str, str], carried: Mapping[str, str], key: str) -> int:
-    """How alike two values of a label are, in percent."""
+    """Return how alike two values of a label are, in percent."""
     from difflib import SequenceMatcher  # 0.7 ms
 
     return round(100 * SequenceMatcher(None, wanted[key], carried.get(key, "")).ratio())
@@ -95,7 +95,7 @@ def _has(group: NodeGroup, key: str) -> str:
 
 
 def _label_place(group: NodeGroup, key: str) -> Place:
-    """Where a group's label is written, or the group itself."""
+    """Return where a group's label is written, or the group itself."""
     root = group.nodes[0].place if group.nodes else group.place
     for steps in (
         ("metadata", "labels", key),
@@ -161,7 +161,7 @@ def flavor_mixes_machines(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _is_surely_selected(flavor: QuotaPool, match: Match) -> bool:
-    """Whether the flavor's labels are known to be on some node.
+    """Return whether the flavor's labels are known to be on some node.
 
     A label that only running nodes show may be what tells the machines apart.
     """

@@ -54,7 +54,7 @@ def _shared(cluster: Cluster, resource: str) -> Iterator[tuple[NodeGroup, tuple[
 
 
 def _selects_all(cluster: Cluster, flavor: str, group: NodeGroup) -> bool:
-    """Whether the pods of a flavor may use all nodes of a group: it selects them, and no taint keeps its pods off."""
+    """Return whether the pods of a flavor may use all nodes of a group: it selects them, and no taint keeps its pods off."""
     selected = any(m.group is group and m.how_many == ALL for m in supply_of(cluster).matches(flavor))
     return selected and not keeps_off(cluster, cluster.quota_pools[flavor], group)
 

@@ -50,14 +50,14 @@ def flavor_taint_untolerated(cluster: Cluster) -> Iterator[Finding]:
 
 
 def is_repelled(cluster: Cluster, flavor: str) -> bool:
-    """Whether QC202 says of a flavor that its nodes repel all of its pods."""
+    """Return whether QC202 says of a flavor that its nodes repel all of its pods."""
     quotas = next((q for f, q in promises_of(cluster).used_pools() if f.key == flavor), None)
     blocking = _blocking_taints(cluster, cluster.quota_pools[flavor]) if quotas is not None else []
     return bool(blocking) and not any(_gets_in(cluster, w, blocking) for w in workloads_with(cluster, quotas or []))
 
 
 def _gets_in(cluster: Cluster, workload: Workload, blocking: list[tuple[NodeGroup, list[Taint]]]) -> bool:
-    """Whether a workload tolerates all taints of some group."""
+    """Return whether a workload tolerates all taints of some group."""
     return any(all(tolerates(cluster, workload, taint) for taint in taints) for _, taints in blocking)
 
 
@@ -89,7 +89,7 @@ def _toleration_fix(taint: Taint, by_plugin: bool) -> str:
 def _blocking_taints(cluster: Cluster, flavor: QuotaPool) -> list[tuple[NodeGroup, list[Taint]]]:
     """The hard taints of each group of the flavor that neither it tolerates nor its nodeTaints ask workloads to tolerate.
 
-    None where some group has no such taint.
+    None if some group has no such taint.
     """
     groups = [match.group for match in supply_of(cluster).matches(flavor.key)]
     found = [(g, [t for t in standing_taints(g, flavor) if t not in flavor.node_taints]) for g in groups]

@@ -160,12 +160,12 @@ def _unnamed(workload: Workload) -> bool:
 
 
 def _is_on_accelerators(cluster: Cluster, daemon_set: DaemonSet) -> bool:
-    """Whether it has pods on accelerator nodes; where no nodes are known, any DaemonSet may."""
+    """Return whether it has pods on accelerator nodes; where no nodes are known, any DaemonSet may."""
     return not cluster.has_nodes or bool(daemon_grounds(cluster, daemon_set))
 
 
 def _is_owner(cluster: Cluster, queue: ClusterQueue) -> bool:
-    """Whether settings call a queue reserved, or it lends what others may hold."""
+    """Return whether settings call a queue reserved, or it lends what others may hold."""
     return loans_of(cluster).is_reserved(queue) or loans_of(cluster).main(queue) is not None
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def class_place(cluster: Cluster, rank: Rank) -> Place:
-    """Where a pod priority is decided: the value of the class if it is in the repository, else the template."""
+    """Return where a pod priority is decided: the value of the class if it is in the repository, else the template."""
     known = cluster.priority_class.get(rank.name or "")
     return known.place.at("value") if known else rank.place
 
@@ -41,7 +41,7 @@ def borrower_not_below_owner(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _reaches(cluster: Cluster, borrower: Contender) -> bool:
-    """Whether there can be any owner whose priority is not above the borrower's; seen before all loans are."""
+    """Return whether there can be any owner whose priority is not above the borrower's; seen before all loans are."""
     lives_on_loans = any(loans_of(cluster).is_by_nature(borrower.queue, quota.key) for quota in borrower.queue.quotas())
     return lives_on_loans or borrower.highest.value > contention_of(cluster).lowest
 
@@ -210,7 +210,7 @@ def daemonset_evictable(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _wants_the_same(contender: Contender, daemon_set: DaemonSet) -> bool:
-    """Whether evicting the DaemonSet's pod would free anything that the workload asks for."""
+    """Return whether evicting the DaemonSet's pod would free anything that the workload asks for."""
     held = {r for r, n in daemon_set.template.amounts().items() if n}
     return any(n and r in held for p in contender.workload.pod_sets for r, n in p.template.amounts().items())
 

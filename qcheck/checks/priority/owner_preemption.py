@@ -44,7 +44,7 @@ def _below(cluster: Cluster, owner: Contender, rank: Rank) -> Contender | None:
 
 
 def _borrowers_are_unknown(cluster: Cluster, loan: Loan, rank: Rank) -> bool:
-    """Whether a queue that lives on loans has no workloads here; its pods count as such without a class."""
+    """Return whether a queue that lives on loans has no workloads here; its pods count as such without a class."""
     has_workloads = bool(contention_of(cluster).workloads_of.get(loan.borrower.name))
     return not has_workloads and loans_of(cluster).is_by_nature(loan.borrower, loan.quota.key) and rank.value > 0
 

@@ -55,7 +55,7 @@ def owner_cannot_reclaim(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _has_nothing_to_reclaim_for(cluster: Cluster, owner: ClusterQueue) -> bool:
-    """Whether nobody can submit to the owner, or its policy is one that the API server refuses."""
+    """Return whether nobody can submit to the owner, or its policy is one that the API server refuses."""
     return holds_quota_for_others(cluster, owner) or is_refused(cluster, _reclaim_place(owner))
 
 
@@ -64,7 +64,7 @@ def _reclaim_place(owner: ClusterQueue) -> Place:
 
 
 def _reclaim_limit(cluster: Cluster, owner: ClusterQueue) -> str | None:
-    """What keeps an owner from taking its quota back, in words."""
+    """Return what keeps an owner from taking its quota back, in words."""
     reclaim = owner.preemption.reclaim
     if reclaim is PreemptionPolicy.NEVER:
         return "can never reclaim it: reclaimWithinCohort is Never"
@@ -201,7 +201,7 @@ def _duration(text: str | int) -> int:
 
 
 def _taken_back(cluster: Cluster, queue: ClusterQueue) -> Loan | None:
-    """What a queue borrows from an owner that may preempt it."""
+    """Return what a queue borrows from an owner that may preempt it."""
     return next((loan for loan in loans_of(cluster).to(queue) if loan.is_reclaimable), None)
 
 
@@ -259,6 +259,6 @@ def _strongest_owner(cluster: Cluster, queue: ClusterQueue) -> int | None:
 
 
 def _may_be_evicted(cluster: Cluster, workload: Workload, strongest: int | None) -> bool:
-    """Whether kube-scheduler may evict single pods. Kueue suspends the whole workload, which costs no retry."""
+    """Return whether kube-scheduler may evict single pods. Kueue suspends the whole workload, which costs no retry."""
     ranks = pod_ranks(cluster, workload)
     return strongest is not None and ranks is not None and ranks[0].value < strongest

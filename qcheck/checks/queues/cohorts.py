@@ -50,7 +50,7 @@ def cohort_lonely(cluster: Cluster) -> Iterator[Finding]:
 
 
 def looks_mistyped(name: str, other: str) -> bool:
-    """Whether one of two names was probably meant to be the other: a few letters differ, and not a part such as -a and -b."""
+    """Return whether a name is probably a misspelling of another: a few letters differ, not a part such as -a and -b."""
     if _plain(name) == _plain(other):
         return True
     mine, theirs = _parts(name), _parts(other)
@@ -88,7 +88,7 @@ def cohort_quota_adds_up(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _is_there(cluster: Cluster, quota: Quota) -> bool:
-    """Whether nodes for all quota of a cell exist."""
+    """Return whether nodes for all quota of a cell exist."""
     supply = supply_of(cluster)
     if not supply.matches(quota.flavor) or not supply.is_known(quota.flavor, quota.resource):
         return False
@@ -141,7 +141,7 @@ def cohort_flavor_mismatch(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC420")
 def fair_sharing_weight_zero(cluster: Cluster) -> Iterator[Finding]:
-    """Weight 0 where weights decide: never ahead of anybody once it borrows."""
+    """Weight 0 if weights decide: never ahead of anybody once it borrows."""
     manager = cluster.configuration
     if manager is None:
         return

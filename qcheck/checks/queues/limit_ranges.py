@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.workloads import LimitRange
 
 _MOST_ITEMS = 16
-"""How many entries of `limits` are looked through for the one that is meant."""
+"""The number of entries of `limits` that are searched."""
 
 
 @rule("QC419")
@@ -59,7 +59,7 @@ def _uncovered(limits: LimitRange, local: LocalQueue, queue: ClusterQueue, added
 
 
 def _written(limits: LimitRange, resource: str) -> Place:
-    """Where the default stands: a default request, a default limit, or the maximum that stands in for them."""
+    """Return where the default stands: a default request, a default limit, or the maximum that stands in for them."""
     for field in ("defaultRequest", "default", "max", "min"):
         for index in range(_MOST_ITEMS):
             place = limits.place.at("spec", "limits", index, field, resource)

@@ -66,7 +66,7 @@ def local_queue_missing(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _may_lie_there(cluster: Cluster, workload: Workload, queue: str) -> bool:
-    """Whether the queue exists, also for a manifest whose namespace is given only when it is applied."""
+    """Return whether the queue exists, also for a manifest whose namespace is given only when it is applied."""
     if (workload.namespace, queue) in cluster.local_queue:
         return True
     is_placed = workload.place.at("metadata", "namespace").exists

@@ -23,7 +23,7 @@ HERE = "here"
 
 @rule("QC413")
 def unused_object(cluster: Cluster, workloads: str) -> Iterator[Finding]:
-    """What nothing names. It is judged where objects of the kind that would name it are in the repository at all."""
+    """Objects that nothing refers to, if the repository contains objects of a kind that could refer to them."""
     copies = cluster.copies
     queues = [*cluster.queues, *(c for c in copies if isinstance(c, ClusterQueue))]
     if (
@@ -53,7 +53,7 @@ def _unused(objects: Iterable[Object], named: Iterable[str | None]) -> Iterator[
 
 
 def holds_quota_for_others(cluster: Cluster, queue: ClusterQueue) -> bool:
-    """Whether nobody can submit to a queue, and others of its cohort may use what it owns."""
+    """Return whether nobody can submit to a queue, and others of its cohort may use what it owns."""
     are_known = cluster.local_queues and cluster.has_all("LocalQueue") and not cluster.generates("LocalQueue")
     has_users = not are_known or queue.name in cluster.local_queues_of
     return not has_users and loans_of(cluster).main(queue) is not None

@@ -46,7 +46,7 @@ ARGUMENTS = {
     "proportion": ("kValue", "relcaimerSaturationMultiplier"),
     "minruntime": ("defaultPreemptMinRuntime", "defaultReclaimMinRuntime", "reclaimResolveMethod"),
 }
-"""What the plugins that decide over queues read; the second name of the first is really spelt so."""
+"""The arguments of the plugins that divide among queues; `relcaimer` is KAI's own spelling."""
 WINDOWS = ("sliding", "tumbling", "cron")
 BROKEN_WINDOWS = ((0, 12), (0, 17))
 """The first and the last release in which only the sliding window yields data."""
@@ -181,7 +181,7 @@ def history_never_read(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _unread(usage: UsageSource, release: tuple[int, int], is_connected: bool) -> Iterator[tuple[Place, str, str]]:
-    """What keeps usage from being read; `is_connected`: the operator may fill in a connection."""
+    """Yield what keeps usage from being read; `is_connected`: the operator may fill in a connection."""
     if usage.client and usage.client != "prometheus":
         why = f"clientType {usage.client} is not supported; only prometheus is"
         yield usage.place.at("clientType"), why, "Write clientType: prometheus."

@@ -22,7 +22,7 @@ GPU = "nvidia.com/gpu"
 
 
 class SharingFault(Value):
-    """Why a pod is refused, where that is written, and what to write."""
+    """The reason why a pod is refused, its place, and the fix."""
 
     place: Place
     why: str

@@ -69,7 +69,7 @@ def _starving(
 
 
 def _may_starve(job: KaiJob, shard: Shard, queue: KaiQueue) -> bool:
-    """Whether a job that may be evicted passes all gates and asks for more than its queue is entitled to."""
+    """Return whether a job that may be evicted passes all gates and asks for more than its queue is entitled to."""
     if not job.is_scheduled or job.is_preemptible is not True or queue.name in shard.inner:
         return False
     if any(barriers(job, shard)):
@@ -79,7 +79,7 @@ def _may_starve(job: KaiJob, shard: Shard, queue: KaiQueue) -> bool:
 
 
 def _held(cluster: Cluster, shard: Shard, queue: KaiQueue, job: KaiJob) -> Fraction:
-    """What the queue's other jobs hold all the time: those that are never evicted."""
+    """Return what the queue's jobs that are never evicted hold."""
     others = (j for j in jobs_at(cluster, shard, queue) if j is not job and j.is_preemptible is False)
     return sum((j.whole[Dimension.GPU] for j in others), Fraction(0))
 
@@ -151,7 +151,7 @@ def cannot_reclaim(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _lacks(cluster: Cluster, shard: Shard, queue: KaiQueue, dimension: Dimension) -> bool:
-    """Whether a queue never has a share; where a limit of 0 stops known jobs, QC901 says so."""
+    """Return whether a queue never has a share; where a limit of 0 stops known jobs, QC901 says so."""
     terms = queue.terms[dimension]
     if terms.quota or terms.weight:
         return False

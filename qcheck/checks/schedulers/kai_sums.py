@@ -110,13 +110,13 @@ def surplus_unreachable(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _lacks_weight(queue: KaiQueue, dimension: Dimension) -> bool:
-    """Whether a queue may exceed its quota but has no weight; without either for cpu or memory it is QC919's."""
+    """Return whether a queue may exceed its quota but has no weight; without either for cpu or memory it is QC919's."""
     terms = queue.terms[dimension]
     return not terms.weight and _wants_surplus(terms) and (dimension is Dimension.GPU or terms.quota != 0)
 
 
 def _wants_surplus(terms: KaiTerms) -> bool:
-    """Whether the limit is above the quota; without any amount the queue is not for the resource."""
+    """Return whether the limit is above the quota; without any amount the queue is not for the resource."""
     if terms.quota == UNLIMITED:
         return False
     return terms.limit == UNLIMITED or terms.limit > max(terms.quota, Fraction(0))
@@ -167,7 +167,7 @@ def _nobody_shares(shard: Shard, level: list[KaiQueue], weightless: list[KaiQueu
 
 
 def _available(shard: Shard, parent: str, dimension: Dimension) -> Fraction | None:
-    """What a level divides for certain: the shard's GPUs at the top, the parent's quota below."""
+    """Return what a level divides for certain: the shard's GPUs at the top, the parent's quota below."""
     if parent:
         quota = shard.queue[parent].terms[dimension].quota if parent in shard.queue else UNLIMITED
         return None if quota == UNLIMITED else quota

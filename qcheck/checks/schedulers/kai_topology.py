@@ -109,7 +109,7 @@ def _unknown_level(identity: ObjectId, asked: TopologyConstraint, topology: KaiT
 
 
 def _place(asked: TopologyConstraint, annotation: str, field: str) -> Place:
-    """Where a part of a constraint is written, as an annotation or as a field of a pod group."""
+    """Return where a part of a constraint is written, as an annotation or as a field of a pod group."""
     is_field = asked.place.route[-1] == "topologyConstraint"
     return asked.place.at(field if is_field else annotation)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @rule("QC990")
 def schedulers_share_nodes(cluster: Cluster) -> Iterator[Finding]:
-    """What queues of several schedulers are promised on the same nodes is more than these can ever supply."""
+    """Promises of several schedulers on the same nodes that exceed what the nodes can ever supply."""
     promises = promises_of(cluster)
     everyone = [t.scheduler for t in promises.trees]
     if len(everyone) < 2:

@@ -199,7 +199,7 @@ def capability_partial(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _is_inherited(queues: Queues, queue: VolcanoQueue, resources: list[str]) -> bool:
-    """Whether a queue above bounds what this one leaves out."""
+    """Return whether a queue above bounds what this one leaves out."""
     line = queues.path(queue.name)[1:] if queues.is_tree else []
     return all(any(q.amounts["capability"].get(r) for q in line) for r in resources)
 

@@ -78,7 +78,7 @@ def _children(member: HyperNodeMember, known: dict[str, HyperNode]) -> list[Hype
 
 
 def _matches(pattern: str, name: str) -> bool:
-    """Whether a name matches an expression anywhere; one that does not compile matches nothing."""
+    """Return whether a name matches an expression anywhere; one that does not compile matches nothing."""
     try:
         return re.search(pattern, name) is not None
     except re.error:

@@ -126,7 +126,7 @@ def _sum(gang: VolcanoGang, scale: Scale, requested: int) -> str:
 
 
 def _why(cluster: Cluster, queues: Queues, barrier: VolcanoBarrier) -> str:
-    """Where the limit comes from."""
+    """Return where the limit comes from."""
     queue = queues.queue.get(barrier.queue)
     if queue is not None and queue.amounts["capability"].get(barrier.resource) == barrier.limit:
         return ", its capability"

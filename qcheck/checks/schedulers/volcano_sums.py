@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qcheck.supply.groups import NodeGroup
 
     Stated = list[tuple[VolcanoQueue, dict[str, tuple[str, int]]]]
-    """What each queue states of each resource, with the list that says so."""
+    """The amounts of each queue for each resource, with the list that states them."""
 
 NOT_COUNTED = "pods"
 MOST_OFFERED = 3
@@ -61,7 +61,7 @@ def guarantee_exceeds_capacity(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC952")
 def deserved_exceeds_capacity(cluster: Cluster) -> Iterator[Finding]:
-    """What the queues deserve under the capacity plugin is more than their nodes; guarantees alone are QC951's."""
+    """Deserved amounts under the capacity plugin that exceed the nodes; guarantees alone are QC951's."""
     queues = queues_of(cluster)
     if not queues.scheduler.by_capacity:
         return
@@ -81,7 +81,7 @@ def _listed(found: Finding) -> list[str]:
 
 
 def _deserved(queue: VolcanoQueue) -> dict[str, tuple[str, int]]:
-    """What a queue deserves, with the list that says so: a larger guarantee counts."""
+    """Return what a queue deserves, with the list that says so: a larger guarantee counts."""
     deserved, guarantee = queue.amounts["deserved"], queue.amounts["guarantee"]
     more = {r: n for r, n in guarantee.items() if r not in deserved or n > deserved[r]}
     return {r: ("guarantee", more[r]) if r in more else ("deserved", deserved[r]) for r in {**deserved, **guarantee}}
@@ -107,7 +107,7 @@ def _excesses(cluster: Cluster, stated: Stated) -> Iterator[Excess]:
 
 
 def _is_advertised(groups: tuple[NodeGroup, ...], resource: str) -> bool:
-    """Whether some node has the resource at all; what none has is QC958's."""
+    """Return whether some node has the resource at all; what none has is QC958's."""
     return "/" not in resource or any(g.advertises(resource) for g in groups)
 
 
@@ -145,7 +145,7 @@ def _supply(excess: Excess) -> str:
 
 
 def _consequence(cluster: Cluster, queues: Queues, excess: Excess) -> str:
-    """What Volcano then does with the queues that are guaranteed less."""
+    """Return what Volcano then does with the queues that are guaranteed less."""
     if queues.is_tree:
         return "; with a hierarchy other amounts do not shrink, so the nodes do not cover the guarantee"
     reserved = guaranteed(queues.terms).get(excess.resource, 0)

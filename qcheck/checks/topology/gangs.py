@@ -76,7 +76,7 @@ def _of_workload(cluster: Cluster, workload: Workload, pod_sets: list[PodSet]) -
 
 
 def _tried(cluster: Cluster, offered: list[tuple[ResourceFlavor, Topology]], members: Members) -> Tried:
-    """Why the pod sets fit in none of the flavors; empty if they may fit in one."""
+    """Return why the pod sets fit in none of the flavors; empty if they may fit in one."""
     tried: Tried = []
     for flavor, topology in offered:
         known = supply_of(cluster).matches(flavor.name)
@@ -149,7 +149,7 @@ def quota_not_domain_multiple(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _levels_that_matter(cluster: Cluster, flavor: str) -> list[str]:
-    """What workloads and shapes require; else the finest level above the node, and the NVLink domain."""
+    """Return what workloads and shapes require; else the finest level above the node, and the NVLink domain."""
     asked = [s.level for s in cluster.policy.shapes if s.level and (not s.flavors or flavor in s.flavors)]
     asked += [s.level for s in workload_shapes(cluster).get(flavor, ()) if s.level and s.accelerator]
     topology = cluster.topology.get(cluster.flavor[flavor].topology or "") if flavor in cluster.flavor else None
@@ -158,7 +158,7 @@ def _levels_that_matter(cluster: Cluster, flavor: str) -> list[str]:
 
 
 def _leaves_rest(quota: Cell, size: DomainSize) -> bool:
-    """Whether it is no multiple of a domain, neither as built nor as left by DaemonSets. One node is QC504's."""
+    """Return whether it is no multiple of a domain, neither as built nor as left by DaemonSets. One node is QC504's."""
     if size.nodes < 2 or not quota.promised or not size.free:
         return False
     return bool(quota.promised % size.free) and bool(quota.promised % size.whole)
@@ -185,7 +185,7 @@ def _no_multiple(cluster: Cluster, flavor: str, level: str, size: DomainSize, sh
 
 
 def _size_place(cluster: Cluster, flavor: str, level: str) -> Place | None:
-    """Where a pool says how large its domains are."""
+    """Return where a pool says how large its domains are."""
     stated = [
         t for m in supply_of(cluster).matches(flavor) if m.group.pool for t in m.group.pool.topology if t.level == level
     ]

@@ -95,7 +95,7 @@ def _not_on_nodes(
 
 
 def _without(group: NodeGroup, level: str) -> int:
-    """How many nodes lack the label, as far as they are known."""
+    """Return how many nodes lack the label, as far as known."""
     if group.nodes:
         return sum(level not in n.node_labels for n in group.nodes)
     return group.ceiling or group.static

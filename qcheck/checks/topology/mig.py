@@ -77,7 +77,7 @@ def _models(families: list[Family]) -> str:
 
 
 def _of_nodes(group: NodeGroup, node_class: NodeClass) -> Iterator[Finding]:
-    """What a node is said to advertise, against the GPUs that it has."""
+    """Yield what a node is said to advertise, against the GPUs that it has."""
     product = node_class.machine.model or node_class.labels.get(PRODUCT, "")
     found = families_like(product.partition("-MIG-")[0])
     instances = {
@@ -123,7 +123,7 @@ def _too_many(
 
 
 def _place(group: NodeGroup, profile: str) -> Place:
-    """Where the instances of a profile are written, or the group itself."""
+    """Return where the instances of a profile are written, or the group itself."""
     resource = MIG + profile.replace("+me", ".me")
     root = group.nodes[0].place if group.nodes else group.place
     for part in ("spec", "status"):

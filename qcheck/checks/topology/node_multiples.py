@@ -48,7 +48,7 @@ def quota_not_node_multiple(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _is_completed(cluster: Cluster, quota: Cell, unit: int) -> bool:
-    """Whether the rest can be part of a whole unit: the owner may borrow what it lacks, or lend it to one that may.
+    """Return whether the rest can be part of a whole unit: the owner may borrow what it lacks, or lend it to one that may.
 
     The quota of a node above queues adds to theirs.
     """
@@ -169,6 +169,6 @@ def _asking(cluster: Cluster, flavor: str, resource: str, whole: int) -> list[Wh
 
 
 def _may_evict(cluster: Cluster, flavor: str, asking: WholeNode, daemon_sets: list[DaemonSet]) -> bool:
-    """Whether kube-scheduler may evict every DaemonSet pod in the way; a declared shape counts as one that may not."""
+    """Return whether kube-scheduler may evict every DaemonSet pod in the way; a declared shape counts as one that may not."""
     templates = [asking.template] if asking.template is not None else []
     return bool(daemon_sets) and len(evictable(cluster, [flavor], templates, daemon_sets)) == len(daemon_sets)

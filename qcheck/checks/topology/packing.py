@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 TOLD = 4
-"""How many guarantees a message tells one by one."""
+"""The number of guarantees that a message lists one by one."""
 
 
 @rule("QC506")
@@ -93,7 +93,7 @@ def overpromised(cluster: Cluster) -> frozenset[CellKey]:
 
 
 def is_left_to_packing(cluster: Cluster, flavor: str, shape: PodShape, broken: frozenset[CellKey]) -> bool:
-    """Whether nothing simpler is wrong: the sums are QC101's, whole nodes that a DaemonSet breaks QC505's."""
+    """Return whether nothing simpler is wrong: the sums are QC101's, whole nodes that a DaemonSet breaks QC505's."""
     if any((flavor, resource) in broken for resource in shape.request):
         return False
     accelerator = shape.accelerator or ""

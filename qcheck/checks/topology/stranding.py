@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 CO_RESOURCES = ("cpu", "memory")
 TRIED = 4
-"""How many kinds of pods without an accelerator are tried against a flavor's large pods, the most frequent first."""
+"""The number of kinds of pods without an accelerator that are tried against a flavor's large pods, most frequent first."""
 
 
 class Idle(Value):
@@ -71,7 +71,7 @@ def co_resource_strands_accelerators(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _idle(cluster: Cluster, group: NodeGroup, flavor: str, shape: PodShape, resource: str) -> Idle | None:
-    """What a co-resource leaves idle on a group's nodes, beyond what an estimate may be wrong by."""
+    """Return what a co-resource leaves idle on a group's nodes, beyond what an estimate may be wrong by."""
     if not shape.may_use(cluster, group, flavor):
         return None
     lenient = nodes_of(group, sorted(shape.request), LENIENT, 1)
@@ -87,7 +87,7 @@ def _idle(cluster: Cluster, group: NodeGroup, flavor: str, shape: PodShape, reso
 
 
 def _fails_to_pack(cluster: Cluster, flavor: str, shape: PodShape) -> bool:
-    """Whether QC506 tells it already: some queue's quota is more of these pods than fit."""
+    """Return whether QC506 tells it already: some queue's quota is more of these pods than fit."""
     for node in holders(cluster):
         given = guarantee(node, flavor, shape) if shape.queue in (None, node.name) else None
         verdict = judge(cluster, [given.demand()]) if given is not None and given.pods else None
@@ -227,7 +227,7 @@ def _basic(shape: PodShape) -> list[str]:
 
 
 def _contention(cluster: Cluster, flavor: str, resource: str, large: PodShape, small: PodShape) -> Contention | None:
-    """None where no queue is promised large pods, or no other one small pods.
+    """None if no queue is promised large pods, or no other one small pods.
 
     Of pods without an accelerator the known ones count, no more: their quota is mostly meant for pods with one.
     """
@@ -259,7 +259,7 @@ def _contention(cluster: Cluster, flavor: str, resource: str, large: PodShape, s
 
 
 def _stays(cluster: Cluster, small: PodShape, large: PodShape) -> bool:
-    """Whether the small pods are another queue's and kube-scheduler will not preempt them for the large ones."""
+    """Return whether the small pods are another queue's and kube-scheduler will not preempt them for the large ones."""
     if small is large or (small.queue is not None and small.queue == large.queue):
         return False
     if small.template is None or large.template is None:

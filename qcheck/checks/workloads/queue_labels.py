@@ -56,7 +56,7 @@ def queue_label_misplaced(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _misplaced(workload: Workload) -> tuple[Place, str, str] | None:
-    """Where the name stands instead, that place in words, and the name."""
+    """Return where the name stands instead, that place in words, and the name."""
     if QUEUE_NAME in workload.annotations:
         at = workload.place.at("metadata", "annotations", QUEUE_NAME)
         return at.key(), "as an annotation", workload.annotations[QUEUE_NAME]

@@ -52,7 +52,7 @@ def never_admitted(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _is_broken(cluster: Cluster, queue: str | None) -> bool:
-    """Whether the API server refuses the queue as it is written: what it would hold is then not known."""
+    """Return whether the API server refuses the queue as it is written: what it would hold is then not known."""
     return any(
         p.code is ProblemCode.API_REJECTED
         and p.object is not None
@@ -103,7 +103,7 @@ def _queue(verdict: Verdict) -> str | None:
 
 
 def _much(decision: Decision) -> str:
-    """What a queue does with a workload: nothing, or only a part of its equal pods or groups at once."""
+    """Return what a queue does with a workload: nothing, or only a part of its equal pods or groups at once."""
     if not decision.is_in_part:
         return "can never admit"
     what = "pods" if decision.workload.each_pod_alone else "groups"
@@ -125,7 +125,7 @@ def admitted_but_pending(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _is_said_of_nodes(cluster: Cluster, verdict: Verdict, reason: Reason) -> bool:
-    """Whether another rule already names the same cause (QC201, QC202, QC210, QC505, QC604)."""
+    """Return whether another rule already names the same cause (QC201, QC202, QC210, QC505, QC604)."""
     if reason.cause == "flavor-matches-no-nodes" or reason.code is ReasonCode.REJECTED:
         return True
     if reason.cause == "selector":
@@ -136,7 +136,7 @@ def _is_said_of_nodes(cluster: Cluster, verdict: Verdict, reason: Reason) -> boo
 
 
 def _asks_for_a_whole_node(cluster: Cluster, verdict: Verdict, resource: str) -> bool:
-    """Whether a pod would fill a machine exactly, if nothing were taken from it first."""
+    """Return whether a pod would fill a machine exactly, if nothing were taken from it first."""
     sizes = {c.machine.allocatable.get(resource, 0) for g in supply_of(cluster).groups for c in g.classes}
     asked = {p.template.amounts().get(resource, 0) for p in verdict.workload.pod_sets}
     return is_compute(resource) and max(sizes, default=0) in asked
@@ -189,7 +189,7 @@ def resource_not_covered(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _is_a_default(cluster: Cluster, verdict: Verdict, reason: Reason) -> bool:
-    """Whether only a LimitRange asks for the resource, of which QC419 tells."""
+    """Return whether only a LimitRange asks for the resource, of which QC419 tells."""
     asked = any(reason.resource in p.template.amounts() for p in verdict.workload.pod_sets)
     return not asked and reason.resource in bounds(cluster, verdict.workload.namespace).default_requests
 

@@ -1,4 +1,4 @@
-"""Which kinds are described, in which versions, and since which release of Kueue; descriptions compiled once each."""
+"""The described kinds, with their versions and releases of Kueue; each description is compiled once."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _MODULES = {
     **dict.fromkeys(KAI, "kai"),
     **dict.fromkeys(VOLCANO, "volcano"),
 }
-"""Which module describes the kinds of a group."""
+"""The module that describes the kinds of a group."""
 TYPE_MODULES = ("pods", "volumes", "builtin", "operators", "configuration", "volcano")
-"""Which modules hold named types, each type only once."""
+"""The modules with named types; each type occurs only once."""
 _NEVER: Release = (999, 0)
 
 _BETA1 = {"v1beta1": ((0, 0), _NEVER), "v1beta2": ((0, 15), _NEVER)}

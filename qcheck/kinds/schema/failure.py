@@ -1,4 +1,4 @@
-"""What a check refuses, before it becomes a problem of a document."""
+"""Refusals of a check, before they become problems of a document."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Failure:
     """One refusal. `steps` is the route from the checked value inward, last step first, so that callers append theirs.
 
     `code` is the rule's name (`api-rejected`, `unknown-field`), `check` the id of the check, `text` what the API server
-    says after the field path, `fix` what to write instead; `on_key` points to the key. `certain` is False where only some
+    says after the field path, `fix` what to write instead; `on_key` points to the key. `certain` is False if only some
     ways to apply the object refuse it.
     """
 

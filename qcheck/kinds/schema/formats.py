@@ -48,7 +48,7 @@ FORMATS = {
 QUANTITY = (
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
 )
-"""How CRDs spell a quantity; Go's own parser, which built-in kinds use, also takes a lone sign."""
+"""The notation of quantities in CRDs; Go's own parser, which built-in kinds use, also accepts a lone sign."""
 
 DURATION = r"[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|ms|s|m|h))+)"
 """Go's notation of a length of time."""
@@ -56,7 +56,7 @@ DURATION = r"[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|ms|s|m|h))+)"
 
 @lru_cache(4096)
 def subdomain_fault(text: str) -> str | None:
-    """What is wrong with a DNS subdomain such as an object's name; None if nothing."""
+    """Return the fault of a DNS subdomain such as an object's name; None if it is valid."""
     if len(text) > 253:
         return "must be no more than 253 characters"
     return None if FORMATS["dns"].matches(text) else FORMATS["dns"].says

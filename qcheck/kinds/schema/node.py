@@ -18,7 +18,7 @@ INT_RANGE = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 
 
 class VersionScope:
-    """What a description is read for: an API version, a Kueue release, and whether built-in types decode it."""
+    """The target of a description: an API version, a Kueue release, and whether built-in types decode it."""
 
     __slots__ = ("is_builtin", "release", "version")
 

@@ -51,7 +51,7 @@ class Compiler:
         return self.tree(node.type_name) if node.kind == "named" else node
 
     def quantities(self, node: SchemaNode) -> Walk | None:
-        """What appends every quantity below a value; None where there can be none."""
+        """Return a function that appends every quantity below a value; None if there can be none."""
         if id(node) not in self._walks:
             self._walks[id(node)] = self._walk(node)
         return self._walks[id(node)]
@@ -77,7 +77,7 @@ class Compiler:
         return lazily
 
     def _speaks_of_quantities(self, name: str) -> bool:
-        """Whether the text of a named type, or of one that it names, has quantities: most types need never be parsed."""
+        """Return whether the text of a named type, or of one that it names, has quantities, to parse few types."""
         if name not in self._with_quantities:
             self._with_quantities[name] = False  # for now: a type may name itself
             words = (self._text_of(name) or "").split()
@@ -228,7 +228,7 @@ def _size(node: SchemaNode, size: int, what: str) -> Failure:
 
 
 def _differ_plainly(keys: tuple[str, ...], items: list[object]) -> bool:
-    """Whether a look at one text of each item suffices to see that none is repeated, as nearly always."""
+    """Return whether a look at one text of each item suffices to see that none is repeated, as nearly always."""
     if len(items) < 2:
         return True
     texts = [i.get(keys[0]) for i in items if type(i) is dict] if len(keys) == 1 else []

@@ -1,1 +1,1 @@
-"""What a snapshot of a cluster keeps of its objects, and names in place of theirs."""
+"""Reduction of a cluster's objects to a snapshot, with made-up names on request."""

@@ -1,4 +1,4 @@
-"""Which objects of a cluster a snapshot needs: not those that are over, nor those that a DaemonSet or a newer owner makes.
+"""The objects that a snapshot needs: not finished ones, nor those that a DaemonSet or a newer owner creates.
 
 Of an object that a controller made only its name, labels and owner are kept, and only where a pod's chain of owners leads
 through it.
@@ -67,7 +67,7 @@ def _order(item: Object) -> tuple[str, ...]:
 
 
 def _is_over(item: Object, kind: str) -> bool:
-    """Whether a workload has ended, so that it asks for nothing any more."""
+    """Return whether a workload has ended, so that it asks for nothing any more."""
     status = _mapping(item.get("status"))
     if kind == POD and status.get("phase") in ENDED:
         return True

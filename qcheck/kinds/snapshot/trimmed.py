@@ -1,4 +1,4 @@
-"""What is kept of an object that an API server returns: what the model looks at, and nothing that may be a secret.
+"""Reduction of an object from an API server to the fields that the model reads, without anything that may be secret.
 
 Environment variables, arguments, commands, volumes and managed fields are dropped wherever they are.
 """

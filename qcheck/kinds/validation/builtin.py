@@ -93,7 +93,7 @@ _OF_JOB = {
     **_fields("JOB-V01", "ttlSecondsAfterFinished", "backoffLimitPerIndex", "maxFailedIndexes"),
     "managedBy": _managed_by,
 }
-"""What each field of a Job's spec may hold by itself."""
+"""Checks of single fields of a Job's spec."""
 
 
 def _indexed(spec: Cursor) -> Iterator[Failure]:

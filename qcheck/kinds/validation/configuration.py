@@ -142,7 +142,7 @@ def _namespaces(root: Cursor) -> Iterator[Failure]:
 
 
 def _own_namespace(selector: LabelSelector) -> str:
-    """Where Kueue runs if the Configuration does not say: as a rule the selector leaves out that namespace."""
+    """Return where Kueue runs if the Configuration does not say: as a rule the selector leaves out that namespace."""
     named = [v for e in selector.expressions if e.key == _NAME for v in e.values if "kueue" in v]
     return named[0] if named else "kueue-system"
 

@@ -250,7 +250,7 @@ _OF_CONTAINER: dict[str, FieldCheck] = {
     "lifecycle": _lifecycle,
     "securityContext": _security,
 }
-"""What each field of a container may hold by itself."""
+"""Checks of single fields of a container."""
 _OF_PORT: dict[str, FieldCheck] = {
     "containerPort": _port_number,
     "hostPort": _host_port,

@@ -15,7 +15,7 @@ _EVERY = re.compile(r"@every ([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+")
 
 
 def schedule_fault(text: str) -> str | None:
-    """What is wrong with a schedule; None if nothing."""
+    """Return the fault of a schedule; None if it is valid."""
     if not text:
         return "must not be empty"
     if "TZ=" in text:

@@ -42,7 +42,7 @@ _PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 
 
 def managed(root: Cursor, target: Target) -> Iterator[Failure]:
-    """What is common to all kinds, then what is special to this one."""
+    """Yield the refusals common to all kinds, then those of this kind."""
     kind = root["kind"].text() or ""
     at = root["spec"]["jobTemplate"] if kind == "CronJob" else root
     yield from _labels(at, kind, target)
@@ -175,7 +175,7 @@ def _synced(at: Cursor, spec: Cursor) -> Iterator[Failure]:
 
 
 def _ray(root: Cursor, kind: str, target: Target) -> Iterator[Failure]:
-    """What holds for those with a queue. A RayJob that only selects an existing cluster is none of Kueue's business."""
+    """Yield the refusals of those with a queue. A RayJob that only selects an existing cluster is not managed by Kueue."""
     if not _has_queue(root):
         return
     spec = ray_cluster_of(root)

@@ -1,4 +1,4 @@
-"""What KAI's webhooks and the CEL rules of its CRDs refuse: KQ, KP, KS and KT. Source: KAI 0.17."""
+"""Refusals of KAI's webhooks and of its CRDs' CEL rules: KQ, KP, KS and KT. Source: KAI 0.17."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 HOSTNAME = "kubernetes.io/hostname"
 WINDOW = re.compile(r"0|(\d+y)?(\d+w)?(\d+d)?(\d+h)?(\d+m)?(\d+s)?(\d+ms)?")
-"""How Prometheus writes a length of time."""
+"""The notation of durations in Prometheus."""
 
 
 def queue(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001  (every check has this shape)

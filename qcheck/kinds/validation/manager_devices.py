@@ -108,7 +108,7 @@ def _source_name(at: Cursor, is_counter: bool) -> Iterator[Failure]:
 
 
 def _qualified_fault(text: str) -> str | None:
-    """What is wrong with the name of a capacity: an identifier, behind a driver's name and a slash or alone."""
+    """Return what is wrong with the name of a capacity: an identifier, behind a driver's name and a slash or alone."""
     domain, slash, name = text.rpartition("/")
     if slash and (not domain or subdomain_fault(domain.lower()) or len(domain) > _LONGEST_DRIVER):
         return "the part before '/' must be a DNS name of at most 63 characters"

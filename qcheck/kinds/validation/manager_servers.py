@@ -1,4 +1,4 @@
-"""What the manager listens on and exports: its certificates, TLS, visibility server, custom metric labels, CFG-V11."""
+"""The manager's servers and metrics: certificates, TLS, visibility server, custom metric labels, CFG-V11."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds of every object's metadata, whichever kind it is.
+"""Validation of the metadata of every kind.
 
 Source: k8s.io/apimachinery `pkg/api/validation/objectmeta.go`.
 """
@@ -71,4 +71,4 @@ _OF_METADATA: dict[str, FieldCheck] = {
     "annotations": partial(_annotations, check="META-V03"),
     "finalizers": _finalizers,
 }
-"""What each field of metadata may hold by itself."""
+"""Checks of single fields of metadata."""

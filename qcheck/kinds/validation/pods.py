@@ -210,4 +210,4 @@ _OF_SPEC: dict[str, FieldCheck] = {
     ),
     **dict.fromkeys(("hostname", "subdomain"), partial(named, check="POD-V07", fault_of=label_fault)),
 }
-"""What each field of a pod's spec may hold by itself."""
+"""Checks of single fields of a pod's spec."""

@@ -1,4 +1,4 @@
-"""What the descriptions of the project's own node-pool format cannot say."""
+"""Checks of qcheck's own node-pool format beyond its description."""
 
 from __future__ import annotations
 

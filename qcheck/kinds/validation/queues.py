@@ -26,7 +26,7 @@ LONGEST = 64
 
 
 def amount(at: Cursor) -> Quantity | None:
-    """The quantity at a cursor; None where there is none or it is not one."""
+    """The quantity at a cursor; None if there is none or it is not one."""
     value = at.data
     if type(value) is str and value in _amounts:
         return _amounts[value]
@@ -76,7 +76,7 @@ def _cells(groups: Cursor) -> Iterator[Cursor]:
 
 
 def _resource_groups(groups: Cursor, kind: str) -> Iterator[Failure]:
-    """What the two kinds share; a Cohort reports all of it but the CEL rule as CO-W01."""
+    """Yield the refusals that both kinds share; a Cohort reports all of it but the CEL rule as CO-W01."""
     seen: dict[tuple[str, str], Cursor] = {}
     ids = {n: f"CQ-W0{n}" if kind == "CQ" else "CO-W01" for n in range(1, 6)}
     for group in groups.items():

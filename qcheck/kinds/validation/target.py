@@ -1,4 +1,4 @@
-"""Which release and feature gates an object is judged for, and how a check refuses."""
+"""The release and feature gates for which an object is judged, and the refusals of checks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Route = tuple[str | int, ...]
     FieldCheck = Callable[[Cursor], Iterator[Failure]]
-    """What refuses the value of one field."""
+    """A function that refuses values of one field."""
 
 
 NEWEST: dict[str, tuple[int, int]] = {**dict.fromkeys(KAI, (0, 17)), **dict.fromkeys(VOLCANO, (1, 15))}

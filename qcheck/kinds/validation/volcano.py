@@ -1,4 +1,4 @@
-"""What Volcano's webhooks and the CEL rules of its CRDs refuse of one object: VQ, VP, VJ, VH and VF. Source: Volcano 1.15.
+"""Refusals of Volcano's webhooks and of its CRDs' CEL rules for one object: VQ, VP, VJ, VH and VF. Source: Volcano 1.15.
 
 What they refuse beside other objects is found where these are known.
 """

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _HOST_PATHS = ("", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket")
 _MODES = 0o777
 _NAMED = {"secret": "secretName", "configMap": "name", "persistentVolumeClaim": "claimName"}
-"""Where a source names what it takes."""
+"""The field in which a source names its object."""
 _WITH_MODE = frozenset({"configMap", "secret", "downwardAPI", "projected"})
 
 
@@ -105,4 +105,4 @@ _OF_MOUNT: dict[str, FieldCheck] = {
     "subPathExpr": _sub_path,
     "mountPropagation": partial(one_of, check="POD-V22", values=("Bidirectional", "HostToContainer", "None")),
 }
-"""What each field of a mount may hold by itself."""
+"""Checks of single fields of a mount."""

@@ -39,7 +39,7 @@ MARKS = re.compile(
     rf"|{ELSEWHERE}"
     r"|terraform-aws-modules/|terraform-aws-eks|kubernetes-engine|/aks/azurerm|terraform-azurerm-aks|/oke/oci|terraform-oci-oke"
 )
-"""What a folder mentions that describes pools."""
+"""Text in folders that describe pools."""
 LOCAL_SOURCE = re.compile(r"""^\s*"?source"?\s*[=:]\s*"(\.\.?/[^"]*)\"""", re.MULTILINE)
 META = frozenset({"count", "for_each", "provider", "providers", "lifecycle", "depends_on", "source", "version"})
 MOST_INSTANCES = 1024

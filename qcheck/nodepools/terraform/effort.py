@@ -1,4 +1,4 @@
-"""What evaluating a configuration may cost: a few lines can ask for more than any machine can do.
+"""Bounds on the effort of evaluating a configuration: a few lines can require more than any machine can compute.
 
 Names let values hold one another, so that sizes double from line to line, and modules multiply each other's instances.
 """
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MOST_STEPS = 300_000
 """Expressions and instances: some hundred times those of a large configuration."""
 LARGEST = 100_000
-"""What grows beyond so many items or characters is no configuration any more, and is not computed further."""
+"""The largest number of items or characters of a value; larger ones are not computed."""
 DEEPEST = 100
 MOST_BITS = 4_000
 """Longer than any number that can be written; Terraform itself keeps 512."""
@@ -28,7 +28,7 @@ class TooMuch(Exception):
 
 
 class Effort:
-    """What one configuration has cost so far, and the sizes of its values."""
+    """The effort spent on one configuration so far, and the sizes of its values."""
 
     def __init__(self) -> None:
         self.left = MOST_STEPS
@@ -36,7 +36,7 @@ class Effort:
         """By identity: the value itself, what it holds, and how deep it is."""
 
     def spend(self, steps: int = 1) -> None:
-        """Raises `TooMuch` where nothing is left."""
+        """Raises `TooMuch` if nothing is left."""
         self.left -= steps
         if self.left < 0:
             raise TooMuch
@@ -46,7 +46,7 @@ class Effort:
         self.spend(sum(self._size(value)[0] for value in values) // ITEMS_PER_STEP)
 
     def is_too_large(self, value: Evaluated) -> bool:
-        """Whether a value has grown out of all proportion."""
+        """Return whether a value has grown out of all proportion."""
         if isinstance(value, str):
             return len(value) > LARGEST
         if isinstance(value, (int, Fraction)):
@@ -55,7 +55,7 @@ class Effort:
         return items > LARGEST or depth > DEEPEST
 
     def _size(self, value: Evaluated) -> tuple[int, int]:
-        """How many values it holds, counted as often as they are reached, and how deep they are."""
+        """Return how many values it holds, counted as often as they are reached, and how deep they are."""
         if not isinstance(value, (list, dict)):
             return 1, 0
         if id(value) not in self._sizes:

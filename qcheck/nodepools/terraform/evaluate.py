@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from qcheck.nodepools.terraform.evaluated import Evaluated
 
     class EvaluationScope(Protocol):
-        """Where names get their meaning."""
+        """The names in scope, with their values."""
 
         @property
         def effort(self) -> Effort: ...
@@ -39,7 +39,7 @@ WORDS = {"true": True, "false": False, "null": None}
 QUICK = ("length", "lookup", "try", "element")
 """Functions that look at little of what they are given."""
 GAP = re.compile(r"[$%]\{([^}]*)")
-"""Where text is to be filled in."""
+"""The positions of interpolations in a text."""
 
 
 def evaluate(expression: Expression, scope: EvaluationScope, bound: dict[str, Evaluated] | None = None) -> Evaluated:

@@ -47,7 +47,7 @@ def call(name: str, given: list[Evaluated], written: str) -> Evaluated:
 
 
 def _unknown(value: Evaluated) -> Unresolved | None:
-    """Whether a value as a whole is not known; parts of lists and maps may be."""
+    """Return whether a value as a whole is not known; parts of lists and maps may be."""
     return value if isinstance(value, Unresolved) else None
 
 

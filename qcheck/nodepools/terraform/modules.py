@@ -44,7 +44,7 @@ def read(resource: Resource, own: Own) -> Iterator[NodePool]:
 
 
 def is_known(source: str) -> bool:
-    """Whether the module at a source is read here."""
+    """Return whether the module at a source is read here."""
     return any(re.search(pattern, source) for pattern, _ in READERS)
 
 
@@ -215,7 +215,7 @@ def _gke_config(at: Cursor, values: Cursor, name: str) -> dict[str, object]:
 
 
 def _for_pool(at: Cursor, name: str, nothing: object) -> object:
-    """What holds for all pools and for one; both are maps or both are lists."""
+    """Return what holds for all pools and for one; both are maps or both are lists."""
     if isinstance(at.data, Unresolved):
         return at.data
     common, special = at["all"].data or nothing, at[name].data or nothing

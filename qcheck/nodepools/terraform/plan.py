@@ -18,7 +18,7 @@ HINT = "apply first, and add the state (`terraform show -json`) or the nodes to 
 
 
 def is_plan(root: Cursor) -> bool:
-    """Whether a JSON document is one of the three."""
+    """Return whether a JSON document is one of the three."""
     if isinstance(root["resources"].data, list) and root["version"].integer() == 4:
         return True
     return root["format_version"].text() is not None and (

@@ -1,4 +1,4 @@
-"""What a Terraform configuration brings in that is not read and may bring nodes: modules, Helm releases, other providers.
+"""Unread parts of a Terraform configuration that may define nodes: modules, Helm releases, other providers.
 
 Their code is not here. Words in their names and arguments tell whether nodes are likely; a network or a database brings none.
 """
@@ -44,7 +44,7 @@ OTHER_MODULES = re.compile(
     r"|secrets?[\w-]*|key-?vault|log-analytics|monitoring|observability|prometheus|grafana|blueprints-addons?|ebs-csi[\w-]*"
     r"|pod-identity|label|context)(?:/aws|/google|/azurerm|/oci|/null|\.git|[?/]|$)"
 )
-"""What modules are about that bring no nodes, as part of their source."""
+"""Words in the source of modules that define no nodes."""
 OTHER_CHARTS = re.compile(
     r"(?i)(?:gpu-operator|nvidia-.*|amd-gpu.*|network-operator|node-feature-discovery|kueue.*|volcano|kai-scheduler|jobset|lws"
     r"|ingress-nginx|nginx.*|traefik|cert-manager.*|external-.*|cluster-autoscaler|karpenter|karpenter-crd|metrics-server|keda"
@@ -73,7 +73,7 @@ def elsewhere(resources: Iterable[Resource], folders: Container[str]) -> list[Pr
 
 
 def _may_bring_nodes(resource: Resource, folders: Container[str]) -> Iterator[str]:
-    """What a resource is called, if it may."""
+    """Yield the name of a resource that may bring nodes."""
     if resource.type.startswith("module "):
         source = resource.type.removeprefix("module ")
         if source.startswith("."):
@@ -95,7 +95,7 @@ def _may_bring_nodes(resource: Resource, folders: Container[str]) -> Iterator[st
 
 
 def _adds_pools(resource: Resource) -> bool:
-    """Whether the provider of a cluster makes node pools for pods that fit on none: GKE's and AKS's node auto-provisioning,
+    """Return whether the provider creates node pools for pods that fit on none: GKE's and AKS's node auto-provisioning,
     Autopilot, and EKS Auto Mode. The known modules call their arguments like the fields of the resources.
     """
     values = resource.values

@@ -23,7 +23,7 @@ AUTOMATIC = (".auto.tfvars", ".auto.tfvars.json")
 
 
 class VariableChoice(Value):
-    """What a variable may be, by file (relative to the configuration); under "" where the chosen file does not say.
+    """Possible values of a variable by file (relative to the configuration); under "" if the chosen file sets none.
 
     None is its default.
     """
@@ -41,7 +41,7 @@ class VariableChoice(Value):
 
 
 def choices(folder: str, files: Mapping[str, Body]) -> dict[str, VariableChoice]:
-    """What the files of a configuration in `folder` say of each variable, by path; Terraform's own files win."""
+    """Return what the files of a configuration in `folder` say of each variable, by path; Terraform's own files win."""
     names = {path: posixpath.basename(path) for path in files}
     here = [p for p in sorted(files) if (posixpath.dirname(p) or ".") == folder]
     own = [p for p in here if names[p].startswith("terraform.tfvars")] + [

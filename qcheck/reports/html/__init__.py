@@ -133,7 +133,7 @@ def _cluster(cluster: Cluster, many: bool, page: SharedContext) -> Html | None:
 
 
 def _cost(cluster: Cluster) -> Iterator[Html]:
-    """What the nodes cost, where the settings have prices."""
+    """Yield what the nodes cost, where the settings have prices."""
     found = cost_of(cluster)
     if found is None:
         return
@@ -147,7 +147,7 @@ def _tree(tree: QuotaTree, look: PageContext) -> Html:
 
 
 def _sum(cluster: Cluster, resource: str) -> Html | None:
-    """What is promised in all, and how much of it nodes can back."""
+    """Return the sum of the promises, and how much of it the nodes cover."""
     held = device_pictures(cluster, resource)
     if not held.promised:
         return None

@@ -67,7 +67,7 @@ def quota_entry(cell: Cell) -> Place:
 
 
 def _flavor(cluster: Cluster, key: str) -> list[Place]:
-    """Where the flavor says which nodes it means."""
+    """Return where the flavor says which nodes it means."""
     found = cluster.quota_pools.get(key)
     return [found.labels_place] if found else []
 
@@ -88,7 +88,7 @@ def _promised(line: CapacityLine, look: PageContext, unit: Scale) -> list[Part]:
 
 
 def _nodes(line: CapacityLine, unit: Scale) -> list[Part]:
-    """What is there, and what DaemonSets and reserves take."""
+    """Return the existing nodes, and what DaemonSets and reserves take of them."""
     static = line.static or 0
     parts = [
         ("held", static, f"{unit(static)} for queues"),
@@ -99,7 +99,7 @@ def _nodes(line: CapacityLine, unit: Scale) -> list[Part]:
 
 
 def _grown(line: CapacityLine, unit: Scale) -> list[Part]:
-    """What could be added."""
+    """Return the nodes that could be added."""
     more = max(0, line.ceiling - (line.static or 0)) if line.ceiling is not None else 0
     return [("grown", more, f"{unit(more)} could be added")] if more else []
 

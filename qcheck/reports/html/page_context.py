@@ -1,4 +1,4 @@
-"""What all parts of a page share: a colour for each queue, a scale for each flavor, and links from places to findings."""
+"""The common context of a page: a colour for each queue, a scale for each flavor, and links from places to findings."""
 
 from __future__ import annotations
 

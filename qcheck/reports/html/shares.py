@@ -1,4 +1,4 @@
-"""What each queue gets, as a page with one bar per queue."""
+"""Shares of queues, as a page with one bar per queue."""
 
 from __future__ import annotations
 

@@ -19,14 +19,14 @@ UNLIMITED = -1.0
 
 
 class Claim(Value):
-    """What one queue brings to the division of one resource."""
+    """The input of one queue to the division of one resource."""
 
     queue: str
     quota: float
     limit: float
     weight: float
     request: float
-    """What the subtree holds and waits for."""
+    """The amounts that the subtree holds and waits for."""
     usage: float = 0.0
     """The normalised use in the history window: a fraction of the cluster's capacity."""
     priority: int = 100
@@ -42,7 +42,7 @@ class Claim(Value):
         return self.request <= share or (self.limit != UNLIMITED and self.limit <= share)
 
     def missing(self, share: float) -> float:
-        """How much of the requestable amount the share does not cover."""
+        """Return how much of the requestable amount the share does not cover."""
         return max(0.0, self.requestable - share)
 
 

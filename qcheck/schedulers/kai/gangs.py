@@ -1,4 +1,4 @@
-"""How many pods of a workload KAI starts together, kind by kind.
+"""The number of pods of a workload that KAI starts together, by kind.
 
 Source: KAI 0.17 `pkg/podgrouper/podgrouper/plugins`.
 """
@@ -19,14 +19,14 @@ TOGETHER = ("kubeflow.org", "ray.io", "leaderworkerset.x-k8s.io", "jobset.x-k8s.
 
 
 class KaiGang(Value):
-    """How many pods of each pod set start together, and where that is written."""
+    """The number of pods of each pod set that start together, and its place."""
 
     counts: tuple[int, ...]
     place: Place
 
     @property
     def size(self) -> int:
-        """How many pods start together."""
+        """Return how many pods start together."""
         return sum(self.counts)
 
 
@@ -45,7 +45,7 @@ def first_pods(workload: Workload, of_group: int | None = None) -> KaiGang:
 
 
 def _minimum(workload: Workload, pods: int) -> tuple[int, Place]:
-    """How many pods must start together."""
+    """Return how many pods must start together."""
     if workload.id.group == "batch" and workload.id.kind == "Job":
         least = integer(workload.annotations.get(MIN_MEMBER))
         place = workload.place.at("metadata", "annotations", MIN_MEMBER)
@@ -65,7 +65,7 @@ def _minimum(workload: Workload, pods: int) -> tuple[int, Place]:
 
 
 def _starts_in_steps(jobset: Workload) -> bool:
-    """Whether fewer than all replicated jobs may start first."""
+    """Return whether fewer than all replicated jobs may start first."""
     place = jobset.place.at("spec", "startupPolicy", "startupPolicyOrder")
     is_ordered = follow(place.origin.data, place.route) == "InOrder"
     return bool(jobset.pod_sets) and (is_ordered or MIN_MEMBER in jobset.annotations)

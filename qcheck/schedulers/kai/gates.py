@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Bound(Enum):
-    """What a queue holds a job to."""
+    """The bound of a queue that applies to a job."""
 
     LIMIT = "limit"
     QUOTA = "quota"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Share(Value):
-    """What a queue's spec says about one resource, in the unit of its dimension; an absent field is 0."""
+    """The spec of a queue for one resource, in the unit of its dimension; an absent field is 0."""
 
     quota: float = 0.0
     limit: float = 0.0
@@ -97,7 +97,7 @@ class Hierarchy:
 
 
 def _has_ancestry(queue: HierarchyQueue, known: Mapping[str, HierarchyQueue]) -> bool:
-    """Whether every ancestor exists; a cycle has no missing member."""
+    """Return whether every ancestor exists; a cycle has no missing member."""
     seen: set[str] = set()
     while queue.parent and queue.name not in seen:
         seen.add(queue.name)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Window(Value):
-    """How far usage looks back, in samples."""
+    """The window of past usage, in samples."""
 
     size: int
     half_life: float | None = None

@@ -37,7 +37,7 @@ CLASS_OF_KIND = {"Deployment": "inference", "Service": "inference", "SpotRequest
 
 
 class PlacedName(Value):
-    """A name, and where it is written; `place` is None where it is a default."""
+    """A name, and where it is written; `place` is None if it is a default."""
 
     name: str
     place: Place | None = None
@@ -46,7 +46,7 @@ class PlacedName(Value):
 class KaiJob(Value, cached=True):
     """A workload of KAI, or one that names a queue of KAI and another scheduler (`is_scheduled` is then False).
 
-    `unknown_class` is the class that a label names and that does not exist; KAI passes over it. `priority` is None where
+    `unknown_class` is the class that a label names and that does not exist; KAI passes over it. `priority` is None if
     the value of its class is not known.
     """
 
@@ -62,7 +62,7 @@ class KaiJob(Value, cached=True):
 
     @property
     def is_preemptible(self) -> bool | None:
-        """Whether others may evict it, and whether it may hold more than its queue's quota; None if not known."""
+        """Return whether others may evict it, and whether it may hold more than its queue's quota; None if not known."""
         if self.preemptibility in ("preemptible", "non-preemptible"):
             return self.preemptibility == "preemptible"
         return None if self.priority is None else self.priority < NON_PREEMPTIBLE_FROM
@@ -75,12 +75,12 @@ class KaiJob(Value, cached=True):
 
     @cached_property
     def first(self) -> dict[Dimension, Fraction]:
-        """What the pods that start together request at the least, in base units."""
+        """Return what the pods that start together request at the least, in base units."""
         return self._sum(self.gang.counts)
 
     @cached_property
     def whole(self) -> dict[Dimension, Fraction]:
-        """What all pods request, in base units."""
+        """Return what all pods request, in base units."""
         return self._sum(tuple(p.count * self.workload.groups for p in self.workload.pod_sets))
 
     def _sum(self, counts: tuple[int, ...]) -> dict[Dimension, Fraction]:
@@ -92,11 +92,11 @@ class KaiJob(Value, cached=True):
 
     @cached_property
     def requests(self) -> tuple[Request, ...]:
-        """What a pod of each pod set requests."""
+        """Return what a pod of each pod set requests."""
         return tuple(request_of(p.template) for p in self.workload.pod_sets)
 
     def place_of(self, dimension: Dimension) -> Place:
-        """Where the first pod set that asks for a resource asks for it."""
+        """Return where the first pod set that asks for a resource asks for it."""
         for request in self.requests:
             if request.amounts[dimension]:
                 return request.places[dimension]

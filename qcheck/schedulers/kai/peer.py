@@ -1,4 +1,4 @@
-"""What KAI offers to the table of schedulers."""
+"""KAI's functions for the table of schedulers."""
 
 from __future__ import annotations
 

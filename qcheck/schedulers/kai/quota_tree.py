@@ -84,7 +84,7 @@ def _entitled(shard: Shard, terms: KaiTerms) -> int:
 
 
 def _counts(shard: Shard, queue: KaiQueue, dimension: Dimension) -> bool:
-    """Whether a quota is promised by itself: it is finite, and every one above it is not."""
+    """Return whether a quota is promised by itself: it is finite, and every one above it is not."""
     path = shard.path(queue.name)
     own, *above = [q.terms[dimension].quota for q in path]
     return own != UNLIMITED and all(quota == UNLIMITED for quota in above)

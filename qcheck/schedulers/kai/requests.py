@@ -1,4 +1,4 @@
-"""What one pod requests of the resources that KAI divides: whole GPUs, fractions, MIG slices, cpu and memory.
+"""Requests of one pod for the resources that KAI divides: whole GPUs, fractions, MIG slices, cpu and memory.
 
 GPU memory (`gpu-memory`, in MiB) is worth a fraction that depends on the node, so it counts as 0 here: the least.
 """
@@ -31,7 +31,7 @@ class Request(Value):
 
 
 def request_of(template: PodTemplate) -> Request:
-    """What a pod of a template requests."""
+    """Return what a pod of a template requests."""
     amounts = dict.fromkeys(Dimension, Fraction(0))
     places = dict.fromkeys(Dimension, template.place)
     for resource, amount in template.amounts().items():

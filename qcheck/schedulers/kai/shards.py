@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 GPU = "nvidia.com/gpu"
 FULL_HIERARCHY = "full-hierarchy-fairness"
 FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
-"""What Go reads as false."""
+"""Words that Go parses as false."""
 FLAT_ROOT = "default"
 """The queue that KAI makes up above all others in a flat shard."""
 LARGEST = 10**300
@@ -40,7 +40,7 @@ CHART_QUEUES = ("default-queue", "default-parent-queue")
 
 
 class Shard(Value, cached=True):
-    """One scheduler's view. `spec` is None where no SchedulingShard is written for the partition.
+    """One scheduler's view. `spec` is None if no SchedulingShard is written for the partition.
 
     A flat shard works without the fairness of the full hierarchy: it drops queues without a parent, and all others stand
     side by side below one queue without bounds.
@@ -106,7 +106,7 @@ class Shard(Value, cached=True):
 
     @property
     def k(self) -> float:
-        """How strongly past usage counts; 0 where none is read."""
+        """Return how strongly past usage counts; 0 if none is read."""
         if self.spec is None or self.spec.usage is None:
             return 0.0
         return max(0.0, self.k_value)
@@ -121,12 +121,12 @@ class Shard(Value, cached=True):
         return 1.0 if spec is None or spec.k is None else double(spec.k)
 
     def static(self, dimension: Dimension) -> int:
-        """What is there now, in base units: allocatable minus DaemonSets and reserves."""
+        """Return the static capacity in base units: allocatable minus DaemonSets and reserves."""
         resource = RESOURCES[dimension]
         return sum(group.static_supply(resource) for group in self.groups)
 
     def ceiling(self, dimension: Dimension) -> int | None:
-        """The most there can be, in base units; None where nothing bounds it."""
+        """The most there can be, in base units; None if nothing bounds it."""
         resource, total = RESOURCES[dimension], 0
         for group in self.groups:
             supplied = group.ceiling_supply(resource)
@@ -136,7 +136,7 @@ class Shard(Value, cached=True):
         return total
 
     def is_known(self, dimension: Dimension) -> bool:
-        """Whether the nodes tell how much there is."""
+        """Return whether the nodes tell how much there is."""
         resource = RESOURCES[dimension]
         return bool(self.groups) and all(g.is_known and all(c.knows(resource) for c in g.classes) for g in self.groups)
 
@@ -171,7 +171,7 @@ def shards_of(cluster: Cluster) -> tuple[Shard, ...]:
 
 
 def shard_of(cluster: Cluster, partition: str) -> Shard | None:
-    """The shard of a partition; None where neither a SchedulingShard nor a queue names it."""
+    """The shard of a partition; None if neither a SchedulingShard nor a queue names it."""
     return next((shard for shard in shards_of(cluster) if shard.partition == partition), None)
 
 
@@ -194,7 +194,7 @@ def _shard(cluster: Cluster, names: KaiNames, pool: QuotaPool) -> Shard:
 
 
 def _is_flat(cluster: Cluster, spec: SchedulingShard | None) -> bool:
-    """Whether the settings or an argument of the shard's scheduler turn the full hierarchy off."""
+    """Return whether the settings or an argument of the shard's scheduler turn the full hierarchy off."""
     said = cluster.policy.kai.full_hierarchy
     if said is not None:
         return not said

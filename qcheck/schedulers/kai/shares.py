@@ -1,4 +1,4 @@
-"""What KAI's queues get when they are busy: quota, fair share with history and limit, for each shard and resource.
+"""Shares of KAI's busy queues: quota, fair share with history and limit, for each shard and resource.
 
 Fair shares are doubles, computed in KAI's own order, because KAI rounds them.
 """
@@ -60,7 +60,7 @@ def _divided(cluster: Cluster, shard: Shard, demand: Demand, usage: Usage) -> Bu
 
 
 def what_there_is(cluster: Cluster, shard: Shard, dimension: Dimension) -> int:
-    """What KAI believes there is to divide: allocatable of the shard's nodes, less the pods of other schedulers."""
+    """Return what KAI divides: the allocatable of the shard's nodes minus the pods of other schedulers."""
     scheduler = cluster.kai_names.scheduler
     return sum(_group_total(group, RESOURCES[dimension], scheduler) for group in shard.groups)
 
@@ -148,7 +148,7 @@ def _reclaimable(shard: Shard, queue: KaiQueue, share: float) -> Reclaimable:
 
 
 def _largest(cluster: Cluster, queue: str, dimension: Dimension) -> int | None:
-    """What the largest job of a queue needs to start."""
+    """Return what the largest job of a queue needs to start."""
     sizes = [j.first[dimension] for j in jobs_of(cluster) if j.is_scheduled and j.queue.name == queue]
     largest = max(sizes, default=Fraction(0))
     return -(-largest.numerator // largest.denominator) or None

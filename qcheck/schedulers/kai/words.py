@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 FIELDS = {Dimension.GPU: "GPUs", Dimension.CPU: "cpu", Dimension.MEMORY: "memory"}
-"""What people call each dimension."""
+"""The name of each dimension in text."""
 
 
 def shown(dimension: Dimension, amount: Fraction | float) -> str:

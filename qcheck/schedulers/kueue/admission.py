@@ -40,7 +40,7 @@ class PlacedPodSets(Value):
 
 
 class Looked(Value):
-    """What a look at the nodes found for pod sets with flavors: why not, or the domains. `certain`: the reasons prove it."""
+    """The result of checking the nodes for pod sets with flavors: the reasons against, or the domains. `certain`: proved."""
 
     reasons: tuple[Reason, ...] = ()
     placed: tuple[PlacedPodSets, ...] = ()
@@ -48,7 +48,7 @@ class Looked(Value):
 
 
 class Decision(Value):
-    """What Kueue decides. `admitted` None: cannot tell, and `reasons` say why.
+    """The decision of Kueue. `admitted` None: cannot tell, and `reasons` say why.
 
     * `queue` is the local queue's name, `cluster_queue` that of the cluster queue behind it.
     * `assigned`: the pod sets of one workload with their flavors; `placed` with their domains, where they have a topology.
@@ -69,23 +69,23 @@ class Decision(Value):
 
     @property
     def is_managed(self) -> bool:
-        """Whether Kueue decides at all; otherwise the pods start at once."""
+        """Return whether Kueue decides at all; otherwise the pods start at once."""
         return not any(r.code is ReasonCode.UNMANAGED for r in self.reasons)
 
     @property
     def runs_elsewhere(self) -> bool:
-        """Whether its pods run in another cluster, which MultiKueue chooses."""
+        """Return whether its pods run in another cluster, which MultiKueue chooses."""
         return any(r.cause == ELSEWHERE for r in self.reasons)
 
     @property
     def is_in_part(self) -> bool:
-        """Whether some of its equal workloads are admitted and not all."""
+        """Return whether some of its equal workloads are admitted and not all."""
         return self.admitted is False and self.admitted_copies > 0
 
 
 @answered_once
 def decide(cluster: Cluster, workload: Workload) -> Decision:
-    """Whether a workload is admitted, with which flavors, or why not, by quota alone: nodes are not looked at."""
+    """Return whether a workload is admitted, with which flavors, or why not, by quota alone: nodes are not looked at."""
     return decided(cluster, workload, None)
 
 
@@ -140,7 +140,7 @@ def _alike(start: Decision, known: Decision) -> Decision:
 
 
 def copies_of(workload: Workload) -> int:
-    """How many equal workloads an object makes: one per pod, or per group."""
+    """Return how many equal workloads an object makes: one per pod, or per group."""
     return workload.pod_sets[0].count if workload.each_pod_alone and workload.pod_sets else workload.groups
 
 
@@ -245,7 +245,7 @@ class FlavorSearch:
 
     @property
     def _spare(self) -> list[int]:
-        """How many pods each pod set can do without; empty where none can."""
+        """Return how many pods each pod set can do without; empty if none can."""
         spare = [p.count - (p.count if p.minimum is None else p.minimum) for p in self._pod_sets]
         return spare if sum(spare) > 0 else []
 
@@ -274,7 +274,7 @@ def _failed(attempts: list[Assignment]) -> Assignment:
 
 
 def _short(queue: ClusterQueue, decided: Decision) -> Reason:
-    """Why only some of the equal workloads get quota."""
+    """Return why only some of the equal workloads get quota."""
     what = "pods" if decided.workload.each_pod_alone else "groups"
     many, place = decided.admitted_copies, decided.workload.pod_sets[0].count_place
     message = f"{queue.name} can hold {many} of its {decided.copies} {what} at a time"
@@ -299,7 +299,7 @@ def _waiting(cluster: Cluster, use: CheckUse) -> Reason:
 
 
 def _passes(cluster: Cluster, use: CheckUse, decided: Decision) -> bool:
-    """Whether a check is ready at once: not for these flavors, or provisioning none of the requested resources."""
+    """Return whether a check is ready at once: not for these flavors, or provisioning none of the requested resources."""
     if use.flavors and {f for a in decided.assigned for f in a.flavor_names}.isdisjoint(use.flavors):
         return True
     check = cluster.admission_check.get(use.name)

@@ -90,7 +90,7 @@ class CohortTree:
         return frozenset(n for cycle in self.cycles for n in cycle)
 
     def is_below_cycle(self, cohort: str | None) -> bool:
-        """Whether following parents from `cohort` ends in a cycle; its queues are then left out of scheduling."""
+        """Return whether following parents from `cohort` ends in a cycle; its queues are then left out of scheduling."""
         return bool(self._cyclic) and any(a in self._cyclic for a in self.ancestors(cohort))
 
     def ancestors(self, cohort: str | None) -> tuple[str, ...]:
@@ -107,7 +107,7 @@ class CohortTree:
         return self._ancestors[cohort]
 
     def root(self, queue: str) -> str | None:
-        """The topmost cohort above a queue; None where it is in none or below a cycle."""
+        """The topmost cohort above a queue; None if it is in none or below a cycle."""
         parent = self.queues[queue].parent
         if parent is None or self.is_below_cycle(parent):
             return None
@@ -144,14 +144,14 @@ class CohortTree:
         yield from (self.cohorts[c] for c in node.cohorts if c not in self._cyclic)
 
     def local(self, node: TreeNode, cell: FlavorResource) -> int:
-        """What a node never lends upward."""
+        """Return what a node never lends upward."""
         quota = node.cells.get(cell)
         if quota is None or quota.lending_limit is None:
             return 0
         return max(0, self.subtree(node, cell) - quota.lending_limit)
 
     def lendable(self, node: TreeNode, cell: FlavorResource) -> int:
-        """What a node gives to its parent's other children when it leaves all of it unused."""
+        """Return what a node gives to its parent's other children when it leaves all of it unused."""
         return self.subtree(node, cell) - self.local(node, cell)
 
     def potential(self, node: TreeNode, cell: FlavorResource) -> int:
@@ -166,7 +166,7 @@ class CohortTree:
         return min(reach, self.subtree(node, cell) + quota.borrowing_limit)
 
     def lent_to(self, node: TreeNode, cell: FlavorResource) -> int:
-        """How much a node could hold beyond its own quota if its own borrowingLimit did not bind."""
+        """Return how much a node could hold beyond its own quota if its own borrowingLimit did not bind."""
         parent = self.cohorts.get(node.parent) if node.parent else None
         if parent is None:
             return 0
@@ -179,7 +179,7 @@ class CohortTree:
         return self.potential(node, cell) if cell in node.cells else 0
 
     def borrowing_level(self, queue: str, cell: FlavorResource, held: int) -> int:
-        """How far up a queue must reach to hold `held`: 0 within its own quota, else the height of the lowest cohort.
+        """Return how far up a queue must reach to hold `held`: 0 within its own quota, else the height of the lowest cohort.
 
         Source: Kueue `pkg/scheduler/preemption/classical/hierarchical_preemption.go`.
         """
@@ -202,12 +202,12 @@ class CohortTree:
         return 1 + max(below, default=0)
 
     def borrowable(self, queue: str, cell: FlavorResource) -> int:
-        """How much a queue can hold beyond its own quota."""
+        """Return how much a queue can hold beyond its own quota."""
         node = self.queues[queue]
         return max(0, self.queue_potential(queue, cell) - self.subtree(node, cell))
 
     def lent(self, queue: str, cell: FlavorResource) -> int:
-        """How much of a queue's quota others can use."""
+        """Return how much of a queue's quota others can use."""
         return self.lendable(self.queues[queue], cell) if self.queues[queue].parent else 0
 
     def borrows_from(self, borrower: str, lender: str, cell: FlavorResource) -> int:

@@ -1,4 +1,4 @@
-"""Who competes for the same nodes, and with which priorities in the two systems.
+"""Competitors for the same nodes, with their priorities in the two systems.
 
 Without node pools, workloads of one flavor count as competing; with them, those whose pods may stand on the same nodes.
 """
@@ -61,7 +61,7 @@ class Contender(Value):
 
     @property
     def standing(self) -> tuple[object, ...]:
-        """What tells it from others in any comparison."""
+        """Return the values by which contenders are compared."""
         return self.queue.name, *self.priorities, self.grounds
 
 
@@ -155,7 +155,7 @@ class Contention:
                     yield from islice(pairs, 1)
 
     def _meet(self, first: Contender, second: Contender) -> bool:
-        """Whether two contenders share nodes, and a queue or a cohort tree."""
+        """Return whether two contenders share nodes, and a queue or a cohort tree."""
         if first is second or first.grounds.isdisjoint(second.grounds):
             return False
         root = self._roots.get(first.queue.name)
@@ -190,12 +190,12 @@ class Contention:
         return not self._lives_on(second, first) and self._lent(first, second) is None
 
     def _lives_on(self, borrower: Contender, owner: Contender) -> bool:
-        """Whether one queue is made to borrow what the other one owns."""
+        """Return whether one queue is made to borrow what the other one owns."""
         loan = self._lent(borrower, owner)
         return loan is not None and loans_of(self._cluster).is_by_nature(borrower.queue, loan.borrowed.key)
 
     def _lent(self, borrower: Contender, owner: Contender) -> Loan | None:
-        """What the one's queue may hold of the other one's."""
+        """Return what the one's queue may hold of the other one's."""
         return loans_of(self._cluster).between(owner.queue, borrower.queue)
 
 
@@ -209,7 +209,7 @@ def _may_evict(first: Contender, second: Contender) -> bool:
 
 
 def grounds(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> frozenset[str]:
-    """Where the pods of a workload may stand: names of node groups, or of flavors where no nodes are known."""
+    """Return where the pods of a workload may stand: names of node groups, or of flavors where no nodes are known."""
     if not cluster.has_nodes:
         return frozenset(f.name for p in _decisive(workload) for f in _flavors(cluster, p, queue))
     return frozenset(g.name for g in landing_groups(cluster, workload, queue))

@@ -1,4 +1,4 @@
-"""How many equal workloads get quota beside each other: the pods of a Deployment, the groups of a LeaderWorkerSet."""
+"""The number of equal workloads that get quota together: the pods of a Deployment, the groups of a LeaderWorkerSet."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNBOUND = 2**31
 
 
 def how_many(cluster: Cluster, queue: ClusterQueue, assign: Callable[[Used], Assignment], copies: int) -> int:
-    """How many of `copies` workloads fit when they come one after the other. `assign` is given what is held already."""
+    """Return how many of `copies` workloads fit one after the other. `assign` receives what is already held."""
     held: Used = {}
     done = 0
     while done < copies:
@@ -33,7 +33,7 @@ def how_many(cluster: Cluster, queue: ClusterQueue, assign: Callable[[Used], Ass
 
 
 def _alike(cluster: Cluster, queue: ClusterQueue, held: Used, usage: Used) -> int:
-    """How many workloads from here on surely get these very flavors; at least this one."""
+    """Return how many workloads from this one on certainly get these very flavors; at least this one."""
     if queue.fungibility.when_can_borrow is FungibilityPolicy.TRY_NEXT_FLAVOR:
         return 1
     rooms = [

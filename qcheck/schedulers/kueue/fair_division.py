@@ -35,7 +35,7 @@ class Branch(Value, cached=True):
 
     @cached_property
     def most(self) -> Fraction | None:
-        """What it would use if nobody else wanted anything; None for no bound."""
+        """Return what it would use if nobody else wanted anything; None for no bound."""
         bounds = [Fraction(b) for b in (self.cap, self._wanted) if b is not None]
         return min(bounds) if bounds else None
 
@@ -49,17 +49,17 @@ class Branch(Value, cached=True):
 
     @property
     def first(self) -> Fraction:
-        """What it uses of its own quota, which nobody keeps from it."""
+        """Return what it uses of its own quota, which nobody keeps from it."""
         most = self.most
         return Fraction(self.own) if most is None else min(most, Fraction(self.own))
 
     def wants_beyond(self, given: Fraction) -> bool:
-        """Whether it would use more than it is given."""
+        """Return whether it would use more than it is given."""
         return self.most is None or self.most > given
 
 
 def divide(branch: Branch, budget: Amount) -> dict[str, Amount]:
-    """What every queue at and below a branch gets if the branch may use `budget`."""
+    """Return what every queue at and below a branch gets if the branch may use `budget`."""
     if branch.is_queue:
         got = Fraction(budget) if branch.most is None else min(Fraction(budget), branch.most)
         return {branch.name: got.numerator if got.denominator == 1 else got}

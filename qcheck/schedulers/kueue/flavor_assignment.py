@@ -1,4 +1,4 @@
-"""Which flavors a workload gets from a cluster queue, or why it gets none: Kueue's flavor assigner on an idle cluster.
+"""Kueue's flavor assigner on an idle cluster: the flavors that a workload gets from a cluster queue, or the reasons.
 
 Idle means that nobody else holds quota, so that a request fits exactly when it is within what the queue can ever hold.
 Source: Kueue 0.19 `pkg/scheduler/flavorassigner/flavorassigner.go`.
@@ -34,7 +34,7 @@ LAST = -1
 
 
 class AssignmentTerms(Value):
-    """How requests are completed: by which LimitRanges, and in which order (see `pod_requests.adjusted`)."""
+    """The completion of requests: the LimitRanges and their order (see `pod_requests.adjusted`)."""
 
     limits: LimitRangeBounds
     as_pod: bool
@@ -53,7 +53,7 @@ class PodSetDemand(Value):
 
 
 class Assigned(Value):
-    """A pod set that got its flavors: resource name to flavor. Empty where it asks for nothing that is covered."""
+    """A pod set that got its flavors: resource name to flavor. Empty if it asks for nothing that is covered."""
 
     demand: PodSetDemand
     flavors: dict[str, str]
@@ -68,7 +68,7 @@ class Assigned(Value):
 
 
 class Assignment(Value):
-    """What the assigner came to. `reasons` say per flavor why it was passed over; `code` is what Kueue would report.
+    """The result of the assigner. `reasons` say for each flavor why it was skipped; `code` is what Kueue would report.
 
     `tried` is how far the search came, by pod set and resource: the index of the last flavor that was looked at, or LAST
     where there is none behind it. `certain`: whether the reasons prove that it does not fit.
@@ -82,7 +82,7 @@ class Assignment(Value):
 
     @property
     def has_more_to_try(self) -> bool:
-        """Whether Kueue tries again at once, each pod set from the flavor behind the one it got."""
+        """Return whether Kueue tries again at once, each pod set from the flavor behind the one it got."""
         return any(index != LAST for of in self.tried.values() for index in of.values())
 
     @property
@@ -90,7 +90,7 @@ class Assignment(Value):
         return self.code is None
 
     def usage(self) -> Used:
-        """What is taken of each cell."""
+        """Return the usage of each cell."""
         used: Used = {}
         for each in self.assigned:
             for resource, flavor in each.flavors.items():
@@ -108,7 +108,7 @@ class _Attempt(Value):
 
     @property
     def grade(self) -> Grade:
-        """How it gets into the flavor on an idle cluster, where nothing has to be preempted."""
+        """Return how it gets into the flavor on an idle cluster, where nothing has to be preempted."""
         return Grade(AssignmentMode.FIT, self.level)
 
     @property
@@ -121,7 +121,7 @@ class _Attempt(Value):
 def demands(
     cluster: Cluster, queue: ClusterQueue, pod_sets: tuple[PodSet, ...], counts: tuple[int, ...], terms: AssignmentTerms
 ) -> tuple[PodSetDemand, ...]:
-    """What each pod set is charged; `pods` count where the queue covers them."""
+    """Return what each pod set is charged; `pods` count where the queue covers them."""
     covers_pods = any(PODS in g.covered for g in queue.groups)
     result = []
     for pod_set, count in zip(pod_sets, counts, strict=True):
@@ -165,7 +165,7 @@ class Assigner:
         return Assignment(tuple(assigned), tried=tried)
 
     def _lends(self, demand: PodSetDemand, flavor: str) -> bool:
-        """Whether a pod set of a group that requests nothing goes where the group goes."""
+        """Return whether a pod set of a group that requests nothing goes where the group goes."""
         asked = demand.pod_set.topology
         return not demand.amounts and asked is not None and bool(asked.group) and has_topology(self._cluster, flavor)
 
@@ -312,19 +312,19 @@ class Assigner:
 
 
 def lets_through(cluster: Cluster, amount: int) -> bool:
-    """Whether an amount of a resource that the queue does not cover is no obstacle."""
+    """Return whether an amount of a resource that the queue does not cover is no obstacle."""
     manager = cluster.configuration
     ignores = manager is not None and manager.ignore_undeclared and is_on(cluster, QUOTA_CHECK)
     return ignores or (amount == 0 and cluster.policy.kueue.at_least(_ZERO_SKIPPED_SINCE))
 
 
 def has_topology(cluster: Cluster, flavor: str) -> bool:
-    """Whether a flavor uses a topology."""
+    """Return whether a flavor uses a topology."""
     return flavor in cluster.flavor and bool(cluster.flavor[flavor].topology)
 
 
 def place_of(pod_set: PodSet, resource: str) -> Place:
-    """Where a pod set asks for a resource; for `pods` where its count is written."""
+    """Return where a pod set asks for a resource; for `pods` where its count is written."""
     return pod_set.count_place if resource == PODS else pod_set.template.place_of(resource)
 
 

@@ -1,4 +1,4 @@
-"""Which flavors a pod set may get: topology, the flavor's declared taints, and the label keys that Kueue looks at.
+"""Eligibility of flavors for a pod set: topology, the flavor's declared taints, and the label keys that Kueue looks at.
 
 Source: Kueue 0.19 `pkg/scheduler/flavorassigner`. Nodes play no part.
 """
@@ -20,7 +20,7 @@ _IMPLIED_SINCE = 11
 
 
 class Miss(Value):
-    """Why a flavor is skipped: `place` in the workload, `near` in the flavor or queue."""
+    """The reason why a flavor is skipped: `place` in the workload, `near` in the flavor or queue."""
 
     cause: str
     message: str
@@ -31,12 +31,12 @@ class Miss(Value):
 
 
 def asks_topology(pod_set: PodSet) -> bool:
-    """Whether the pod set itself asks for topology-aware scheduling."""
+    """Return whether the pod set itself asks for topology-aware scheduling."""
     return pod_set.topology is not None and pod_set.topology.is_explicit
 
 
 def is_topology_only(cluster: Cluster, queue: ClusterQueue) -> bool:
-    """Whether every flavor of a queue has a topology, so that all its workloads use it. True for one without flavors."""
+    """Return whether every flavor of a queue has a topology, so that all its workloads use it; True without flavors."""
     if not is_on(cluster, TOPOLOGY) or not cluster.policy.kueue.at_least(_IMPLIED_SINCE):
         return False
     flavors = [cluster.flavor[f.name] for f in queue.flavors() if f.name in cluster.flavor]

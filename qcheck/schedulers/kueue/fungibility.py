@@ -1,4 +1,4 @@
-"""Which of a queue's flavors is taken: how two are compared, and when the search stops.
+"""The choice among a queue's flavors: their comparison, and the end of the search.
 
 Source: Kueue 0.20 `pkg/scheduler/flavorassigner/flavorassigner.go` (isPreferred, shouldTryNextFlavor).
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class AssignmentMode(IntEnum):
-    """How a request gets into a cell, worst first. RECLAIM preempts only in other queues, PREEMPT also in the own one."""
+    """The way in which a request fits a cell, worst first. RECLAIM preempts only in other queues, PREEMPT also in its own."""
 
     NO_FIT = 0
     NO_CANDIDATES = 1
@@ -27,7 +27,7 @@ class AssignmentMode(IntEnum):
 
 
 class Grade(Value):
-    """How a request gets into a flavor. `level`: 0 within the queue's own quota, else how high up it borrows."""
+    """The way in which a request fits a flavor. `level`: 0 within own quota, else the level from which it borrows."""
 
     mode: AssignmentMode
     level: int
@@ -41,7 +41,7 @@ class Grade(Value):
         return (2, int(self.mode), -self.level)
 
     def stops_search(self, fungibility: Fungibility) -> bool:
-        """Whether a flavor of this grade is taken without a look at those after it."""
+        """Return whether a flavor of this grade is taken without a look at those after it."""
         if self.mode <= AssignmentMode.NO_CANDIDATES:
             return False
         if self.mode is not AssignmentMode.FIT and fungibility.when_can_preempt is FungibilityPolicy.TRY_NEXT_FLAVOR:

@@ -1,4 +1,4 @@
-"""Whether a cluster queue takes part in scheduling at all, with Kueue's reasons for being inactive.
+"""Inactive cluster queues, with Kueue's reasons.
 
 Source: Kueue 0.19 `pkg/cache/scheduler/clusterqueue.go` and the controllers of the admission checks.
 """
@@ -21,7 +21,7 @@ _EXCLUSIVE_SINCE = 16
 
 
 class Inactivity(Value):
-    """Why a queue is inactive, in the order in which Kueue looks. `certain` is False if the missing may be elsewhere."""
+    """The reason why a queue is inactive, in Kueue's order. `certain` is False if a missing object may be elsewhere."""
 
     reason: str
     message: str

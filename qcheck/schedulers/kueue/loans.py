@@ -1,4 +1,4 @@
-"""Who may hold whose quota: lending in the cohort tree, and what the owner can do to get it back.
+"""Loans of quota in the cohort tree, and the owners' means of reclaiming them.
 
 Source: Kueue 0.19 `pkg/cache/scheduler/resource_node.go` and `pkg/scheduler/preemption`.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Loan(Value):
-    """What `borrower` could hold of `owner`'s quota at most: `amount` base units of the owner's cell.
+    """The most that `borrower` can hold of `owner`'s quota: `amount` base units of the owner's cell.
 
     `quota` is the owner's cell, `borrowed` the borrower's.
     """
@@ -33,7 +33,7 @@ class Loan(Value):
 
     @property
     def is_reclaimable(self) -> bool:
-        """Whether the owner may preempt in other queues at all."""
+        """Return whether the owner may preempt in other queues at all."""
         return self.owner.preemption.reclaim is not PreemptionPolicy.NEVER
 
 
@@ -92,19 +92,19 @@ class Loans:
         return [name for name in self._wanting.get((root or "", cell), ()) if name != owner.name]
 
     def is_by_nature(self, queue: ClusterQueue, cell: FlavorResource) -> bool:
-        """Whether a queue lives on what others leave: settings call it shared, or it owns nothing of the cell."""
+        """Return whether a queue lives on what others leave: settings call it shared, or it owns nothing of the cell."""
         quota = cohort_tree(self._cluster).queues[queue.name].cells.get(cell)
         return self.is_shared(queue) or (quota is not None and quota.nominal == 0)
 
     def is_reserved(self, queue: ClusterQueue) -> bool:
-        """Whether a queue owns its quota: settings say so, or a profile is held and the queue has quota in a cohort."""
+        """Return whether a queue is reserved: by the settings, or because a profile is set and it has quota in a cohort."""
         policy = self._cluster.policy
         if policy.reserved_queues or policy.profile is None:
             return policy.is_reserved(queue.name)
         return bool(queue.parent) and not self.is_shared(queue) and any(q.nominal for q in counted(queue))
 
     def is_shared(self, queue: ClusterQueue) -> bool:
-        """Whether a queue lives on what owners leave: settings say so, or a profile is held and it owns nothing."""
+        """Return whether a queue lives on what owners leave: settings say so, or a profile is held and it owns nothing."""
         policy = self._cluster.policy
         if policy.shared_queues or policy.profile is None:
             return policy.is_shared(queue.name)
@@ -124,12 +124,12 @@ class Loans:
         return None
 
     def to(self, borrower: ClusterQueue) -> Iterator[Loan]:
-        """What a queue may hold of others, one loan for each owner."""
+        """Yield what a queue may hold of others, one loan for each owner."""
         if self.cells_to(borrower):
             yield from (loan for owner in self._cluster.queues if (loan := self.between(owner, borrower)) is not None)
 
     def between(self, owner: ClusterQueue, borrower: ClusterQueue) -> Loan | None:
-        """What one queue may hold of another's: of accelerators if it can be."""
+        """Return what one queue may hold of another's: of accelerators if it can be."""
         held = cohort_tree(self._cluster).queues[owner.name].cells
         cells = (c for c in self.cells_to(borrower) if c in held)
         return next((loan for c in cells for loan in self._loans(owner, held[c], (borrower,))), None)
@@ -142,7 +142,7 @@ class Loans:
         return self._borrowed[borrower.name]
 
     def _loans(self, owner: ClusterQueue, quota: Quota, borrowers: Iterable[ClusterQueue]) -> Iterator[Loan]:
-        """What some keen queues may hold of the owner's `quota`."""
+        """Yield what some keen queues may hold of the owner's `quota`."""
         tree, cell = cohort_tree(self._cluster), quota.key
         most = min(quota.nominal, tree.lent(owner.name, cell))
         for borrower in borrowers if most > 0 else ():
@@ -156,5 +156,5 @@ class Loans:
 
 @view
 def loans_of(cluster: Cluster) -> Loans:
-    """Who may hold whose quota."""
+    """Return who may hold whose quota."""
     return Loans(cluster)

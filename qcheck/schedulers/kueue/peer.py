@@ -1,4 +1,4 @@
-"""What Kueue offers to the table of schedulers."""
+"""Kueue's functions for the table of schedulers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may preempt whom, under which setting, and whether lent quota comes back: the preemption matrix.
+"""The preemption matrix: who may preempt whom, by which setting, and whether lent quota is reclaimed.
 
 Source: Kueue 0.19 `pkg/scheduler/preemption` (classical and fair sharing). It compares policies and priorities, not what
 happens to run; amounts are the most that could be lent.
@@ -29,7 +29,7 @@ Slowest = dict[str, tuple[int, str]]
 
 
 class ComesBack(StrEnum):
-    """Whether an owner gets its quota back by preemption: from any workload, from strictly lower ones, or not at all."""
+    """An owner's means of reclaiming: from any workload, from workloads of strictly lower priority, or not at all."""
 
     ALWAYS = "always"
     FROM_LOWER = "lower priorities only"
@@ -37,10 +37,10 @@ class ComesBack(StrEnum):
 
 
 class LendingClaim(Value):
-    """What one owner can do about quota of one cell that others hold.
+    """The means of one owner to reclaim quota of one cell from its holders.
 
     `holders` are the queues of which the same holds; together they can hold `amount` base units at most. `seconds` is
-    the longest time until the nodes are free, with the workload that takes it; None where nothing is preempted.
+    the longest time until the nodes are free, with the workload that takes it; None if nothing is preempted.
     `is_assumed`: no workload of the holders is known, so that it is the default grace period.
     """
 
@@ -91,7 +91,7 @@ def _claims(cluster: Cluster, owner: ClusterQueue) -> Iterator[LendingClaim]:
 
 
 def claims_on(cluster: Cluster, owner: ClusterQueue, quota: Quota) -> Iterator[LendingClaim]:
-    """What an owner can do about its quota of one cell, one claim for the holders of which the same holds."""
+    """Yield what an owner can do about its quota of one cell, one claim for the holders of which the same holds."""
     known = _known(cluster)
     outcomes: dict[tuple[ComesBack, str], list[Loan]] = {}
     for loan in loans_of(cluster).of(owner, quota):
@@ -142,7 +142,7 @@ def _teardowns(cluster: Cluster) -> Slowest:
 
 
 class Known(Value):
-    """What is known of the workloads of a cluster: Kueue's lowest and highest priority in each queue, the slowest
+    """Known facts about the workloads of a cluster: Kueue's lowest and highest priority in each queue, the slowest
     teardown, and whether priorities differ at all."""
 
     ranks: dict[str, tuple[int, int]]
@@ -158,7 +158,7 @@ def _known(cluster: Cluster) -> Known:
 
 
 def _outcome(known: Known, loan: Loan) -> tuple[ComesBack, str]:
-    """What the owner's reclaimWithinCohort does to one borrower, and why."""
+    """Return what the owner's reclaimWithinCohort does to one borrower, and why."""
     reclaim = loan.owner.preemption.reclaim
     if reclaim is PreemptionPolicy.NEVER:
         return ComesBack.NEVER, "reclaimWithinCohort is Never: the quota returns only when the borrowers finish"
@@ -181,7 +181,7 @@ def _outcome(known: Known, loan: Loan) -> tuple[ComesBack, str]:
 
 
 def differs(cluster: Cluster) -> bool:
-    """Whether any two workloads could have different priorities in Kueue: some class is not what unlabelled ones get."""
+    """Return whether two workloads can have different priorities in Kueue: some class differs from the default."""
     default = global_default(cluster)
     base = default.value if default else 0
     values = [c.value for c in cluster.workload_priority_classes]
@@ -191,7 +191,7 @@ def differs(cluster: Cluster) -> bool:
 
 
 def _effects(cluster: Cluster, queue: ClusterQueue, fair: bool, differ: bool) -> Iterator[str]:
-    """What a combination of policies comes to, in the order of its fields."""
+    """Yield what a combination of policies comes to, in the order of its fields."""
     policy = queue.preemption
     if policy.within_queue is PreemptionPolicy.NEVER:
         yield "its workloads do not preempt each other"

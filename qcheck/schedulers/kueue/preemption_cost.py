@@ -1,4 +1,4 @@
-"""What being preempted costs a workload: how long its nodes stay taken, and whether it gets going again.
+"""The cost of preemption for a workload: how long its nodes stay occupied, and whether it starts again.
 
 Sources: Kubernetes' Job controller (a suspended Job's pods do not count against backoffLimit, evicted ones do), Kueue's
 plain-pod integration (a preempted Pod is deleted), AppWrapper's controller (pods are killed after its own deadline).
@@ -40,7 +40,7 @@ def seconds(duration: str) -> int | None:
 
 
 def preemption_cost(workload: Workload, operators: Mapping[str, int]) -> PreemptionCost:
-    """How long a workload may keep its nodes after it was preempted.
+    """Return how long a workload may keep its nodes after it was preempted.
 
     Its slowest pod's grace period, plus what `operators` (seconds by kind) say that its controller takes on top.
     """
@@ -61,12 +61,12 @@ def preemption_cost(workload: Workload, operators: Mapping[str, int]) -> Preempt
 
 
 def is_lost(workload: Workload) -> bool:
-    """Whether nothing brings a workload back once Kueue has preempted it: a bare Pod is deleted for good."""
+    """Return whether nothing brings a workload back once Kueue has preempted it: a bare Pod is deleted for good."""
     return workload.framework == "pod" and workload.id.kind == "Pod"
 
 
 def fails_on_eviction(workload: Workload) -> bool:
-    """Whether the first pod that is evicted from its node fails the whole workload."""
+    """Return whether the first pod that is evicted from its node fails the whole workload."""
     if workload.on_disruption == "FailJob":
         return True
     return workload.retries == 0 and workload.on_disruption != "Ignore"

@@ -25,7 +25,7 @@ _DEFAULT_CLASS_SINCE = 20
 class Rank(Value):
     """A priority and what it comes from: `source` is one of the constants above, `name` the class if there is one.
 
-    `place` is where it is chosen, or would be. `certain` is False where a global default may exist elsewhere.
+    `place` is where it is chosen, or would be. `certain` is False if a global default may exist elsewhere.
     """
 
     value: int

@@ -44,7 +44,7 @@ def _queue(cluster: Cluster, queue: ClusterQueue) -> QuotaNode:
 
 
 def _is_remote(checks: list[AdmissionCheck]) -> bool:
-    """Whether a queue's workloads run on MultiKueue workers, so that its quota needs no nodes here."""
+    """Return whether a queue's workloads run on MultiKueue workers, so that its quota needs no nodes here."""
     return any(c.is_multikueue for c in checks)
 
 

@@ -27,7 +27,7 @@ _REFUSED = (ProblemCode.API_REJECTED, ProblemCode.REQUESTS_INVALID, ProblemCode.
 
 
 class GroupFault(Value):
-    """What is wrong with a pod group: where, whose, and what else it contradicts. `found`: how many pods there are."""
+    """A fault of a pod group: its place, its owner, and what it contradicts. `found`: the number of pods."""
 
     place: Place
     message: str
@@ -47,7 +47,7 @@ def _problems_of(cluster: Cluster) -> dict[ObjectId, list[Problem]]:
 
 
 def refusals(cluster: Cluster, workload: Workload) -> Iterator[Reason]:
-    """Why a workload as it is written does not come into being, or is not handed to the scheduler."""
+    """Yield why a workload as it is written does not come into being, or is not handed to the scheduler."""
     yield from (_rejected(p) for p in _about(cluster, workload) if not _is_of_pods(p))
     if (away := autoscaled_elsewhere(cluster, workload)) is not None:
         yield away
@@ -62,7 +62,7 @@ def refusals(cluster: Cluster, workload: Workload) -> Iterator[Reason]:
 
 
 def autoscaled_elsewhere(cluster: Cluster, workload: Workload) -> Reason | None:
-    """Why an elastic RayCluster that scales itself is refused in a queue whose check sends it to other clusters: Kueue
+    """Return why an elastic RayCluster that scales itself is refused in a queue whose check sends it to other clusters: Kueue
     fills in `managedBy` first.
     """
     if workload.framework != "ray.io/raycluster" or not workload.elastic or not is_on(cluster, ELASTIC):
@@ -87,7 +87,7 @@ def _scales_itself(pod_set: PodSet) -> bool:
 
 
 def pod_refusals(cluster: Cluster, workload: Workload) -> Iterator[Reason]:
-    """Why the pods of a workload that gets its quota cannot be created."""
+    """Yield why the pods of a workload that gets its quota cannot be created."""
     yield from (_rejected(p) for p in _about(cluster, workload) if _is_of_pods(p))
 
 
@@ -114,7 +114,7 @@ def _rejected(problem: Problem) -> Reason:
 
 
 def group_faults(cluster: Cluster, workload: Workload) -> Iterator[GroupFault]:
-    """What keeps the pods of a group from becoming one workload."""
+    """Yield what keeps the pods of a group from becoming one workload."""
     if workload.members:
         yield from _of_group(cluster, workload)
     elif workload.framework == "pod" and GROUP_TOTAL in workload.annotations:

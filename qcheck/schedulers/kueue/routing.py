@@ -1,4 +1,4 @@
-"""Which queue a workload goes to: its label, the namespace's default queue, or none at all.
+"""Routing of a workload to its queue: by its label, to the namespace's default queue, or to none.
 
 Source: Kueue 0.19 `pkg/controller/jobframework`, `pkg/cache/queue`.
 """
@@ -28,7 +28,7 @@ _ALWAYS_THERE = ("system-node-critical", "system-cluster-critical")
 
 
 class Destination(Value):
-    """Where a workload goes.
+    """The destination of a workload.
 
     `queue_name` is the local queue it names or gets by default; None for one that Kueue leaves alone. `blocked` are proofs
     that it is not admitted, `doubts` facts that may lie elsewhere.
@@ -80,7 +80,7 @@ def destination(cluster: Cluster, workload: Workload) -> Destination:
 
 
 def is_integrated(cluster: Cluster, workload: Workload) -> bool:
-    """Whether Kueue reads workloads of this kind. Without a Configuration every integration counts as enabled."""
+    """Return whether Kueue reads workloads of this kind. Without a Configuration every integration counts as enabled."""
     if workload.framework is None:
         return workload.id.group == KUEUE_GROUP
     manager = cluster.configuration
@@ -93,7 +93,7 @@ def is_integrated(cluster: Cluster, workload: Workload) -> bool:
 
 
 def is_managed_namespace(cluster: Cluster, namespace: str) -> bool | None:
-    """Whether managedJobsNamespaceSelector takes a namespace; None if its labels are not known."""
+    """Return whether managedJobsNamespaceSelector takes a namespace; None if its labels are not known."""
     manager = cluster.configuration
     if manager is None or manager.managed_namespaces is None:
         return namespace not in ("kube-system", manager.namespace if manager else "kueue-system")
@@ -101,7 +101,7 @@ def is_managed_namespace(cluster: Cluster, namespace: str) -> bool | None:
 
 
 def selects(cluster: Cluster, selector: LabelSelector, namespace: str) -> bool | None:
-    """Whether a selector takes a namespace; None if it asks for labels of one that is not in the repository."""
+    """Return whether a selector takes a namespace; None if it asks for labels of one that is not in the repository."""
     known = cluster.namespace.get(namespace)
     if known is not None:
         return selector.matches(known.labels)
@@ -127,7 +127,7 @@ def _default_queue(cluster: Cluster, workload: Workload) -> str | None:
 
 
 def selects_cluster(workload: Workload) -> bool:
-    """Whether it is a RayJob that runs on a cluster which exists, so that Kueue passes it over."""
+    """Return whether it is a RayJob that runs on a cluster which exists, so that Kueue passes it over."""
     return workload.framework is None and workload.id.kind == "RayJob"
 
 
@@ -163,7 +163,7 @@ def _without_queue(cluster: Cluster, workload: Workload) -> Destination:
 
 
 def _obstacles(cluster: Cluster, workload: Workload, name: str) -> Iterator[tuple[bool, Reason]]:
-    """What keeps the workload from being considered, each with whether it is certain; in Kueue's order."""
+    """Yield what keeps the workload from being considered, each with whether it is certain; in Kueue's order."""
     yield from _excluded(cluster, workload)
     yield from _priority(cluster, workload)
     local = cluster.local_queue.get((workload.namespace, name))
@@ -221,7 +221,7 @@ def _stopped(local: LocalQueue, place: Place) -> Reason:
 
 
 def _elsewhere(cluster: Cluster, workload: Workload, name: str) -> bool:
-    """Whether the queue exists in some other namespace, and the manifest leaves open which one it is for."""
+    """Return whether the queue exists in some other namespace, and the manifest leaves open which one it is for."""
     open_ended = not workload.place.at("metadata", "namespace").exists
     return open_ended and name in cluster.local_queues_named
 

@@ -48,7 +48,7 @@ def _of_workload(cluster: Cluster, workload: Workload) -> Iterator[tuple[str, Po
 
 
 def _meets_devices(cluster: Cluster, workload: Workload) -> bool:
-    """Whether a workload asks for devices, or its queue has quota for some, so that it may come to lie beside them."""
+    """Return whether a workload asks for devices, or its queue has quota for some, so that it may come to lie beside them."""
     if any(is_compute(r) for p in workload.pod_sets for r in p.template.amounts()):
         return True
     local = cluster.local_queue.get((workload.namespace, workload.queue or ""))

@@ -1,4 +1,4 @@
-"""What Kueue's queues get when they are busy: reserved and limit always, a share where fair sharing is on.
+"""Shares of Kueue's busy queues: reserved and limit always, a share if fair sharing is on.
 
 Source: Kueue 0.20 `pkg/cache/scheduler/resource_node.go`, `fair_sharing.go`, `pkg/scheduler/preemption`.
 """
@@ -74,7 +74,7 @@ def _is_fair(cluster: Cluster) -> bool:
 
 
 def _division(cluster: Cluster, root: str, cell: FlavorResource, demand: Demand | None) -> dict[str, Amount]:
-    """What every queue gets of a cell; without a demand as if all wanted more than there is."""
+    """Return what every queue gets of a cell; without a demand as if all wanted more than there is."""
     tree = cohort_tree(cluster)
     node = tree.cohorts.get(root)
     return divide(_branch(cluster, root, node is not None, cell, demand), tree.subtree(node or tree.queues[root], cell))
@@ -194,7 +194,7 @@ def _largest(cluster: Cluster) -> dict[tuple[str, str], Largest]:
 
 
 def _asked(workload: Workload) -> dict[str, int]:
-    """What one of the workloads that an object makes asks for in total."""
+    """Return what one of the workloads that an object makes asks for in total."""
     total: dict[str, int] = {}
     for pod_set in workload.pod_sets:
         count = 1 if workload.each_pod_alone and copies_of(workload) > 1 else pod_set.count

@@ -81,7 +81,7 @@ def _flavor(cluster: Cluster, assigned: Assigned) -> str:
 
 
 def _is_delayed(cluster: Cluster, queue: ClusterQueue, flavor: str) -> bool:
-    """Whether domains are chosen later: by a worker of MultiKueue, or once nodes are provisioned."""
+    """Return whether domains are chosen later: by a worker of MultiKueue, or once nodes are provisioned."""
     for use in queue.checks:
         check = cluster.admission_check.get(use.name)
         if check is not None and check.is_multikueue:
@@ -92,7 +92,7 @@ def _is_delayed(cluster: Cluster, queue: ClusterQueue, flavor: str) -> bool:
 
 
 def _request(cluster: Cluster, assigned: Assigned, terms: AssignmentTerms) -> Amounts:
-    """What Kueue reserves on a node for one pod: its own requests, whatever is charged to quota, and a pod slot."""
+    """Return what Kueue reserves on a node for one pod: its own requests, whatever is charged to quota, and a pod slot."""
     own = in_base_units(completed(cluster, assigned.pod_set.template, terms.limits, terms.as_pod))
     return {**{r: amount for r, amount in own.items() if amount > 0}, PODS: 1}
 

@@ -1,4 +1,4 @@
-"""What no search could place: bounds on the domains of a topology, for nodes of which not everything is known.
+"""Bounds on the domains of a topology that prove that no search places the pods, even with unknown facts about nodes.
 
 Nodes are seen at their best, so a failure is a proof, or rests on estimates and says so. Nothing is said of what may fit.
 """
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def misfits(cluster: Cluster, asking: list[Assigned], requests: dict[str, Amounts], limits: LimitRangeBounds) -> Looked:
-    """Why pod sets with topology flavors cannot be placed, whatever the order; no reasons where nothing proves that."""
+    """Return why pod sets with topology flavors cannot be placed in any order; empty if nothing proves that."""
     for together in _bound_together(asking):
         found = _level(cluster, together, requests)
         if found is not None:
@@ -81,7 +81,7 @@ def _level(cluster: Cluster, together: list[Assigned], requests: dict[str, Amoun
 
 
 def misfit_together(cluster: Cluster, flavor: str, topology: Topology, members: Members) -> Misfit | None:
-    """Why no domain of a flavor holds pod sets that must share one; `members` with what one pod needs, and their number.
+    """Return why no domain of a flavor holds pod sets that must share one; `members`: what one pod needs, and their number.
 
     Nodes that Kueue does not let the pods use do not count. It looks at those of the larger pod set only.
     """

@@ -60,7 +60,7 @@ class TopologyNodes(Value):
 
 @answered_once
 def topology_nodes(cluster: Cluster, flavor: str) -> TopologyNodes | None:
-    """The exact tree of a flavor with a topology; None where something that decides is not known."""
+    """The exact tree of a flavor with a topology; None if something that decides is not known."""
     topology = cluster.topology.get(cluster.flavor[flavor].topology or "")
     if topology is None or not cluster.has_nodes:
         return None
@@ -99,7 +99,7 @@ def _is_there(node: Node) -> bool:
 
 
 def _is_exact(cluster: Cluster, group: NodeGroup, how_many: int, levels: tuple[str, ...]) -> bool:
-    """Whether a pool has a number of equal nodes that is known, in domains that are known."""
+    """Return whether a pool has a number of equal nodes that is known, in domains that are known."""
     reserved = any(r.total and matches_any(group.name, r.pools) for r in cluster.policy.reserves)
     if how_many != ALL or not group.is_known or len(group.classes) != 1 or group.ceiling != group.static or reserved:
         return False
@@ -150,7 +150,7 @@ def _grown(
 
 
 def _free(members: list[LeafNode]) -> Amounts:
-    """What the nodes of a leaf have together, after DaemonSets and reserves."""
+    """Return what the nodes of a leaf have together, after DaemonSets and reserves."""
     total: Amounts = {}
     for member in members:
         nodes = member.group.classes[0]

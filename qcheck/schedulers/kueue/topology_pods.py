@@ -1,4 +1,4 @@
-"""Where the pods of a workload run once Kueue has chosen their domains: kube-scheduler places them inside of these.
+"""Placement of a workload's pods inside the domains that Kueue has chosen.
 
 Where a leaf of the topology is a node, nothing is left to choose; elsewhere the pods of a domain are packed onto its nodes.
 
@@ -77,7 +77,7 @@ def _on(members: tuple[LeafNode, ...], placed: Schedule) -> Iterable[Placed]:
 
 
 def _with_the_rest(cluster: Cluster, decision: Decision, wanted: list[Wanted], found: list[Placed]) -> Schedule:
-    """What has no domain of its own (another cluster chooses it, or its count is 0) is placed beside the others."""
+    """Place pod sets without a domain (another cluster chooses it, or the count is 0) beside the others."""
     inside = {p.pod_set for p in decision.placed}
     rest = [w for w in wanted if w.pod_set.name not in inside and w.count]
     if not rest:

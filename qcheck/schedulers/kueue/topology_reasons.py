@@ -1,4 +1,4 @@
-"""Why Kueue's search for domains ends without a place for a pod set, in words."""
+"""Explanations of Kueue's search for domains that finds none for a pod set."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHOWN = 3
 def not_found(
     cluster: Cluster, flavor: str, nodes: TopologyNodes, asked: Ask, workers: Assigned, found: NotFound, usage: Usage
 ) -> Reason:
-    """Why the search ends: no node is large enough, the domains are too small, or earlier pod sets took the room."""
+    """Return why the search ends: no node is large enough, the domains are too small, or earlier pod sets took the room."""
     scarce = _scarce(nodes, asked)
     if scarce is not None:
         return _too_large(flavor, nodes, asked, workers, scarce)

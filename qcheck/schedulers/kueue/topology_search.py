@@ -24,7 +24,7 @@ class FoundDomains(Value):
 
 
 class NotFound(Value):
-    """How many of `wanted` units (slices, or pods where a slice is one pod) fit."""
+    """The number of `wanted` units (slices, or pods if a slice is one pod) that fit."""
 
     fit: int
     wanted: int
@@ -162,7 +162,7 @@ def _spread(
 ) -> list[TopologyDomain]:
     """Give the pods to the domains in their order; each one's counts become what it is given.
 
-    Empty where they do not hold everything, which leaves the pods without a place although the search went on.
+    Empty if they do not hold everything, which leaves the pods without a place although the search went on.
     """
     domains = _leader_first(domains, count, leaders, unit, by_slice)
     left, leaders_left = (count // unit if by_slice else count), leaders

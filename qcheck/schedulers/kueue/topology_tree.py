@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 HOSTNAME = "kubernetes.io/hostname"
 UNLIMITED = 2**31 - 1
-"""How many pods fit where nothing binds: Kueue counts in 32 bits."""
+"""The number of pods that fit if nothing limits them: Kueue counts in 32 bits."""
 
 Usage = dict[str, "Amounts"]
-"""What placed pods take of leaves, by the leaf's key."""
+"""The requests of placed pods, by the leaf's key."""
 
 
 class Leaf(Value):
@@ -35,7 +35,7 @@ class Leaf(Value):
 
 
 class Ask(Value):
-    """What is to be placed: `count` pods of `request` on the leaves `on` (None: all), beside one `leader` pod.
+    """A request for placement: `count` pods of `request` on the leaves `on` (None: all), beside one `leader` pod.
 
     * `level`, `slice_level`: indices of levels; a slice of `slice_size` pods shares a domain of `slice_level`.
     * `inner`: the size in whose multiples pods are spread at a level below the slice level.
@@ -120,7 +120,7 @@ def _fill_leaf(domain: TopologyDomain, leaf: Leaf, ask: Ask, used: Amounts) -> N
 
 
 def times(request: Amounts, free: Amounts) -> int:
-    """How often a request fits, never below 0."""
+    """Return how often a request fits, never below 0."""
     counts = [free.get(r, 0) // amount for r, amount in request.items() if amount > 0]
     return max(0, min(counts, default=UNLIMITED))
 

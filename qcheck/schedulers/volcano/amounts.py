@@ -63,17 +63,17 @@ def larger(left: Amounts, right: Amounts) -> Amounts:
 
 
 def fits(left: Amounts, right: Amounts) -> bool:
-    """Whether `left` is at most `right` in every resource, up to a negligible amount."""
+    """Return whether `left` is at most `right` in every resource, up to a negligible amount."""
     return all(a <= (b := right.get(r, 0)) or _gap(a, b) < negligible(r) for r, a in left.items())
 
 
 def falls_short(left: Amounts, right: Amounts) -> bool:
-    """Whether some amount of `left` is below that of `right`; a resource that only `right` names counts, even with 0."""
+    """Return whether some amount of `left` is below that of `right`; a resource that only `right` names counts."""
     return any(r not in left or left[r] < a for r, a in right.items())
 
 
 def same(left: Amounts, right: Amounts) -> bool:
-    """Whether both name the same resources in amounts that Volcano, which holds them as doubles, cannot tell apart."""
+    """Return whether both name the same resources in amounts that Volcano, which holds them as doubles, cannot tell apart."""
     return left.keys() == right.keys() and all(
         a == (b := right[r]) or _gap(a, b) * 2**53 <= a < UNLIMITED for r, a in left.items()
     )
@@ -84,7 +84,7 @@ def _gap(left: Amount, right: Amount) -> Amount:
 
 
 def is_empty(given: Amounts) -> bool:
-    """Whether every amount is negligible; pods do not count."""
+    """Return whether every amount is negligible; pods do not count."""
     return all(a < negligible(r) for r, a in given.items() if r not in UNCOUNTED)
 
 

@@ -1,4 +1,4 @@
-"""How Volcano divides a cluster among its queues when a scheduling session opens.
+"""Volcano's division of a cluster among its queues at the start of a scheduling session.
 
 Three ways: the plugin `proportion`, the plugin `capacity`, and `capacity` with a hierarchy. Each is a pure function of
 the queues, the total and what the jobs of each queue request. Source: release 1.15, `pkg/scheduler/plugins`.
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from qcheck.schedulers.volcano.amounts import Amounts
 
     Requests = Mapping[str, Amounts]
-    """What the jobs of each queue request together. A queue without a job is missing."""
+    """The total request of the jobs of each queue. A queue without jobs is absent."""
 
 ROOT = "root"
 
 
 class VolcanoTerms(Value):
-    """What a queue's spec says about its part of the cluster, in base units; empty where it says nothing."""
+    """The spec of a queue about its part of the cluster, in base units; empty if absent."""
 
     name: str
     weight: int = 1
@@ -46,7 +46,7 @@ class VolcanoTerms(Value):
 
 
 class QueueDivision(Value):
-    """What a queue has of the cluster: its gate `limit` (Volcano: realCapability) and what it deserves."""
+    """The part of a queue: its gate `limit` (Volcano: realCapability) and what it deserves."""
 
     deserved: Amounts
     limit: Amounts
@@ -56,7 +56,7 @@ class QueueDivision(Value):
 
 
 class NotReady(Value):
-    """Why the plugin refuses to schedule any queue: a `queue` without its parent, or with both jobs and children."""
+    """The reason why the plugin schedules no queue: a `queue` without its parent, or with both jobs and children."""
 
     queue: str
     missing_parent: str | None = None
@@ -120,7 +120,7 @@ def proportion(queues: Iterable[VolcanoTerms], total: Amounts, requests: Request
 def _by_weight(
     active: Mapping[str, VolcanoTerms], limits: Mapping[str, Amounts], total: Amounts, requests: Requests
 ) -> dict[str, Amounts]:
-    """What each active queue deserves. A queue leaves the division when all its requests are met or nothing changed."""
+    """Return what each active queue deserves. A queue leaves when all its requests are met or nothing changed."""
     deserved: dict[str, Amounts] = {name: amounts() for name in active}
     remaining, waiting = total, dict(active)
     while weight := sum(q.weight for q in waiting.values()):

@@ -97,7 +97,7 @@ def _barriers(cluster: Cluster, gang: VolcanoGang) -> Iterator[VolcanoBarrier]:
 
 
 def _set_aside(cluster: Cluster, queue: str, resource: str) -> int:
-    """What the guarantees of other queues take from this one's limit; 0 with a hierarchy, where root is unlimited."""
+    """Return what the guarantees of other queues take from this one's limit; 0 with a hierarchy, where root is unlimited."""
     queues = queues_of(cluster)
     if queues.is_tree:
         return 0

@@ -1,4 +1,4 @@
-"""What Volcano schedules: its jobs, pod groups written by hand, and pods that name its scheduler; each with its queue.
+"""The workloads of Volcano: its jobs, pod groups written by hand, and pods that name its scheduler; each with its queue.
 
 Source: Volcano 1.15, `pkg/controllers/{job,podgroup}`.
 """
@@ -42,7 +42,7 @@ class Task(Value, cached=True):
 
     @cached_property
     def request(self) -> Amounts:
-        """What one pod requests, in base units."""
+        """Return what one pod requests, in base units."""
         return self.template.amounts()
 
 
@@ -90,7 +90,7 @@ class VolcanoGang(Value, cached=True):
         return tuple(sorted({r for t in self.tasks for r, a in t.request.items() if a > 0 and t.count}))
 
     def largest(self, resource: str) -> int:
-        """What its largest pod requests of a resource."""
+        """Return what its largest pod requests of a resource."""
         return max((t.request.get(resource, 0) for t in self.tasks if t.count), default=0)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def node_groups(node_class: NodeClass) -> tuple[str, ...] | None:
-    """The node groups that the nodes of a class may be in: none, one or several; None where nothing is known of it."""
+    """The node groups that the nodes of a class may be in: none, one or several; None if nothing is known of it."""
     if NODE_GROUP_LABEL in node_class.labels:
         return (node_class.labels[NODE_GROUP_LABEL],)
     values = node_class.varying.get(NODE_GROUP_LABEL)
@@ -29,7 +29,7 @@ def node_groups(node_class: NodeClass) -> tuple[str, ...] | None:
 
 @view
 def declared_groups(cluster: Cluster) -> frozenset[str] | None:
-    """Return the names of all node groups; None where some nodes may be in one that was not read."""
+    """Return the names of all node groups; None if some nodes may be in one that was not read."""
     found: set[str] = set()
     for group in supply_of(cluster).groups:
         if group.pool is not None and (group.pool.labels_unknown or not group.classes):

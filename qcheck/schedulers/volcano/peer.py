@@ -1,4 +1,4 @@
-"""What Volcano offers to the table of schedulers."""
+"""Volcano's functions for the table of schedulers."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Queues(Value, cached=True):
         return {q.name: q for q in self.declared}
 
     def exists(self, name: str) -> bool:
-        """Whether a queue is declared, or created by the scheduler itself when it starts."""
+        """Return whether a queue is declared, or created by the scheduler itself when it starts."""
         return name in self.queue or name in (ROOT, DEFAULT)
 
     @cached_property
@@ -66,7 +66,7 @@ class Queues(Value, cached=True):
 
     @property
     def is_tree(self) -> bool:
-        """Whether amounts of parents bound those of children."""
+        """Return whether amounts of parents bound those of children."""
         return self.scheduler.hierarchy
 
     def path(self, name: str) -> list[VolcanoQueue]:
@@ -95,12 +95,12 @@ class Queues(Value, cached=True):
         return {q.name: _stored(q) for q in self.declared}
 
     def node_terms(self, name: str) -> NodeGroupTerms | None:
-        """The node groups that a queue's pods are kept to; None where any node will do."""
+        """The node groups that a queue's pods are kept to; None if any node will do."""
         return node_terms(self.queue, self.scheduler, name)
 
     @property
     def is_strict(self) -> bool:
-        """Whether queues that name no node group are kept off nodes without one, too."""
+        """Return whether queues that name no node group are kept off nodes without one, too."""
         plugin = self.scheduler.plugin(NODE_GROUPS)
         return plugin is not None and plugin.arguments.get("strict", "true").lower() not in ("false", "0", "f")
 

@@ -1,4 +1,4 @@
-"""What Volcano's queues get when they are busy: guaranteed, deserved, share and limit, for each resource."""
+"""Shares of Volcano's busy queues: guaranteed, deserved, share and limit, for each resource."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class BusyQueues(Value):
 
 
 def shares(cluster: Cluster, demand: Demand, usage: Usage) -> tuple[PoolShares, ...]:  # noqa: ARG001  (no history here)
-    """Every resource that the nodes have, or a queue names. Nothing where nothing of Volcano was read.
+    """Every resource that the nodes have, or a queue names. Nothing if nothing of Volcano was read.
 
     The pool is all nodes: node groups keep pods apart and are no part of the division.
     """
@@ -125,7 +125,7 @@ def _queues(
 
 
 def _place(queue: VolcanoQueue | None, resource: str) -> Place | None:
-    """Where the queue's amount of a resource is written, or its weight."""
+    """Return where the queue's amount of a resource is written, or its weight."""
     if queue is None:
         return None
     for field in ("deserved", "guarantee", "capability"):
@@ -136,7 +136,7 @@ def _place(queue: VolcanoQueue | None, resource: str) -> Place | None:
 
 
 def _given(busy: BusyQueues, resource: str) -> dict[str, Amount]:
-    """What each queue gets of a resource. Under proportion what it deserves is a gate that it never passes."""
+    """Return what each queue gets of a resource. Under proportion what it deserves is a gate that it never passes."""
     queues = busy.queues
     if not queues.scheduler.by_capacity:
         return {
@@ -184,7 +184,7 @@ def _reclaimable(queues: Queues, name: str, deserved: Amount, reserved: Amount) 
 
 
 def _largest(cluster: Cluster, name: str, resource: str) -> int | None:
-    """What the largest gang of a queue needs to start."""
+    """Return what the largest gang of a queue needs to start."""
     sizes = [g.least.get(resource, 0) for g in gangs_of(cluster) if g.queue == name]
     return max((s for s in sizes if s), default=None)
 

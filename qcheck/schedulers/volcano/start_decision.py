@@ -41,7 +41,7 @@ def decide(cluster: Cluster, workload: Workload) -> StartDecision | None:
 
 
 def _unusable(cluster: Cluster, queues: Queues, gang: VolcanoGang) -> str:
-    """Why the queue takes no job; "" if it does."""
+    """Return why the queue takes no job; "" if it does."""
     known = queues.queue.get(gang.queue)
     if gang.queue == ROOT or not queues.exists(gang.queue):
         return f"there is no queue {gang.queue} that accepts jobs"

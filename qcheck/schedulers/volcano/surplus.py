@@ -1,4 +1,4 @@
-"""How the capacity plugin's queues share what is there when they are busy: each resource by itself, level by level.
+"""The capacity plugin's division of the surplus among busy queues: each resource separately, level by level.
 
 The plugin serves the queue of the highest priority first, then the one that holds the least part of what it deserves. A queue
 that deserves nothing counts as holding all of it: it comes after those below what they deserve, and before those above. With

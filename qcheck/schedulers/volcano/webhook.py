@@ -1,4 +1,4 @@
-"""What Volcano's queue webhook refuses, and the conditions that it checks, each of which a rule can ask for alone.
+"""Refusals of Volcano's queue webhook, and its conditions, each of which a rule can check separately.
 
 Source: release 1.15 of Volcano, `pkg/webhooks/admission/queues/validate`, with its default options.
 """
@@ -28,7 +28,7 @@ WEIGHTS = "volcano.sh/hierarchy-weights"
 
 
 class Operation(Enum):
-    """What is done to a queue."""
+    """The operation on a queue."""
 
     CREATE = "CREATE"
     UPDATE = "UPDATE"
@@ -36,7 +36,7 @@ class Operation(Enum):
 
 
 class Check(Enum):
-    """What the webhook looks at. The value is the id under which a refusal is reported."""
+    """The conditions of the webhook. The value is the id under which a refusal is reported."""
 
     QUANTITY = "VQ-W01"
     GUARANTEE_WITHOUT_DESERVED = "VQ-W02"
@@ -69,7 +69,7 @@ class StoredQueue(Value):
 
     @property
     def is_below_another(self) -> bool:
-        """Whether it has a parent whose amounts bound it; `root` has none."""
+        """Return whether it has a parent whose amounts bound it; `root` has none."""
         return self.parent not in ("", ROOT)
 
 
@@ -92,7 +92,7 @@ class Violation(Value):
 def refusals(
     operation: Operation, queue: StoredQueue, existing: Mapping[str, StoredQueue], old: StoredQueue | None = None
 ) -> Iterator[Violation]:
-    """Why the webhook refuses a request. `existing` is what the API server holds; `old` what an update replaces."""
+    """Yield why the webhook refuses a request. `existing` is what the API server holds; `old` what an update replaces."""
     if operation is Operation.DELETE:
         yield from _deletion(queue, existing)
         return
@@ -251,7 +251,7 @@ def counted(quantities: Quantities) -> Amounts:
 
 
 def is_counted(resource: str) -> bool:
-    """Whether Volcano counts a resource: the basic ones, hugepages and names with a domain."""
+    """Return whether Volcano counts a resource: the basic ones, hugepages and names with a domain."""
     known = resource in ("cpu", "memory", "pods", "ephemeral-storage") or resource.startswith("hugepages-")
     return known or ("/" in resource and not resource.startswith("count/"))
 
@@ -266,7 +266,7 @@ def _resources(queue: StoredQueue) -> tuple[dict[str, int], ...]:
 
 
 def _clashes(queue: StoredQueue, existing: Mapping[str, StoredQueue]) -> Iterator[Violation]:
-    """What clashes with the queues above and below."""
+    """Yield the conflicts with the queues above and below."""
     if queue.is_below_another and (parent := existing.get(queue.parent)) is not None:
         yield from above_ancestor(queue, existing)
         siblings = [q for q in children(queue.parent, existing) if q.name != queue.name]
@@ -290,7 +290,7 @@ def _state_and_annotations(queue: StoredQueue, existing: Mapping[str, StoredQueu
 
 
 def bad_annotations(path: str, weights: str) -> bool:
-    """Whether the path and the weights of the older hierarchy differ in length, or a weight is no number above 0."""
+    """Return whether the path and the weights of the older hierarchy differ in length, or a weight is no number above 0."""
     parts = weights.split("/")
     return len(path.split("/")) != len(parts) or not all(map(_is_positive, parts))
 

@@ -1,4 +1,4 @@
-"""What KAI's queues may have, and what they hold while a cycle goes on."""
+"""The shares of KAI's queues, and what they hold during a cycle."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Refusal(StrEnum):
-    """Why a gang waits, in KAI's own words."""
+    """The reason why a gang waits, in KAI's own words."""
 
     OVER_LIMIT = "OverLimit"
     OVER_QUOTA = "NonPreemptibleOverQuota"
@@ -24,7 +24,7 @@ class Refusal(StrEnum):
 
 
 class QueueBounds(Value):
-    """What one queue may have in a cycle; `allocatable` is what it may hold before others take it back."""
+    """The amounts of one queue in a cycle; `allocatable` is the most that others cannot reclaim."""
 
     name: str
     parent: str
@@ -70,7 +70,7 @@ class Accounts:
             self.held[name] = minus(self.held[name], gang.total)
 
     def refusal(self, gang: SimulatedGang) -> Refusal | None:
-        """Why limits, or quotas for what cannot be preempted, keep a gang waiting: its queue's or an ancestor's."""
+        """Return why limits, or quotas for what cannot be preempted, keep a gang waiting: its queue's or an ancestor's."""
         asked = [at for at, amount in enumerate(gang.total) if amount > 0]
         for name in self.paths[gang.queue]:
             bounds = self.bounds[name]
@@ -93,12 +93,12 @@ def _exceeds(amount: Vector, bound: Vector, asked: list[int]) -> bool:
 
 
 def within(amount: Vector, bound: Vector) -> bool:
-    """Whether no part exceeds its bound; -1 bounds nothing."""
+    """Return whether no part exceeds its bound; -1 bounds nothing."""
     return all(b == UNLIMITED or a <= b for a, b in zip(amount, bound, strict=True))
 
 
 def is_tighter(left: Vector, right: Vector) -> bool:
-    """Whether one bound is nowhere wider than another, and somewhere tighter."""
+    """Return whether one bound is nowhere wider than another, and somewhere tighter."""
     ours, theirs = ([inf if a == UNLIMITED else a for a in each] for each in (left, right))
     return ours != theirs and all(a <= b for a, b in zip(ours, theirs, strict=True))
 

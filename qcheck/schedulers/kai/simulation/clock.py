@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kai.simulation.run import KaiCycle, Run
 
 WINDOWS = 4
-"""How many windows of history a run goes on after the last arrival or end."""
+"""The number of history windows for which a run continues after the last arrival or end."""
 MOST_CHANGES = 1_000
-"""How many cycles may change something after the last arrival or end."""
+"""The number of cycles that may change something after the last arrival or end."""
 MOST_CYCLES = 100_000
-"""How many cycles a run goes on after the last arrival or end, however long its window is."""
+"""The most cycles for which a run continues after the last arrival or end, whatever its window."""
 
 
 def cycles(run: Run, start: int, step: int) -> Iterator[KaiCycle]:

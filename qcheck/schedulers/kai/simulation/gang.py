@@ -40,7 +40,7 @@ class SimulatedGang(Value, cached=True):
 
     @cached_property
     def total(self) -> Vector:
-        """What all pods request."""
+        """Return the sum of all pods' requests."""
         return tuple(sum(pod[at] for pod in self.pods) for at in range(len(DIMENSIONS)))
 
     @cached_property
@@ -50,7 +50,7 @@ class SimulatedGang(Value, cached=True):
 
     @cached_property
     def shape(self) -> Hashable:
-        """What decides whether it can start; two of one shape and queue start or fail alike."""
+        """Return what decides whether it can start; two of one shape and queue start or fail alike."""
         return (self.pods, self.priority, self.is_preemptible)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kai.simulation.accounts import Accounts
 
 WITHOUT_SHARE = 1000.0
-"""How many times what a queue holds counts where it may hold nothing."""
+"""The factor for what a queue holds if it may hold nothing."""
 
 
 class Turns:
@@ -85,7 +85,7 @@ class Turns:
         return best.name
 
     def _change(self, name: str) -> tuple[Vector, Vector]:
-        """What the best gang below a queue would add to what it holds, and what the victims so far would take away."""
+        """Return what the best gang below a queue would add to what it holds, and what the victims so far would take away."""
         leaf = self._next(name)
         gang = self._waiting[leaf][-1]
         if self._for_victims:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def may_ask(accounts: Accounts, gang: SimulatedGang) -> bool:
-    """Whether a gang may reclaim at all: its queue stays within its fair share, and within quota without preemption."""
+    """Return whether a gang may reclaim: its queue stays within its fair share, or within quota if not preemptible."""
     bounds = accounts.bounds[gang.queue]
     if not within(plus(accounts.held[gang.queue], gang.total), bounds.fair):
         return False
@@ -25,7 +25,7 @@ def may_ask(accounts: Accounts, gang: SimulatedGang) -> bool:
 
 
 def may_lose(accounts: Accounts, gang: SimulatedGang, victim: str) -> bool:
-    """Whether gangs of another queue are worth trying as victims."""
+    """Return whether gangs of another queue are worth trying as victims."""
     ours, theirs = rivals(accounts, gang.queue, victim)
     if not _stays_in_quota(accounts, gang, ours):
         return not within(accounts.held[theirs.name], theirs.allocatable)
@@ -39,7 +39,7 @@ def may_lose(accounts: Accounts, gang: SimulatedGang, victim: str) -> bool:
 
 
 def is_allowed(accounts: Accounts, gang: SimulatedGang, losing: Sequence[SimulatedGang], multiplier: float) -> bool:
-    """Whether a gang may take the place of others, by what their queues hold before the exchange."""
+    """Return whether a gang may take the place of others, by what their queues hold before the exchange."""
     left: dict[str, Vector] = {}
     involved: dict[str, set[int]] = {}
     for victim in losing:
@@ -86,7 +86,7 @@ def _stays_in_quota(accounts: Accounts, gang: SimulatedGang, bounds: QueueBounds
 def _stays_behind(
     held: Vector, bounds: QueueBounds, rest: Vector, sibling: QueueBounds, resources: set[int], multiplier: float
 ) -> bool:
-    """Whether a queue that exceeds its fair share exceeds it by less than the sibling that it takes from."""
+    """Return whether a queue that exceeds its fair share exceeds it by less than the sibling that it takes from."""
     for at in resources:
         ours, theirs = bounds.fair[at], sibling.fair[at]
         ratio = _ratio(held[at], ours)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ShardState(Value):
-    """What a run takes place in: the queues, the capacity, the GPUs of each node, and the shard's switches."""
+    """The setting of a run: the queues, the capacity, the GPUs of each node, and the shard's switches."""
 
     tree: Hierarchy
     total: Vector
@@ -37,7 +37,7 @@ class ShardState(Value):
 
 
 class KaiCycle(Value):
-    """What a cycle does: its second, who is done by then, who starts, and who is evicted by whom.
+    """The events of a cycle: its second, the finished gangs, the started ones, and the evictions with their causes.
 
     `evicted` names the gang that gets the room and the action that takes it.
     """
@@ -51,12 +51,12 @@ class KaiCycle(Value):
 
     @property
     def has_event(self) -> bool:
-        """Whether a gang has come or is done."""
+        """Return whether a gang has come or is done."""
         return bool(self.ended) or self.has_arrivals
 
     @property
     def changes(self) -> bool:
-        """Whether a gang starts or is evicted."""
+        """Return whether a gang starts or is evicted."""
         return bool(self.started or self.evicted)
 
 
@@ -122,11 +122,11 @@ class Run:
         return KaiCycle(at=at, ended=ended, has_arrivals=arrived, started=started, evicted=evicted, shares=shares)
 
     def refusal(self, gang: SimulatedGang, at: int) -> Refusal:
-        """Why a gang waits."""
+        """Return why a gang waits."""
         return self._session(self._shares(), at).accounts.refusal(gang) or Refusal.NO_ROOM
 
     def held(self) -> dict[str, Vector]:
-        """What each queue holds, ancestors included."""
+        """Return what each queue holds, ancestors included."""
         sums: dict[str, Vector] = {}
         for held in self.running.values():
             for queue in self._world.tree.path(held.gang.queue):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Action(StrEnum):
-    """What KAI evicts for, in its own words."""
+    """The action for which KAI evicts, in its own words."""
 
     RECLAIM = "Reclaim"
     PREEMPT = "Preempt"

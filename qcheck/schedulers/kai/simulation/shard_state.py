@@ -44,7 +44,7 @@ def shard_state_of(cluster: Cluster, shard: Shard, eviction_delay: int) -> Shard
 
 
 def seconds_per_sample(shard: Shard) -> int:
-    """How often the shard's scheduler reads past usage."""
+    """Return how often the shard's scheduler reads past usage."""
     usage = shard.spec.usage if shard.spec else None
     return max(1, int(_length(usage, "fetchInterval", MINUTE))) if usage else 1
 

@@ -38,12 +38,12 @@ class Past:
 
     @property
     def size(self) -> int:
-        """How many samples the window has."""
+        """Return how many samples the window has."""
         return self._window.size
 
     @property
     def is_steady(self) -> bool:
-        """Whether the whole window is alike, so that more of the same changes nothing."""
+        """Return whether the whole window is alike, so that more of the same changes nothing."""
         return len(self._runs) == 1 and self._runs[0][1] >= self._window.size
 
     def usage(self) -> Amounts:

@@ -48,7 +48,7 @@ class Ancestor(Value):
 
 
 def victims(attempt: Attempt) -> list[Victim]:
-    """Who has to go so that the attempt's request fits, or nobody if it cannot be made to fit."""
+    """Return the workloads to preempt so that the attempt's request fits; empty if it cannot fit."""
     ancestors = _ancestors(attempt)
     if _is_hopeless(attempt, ancestors):
         return []
@@ -65,7 +65,7 @@ def victims(attempt: Attempt) -> list[Victim]:
 
 
 def _is_hopeless(attempt: Attempt, ancestors: list[Ancestor]) -> bool:
-    """Whether no attempt can succeed, by what candidates hold together: most searches end here."""
+    """Return whether no attempt can succeed, by what candidates hold together: most searches end here."""
     takes_others = attempt.queue.preemption.borrow is not PreemptionPolicy.NEVER or any(
         a.is_entitled for a in ancestors
     )
@@ -75,7 +75,7 @@ def _is_hopeless(attempt: Attempt, ancestors: list[Ancestor]) -> bool:
 
 
 def _attempts(attempt: Attempt, has_hierarchy: bool, has_rivals: bool) -> tuple[bool, ...]:
-    """Whether the request may borrow, in the order in which it is tried."""
+    """Return whether the request may borrow, in the order in which it is tried."""
     is_set = attempt.queue.preemption.borrow is not PreemptionPolicy.NEVER
     is_full = any(cell.usage >= cell.nominal for cell in attempt.in_need)
     if not (has_hierarchy or has_rivals) or (not is_set and is_full):
@@ -166,7 +166,7 @@ def _search(attempt: Attempt, ordered: list[Candidate], is_borrowing: bool) -> l
 
 
 def _may_go(attempt: Attempt, candidate: Candidate, meeting: LedgerNode, is_borrowing: bool) -> bool:
-    """Whether a candidate of another queue still counts: what was removed before may leave its side within its quota."""
+    """Return whether a candidate of another queue still counts: earlier removals may leave its side within quota."""
     if is_borrowing and candidate.not_borrowing:
         return False
     for node in candidate.node.path:

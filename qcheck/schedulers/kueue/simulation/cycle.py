@@ -143,7 +143,7 @@ class Cycle:
             charge(holder.usage)
 
     def _fits(self, entry: Entry) -> bool:
-        """Whether an entry fits once its own victims and those of the entries before it are gone."""
+        """Return whether an entry fits once its own victims and those of the entries before it are gone."""
         leaving = {**self._gone, **{v.holder.job.name: v.holder for v in entry.targets}}
         for holder in leaving.values():
             discharge(holder.usage)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kueue.simulation.ledger import LedgerNode
 
     DominantShare = tuple[bool, float]
-    """Whether it is infinite (weight 0 and something borrowed), and the share, or else the ratio without the weight."""
+    """The share: whether it is infinite (weight 0 and borrowing), and its value, or else the ratio without the weight."""
 
 
 def dominant_share(node: LedgerNode) -> DominantShare:

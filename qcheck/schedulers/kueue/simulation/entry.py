@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Nomination(Value):
-    """What a head gets if it is alone: flavors, and who has to go for it."""
+    """The result for a head by itself: its flavors, and the workloads to preempt for it."""
 
     assignment: SimulatedAssignment
     targets: list[Victim]
@@ -47,7 +47,7 @@ class Entry:
 
     @property
     def progress(self) -> dict[Spot, int]:
-        """How far the search for flavors came, as far as the next cycle goes on from there."""
+        """Return how far the search for flavors got, if the next cycle continues from there."""
         is_dropped = self.outcome in (Outcome.PENDING_PREEMPTION, Outcome.DEFERRED_FIT)
         return {} if is_dropped else self.assignment.progress
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Strategy(StrEnum):
-    """When a preemptor may take from another side of the tree."""
+    """The condition under which a preemptor may take from another side of the tree."""
 
     FINAL = "LessThanOrEqualToFinalShare"
     INITIAL = "LessThanInitialShare"
@@ -40,7 +40,7 @@ DEFAULT_STRATEGIES = (Strategy.FINAL, Strategy.INITIAL)
 
 
 def victims(attempt: Attempt, strategies: tuple[Strategy, ...], takes_own_quota: bool) -> list[Victim]:
-    """Who has to go so that the attempt's request fits, or nobody. `takes_own_quota`: see `_FairSearch`."""
+    """Return the workloads to preempt so that the request fits; empty if it cannot. `takes_own_quota`: see `_FairSearch`."""
     lists = _candidates(attempt) if attempt.could_fit(takes_others=True) else {}
     return _FairSearch(attempt, lists, strategies, takes_own_quota).run() if lists else []
 

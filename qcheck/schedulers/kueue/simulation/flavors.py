@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Spot = tuple[int, int]
     """A placement and a choice in it, by index."""
     Grades = dict[tuple[LedgerCell, int, int, int], Grade]
-    """What is known of one state: by cell, amount, priority and, where it matters, age of the workload that asks."""
+    """Cached answers for one state: by cell, amount, priority and, if it matters, age of the workload."""
     Victims = Callable[[Mapping[LedgerCell, int], frozenset[LedgerCell]], list[Holder]]
     """Finds who has to go for an amount in each of some cells, of which the second argument names those in need."""
 
@@ -76,7 +76,7 @@ class SimulatedAssignment(Value, cached=True):
 
     @property
     def progress(self) -> dict[Spot, int]:
-        """How far each search came."""
+        """Return how far each search got."""
         return {spot: g.seen for spot, g in self.got.items()}
 
 

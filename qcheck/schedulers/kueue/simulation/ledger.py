@@ -43,7 +43,7 @@ class LedgerCell:
 
     @property
     def local_free(self) -> int:
-        """What is free of the part that never leaves the node."""
+        """Return what is free of the part that never leaves the node."""
         return max(0, self.local - self.usage)
 
     @property
@@ -51,7 +51,7 @@ class LedgerCell:
         return self.usage <= self.subtree
 
     def available(self) -> int:
-        """What the node could still take; below zero where more is used than there is."""
+        """Return what the node could still take; below zero where more is used than there is."""
         if self.parent is None:
             return self.subtree - self.usage
         reach = self.parent.available()
@@ -61,7 +61,7 @@ class LedgerCell:
         return self.local_free + reach
 
     def takes(self, amount: int) -> bool:
-        """Whether `amount` more is available."""
+        """Return whether `amount` more is available."""
         return amount <= max(0, self.available())
 
     def add(self, amount: int) -> None:
@@ -86,7 +86,7 @@ class LedgerCell:
             cell = cell.parent
 
     def level(self, amount: int) -> tuple[int, bool]:
-        """How high a queue must reach for `amount` more, and whether there is anything above that.
+        """Return how high a queue must reach for `amount` more, and whether there is anything above that.
 
         The level is 0 within its own quota, else the height of the lowest cohort in which the request fits.
         """
@@ -135,11 +135,11 @@ class LedgerNode:
 
     @property
     def borrows(self) -> bool:
-        """Whether it holds more than its own quota of anything."""
+        """Return whether it holds more than its own quota of anything."""
         return any(c.usage > c.subtree for c in self.cells.values())
 
     def is_within_nominal(self, keys: Iterable[FlavorResource]) -> bool:
-        """Whether it holds no more than its own quota in each of these cells."""
+        """Return whether it holds no more than its own quota in each of these cells."""
         cells = self.cells
         return all(cells[k].usage <= cells[k].subtree for k in keys if k in cells)
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """What one cycle does with a head."""
+    """The outcome of one cycle for a head."""
 
     ADMITTED = "Admitted"
     PENDING_PREEMPTION = "PendingPreemption"
@@ -21,7 +21,7 @@ class Outcome(StrEnum):
 
 
 class Cause(StrEnum):
-    """Why a workload is preempted: the reason of its Preempted condition."""
+    """The reason of a workload's Preempted condition."""
 
     IN_QUEUE = "InClusterQueue"
     RECLAMATION = "InCohortReclamation"
@@ -30,7 +30,7 @@ class Cause(StrEnum):
 
 
 class WaitReason(StrEnum):
-    """Why a workload waits: the reason of its QuotaReserved condition, which before 0.20 is `Pending` for all of them."""
+    """The reason of a waiting workload's QuotaReserved condition, which before 0.20 is always `Pending`."""
 
     WAITING_FOR_QUOTA = "WaitingForQuota"
     EXCEEDS_MAX_QUOTA = "ExceedsMaxQuota"
@@ -40,7 +40,7 @@ class WaitReason(StrEnum):
 
 
 class PendingPlace(StrEnum):
-    """Where a queue keeps a waiting workload: HEAP offers it again, INADMISSIBLE waits for quota to become free."""
+    """The place of a waiting workload in its queue: HEAP offers it again, INADMISSIBLE waits for quota to become free."""
 
     HEAP = "heap"
     INADMISSIBLE = "inadmissible"

@@ -1,4 +1,4 @@
-"""What waits: per queue a heap of workloads to try and a set of inadmissible ones that wait for quota to become free.
+"""Waiting workloads: per queue a heap of workloads to try and a set of inadmissible ones that wait for quota to become free.
 
 Source: Kueue 0.20 `pkg/cache/queue/cluster_queue.go`, `manager.go`, `inadmissible_workloads.go`.
 """

@@ -1,4 +1,4 @@
-"""What the Configuration and the release decide about a simulation."""
+"""Rules of a simulation that depend on the Configuration and the release."""
 
 from __future__ import annotations
 

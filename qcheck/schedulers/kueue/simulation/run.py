@@ -149,7 +149,7 @@ class Simulation:
         self._planned += 1
 
     def _happen(self) -> None:
-        """What happens up to this second, before its cycle."""
+        """Process the events up to this second, before its cycle."""
         while self._events and self._events[0][0] <= self._now:
             _, kind, _, what = heapq.heappop(self._events)
             if isinstance(what, Holder):

@@ -1,4 +1,4 @@
-"""What a simulation shows: cycle by cycle, and in the end."""
+"""The record of a simulation: cycle by cycle, and at its end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class End(StrEnum):
-    """How a run ends: nothing moves any more, or the same workloads preempt each other over and over."""
+    """The end of a run: nothing changes any more, or the same workloads preempt each other repeatedly."""
 
     QUIET = "quiet"
     CYCLING = "cycling"
@@ -56,7 +56,7 @@ class PendingWorkload(Value):
 
 
 class Span(Value):
-    """A time in which a workload holds quota, in seconds; `end` is None where it still does when the run ends.
+    """A time in which a workload holds quota, in seconds; `end` is None if it still does when the run ends.
 
     `held` in base units by cell. `preempted_by` names who ended it, if anybody did.
     """
@@ -84,7 +84,7 @@ class Timeline(Value):
 
     @property
     def running(self) -> tuple[Span, ...]:
-        """Who holds quota at the end, by name."""
+        """Return who holds quota at the end, by name."""
         return tuple(sorted((s for s in self.spans if s.end is None), key=lambda s: s.job.name))
 
 

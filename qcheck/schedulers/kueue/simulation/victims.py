@@ -1,4 +1,4 @@
-"""What both searches for victims share: who may be one, in which order, and which of those removed may stay.
+"""The common part of both searches for victims: the candidates, their order, and which of the removed ones may stay.
 
 Source: Kueue 0.20 `pkg/scheduler/preemption/preemption.go`, `common/ordering.go`.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kueue.simulation.workload import Holder, Job
 
     Holders = Mapping[str, AdmittedWorkloads]
-    """What runs, by queue."""
+    """Running workloads by queue."""
 
 
 class Victim(Value):
@@ -50,7 +50,7 @@ class Attempt(Value, cached=True):
         return tuple(cell.key for cell in self.in_need)
 
     def fits(self, is_borrowing: bool = True) -> bool:
-        """Whether the request fits now; without borrowing also into the queue's own quota."""
+        """Return whether the request fits now; without borrowing also into the queue's own quota."""
         return all(
             cell.takes(amount) and (is_borrowing or cell.usage + amount <= cell.nominal)
             for cell, amount in self.wanted.items()
@@ -67,7 +67,7 @@ class Attempt(Value, cached=True):
         return policy.within_queue if node is self.node else policy.reclaim
 
     def could_fit(self, takes_others: bool) -> bool:
-        """Whether the request fits without everybody who may be preempted, in other queues too or in the own one only."""
+        """Return whether the request fits without all candidates for preemption, in all queues or in its own only."""
         nodes = self.node.root.queues_below() if takes_others else (self.node,)
         freed = [pair for node in nodes for pair in self._freed(node)]
         for cell, amount in freed:
@@ -78,7 +78,7 @@ class Attempt(Value, cached=True):
         return fits
 
     def could_be_within_quota(self) -> bool:
-        """Whether the request is within the own quota without everybody of the own queue who may be preempted."""
+        """Return whether the request is within the own quota without everybody of the own queue who may be preempted."""
         freed = dict(self._freed(self.node))
         return all(c.usage - freed.get(c, 0) + amount <= c.nominal for c, amount in self.wanted.items())
 
@@ -99,7 +99,7 @@ class Attempt(Value, cached=True):
         return sorted(candidates, key=self.turn)
 
     def turn(self, holder: Holder) -> tuple[bool, bool, int, int, str]:
-        """Who goes first: those being evicted, other queues, lower priority, later reservation."""
+        """Return the sort key of victims: those being evicted, other queues, lower priority, later reservation."""
         job = holder.job
         return holder.evicted_by is None, job.queue == self.job.queue, job.priority, -holder.since, job.name
 

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kueue.simulation.outcomes import Cause
 
     Usage = dict[LedgerCell, int]
-    """What is taken of the cells of one queue, in base units."""
+    """The usage of one queue's cells, in base units."""
     Order = tuple[int, int, str]
     Flavors = dict[str, dict[str, str]]
     """Pod set to resource to flavor."""
 
 
 class FlavorOption(Value):
-    """A flavor that a queue offers for some resources; `cells` are None where the pods do not match the flavor."""
+    """A flavor that a queue offers for some resources; `cells` are None if the pods do not match the flavor."""
 
     flavor: str
     cells: tuple[LedgerCell, ...] | None
@@ -38,7 +38,7 @@ class FlavorChoice(Value):
 
 
 class WorkloadShare(Value):
-    """What one pod set gets of a placement: the resources that it asks for itself."""
+    """The part of a placement of one pod set: the resources that it requests itself."""
 
     pod_set: str
     resources: frozenset[str]
@@ -68,7 +68,7 @@ class Job(Value, cached=True):
 
     @property
     def asks(self) -> dict[str, int]:
-        """What it asks for in total, by resource, in base units; nothing where its queue does not cover it."""
+        """Return what it asks for in total, by resource, in base units; nothing if its queue does not cover it."""
         total: dict[str, int] = {}
         for placement in self.placements:
             for choice in placement.choices:
