@@ -49,22 +49,6 @@ def read_pool(
     machine_type = kind.text(config["machine_type"])
     machine_type = DEFAULT_TYPE if machine_type is None and kind.doubt is None else machine_type
     types, gpu = _machines(config, machine_type, kind, own)
-    spot, preemptible = other.flag(config["spot"]), other.flag(config["preemptible"])
-    sharing = _sharing(config)
-    described = GkePool(
-        name,
-        machine_type,
-        gpu,
-        spot=spot,
-        preemptible=preemptible,
-        flex_start=other.flag(config["flex_start"]),
-        queued=other.flag(fields.block("queued_provisioning")["enabled"]),
-        partition=_accelerator(config)["gpu_partition_size"].text() or None,
-        sharing=sharing[0],
-        clients=sharing[1],
-        tpu_topology=fields.block("placement_policy")["tpu_topology"].text(),
-        arm_taint=config.block("taint_config")["architecture_taint_behavior"].text() != "NONE",
-    )
     at = config["machine_type"] if config["machine_type"].exists else fields.at
     return finished(
         PoolDraft(
@@ -78,14 +62,34 @@ def read_pool(
             labels=labels,
             taints=taints,
             open_labels=tuple(unresolved_keys(config["labels"])),
-            provided=(gke(described, types.first),),
+            provided=(gke(_described(fields, name, machine_type, gpu, other), types.first),),
             zones=zones or (),
-            spot=spot or preemptible,
+            spot=other.flag(config["spot"]) or other.flag(config["preemptible"]),
             autoscaler="cluster-autoscaler",
             group_label=("cloud.google.com/gke-nodepool", name),
             other=other,
             hint=hint,
         )
+    )
+
+
+def _described(fields: Fields, name: str, machine_type: str | None, gpu: str | None, figures: Figures) -> GkePool:
+    """What GKE's labels and taints depend on."""
+    config = fields.block("node_config")
+    sharing, clients = _sharing(config)
+    return GkePool(
+        name,
+        machine_type,
+        gpu,
+        spot=figures.flag(config["spot"]),
+        preemptible=figures.flag(config["preemptible"]),
+        flex_start=figures.flag(config["flex_start"]),
+        queued=figures.flag(fields.block("queued_provisioning")["enabled"]),
+        partition=_accelerator(config)["gpu_partition_size"].text() or None,
+        sharing=sharing,
+        clients=clients,
+        tpu_topology=fields.block("placement_policy")["tpu_topology"].text(),
+        arm_taint=config.block("taint_config")["architecture_taint_behavior"].text() != "NONE",
     )
 
 

@@ -9,7 +9,7 @@ from qcheck.cluster.assemble import assemble
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.unread import NODES, Unread
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.load import load
 from qcheck.findings.result import NotRead
 from qcheck.kinds import validate_cluster
@@ -39,11 +39,14 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue_configuration import Configuration
     from qcheck.cluster.mig import MigLayout
-    from qcheck.cluster.nodes import Machine
+    from qcheck.cluster.nodes import Machine, Node, NodePool
+    from qcheck.cluster.objects import Object
+    from qcheck.cluster.policy import Policy, Release
     from qcheck.cluster.volcano import VolcanoScheduler
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.fault import Fault
     from qcheck.documents.load import Loaded
+    from qcheck.documents.text import Text
     from qcheck.pipeline.render import Renders
     from qcheck.pipeline.unrendered_files import UnrenderedFiles
     from qcheck.settings import ClusterScope, Settings
@@ -69,53 +72,28 @@ def model(
     made = renders.loaded if renders else ()
     mine = [*made, *as_is.files]
     found, live = _of_files_first([*(r for f in made for d in f.documents for r in roots(d)), *as_is.objects()])
-    alike = distinct(found)
-    manifests = alike.first
-    hcl = [f.text for f in mine if f.text.path.endswith(formats.HCL)]
-    pools, nodes, pool_problems, others_applied = read_pools(manifests, own_types, hcl)
-    by_terraform = applied(others_applied)
-    if by_terraform.objects:
-        alike = distinct([*found, *by_terraform.objects])
-        manifests = alike.first
-    release = (scope.policy.kueue.major, scope.policy.kueue.minor)
-    configuration, misconfigured = _configuration(mine, release)
-    gates = configuration.feature_gates if configuration else {}
-    others = {
-        **dict.fromkeys(KAI, scope.policy.kai.release),
-        **dict.fromkeys(VOLCANO, scope.policy.volcano.release),
-    }
-    judged = [*manifests, *alike.others]
-    refused = _refused(_written(judged) if live else judged, Target(release, gates, others))
+    defined = _defined(found, own_types, [f.text for f in mine if f.text.path.endswith(formats.HCL)])
+    configuration, misconfigured = _configuration(mine, scope.policy.kueue)
+    judged = [*defined.manifests, *defined.copies]
+    refused = _refused(_written(judged) if live else judged, _target(scope.policy, configuration))
     scheduler, misread = _volcano_scheduler(scope, mine)
     applications, brought = _applications(as_is.files)
-    own, state = split(manifests)
-    objects = [o for r in own if not formats.describes_nodes(r) and (o := decode(r)) is not None]
-    kept = without_deep_queues(objects)
+    own, state = split(defined.manifests)
+    kept = without_deep_queues(list(_decoded(own)))
     problems = [_problem(fault) for f in mine for fault in f.faults if not _is_no_news(f, fault, as_is)]
-    rejected = [p for p in refused() if not as_is.is_completed(p)]
+    problems += [*as_is.problems, *misconfigured, *misread, *(p for p in refused() if not as_is.is_completed(p))]
     return assemble(
         scope.name,
         scope.policy,
-        [*kept.objects, *nodes],
-        pools,
+        [*kept.objects, *defined.nodes],
+        defined.pools,
         configuration=configuration,
-        problems=[
-            *problems,
-            *as_is.problems,
-            *misconfigured,
-            *misread,
-            *rejected,
-            *pool_problems,
-            *by_terraform.problems,
-            *applications,
-            *alike.problems,
-            *kept.problems,
-        ],
-        copies=(o for r in alike.others if not formats.describes_nodes(r) and (o := decode(r)) is not None),
+        problems=[*problems, *defined.problems, *applications, *kept.problems],
+        copies=_decoded(defined.copies),
         unread=[
-            *_unread_files(mine, pool_problems, as_is),
+            *_unread_files(mine, defined.problems, as_is),
             *as_is.unread,
-            *by_terraform.unread,
+            *defined.unread,
             *brought,
             *(Unread(n.path) for n in (renders.failed if renders else ())),
             *kept.unread,
@@ -126,6 +104,45 @@ def model(
         live=live,
         state=state,
     )
+
+
+class _Defined(Value):
+    """Every object once, with definitions that differ from it in `copies`, and the node pools; what is wrong with them."""
+
+    manifests: list[Cursor]
+    copies: list[Cursor]
+    pools: tuple[NodePool, ...]
+    nodes: tuple[Node, ...]
+    problems: list[Problem]
+    unread: list[Unread]
+
+
+def _defined(found: list[Cursor], own_types: Mapping[str, Machine], hcl: list[Text]) -> _Defined:
+    """The objects of files, and those that Terraform applies."""
+    alike = distinct(found)
+    pools, nodes, problems, others_applied = read_pools(alike.first, own_types, hcl)
+    by_terraform = applied(others_applied)
+    if by_terraform.objects:
+        alike = distinct([*found, *by_terraform.objects])
+    return _Defined(
+        manifests=alike.first,
+        copies=alike.others,
+        pools=pools,
+        nodes=nodes,
+        problems=[*problems, *by_terraform.problems, *alike.problems],
+        unread=by_terraform.unread,
+    )
+
+
+def _decoded(manifests: Iterable[Cursor]) -> Iterator[Object]:
+    return (o for r in manifests if not formats.describes_nodes(r) and (o := decode(r)) is not None)
+
+
+def _target(policy: Policy, configuration: Configuration | None) -> Target:
+    """What the API server and the webhooks of a cluster judge by."""
+    others = {**dict.fromkeys(KAI, policy.kai.release), **dict.fromkeys(VOLCANO, policy.volcano.release)}
+    gates = configuration.feature_gates if configuration else {}
+    return Target((policy.kueue.major, policy.kueue.minor), gates, others)
 
 
 def _written(manifests: list[Cursor]) -> list[Cursor]:
@@ -170,14 +187,14 @@ def _refused(manifests: list[Cursor], target: Target) -> Callable[[], list[Probl
     return wait
 
 
-def _configuration(loaded: Iterable[Loaded], release: tuple[int, int]) -> tuple[Configuration | None, list[Problem]]:
+def _configuration(loaded: Iterable[Loaded], release: Release) -> tuple[Configuration | None, list[Problem]]:
     """The manager's Configuration, where some file speaks of one."""
     documents = [d for f in loaded if mentions_configuration(f.text.text) for d in f.documents]
     if not documents:
         return None, []
     from qcheck.kinds.configuration import read_configuration  # 0.7 ms
 
-    return read_configuration(documents, release)
+    return read_configuration(documents, (release.major, release.minor))
 
 
 def _volcano_scheduler(scope: ClusterScope, loaded: Iterable[Loaded]) -> tuple[VolcanoScheduler | None, list[Problem]]:
