@@ -21,13 +21,31 @@ if TYPE_CHECKING:
 
 @rule("QC903")
 def children_exceed_parent(cluster: Cluster) -> Iterator[Finding]:
-    """Departments whose queues are promised more than the department has."""
+    """Departments whose queues are promised more than the department has, and shards whose parts of GPUs are too many."""
     for shard in shards_of(cluster):
         for parent, children in siblings(shard):
             if parent is not None:
                 over = [d for d in Dimension if _exceeds(parent, children, d)]
                 if over:
                     yield _exceeding(parent, children, over)
+            else:
+                yield from _parts_exceed(shard, children)
+
+
+def _parts_exceed(shard: Shard, queues: list[KaiQueue]) -> Iterator[Finding]:
+    """Parts of GPUs that add up to more than the nodes have, where QC101, which counts whole ones, sees no excess."""
+    total = shard.ceiling(Dimension.GPU)
+    amounts = _finite(queues, Dimension.GPU)
+    if total is None or not shard.is_known(Dimension.GPU) or not sum(int(a) for _, a in amounts) <= total:
+        return
+    if _sum(queues, Dimension.GPU) > total:
+        has = shown(Dimension.GPU, Fraction(total))
+        message = f"shard {shard.name} promises {added(Dimension.GPU, amounts)}, but its nodes can supply {has}"
+        first, *others = (q for q in queues if q.terms[Dimension.GPU].quota > 0)
+        found = finding(first.terms[Dimension.GPU].quota_place, message).about(first.id).likely(not shard.is_whole)
+        for other in others:
+            found = found.near(other.terms[Dimension.GPU].quota_place, f"for {other.name}")
+        yield found.with_data(shard=shard.name, resources=[Dimension.GPU.value], supply=total)
 
 
 def _exceeds(parent: KaiQueue, children: Sequence[KaiQueue], dimension: Dimension) -> bool:

@@ -152,7 +152,12 @@ def _consequence(cluster: Cluster, queues: Queues, excess: Excess) -> str:
     if reserved < total(cluster, True).get(excess.resource, 0):
         return "; the missing amount is still set aside"
     others = len(queues.leaves) - len(excess.amounts)
-    left = f"; {plural(others, 'other queue')} and default keep only their own guarantees"
+    who = (
+        f"{plural(others, 'other queue')} and default keep only their own guarantees"
+        if others
+        else "default keeps nothing"
+    )
+    left = f"; {who}"
     if queues.scheduler.by_weight and "/" in excess.resource:
         return f"{left}, while proportion divides the same {excess.resource} again by weight"
     return left
