@@ -33,7 +33,9 @@ from qcheck.findings.finding import Finding  # noqa: E402
 from qcheck.findings.rulebook import RuleText, read_rulebook  # noqa: E402
 from qcheck.kinds.schema.qcheck_node_pool import DESCRIPTION  # noqa: E402
 from qcheck.nodepools.qcheck_schema import description  # noqa: E402
+from qcheck.nodepools.qcheck_schema import json_schema as node_pool_schema  # noqa: E402
 from qcheck.pipeline.diff import compare, sides  # noqa: E402
+from qcheck.pipeline.scenario import json_schema as scenario_schema  # noqa: E402
 from qcheck.reports import render  # noqa: E402
 from qcheck.reports.html.simulation import render_svg  # noqa: E402
 from qcheck.settings import Settings  # noqa: E402
@@ -109,13 +111,13 @@ def simulated(story: str) -> str:
 
 
 def from_models() -> dict[Path, str]:
-    """What runs read in place of the pydantic models of the settings and of the node-pool format, and the editors' schema."""
-    schema = json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
-    return {
-        Path(KEYS): described(),
-        Path(DESCRIPTION): description(),
-        ROOT / "docs" / "schemas" / "config.json": schema,
+    """What runs read in place of the pydantic models of the settings and of the node-pool format, and schemas for editors."""
+    formats = {"config": json_schema(), "nodepool": node_pool_schema(), "scenario": scenario_schema()}
+    schemas = {
+        ROOT / "docs" / "schemas" / f"{name}.json": json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+        for name, schema in formats.items()
     }
+    return {Path(KEYS): described(), Path(DESCRIPTION): description(), **schemas}
 
 
 def role() -> str:

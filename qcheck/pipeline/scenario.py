@@ -92,10 +92,15 @@ class ScenarioWorkloadPart(QuestionPart):
 class ScenarioPart(QuestionPart):
     """Workloads for `qcheck simulate`, in seconds from an arbitrary zero."""
 
+    editor_schema: str | None = Field(
+        None, alias="$schema", description="Where an editor finds the schema of this file."
+    )
     version: Literal[1]
     mode: Literal["classical", "fairSharing"] | None = None
-    start: int = 0
-    eviction_delay: Seconds = Field(0, alias="evictionDelay")
+    start: int = Field(0, description="Seconds; the first cycle runs one second later.")
+    eviction_delay: Seconds = Field(
+        0, alias="evictionDelay", description="How long a preempted workload holds its quota, in seconds or as 1h30m."
+    )
     workloads: list[ScenarioWorkloadPart]
 
 
