@@ -127,6 +127,32 @@ def test_quotas_are_filled_by_shares_with_headroom(
     assert [(e["old"], e["new"]) for e in found["alternatives"][0]["edits"]] == [("8", "24")]
 
 
+def test_divisions_are_in_whole_nodes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "all.yaml").write_text(cluster([80, 64], 16))
+    (tmp_path / "qcheck.yaml").write_text("version: 1\nshares: {q0: 3, q1: 1}\n")
+    _, found = suggested(capsys, "--mode", "fill", "--headroom", "1-node")
+    assert [[e["new"] for e in a["edits"]] for a in found["alternatives"]] == [["88", "32"], ["90", "30"]]
+    assert [a["brings"] for a in found["alternatives"]] == [[], ["QC504 quota-not-node-multiple"]]
+    _, found = suggested(capsys, "--mode", "proportional")
+    assert [e["new"] for e in found["alternatives"][0]["edits"]] == ["72", "56"]
+    assert [a["kind"] for a in found["alternatives"]] == ["quota", "nodes"]
+
+
+def test_pools_that_share_nodes_are_filled_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    both = cluster([80, 64], 16).replace("labels: {gpu: h100}", "labels: {gpu: h100, kind: accelerated}")
+    first, second, *queues = both.split("---\n")
+    queues[1] = queues[1].replace("name: h100", "name: any")
+    other = first.replace("name: h100", "name: any").replace("gpu: h100", "kind: accelerated")
+    (tmp_path / "all.yaml").write_text("---\n".join([first, other, second, *queues]))
+    (tmp_path / "qcheck.yaml").write_text("version: 1\nshares: {q0: 3, q1: 1}\n")
+    _, found = suggested(capsys, "--mode", "fill")
+    assert [e["new"] for e in found["alternatives"][0]["edits"]] == ["96", "32"]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -228,10 +228,12 @@ def write(files: dict[str, str]) -> None:
         Path(name).write_text(text)
 
 
-def keeps_what_it_says(files: dict[str, str], alternative: dict[str, Any], number: int, before: Result) -> None:
+def keeps_what_it_says(
+    files: dict[str, str], alternative: dict[str, Any], number: int, before: Result, *words: str
+) -> None:
     """Write an alternative and compare what `check` then says with what it promised."""
     write(files)
-    code = run(["suggest", ".", "--write", "--pick", str(number)])
+    code = run(["suggest", ".", "--write", "--pick", str(number), *words])
     after = judged()
     was, now = graded(before), graded(after)
     left = {mark for mark, severity in now.items() if severity == "error"}
@@ -277,3 +279,27 @@ def test_every_alternative_keeps_what_it_says(
     assert orders == sorted(orders)
     only_quotas = {f.rule.id for f in errors if f.rule} == {"QC101"}
     assert found["alternatives"] or not only_quotas or found["rejected"], "excess promises have an answer, or a reason"
+
+
+@settings(
+    max_examples=max(12, EXAMPLES // 4),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(kueue(), st.sampled_from(["proportional", "fill"]), st.sampled_from(["0", "1-node", "10%", "3"]))
+def test_divisions_keep_what_they_say(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    files: dict[str, str],
+    mode: str,
+    headroom: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(files)
+    before = judged()
+    words = ("--mode", mode, "--headroom", headroom)
+    run(["suggest", ".", "--format", "json", *words])
+    for number, each in enumerate(json.loads(capsys.readouterr().out)["alternatives"], 1):
+        keeps_what_it_says(files, each, number, before, *words)
+    capsys.readouterr()

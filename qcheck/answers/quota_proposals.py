@@ -7,23 +7,19 @@ from itertools import islice
 from qcheck.answers.constraints import Mode
 from qcheck.answers.proposals import Proposal, Way
 from qcheck.answers.quota_changes import least_for_workloads, workload_objection
-from qcheck.cluster.quantity import written_amount
+from qcheck.answers.quota_division import by_pool, cells_of, in_proportion, joined, unit_of, written
 from qcheck.cluster.quota_pool import SchedulerName, pool_name
-from qcheck.cluster.resources import is_compute
-from qcheck.cluster.units import name_amount, named, show_amounts
+from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.views import answered_once, view
-from qcheck.quota.dividing import divided
 from qcheck.quota.lowering import Adjustable, GroupCapacity, in_units, lowerings
 from qcheck.quota.tree import AmountOrigin
 from qcheck.schedulers.table import promises_of
-from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from qcheck.answers.constraints import Constraints, Headroom
-    from qcheck.answers.proposals import Values
+    from qcheck.answers.constraints import Constraints
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.place import Route
     from qcheck.findings.finding import Finding
@@ -47,14 +43,14 @@ def lower_quotas(cluster: Cluster, found: Finding, constraints: Constraints) -> 
     pools = {key for key, _ in promises_of(cluster).cells if isinstance(names, list) and pool_name(key) in names}
     scheduler = next((cluster.quota_pools[p].scheduler for p in pools if p in cluster.quota_pools), SchedulerName.KUEUE)
     reach, capacity = _where_met(cluster, resource, scheduler)
-    joined = _joined(pools & set(reach), reach)
-    room = GroupCapacity({p: reach[p] for p in joined}, capacity)
-    cells = _cells(cluster, resource, joined)
+    together = joined(pools & set(reach), reach)
+    room = GroupCapacity({p: reach[p] for p in together}, capacity)
+    cells = cells_of(cluster, resource, together)
     if _is_met(cells, room):  # by nodes that do not count for these pools
         room = GroupCapacity({key: {"": None} for key in pools}, {"": _number(found.data["supply"])})
-        cells = _cells(cluster, resource, pools)
+        cells = cells_of(cluster, resource, pools)
     if constraints.mode is not Mode.MINIMAL:
-        yield from _in_proportion(cluster, resource, cells, room, constraints)
+        yield from in_proportion(cluster, cells, room, constraints)
     else:
         yield from _fewest(cluster, cells, room, constraints)
 
@@ -73,41 +69,13 @@ def written_cells(cluster: Cluster) -> dict[tuple[int, Route], Cell]:
     return {(id(c.place.origin), c.place.route): c for c in cells}
 
 
-def _joined(pools: set[str], reach: Reaching) -> set[str]:
-    """Some pools with all that share nodes with them, directly or through others."""
-    groups = {g for p in pools for g in reach[p]}
-    more = {p for p, mine in reach.items() if groups & set(mine)}
-    return pools if more <= pools else _joined(more, reach)
-
-
-def _cells(cluster: Cluster, resource: str, pools: set[str]) -> list[Cell]:
-    return [
-        c for (p, name), held in promises_of(cluster).cells.items() if name == resource and p in pools for c in held
-    ]
-
-
 def _number(value: object) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _by_pool(cells: Sequence[Cell]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for cell in cells:
-        found[cell.pool] = found.get(cell.pool, 0) + cell.promised
-    return found
-
-
 def _is_met(cells: Sequence[Cell], room: GroupCapacity) -> bool:
-    wanted = _by_pool(cells)
+    wanted = by_pool(cells)
     return room.met(wanted) == sum(wanted.values())
-
-
-def _in_proportion(
-    cluster: Cluster, resource: str, cells: Sequence[Cell], room: GroupCapacity, constraints: Constraints
-) -> Iterator[Proposal]:
-    values = _divided(cluster, cells, room.met(_by_pool(cells)), constraints)
-    if values:
-        yield Proposal(Way.LOWER_QUOTA, values, f"lower all quotas of {resource} in proportion")
 
 
 def _fewest(
@@ -146,7 +114,7 @@ def _proposed(
 ) -> Iterator[Proposal]:
     """Each exactly and in whole nodes: first in whole nodes where a quota that filled its nodes no longer would."""
     for each in found:
-        units = [_unit(cluster, c) for c, _ in each.amounts]
+        units = [unit_of(cluster, c) for c, _ in each.amounts]
         whole = in_units(each, units, cells, room).amounts
         strands = any(n % u and not c.promised % u for (c, n), u in zip(each.amounts, units, strict=True))
         for amounts in dict.fromkeys((whole, each.amounts) if strands else (each.amounts, whole)):
@@ -177,51 +145,3 @@ def _listed(words: list[str]) -> str:
 def _cut(cell: Cell, amount: int) -> str:
     was, now = show_amounts(cell.resource, cell.promised, amount)
     return f"the quota of {cell.holder} from {was} to {named(cell.resource, now)}"
-
-
-def _unit(cluster: Cluster, cell: Cell) -> int:
-    """The devices that a node of the cell's pool leaves for pods; memory and cores come in any amount."""
-    if not is_compute(cell.resource):
-        return 1
-    return max(1, min((m.group.lowest(cell.resource) for m in supply_of(cluster).matches(cell.pool)), default=1))
-
-
-def written(cluster: Cluster, cell: Cell, amount: int) -> str:
-    """Return an amount as its scheduler's manifests write it: a quantity, or a plain number in KAI's units. Rounds down."""
-    pool = cluster.quota_pools.get(cell.pool)
-    if pool is not None and pool.scheduler is SchedulerName.KAI:
-        return str(amount // MEGABYTE if cell.resource == "memory" else amount)
-    return written_amount(cell.resource, amount)
-
-
-def fill_quotas(cluster: Cluster, constraints: Constraints) -> Iterator[Proposal]:
-    """Yield the quotas that use what the nodes of each pool have, but for the headroom."""
-    for (pool, resource), cells in promises_of(cluster).cells.items():
-        supply = supply_of(cluster)
-        if not is_compute(resource) or not supply.matches(pool) or not supply.is_known(pool, resource):
-            continue
-        total = max(0, supply.static(pool, resource) - _kept_free(cluster, pool, resource, constraints.headroom))
-        values = _divided(cluster, cells, total, constraints)
-        if values:
-            words = f"divide {name_amount(resource, total)} of {cluster.quota_pools[pool].title}"
-            yield Proposal(Way.LOWER_QUOTA, values, words)
-
-
-def _kept_free(cluster: Cluster, pool: str, resource: str, headroom: Headroom) -> int:
-    each = max((m.group.lowest(resource) for m in supply_of(cluster).matches(pool)), default=0)
-    whole = supply_of(cluster).static(pool, resource)
-    return headroom.devices + headroom.nodes * each - (-whole * headroom.percent // 100)
-
-
-def _divided(cluster: Cluster, cells: Sequence[Cell], total: int, constraints: Constraints) -> Values:
-    """The cells that change where a total is divided by the shares of the settings, else as it is divided now."""
-    floors = [c.promised if (f := constraints.floor(c)) is None else f for c in cells]
-    shares = cluster.policy.shares
-    weights = [0 if constraints.keeps(c) else shares.get(c.holder, 0) if shares else c.promised for c in cells]
-    amounts = divided(
-        total,
-        weights,
-        [f if w or constraints.keeps(c) else c.promised for c, w, f in zip(cells, weights, floors, strict=True)],
-    )
-    changed = [(c, n) for c, n in zip(cells, amounts, strict=True) if n != c.promised]
-    return tuple((c.place, written(cluster, c, n)) for c, n in changed if c.origin is AmountOrigin.DECLARED)

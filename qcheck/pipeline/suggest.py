@@ -10,7 +10,8 @@ from itertools import islice
 
 from qcheck.answers.constraints import Mode
 from qcheck.answers.proposals import Proposal, Way
-from qcheck.answers.quota_proposals import fill_quotas, written_cells
+from qcheck.answers.quota_division import fill_quotas
+from qcheck.answers.quota_proposals import written_cells
 from qcheck.answers.suggest import OVERDRAFT, proposals
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.views import ByIdentity
@@ -79,12 +80,17 @@ class Search:
         found: dict[tuple[ValueEdit, ...], Alternative] = {}
         for made in self._filled() if self._constraints.mode is Mode.FILL else self._alternatives(asked):
             found.setdefault(made.edits, made)
-        kinds = list(Kind)
-        order = sorted(found.values(), key=lambda a: (len(a.leaves), len(a.edits), kinds.index(a.kind)))
+        order = sorted(found.values(), key=self._rank)
         taken = {step.words for each in order for step in each.steps}
         rejected = {r.words: r for r in self._rejected.values() if r.words not in taken}
         stopped = TOO_LARGE if self._trials.is_spent else ""
         return Suggestions(tuple(asked), tuple(order), tuple(rejected.values()), stopped)
+
+    def _rank(self, found: Alternative) -> tuple[int, ...]:
+        """What comes first: nothing left, few edits. Where quotas are divided these come first, and without new warnings."""
+        divides = self._constraints.mode is not Mode.MINIMAL
+        mild = (found.kind is not Kind.QUOTA, len(found.brings)) if divides else ()
+        return (*mild, len(found.leaves), len(found.edits), list(Kind).index(found.kind))
 
     def _alternatives(self, asked: Sequence[Finding]) -> Iterator[Alternative]:
         """One for each way that helps; where each leaves something, also one that uses all ways."""
@@ -264,13 +270,10 @@ class Search:
         return Step(proposal.words, edits, tuple(f.fingerprint for f in asked if f.fingerprint not in (left or ())))
 
     def _filled(self) -> Iterator[Alternative]:
-        """One alternative with every quota that `fill` sets; it may bring no error."""
-        several = [p for c in self.start.clusters for p in fill_quotas(c, self._constraints)]
-        if several:
-            joined = Proposal(
-                Way.LOWER_QUOTA, tuple(v for p in several for v in p.values), "; ".join(p.words for p in several)
-            )
-            made = self._tried(Attempt(self.start, (), 0), [joined])
+        """One alternative with every quota that `fill` sets in whole nodes, and one with exact parts; without new errors."""
+        every = [several for c in self.start.clusters for several in fill_quotas(c, self._constraints)]
+        for at in (0, -1):
+            made = self._tried(Attempt(self.start, (), 0), [several[at] for several in every]) if every else None
             if made is not None:
                 yield self._told(Kind.QUOTA, made, self._asked(self.start.result))
 

@@ -19,7 +19,7 @@ def shown_sums(clusters: Iterable[Cluster], overdrafts: Iterable[Finding]) -> st
     """Return what is promised and supplied now for findings of quota that exceeds capacity; empty without any."""
     by_name = {c.name: c for c in clusters}
     sums = (_sum(by_name[f.cluster], str(f.data["resource"]), f.data["flavors"]) for f in overdrafts)
-    return "; ".join(s for s in sums if s)
+    return "; ".join(s for s in dict.fromkeys(sums) if s)
 
 
 def _sum(cluster: Cluster, resource: str, pools: Datum) -> str:

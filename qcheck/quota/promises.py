@@ -94,10 +94,11 @@ class Promises:
         return self._demand_and_supply(resource, True, self._supply.is_known, everyone)
 
     def demand_and_supply(
-        self, resource: str, scheduler: SchedulerName
+        self, resource: str, scheduler: SchedulerName, at_best: bool = True
     ) -> tuple[dict[str, int], Reaching, dict[str, int | None]]:
-        """Return the same for the pools of one scheduler whose ceiling is known."""
-        return self._demand_and_supply(resource, True, self._supply.is_bounded, (scheduler,))
+        """Return the same for the pools of one scheduler whose ceiling is known, or with what is there now."""
+        judged = self._supply.is_bounded if at_best else self._supply.is_known
+        return self._demand_and_supply(resource, at_best, judged, (scheduler,))
 
     def _demand_and_supply(
         self,

@@ -127,4 +127,5 @@ def outcome(found: Alternative, asked: Sequence[Finding]) -> str:
     shown = [*named][:MOST_LEFT] + ([plural(len(named) - MOST_LEFT, "more rule")] if len(named) > MOST_LEFT else [])
     leaves = f"; leaves {', '.join(shown)}" if shown else ""
     brings = f"; brings the warning{'s' * (len(found.brings) > 1)} {', '.join(found.brings)}" if found.brings else ""
-    return f"resolves {len(found.resolves)} of {plural(len(asked), 'finding')}{leaves}{brings}"
+    resolves = f"resolves {len(found.resolves)} of {plural(len(asked), 'finding')}" if asked else "nothing fails"
+    return f"{resolves}{leaves}{brings}"
