@@ -82,7 +82,7 @@ def simulate(
     live: Live | None = None,
     busy: bool = False,
 ) -> Simulated:
-    """What Kueue's scheduler does with the workloads in the file `scenario`, in the cluster that `paths` and `live` describe.
+    """Simulate the workloads in the file `scenario` in the cluster that `paths` and `live` describe.
 
     With `busy` the workloads that hold quota there hold it from the start, beside those of the scenario.
 

@@ -135,7 +135,7 @@ def _is_unordered(route: Route) -> bool:
 
 
 def _by_name(items: list[object]) -> dict[str, tuple[int, object]] | None:
-    """The items of a list by their names, with their positions; None if not all have names of their own."""
+    """The items of a list by their names, with their positions; None if their names are not unique."""
     found: dict[str, tuple[int, object]] = {}
     for at, item in enumerate(items):
         name = _name_of(item)

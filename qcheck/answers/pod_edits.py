@@ -61,8 +61,7 @@ def _exceeds(amounts: Quantities, resource: str, units: int) -> bool:
 
 
 def _sides(container: Container, resource: str) -> tuple[str, ...]:
-    """Which amounts of a container are made smaller: a limit may stay above a request that is written beside it, but not
-    of devices."""
+    """Return the amounts of a container to lower: a limit may stay above its request, except for devices."""
     return ("requests",) if resource in STEPS and resource in container.requests else ("requests", "limits")
 
 

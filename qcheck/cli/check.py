@@ -63,7 +63,7 @@ def _with_checkout(result: Result, options: CheckOptions) -> Result:
 
 
 def _result(options: CheckOptions, settings: Settings, watch: ProgressReporter) -> Result:
-    """The result for the files as they are, or with the values that were asked about. Raises `UsageError`."""
+    """Return the result for the working files, or with the values of what-if options. Raises `UsageError`."""
     if not options.set and not options.add_nodes:
         return audited(options.paths, settings, watch, options.since, options.live)
     from qcheck.pipeline.what_if import Impossible, audit_what_if  # 1.1 ms

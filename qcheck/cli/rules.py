@@ -65,7 +65,9 @@ def listed(catalogue: dict[str, Rule], select: Sequence[str], called: str = "") 
 
 def no_such_rule(catalogue: dict[str, Rule], word: str) -> UsageError:
     """The error for a word that names no rule, with the nearest that does."""
-    near = nearest(word, [text for rule in catalogue.values() for text in (rule.id, rule.name)])
+    names = [text for rule in catalogue.values() for text in (rule.id, rule.name)]
+    begun = [name for name in names if name.startswith(word.lower())]
+    near = begun[0] if len(begun) == 1 else nearest(word, names)
     return UsageError(f"no rule is called {word!r}", f"Did you mean {near}?" if near else "`qcheck rules` lists them.")
 
 

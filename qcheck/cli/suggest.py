@@ -111,7 +111,7 @@ def _asked(rules: Sequence[str]) -> Asked:
 def _suggested(
     paths: Sequence[str], settings: Settings, asked: Asked, constraints: Constraints, watch: ProgressReporter
 ) -> Result:
-    """Return the result of the check with its suggestions. Raises `UsageError` if a name is no queue's."""
+    """Return the result of the check with its suggestions. Raises `UsageError` if no queue has a given name."""
     read = collect(paths_for(paths, settings), settings, watch)
     constraints = replace(constraints, kept_places=kept_places(read.loaded))
     try:

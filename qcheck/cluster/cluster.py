@@ -204,7 +204,7 @@ class Cluster(Value, cached=True):
         return {(id(o.place.origin), o.place.route): o.id for o in self.all_objects()}
 
     def object_at(self, place: Place) -> ObjectId | None:
-        """The object that a place lies in; None outside of any, as in a node pool's definition."""
+        """The object that a place lies in; None outside any, as in a node pool's definition."""
         for length in range(len(place.route), -1, -1):
             found = self._by_place.get((id(place.origin), place.route[:length]))
             if found is not None:

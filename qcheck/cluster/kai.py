@@ -175,7 +175,7 @@ class KaiTopology(Object):
     levels: tuple[tuple[str, str], ...]
 
     def knows(self, level: str) -> bool:
-        """Return whether a level is called so, by label or alias."""
+        """Return whether a level has this label or alias."""
         return any(level in (label, alias) for label, alias in self.levels)
 
 

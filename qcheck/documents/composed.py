@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     """
 
     class Finder(Protocol):
-        """Looks for the entries of a container when somebody asks."""
+        """Searches for the entries of a container on demand."""
 
         def entries(self, start: int) -> Entries:
             """Those of the container that is written at `start`."""

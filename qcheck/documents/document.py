@@ -18,8 +18,8 @@ class Document:
     """A YAML or JSON document.
 
     `data` is made of dict (string keys), list, str, int, float, bool and None, and is never changed; values that
-    aliases share are the same object. `start` is its offset in the file, `where` its index of positions, or what works it
-    out when somebody asks. `index` counts the documents of the file from 0. `rendered_from` is the file that
+    aliases share are the same object. `start` is its offset in the file, `where` its index of positions, or a function that
+    computes it on demand. `index` counts the documents of the file from 0. `rendered_from` is the file that
     a renderer names as the source of this document, if any.
     """
 

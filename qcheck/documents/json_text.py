@@ -1,4 +1,4 @@
-"""JSON through the standard library's C parser; positions are searched for only when somebody asks for one."""
+"""JSON through the standard library's C parser; positions are computed on demand."""
 
 from __future__ import annotations
 

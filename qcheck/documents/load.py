@@ -28,11 +28,11 @@ NAMED = r"""(?m)^[ \t]*["']?(?:apiVersion|kind)["']?[ \t]*:"""
 SOURCE = "# Source: "
 """The comment by which helm names the template of a document."""
 LEFT_OPEN = ("<", "$", "__", "@", "%", "PLACEHOLDER", "REPLACE", "CHANGE", "YOUR_")
-"""One of these is in every text with a placeholder that people are to fill in."""
+"""Every text with a placeholder for people to fill in contains one of these."""
 PLACEHOLDER = re.compile(
     r"<[A-Za-z]|\$[A-Za-z_]|__[A-Za-z]|@@?(?!sha256:)[A-Za-z]|%%?[A-Za-z]|PLACEHOLDER|REPLACE_?ME|CHANGE_?ME|YOUR_"
 )
-"""How placeholders begin; `templates` tells them from others. The digest of an image is none."""
+"""The beginning of placeholders; `templates` recognises them. The digest of an image is not one."""
 IN_CAPITALS = re.compile(r""":[ \t]+["']?(?:[A-Z][A-Z0-9]*_|NAMESPACE\b)""")
 """A word that may be the name of a variable in place of a value."""
 FOR_A_VALUE = re.compile(

@@ -71,7 +71,7 @@ class Alternative(Value):
 
 
 class Rejected(Value):
-    """An edit that suggests itself and was tried in vain, and why."""
+    """An obvious edit that was tried and rejected, with the reason."""
 
     words: str
     why: str

@@ -74,7 +74,7 @@ def read_pool(
 
 
 def _described(fields: Fields, name: str, machine_type: str | None, gpu: str | None, figures: Figures) -> GkePool:
-    """What GKE's labels and taints depend on."""
+    """Return what GKE's labels and taints depend on."""
     config = fields.block("node_config")
     sharing, clients = _sharing(config)
     return GkePool(

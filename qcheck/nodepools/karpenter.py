@@ -50,7 +50,7 @@ PREFIXES = {
     "karpenter.azure.com": karpenter_labels.AZURE,
     "karpenter.k8s.gcp": karpenter_labels.GCP,
 }
-"""How the labels of a machine type begin, by the API group of the node class."""
+"""The prefix of a machine type's labels, by the API group of the node class."""
 MANY = 40
 """With more machine types than this a pool is one of "anything", about whose nodes nothing is known."""
 

@@ -135,8 +135,8 @@ def _homes(cluster: Cluster, demand: PodDemand, groups: tuple[NodeGroup, ...]) -
 
 
 def nodes_of(group: NodeGroup, asked: Iterable[str], view: str, most: int, without: Without = NOTHING) -> Nodes:
-    """A group as the packing engine sees it, at its best: as many nodes as can come, but no more than `most`, the pods
-    that are wanted, where there is no ceiling; of several machines the largest figure of each resource.
+    """Return a group at its best, for the packing engine: as many nodes as can exist, or `most` (the pods wanted) without a
+    ceiling; for several machine types, the largest figure of each resource.
     """
     free = {r: max((_free(group, c, r, view, without) for c in group.classes), default=0) for r in asked}
     count = _count(group)

@@ -100,7 +100,7 @@ def pack_gangs(question: GangQuestion) -> tuple[Answer, Question | GangQuestion]
 
 
 class GangRoom(Value, cached=True):
-    """One domain. What is not decided within the solver's bounds counts as held where a bound is wanted, else as not."""
+    """One domain. Undecided cases count as held if a bound is computed, else as not held."""
 
     domain: Domain
     gangs: tuple[Gang, ...]

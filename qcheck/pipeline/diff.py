@@ -36,7 +36,7 @@ class DiffSide(Value):
 
 
 def sides(base: str, head: str | None, paths: Sequence[str], settings: Settings) -> tuple[DiffSide, DiffSide]:
-    """The two states that `base` and `head` name: two directories, else revisions; without `head` the files as they are.
+    """The two states that `base` and `head` name: two directories, else revisions; without `head` the working files.
 
     A revision stands for the commit where it and the later state went apart, so that what others changed meanwhile is not
     held against the change. Both states are judged by the settings as they are now. Raises `GitError`, `SettingsError`.
@@ -75,7 +75,7 @@ def compare(before: DiffSide, after: DiffSide, watch: Watch = unwatched) -> Comp
 
 
 def check_since(revision: str, paths: Sequence[str], settings: Settings, watch: Watch = unwatched) -> Result:
-    """`check --since`: what the files as they are have that they had not when they left `revision`."""
+    """`check --since`: the findings of the working files that did not exist at the merge base with `revision`."""
     before, after = sides(revision, None, paths, settings)
     old = checked(gathered(before, watch), replace(settings, baseline=None), watch)
     return only_new(old, checked(gathered(after, watch), settings, watch))

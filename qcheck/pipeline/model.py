@@ -139,7 +139,7 @@ def _decoded(manifests: Iterable[Cursor]) -> Iterator[Object]:
 
 
 def _target(policy: Policy, configuration: Configuration | None) -> Target:
-    """What the API server and the webhooks of a cluster judge by."""
+    """Return what the API server and the webhooks of a cluster judge by."""
     others = {**dict.fromkeys(KAI, policy.kai.release), **dict.fromkeys(VOLCANO, policy.volcano.release)}
     gates = configuration.feature_gates if configuration else {}
     return Target((policy.kueue.major, policy.kueue.minor), gates, others)

@@ -1,4 +1,4 @@
-"""Which findings an edit brings, and how findings are named where edits are weighed."""
+"""New findings of an edit, and the names of findings in the comparison of edits."""
 
 from __future__ import annotations
 

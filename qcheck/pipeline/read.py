@@ -82,7 +82,7 @@ def _load_beside(contents: Sequence[tuple[str, bytes]], limits: Limits) -> Calla
 
 
 def _patches(loaded: list[Loaded]) -> list[files.NotLoaded]:
-    """Files that are no objects of their own, because a kustomization applies them as patches."""
+    """Files that are not objects, because a kustomization applies them as patches."""
     if not any("kustomization" in f.text.path.lower() for f in loaded):
         return []
     from qcheck.pipeline.kustomizations import KustomizationTree  # 1.0 ms

@@ -1,4 +1,4 @@
-"""A scenario from its file to the simulated run: on the files as they are, or before and after a change."""
+"""A scenario from its file to the simulated run: on the working files, or before and after a change."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def run_scenario(
 def run_change(
     scenario: str, change: str, paths: Sequence[str], settings: Settings, watch: Watch, full_with: str | None
 ) -> tuple[SimulatedRun, SimulatedRun]:
-    """The runs before and after a change `BASE..HEAD`; without HEAD the files as they are.
+    """The runs before and after a change `BASE..HEAD`; without HEAD the working files.
 
-    The scenario and its manifests are the same in both: the files as they are. Raises `QuestionError`, `GitError`.
+    The scenario and its manifests are the same in both: the working files. Raises `QuestionError`, `GitError`.
     """
     base, _, head = change.partition("..")
     written = read_scenario(scenario)

@@ -1,4 +1,4 @@
-"""What-if questions: the inputs with some values replaced, judged by the same model and rules.
+"""Hypothetical values: the inputs with some values replaced, judged by the same model and rules.
 
 Nothing is written. The text of each file is edited in memory and read again, so that a what-if is judged exactly like a
 file that says so; rendered text is edited as it came from its renderer.

@@ -1,4 +1,4 @@
-"""Whether demands fit into shared capacity: max-flow, and the smallest set of demands that proves they do not.
+"""Test whether demands fit into shared capacity: max-flow, and the smallest set of demands that proves they do not.
 
 By Hall's condition a set of pools that can only draw from certain groups is infeasible exactly when some subset asks for
 more than the groups it reaches hold together. That subset, made as small as possible, is the proof.

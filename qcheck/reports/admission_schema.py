@@ -63,7 +63,7 @@ class WorkloadPart(ReportPart):
 
 
 class AdmissionReport(ReportPart):
-    """What `qcheck admit --format json` writes."""
+    """The output of `qcheck admit --format json`."""
 
     schema_number: Literal[1] = Field(alias="schema")
     workloads: list[WorkloadPart]

@@ -120,7 +120,7 @@ class CapacityClusterPart(ReportPart):
 
 
 class CapacityReport(ReportPart):
-    """What `qcheck capacity --format json` writes."""
+    """The output of `qcheck capacity --format json`."""
 
     schema_number: Literal[1] = Field(alias="schema")
     clusters: list[CapacityClusterPart]

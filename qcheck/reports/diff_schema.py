@@ -76,7 +76,7 @@ class DiffClusterPart(ReportPart):
 
 
 class DiffReport(ReportPart):
-    """What `qcheck diff --format json` writes."""
+    """The output of `qcheck diff --format json`."""
 
     schema_number: Literal[1] = Field(alias="schema")
     base: str

@@ -45,7 +45,7 @@ class NodePart(ReportPart):
 
 
 class DriftReport(ReportPart):
-    """What `qcheck drift --format json` writes."""
+    """The output of `qcheck drift --format json`."""
 
     schema_number: Literal[1] = Field(alias="schema")
     only_in_files: list[WrittenPart]

@@ -46,7 +46,7 @@ class PreemptionClusterPart(ReportPart):
 
 
 class PreemptionReport(ReportPart):
-    """What `qcheck explain preemption --format json` writes."""
+    """The output of `qcheck explain preemption --format json`."""
 
     schema_number: Literal[1] = Field(alias="schema")
     clusters: list[PreemptionClusterPart]

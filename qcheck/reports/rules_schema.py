@@ -34,7 +34,7 @@ class RuleEntryPart(ReportPart):
 
 
 class RulesReport(ReportPart):
-    """What `qcheck rules --format json` writes."""
+    """The output of `qcheck rules --format json`."""
 
     schema_number: Literal[1] = Field(alias="schema")
     rules: list[RuleEntryPart]

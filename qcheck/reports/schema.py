@@ -141,7 +141,7 @@ class ClusterPart(ReportPart):
 
 
 class Report(ReportPart):
-    """What `qcheck check --format json` writes."""
+    """The output of `qcheck check --format json`."""
 
     schema_number: Literal[1] = Field(alias="schema")
     tool: Tool

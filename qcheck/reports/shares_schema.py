@@ -58,7 +58,7 @@ class SharesClusterPart(ReportPart):
 
 
 class SharesReport(ReportPart):
-    """What `qcheck shares --format json` writes."""
+    """The output of `qcheck shares --format json`."""
 
     schema_number: Literal[1] = Field(alias="schema")
     clusters: list[SharesClusterPart]

@@ -56,7 +56,7 @@ class SharePart(ReportPart):
 
 
 class SimulationReport(ReportPart):
-    """What `qcheck simulate --format json` writes."""
+    """The output of `qcheck simulate --format json`."""
 
     schema_number: Literal[1] = Field(alias="schema")
     end: End

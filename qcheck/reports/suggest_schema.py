@@ -37,7 +37,7 @@ class RejectedPart(ReportPart):
 
 
 class SuggestReport(ReportPart):
-    """What `qcheck suggest --format json` writes."""
+    """The output of `qcheck suggest --format json`."""
 
     schema_number: Literal[1] = Field(alias="schema")
     alternatives: list[AlternativePart]

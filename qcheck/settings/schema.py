@@ -77,7 +77,7 @@ class ReservePart(SettingsModel):
 
 
 class CapacityPart(SettingsModel):
-    """How nodes are counted."""
+    """The counting of nodes."""
 
     autoscaled: Literal["max", "min", "desired"] = "max"
     """The size at which an autoscaled pool counts."""
@@ -103,7 +103,7 @@ class ShapePart(SettingsModel):
 
 
 class QueuesPart(SettingsModel):
-    """Which cluster queues own their quota and which use idle quota; glob patterns."""
+    """Cluster queues that own their quota, and those that use idle quota; glob patterns."""
 
     reserved: list[str] = []
     """Cluster queues that own their quota and do not borrow, as glob patterns."""
@@ -112,7 +112,7 @@ class QueuesPart(SettingsModel):
 
 
 class RulesPart(SettingsModel):
-    """Which rules are checked; by id, name, or prefix such as QC1."""
+    """The choice of rules, by id, name, or prefix such as QC1."""
 
     select: list[str] = []
     """Only these rules; default: all."""
@@ -130,7 +130,7 @@ class KaiPart(SettingsModel):
     version: ReleaseText = str(KaiPolicy().version)
     """KAI release that the clusters run."""
     gpu_sharing: bool | None = None
-    """Whether pods may ask for fractions of GPUs."""
+    """True if pods may request fractions of GPUs."""
     full_hierarchy_fairness: bool | None = None
     """If false, queues without a parent are ignored, and so are departments."""
     scheduler_name: str | None = None
@@ -199,9 +199,9 @@ class ClusterSettingsPart(SettingsModel):
     kueue: ReleaseText | None = None
     """Kueue release that the cluster runs."""
     complete: bool | None = None
-    """Whether every object of the cluster is in this repository."""
+    """True if every object of the cluster is in this repository."""
     capacity: CapacityPart = CapacityPart()
-    """How its nodes are counted: lists add to the global ones, single values override them."""
+    """The counting of its nodes: lists add to the global ones, single values override them."""
     shapes: list[ShapePart] = []
     """Pods that must also fit in this cluster."""
     queues: QueuesPart = QueuesPart()
@@ -224,7 +224,7 @@ class SettingsPart(SettingsModel):
     kueue: ReleaseText = str(Release())
     """Kueue release that the clusters run."""
     complete: bool = True
-    """Whether every object is in this repository, so that a missing object is an error."""
+    """True if every object is in this repository, so that a missing object is an error."""
     profile: Literal["reserved-and-shared"] | None = None
     """Pattern whose rules are strict."""
     clusters: dict[str, ClusterSettingsPart] = {}
@@ -234,7 +234,7 @@ class SettingsPart(SettingsModel):
     render: Renders = []
     """Kustomizations and charts of the one cluster; `auto`: every root found, in each cluster that has no `render`."""
     capacity: CapacityPart = CapacityPart()
-    """How the nodes of every cluster are counted."""
+    """The counting of nodes in every cluster."""
     shapes: list[ShapePart] = []
     """Pods that must fit."""
     queues: QueuesPart = QueuesPart()
@@ -242,7 +242,7 @@ class SettingsPart(SettingsModel):
     shares: dict[str, Annotated[int, Field(ge=0)]] = {}
     """Weights by queue, by which `qcheck suggest --mode fill` divides the capacity of the nodes."""
     rules: RulesPart = RulesPart()
-    """Which rules are checked."""
+    """The choice of rules."""
     kai: KaiPart = KaiPart()
     """KAI Scheduler, which shares nodes or workloads with Kueue."""
     volcano: VolcanoPart = VolcanoPart()

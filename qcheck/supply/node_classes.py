@@ -57,7 +57,7 @@ def group_nodes(cluster: Cluster) -> tuple[NodeGroup, ...]:
 
 
 def _told_apart(groups: list[NodeGroup]) -> list[NodeGroup]:
-    """Groups with names of their own: a name that several files give to a pool is followed by where each is defined."""
+    """Groups with unique names: a name that several files give to a pool is followed by its place of definition."""
     counts: dict[str, int] = {}
     for group in groups:
         counts[group.name] = counts.get(group.name, 0) + 1

@@ -1,4 +1,4 @@
-"""QC105: who takes accelerators behind Kueue's back."""
+"""QC105: consumers of accelerators that Kueue does not count."""
 
 from __future__ import annotations
 

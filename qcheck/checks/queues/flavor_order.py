@@ -1,4 +1,4 @@
-"""QC4, continued: which flavor is taken first."""
+"""QC4, continued: the order of flavors."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def _levels_that_matter(cluster: Cluster, flavor: str) -> list[str]:
 
 
 def _leaves_rest(quota: Cell, size: DomainSize) -> bool:
-    """Return whether it is no multiple of a domain, neither as built nor as left by DaemonSets. One node is QC504's."""
+    """Return whether a quota is not a multiple of a domain, in full or after DaemonSets. Single nodes belong to QC504."""
     if size.nodes < 2 or not quota.promised or not size.free:
         return False
     return bool(quota.promised % size.free) and bool(quota.promised % size.whole)

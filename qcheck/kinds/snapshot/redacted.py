@@ -54,7 +54,7 @@ def _mapping(value: object) -> Object:
 
 
 class _Names:
-    """What each name becomes; never the name of something else."""
+    """The replacements of names, never the name of another object."""
 
     def __init__(self, objects: dict[str, list[Object]]) -> None:
         self.made: dict[str, str] = {}

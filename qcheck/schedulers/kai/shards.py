@@ -53,7 +53,7 @@ class Shard(Value, cached=True):
     pool: QuotaPool
     groups: tuple[NodeGroup, ...]
     is_whole: bool
-    """Whether all nodes of every group belong to the shard, as far as their labels are known."""
+    """True if all nodes of every group belong to the shard, as far as their labels are known."""
     is_flat: bool = False
 
     @cached_property

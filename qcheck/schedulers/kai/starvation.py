@@ -1,4 +1,4 @@
-"""Whether a job larger than its queue's quota can ever start by reclaim while all queues are busy.
+"""Test whether a job larger than its queue's quota can ever start by reclaim while all queues are busy.
 
 A queue may take back up to its fair share. History raises the share of a queue that held little, at the expense of one
 that held much; with three or more busy queues those that starve share what the other one loses. The most favourable
