@@ -1,0 +1,44 @@
+"""What the API server refuses of some objects; of many of them a second process judges most."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.kinds import validate_cluster
+from qcheck.pipeline.second_process import beside
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qcheck.cluster.problems import Problem
+    from qcheck.documents.cursor import Cursor
+    from qcheck.kinds.validation.target import Target
+
+MANY = 1000
+"""Objects of which a second process pays for its start."""
+SHARE = 4
+"""One of so many objects is judged here, beside decoding them all."""
+
+
+def begin(manifests: list[Cursor], target: Target) -> Callable[[], list[Problem]]:
+    """Begin to judge the objects, and return what waits for the problems.
+
+    Of many objects a second process looks for those that have problems, while they are decoded here.
+    """
+    if len(manifests) < MANY or validate_cluster.has_definitions(manifests):
+        return partial(validate_cluster.refused, manifests, target)
+
+    def problems(at: int) -> list[Problem]:
+        return validate_cluster.refused([manifests[at]], target)
+
+    mine, theirs = range(0, len(manifests), SHARE), [at for at in range(len(manifests)) if at % SHARE]
+    faulty = beside(lambda: [at for at in theirs if problems(at)])
+
+    def wait() -> list[Problem]:
+        found = {at: problems(at) for at in mine}
+        told = faulty()
+        found |= {at: problems(at) for at in (theirs if told is None else told)}
+        return [problem for at in sorted(found) for problem in found[at]]
+
+    return wait

@@ -1,0 +1,90 @@
+"""The objects of a cluster as one set, from files, renders, Terraform and a running cluster, and its node pools and nodes."""
+
+from __future__ import annotations
+
+from qcheck.cluster.problems import Problem, ProblemCode
+from qcheck.cluster.unread import NODES, Unread
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.kinds.decode import decode, roots
+from qcheck.kinds.shared_fields import object_id
+from qcheck.nodepools import formats
+from qcheck.nodepools.read import read as read_pools
+from qcheck.pipeline.duplicates import Distinct, distinct
+from qcheck.pipeline.terraform_objects import applied
+from qcheck.sources.files import is_live
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from qcheck.cluster.nodes import Machine, Node, NodePool
+    from qcheck.cluster.objects import Object
+    from qcheck.documents.cursor import Cursor
+    from qcheck.documents.load import Loaded
+    from qcheck.pipeline.unrendered_files import UnrenderedFiles
+
+
+class ClusterObjects(Value):
+    """The objects of a cluster, each once, its node pools and nodes; problems with both, and what could not be read.
+
+    `is_live`: some objects are those of a running cluster.
+    """
+
+    distinct: Distinct
+    pools: tuple[NodePool, ...]
+    nodes: tuple[Node, ...]
+    problems: list[Problem]
+    unread: list[Unread]
+    is_live: bool
+
+    @property
+    def written(self) -> list[Cursor]:
+        """Return all definitions that files hold: what a running cluster holds its API server has accepted."""
+        definitions = [*self.distinct.first, *self.distinct.others]
+        return [r for r in definitions if not is_live(r.document.path)] if self.is_live else definitions
+
+
+def objects_of(rendered: Sequence[Loaded], as_is: UnrenderedFiles, own_types: Mapping[str, Machine]) -> ClusterObjects:
+    """Return the objects of rendered files, of files that are read as they are, and of Terraform."""
+    manifests, live = _of_files_first([*(r for f in rendered for d in f.documents for r in roots(d)), *as_is.objects()])
+    found = distinct(manifests)
+    hcl = [f.text for f in (*rendered, *as_is.files) if f.text.path.endswith(formats.HCL)]
+    pools, nodes, problems, others = read_pools(found.first, own_types, hcl)
+    by_terraform = applied(others)
+    if by_terraform.objects:
+        found = distinct([*manifests, *by_terraform.objects])
+    return ClusterObjects(
+        distinct=found,
+        pools=pools,
+        nodes=nodes,
+        problems=[*problems, *by_terraform.problems, *found.problems],
+        unread=[*_unread(problems), *by_terraform.unread],
+        is_live=live,
+    )
+
+
+def decoded(manifests: Iterable[Cursor]) -> Iterator[Object]:
+    """Return the typed objects, without those that describe nodes, which are read with the pools."""
+    return (o for r in manifests if not formats.describes_nodes(r) and (o := decode(r)) is not None)
+
+
+def _of_files_first(manifests: list[Cursor]) -> tuple[list[Cursor], bool]:
+    """The objects without those of a live cluster that files define too, and whether there is a live cluster."""
+    live = {path for path in {r.document.path for r in manifests} if is_live(path)}
+    if not live:
+        return manifests, False
+    defined = {_identity(r) for r in manifests if r.document.path not in live}
+    return [r for r in manifests if r.document.path not in live or _identity(r) not in defined], True
+
+
+def _identity(root: Cursor) -> tuple[str, str, str | None, str]:
+    found = object_id(root)
+    return found.group, found.kind, found.namespace, found.name
+
+
+def _unread(problems: Iterable[Problem]) -> Iterator[Unread]:
+    """Files that may hold node pools of which nothing is known, by the problems with pools."""
+    for problem in problems:
+        if problem.code in (ProblemCode.YAML_SYNTAX, ProblemCode.LIMIT):
+            yield Unread(problem.place.origin.path, frozenset({NODES}))
+        elif problem.code is ProblemCode.NODES_ELSEWHERE:
+            yield Unread(problem.place.origin.path, frozenset({NODES}), problem.place, problem.message)
