@@ -101,11 +101,15 @@ def test_limits_name_themselves() -> None:
         "aliases": (bomb, "x.yaml"),
         "depth": ("[" * 500 + "]" * 500, "x.yaml"),
         "documents": ("a: 1\n---\n" * 50, "x.yaml"),
+        "values": ("- a\n" * 201, "x.yaml"),
         "bytes": ("a" * 10_001, "x.yaml"),
     }
     for name, (text, path) in cases.items():
-        faults = load(text, path, Limits(bytes=10_000, documents=20)).faults
+        faults = load(text, path, Limits(bytes=10_000, documents=20, values=200)).faults
         assert [(f.code, f.data["limit"]) for f in faults] == [("limit", name)]
+    many = '{"kind": "List", "items": [{}, {}, {}]}'
+    for path in ("x.yaml", "x.json"):
+        assert [f.data["limit"] for f in load(many, path, Limits(documents=2)).faults] == ["documents"]
     assert load("[" * 101 + "]" * 101, "x.json").faults[0].data == {"limit": "depth"}
     assert load("[" * 100_000, "x.json").faults[0].code in ("limit", "yaml-syntax")
 

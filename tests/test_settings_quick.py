@@ -49,7 +49,7 @@ rules:
   params: {QC311: {budget: 300s, operators: [RayJob=5m]}, QC313: {cutoff: -10}}
 instanceTypes:
   our.8x: {allocatable: {cpu: "100", nvidia.com/gpu: 8}, accelerator: {model: H100, nvlinkDomain: 8}, labels: {a: b}}
-limits: {bytes: 1000000, depth: 50, aliases: 0, documents: 10, renderSeconds: 5}
+limits: {bytes: 1000000, depth: 50, aliases: 0, documents: 10, values: 1000, renderSeconds: 5}
 crds: [crds/jobs.yaml]
 exclude: [vendor/]
 baseline: accepted.json

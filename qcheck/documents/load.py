@@ -78,6 +78,11 @@ def load(source: str | bytes, path: str, limit: limits.Limits = limits.DEFAULT, 
         loaded.faults.append(over_limit("bytes", message, loaded.text.spot(0, 0)))
         return loaded
     loaded, readable = decoded(source, path)
+    values = loaded.text.text.count("\n") + loaded.text.text.count(",")
+    if values > limit.values:
+        message = f"the file has about {values:,} values, more than the limit of {limit.values:,}"
+        loaded.faults.append(over_limit("values", message, loaded.text.spot(0, 0)))
+        return loaded
     if not readable or path.endswith((".tf", ".tfvars", ".hcl", ".tf.json", ".tfvars.json")):
         return loaded
     if path.endswith(".json"):
@@ -130,6 +135,7 @@ def _load_json(loaded: Loaded, limit: limits.Limits, wanted: Wanted | None) -> N
             loaded,
             Document(loaded.text, len(loaded.documents) + loaded.passed_over, data, at, json_text.JsonIndex(text)),
             repeated,
+            limit,
             wanted,
             text,
         )
@@ -211,7 +217,7 @@ def _load_chunk(loaded: Loaded, index: int, start: int, end: int, limit: limits.
         return
     if composed.data is not None:
         made = Document(loaded.text, index, composed.data, composed.start, composed.where, _source(chunk[:400]))
-        _keep(loaded, made, composed.repeated, wanted, chunk)
+        _keep(loaded, made, composed.repeated, limit, wanted, chunk)
 
 
 def _source(head: str) -> str | None:
@@ -228,10 +234,20 @@ def _by_events(chunk: str, start: int, limit: limits.Limits) -> Composed:
 
 
 def _keep(
-    loaded: Loaded, document: Document, repeated: list[tuple[str, int, int]], wanted: Wanted | None, text: str
+    loaded: Loaded,
+    document: Document,
+    repeated: list[tuple[str, int, int]],
+    limit: limits.Limits,
+    wanted: Wanted | None,
+    text: str,
 ) -> None:
     if wanted and not _wants(document.data, wanted, text):
         loaded.passed_over += 1
+        return
+    items = document.data.get("items") if isinstance(document.data, dict) else None
+    if isinstance(items, list) and len(items) > limit.documents:
+        message = f"the list has {len(items):,} items, more than the limit of {limit.documents:,}, and was not read"
+        loaded.faults.append(over_limit("documents", message, loaded.text.spot(document.start, document.start)))
         return
     loaded.documents.append(document)
     loaded.faults += duplicate_keys(loaded.text, repeated)

@@ -166,7 +166,7 @@ def _machine(part: schema.InstanceTypePart, name: str, source: str) -> Machine:
 
 
 def _limits(part: schema.LimitsPart) -> Limits:
-    return Limits(part.bytes, part.depth, part.aliases, part.documents)
+    return Limits(part.bytes, part.depth, part.aliases, part.documents, part.values)
 
 
 def base_units(amounts: schema.Amounts) -> dict[str, int]:

@@ -180,7 +180,9 @@ class LimitsPart(SettingsModel):
     aliases: Annotated[int, Field(ge=0)] = DEFAULT_LIMITS.aliases
     """Nodes to which the YAML aliases of a document expand."""
     documents: Annotated[int, Field(ge=1)] = DEFAULT_LIMITS.documents
-    """Documents in a file."""
+    """Documents in a file, and items of a List."""
+    values: Annotated[int, Field(ge=1)] = DEFAULT_LIMITS.values
+    """Values in a file, by its line ends and commas."""
     render_seconds: Annotated[int, Field(ge=1)] = Settings().render_seconds
     """Seconds that one run of kustomize or helm may take."""
 
