@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from qcheck.cluster.quantity import Quantity, parse_quantity
 from qcheck.schedulers.volcano import division, webhook
 from qcheck.schedulers.volcano.amounts import BASIC, UNLIMITED, added, amounts, scaled, share
+from qcheck.schedulers.volcano.stored_queue import Operation, StoredQueue
 
 if TYPE_CHECKING:
     from qcheck.schedulers.volcano.amounts import Amounts
@@ -97,14 +98,14 @@ def _field(what: str, found: Amounts, recorded: dict[str, Any]) -> Iterator[str]
 def _webhook(case: dict[str, Any]) -> Iterator[str]:
     existing = {q.name: q for q in map(_stored, case["existing"])}
     old = _stored(case["old"]) if "old" in case else None
-    found = list(webhook.refusals(webhook.Operation(case["operation"]), _stored(case["object"]), existing, old))
+    found = list(webhook.refusals(Operation(case["operation"]), _stored(case["object"]), existing, old))
     if bool(found) == case["allowed"]:
         yield f"refused because of {found}, recorded as allowed" if found else "allowed, recorded as refused"
 
 
-def _stored(manifest: dict[str, Any]) -> webhook.StoredQueue:
+def _stored(manifest: dict[str, Any]) -> StoredQueue:
     spec, metadata, status = manifest["spec"], manifest["metadata"], manifest.get("status", {})
-    return webhook.StoredQueue(
+    return StoredQueue(
         metadata["name"],
         parent=spec.get("parent", ""),
         capability=_quantities(spec.get("capability", {})),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from qcheck.cluster.quantity import parse_quantity
-from qcheck.schedulers.volcano.webhook import PATH, WEIGHTS, Check, Operation, StoredQueue, refusals
+from qcheck.schedulers.volcano.stored_queue import Check, Operation, StoredQueue
+from qcheck.schedulers.volcano.webhook import PATH, WEIGHTS, refusals
 
 GPU = "nvidia.com/gpu"
 

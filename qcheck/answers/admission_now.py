@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.running import Key, QueuedWorkload, State
-    from qcheck.schedulers.kueue.admission import Decision
+    from qcheck.schedulers.kueue.decision import Decision
 
 NEWCOMER = "the workload itself"
 """Its name in the simulation; no object can be called so."""

@@ -6,7 +6,8 @@ from qcheck.answers.verdict import Verdict
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.views import ByIdentity, answered_once, cache_of
 from qcheck.packing.kube_scheduler import Schedule, Wanted, schedule
-from qcheck.schedulers.kueue.admission import Decision, decide, decided
+from qcheck.schedulers.kueue.admission import decide, decided
+from qcheck.schedulers.kueue.decision import Decision
 from qcheck.schedulers.kueue.flavor_eligibility import uses_topology
 from qcheck.schedulers.kueue.pod_injection import contradictions, created_pods
 from qcheck.schedulers.kueue.rejected_workloads import pod_refusals

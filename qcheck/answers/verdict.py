@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.reasons import Reason
     from qcheck.cluster.workloads import Workload
     from qcheck.packing.kube_scheduler import Placed
-    from qcheck.schedulers.kueue.admission import Decision
+    from qcheck.schedulers.kueue.decision import Decision
 
 
 class Verdict(Value):

@@ -21,7 +21,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "flavor_order",
         "resource_quotas",
     ),
-    "topology": ("node_multiples", "packing", "levels", "requests", "gangs", "stranding", "mig"),
+    "topology": ("node_multiples", "packing", "levels", "requests", "gangs", "stranding", "neighbours", "mig"),
     "change": ("changes",),
     "workloads": ("verdicts", "queue_labels", "pod_groups"),
     "configuration": ("manager",),

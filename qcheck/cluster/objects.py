@@ -5,6 +5,9 @@ from __future__ import annotations
 from qcheck.cluster.place import Place
 from qcheck.cluster.value import Value
 
+NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name"
+"""The label that the API server puts on every namespace: its name."""
+
 
 class ObjectId(Value):
     """Identity in a cluster. `group` is "" for the core group; `namespace` is None for cluster-scoped objects."""

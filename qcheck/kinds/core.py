@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from qcheck.cluster import kueue as queues
 from qcheck.cluster import workloads
-from qcheck.cluster.objects import Namespace
+from qcheck.cluster.objects import NAMESPACE_NAME_LABEL, Namespace
 from qcheck.cluster.pods import larger, smaller
 from qcheck.cluster.quantity import whole
 from qcheck.cluster.value import TYPE_CHECKING
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def namespace(root: Cursor) -> Object:
     identity = object_id(root)
     labels, annotations = metadata(root)
-    labels = {**labels, "kubernetes.io/metadata.name": identity.name}
+    labels = {**labels, NAMESPACE_NAME_LABEL: identity.name}
     return Namespace(identity, place(root), labels, annotations)
 
 

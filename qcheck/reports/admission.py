@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.reasons import Reason
     from qcheck.packing.kube_scheduler import Placed
     from qcheck.reports.json_text import Json
-    from qcheck.schedulers.kueue.flavor_assignment import Assigned
+    from qcheck.schedulers.kueue.assignment import Assigned
 
 _SIGNS = {True: "+", False: "x", None: "?"}
 _NAMES_SHOWN = 4

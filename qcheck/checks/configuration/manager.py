@@ -8,7 +8,7 @@ from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.resources import looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
-from qcheck.schedulers.kueue.routing import is_managed_namespace
+from qcheck.schedulers.kueue.namespaces import is_managed_namespace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

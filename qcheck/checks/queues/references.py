@@ -6,11 +6,13 @@ from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.missing_references import Reference, by_name, missing, users
 from qcheck.checks.registry import rule
 from qcheck.cluster.kueue import StopPolicy
+from qcheck.cluster.objects import NAMESPACE_NAME_LABEL
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 from qcheck.schedulers.kueue.loans import loans_of
-from qcheck.schedulers.kueue.routing import selects, selects_cluster
+from qcheck.schedulers.kueue.namespaces import selects
+from qcheck.schedulers.kueue.routing import selects_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +106,7 @@ def _outside(cluster: Cluster, queue: ClusterQueue, outside: list[LocalQueue]) -
     for space in spaces:
         known = cluster.namespace.get(space)
         if known is not None:
-            labels = {k: v for k, v in known.labels.items() if k != "kubernetes.io/metadata.name"}
+            labels = {k: v for k, v in known.labels.items() if k != NAMESPACE_NAME_LABEL}
             has = names(f"{k}={v}" for k, v in labels.items()) if labels else "no label of its own"
             found = found.near(known.place.at("metadata", "labels").key(), f"{space} has {has}")
     return found.with_data(queue=queue.name, namespaces=[*spaces])

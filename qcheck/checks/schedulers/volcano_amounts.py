@@ -12,15 +12,8 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.volcano import AMOUNTS, ROOT
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.volcano.queues import Queues, queues_of
-from qcheck.schedulers.volcano.webhook import (
-    Check,
-    Violation,
-    above_ancestor,
-    amounts_out_of_order,
-    children_above,
-    counted,
-    is_counted,
-)
+from qcheck.schedulers.volcano.stored_queue import Check, Violation
+from qcheck.schedulers.volcano.webhook import above_ancestor, amounts_out_of_order, children_above, counted, is_counted
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:

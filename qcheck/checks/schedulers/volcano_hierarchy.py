@@ -12,7 +12,8 @@ from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.volcano.jobs import gangs_of
 from qcheck.schedulers.volcano.nodes import declared_groups
 from qcheck.schedulers.volcano.queues import Queues, queues_of
-from qcheck.schedulers.volcano.webhook import Check, misplaced
+from qcheck.schedulers.volcano.stored_queue import Check
+from qcheck.schedulers.volcano.webhook import misplaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

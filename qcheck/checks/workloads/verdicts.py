@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.place import Place
     from qcheck.cluster.reasons import Reason
     from qcheck.cluster.workloads import PodSet
-    from qcheck.schedulers.kueue.admission import Decision
+    from qcheck.schedulers.kueue.decision import Decision
 
 NOT_COVERED = "resource-not-covered"
 _TOLD_ELSEWHERE = (

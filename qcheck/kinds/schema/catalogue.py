@@ -32,7 +32,7 @@ _MODULES = {
     **dict.fromkeys(VOLCANO, "volcano"),
 }
 """The module that describes the kinds of a group."""
-TYPE_MODULES = ("pods", "volumes", "builtin", "operators", "configuration", "volcano")
+TYPE_MODULES = ("pods", "security", "volumes", "builtin", "operators", "configuration", "volcano")
 """The modules with named types; each type occurs only once."""
 _NEVER: Release = (999, 0)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.cluster import kueue_gates as gate_table
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.labels import LabelSelector, Requirement
+from qcheck.cluster.objects import NAMESPACE_NAME_LABEL
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.schema.formats import value_fault
@@ -45,7 +46,6 @@ _WITHOUT_ADAPTER = ("Deployment.v1.apps", "SparkApplication.v1beta2.sparkoperato
 """Kinds that MultiKueue does not send itself."""
 PROFILES = ("TASProfileMixed", "TASProfileMostFreeCapacity", "TASProfileLeastFreeCapacity")
 STRATEGIES = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
-_NAME = "kubernetes.io/metadata.name"
 
 
 def configuration(root: Cursor, target: Target) -> Iterator[Failure]:
@@ -135,15 +135,20 @@ def _namespaces(root: Cursor) -> Iterator[Failure]:
     )
     own = root["namespace"].text() or _own_namespace(found)
     for name in ("kube-system", own):
-        if found.matches({_NAME: name}):
+        if found.matches({NAMESPACE_NAME_LABEL: name}):
             text = f"Invalid value: must not match the namespace {name}"
-            yield refuse(selector, check, text, f"exclude it by {_NAME}: operator NotIn, values [kube-system, {own}]")
+            yield refuse(
+                selector,
+                check,
+                text,
+                f"exclude it by {NAMESPACE_NAME_LABEL}: operator NotIn, values [kube-system, {own}]",
+            )
             return
 
 
 def _own_namespace(selector: LabelSelector) -> str:
     """Return where Kueue runs if the Configuration does not say: as a rule the selector leaves out that namespace."""
-    named = [v for e in selector.expressions if e.key == _NAME for v in e.values if "kueue" in v]
+    named = [v for e in selector.expressions if e.key == NAMESPACE_NAME_LABEL for v in e.values if "kueue" in v]
     return named[0] if named else "kueue-system"
 
 

@@ -12,7 +12,8 @@ from textwrap import dedent
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.hcl import Expression
 from qcheck.documents.unresolved import Unresolved
-from qcheck.nodepools.terraform.functions import MOST, Failed, Fails, call, joined, number_of, text_of, whole
+from qcheck.nodepools.terraform.functions import MOST, Failed, Fails, call, joined, text_of, whole
+from qcheck.nodepools.terraform.operators import _OPERATORS, _logic, _member, _truth, pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -283,56 +284,10 @@ def parts(tree: Node) -> Iterator[Node]:
     return (c for c in tree.children if not isinstance(c, str) and c.data != "new_line_or_comment")
 
 
-def pairs(value: Evaluated) -> list[tuple[Evaluated, Evaluated]]:
-    """Keys and values of a map in order of the keys, indexes and values of a list."""
-    if isinstance(value, dict):
-        return [(key, value[key]) for key in sorted(value)]
-    return list(enumerate(value)) if isinstance(value, list) else []
-
-
 def _attribute_name(tree: Node) -> str:
     return str(next(parts(tree)).children[0])
 
 
-def _member(value: Evaluated, step: Evaluated, written: str) -> Evaluated:
-    if isinstance(value, dict) and isinstance(step, str):
-        return value[step] if step in value else Failed(written)
-    if isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):
-        return value[step]
-    return Failed(written)
-
-
-def _truth(value: Evaluated) -> bool:
-    return value is True or value == "true"
-
-
-def _logic(operator: str, left: Evaluated, right: Evaluated) -> Evaluated:
-    """One side may decide alone."""
-    decides = operator == "||"
-    for each in (left, right):
-        if not isinstance(each, Unresolved) and _truth(each) == decides:
-            return decides
-    unknown = next((e for e in (left, right) if isinstance(e, Unresolved)), None)
-    return unknown if unknown is not None else not decides
-
-
-def _divide(a: Evaluated, b: Evaluated) -> Evaluated:
-    return whole(Fraction(number_of(a)) / Fraction(number_of(b)))
-
-
-_OPERATORS: dict[str, Callable[[Evaluated, Evaluated], Evaluated]] = {
-    "+": lambda a, b: number_of(a) + number_of(b),
-    "-": lambda a, b: number_of(a) - number_of(b),
-    "*": lambda a, b: number_of(a) * number_of(b),
-    "/": _divide,
-    "%": lambda a, b: number_of(a) % number_of(b),
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "<": lambda a, b: number_of(a) < number_of(b),
-    ">": lambda a, b: number_of(a) > number_of(b),
-    "<=": lambda a, b: number_of(a) <= number_of(b),
-    ">=": lambda a, b: number_of(a) >= number_of(b),
-}
 _READERS: dict[str, Callable[[_Evaluator, Node], Evaluated]] = {
     "expr_term": _Evaluator.term,
     "literal_value": _Evaluator.literal,

@@ -8,7 +8,8 @@ from importlib import import_module
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools.formats import READERS, REFERRED
 from qcheck.nodepools.terraform import manifests, modules, plan, pools
-from qcheck.nodepools.terraform.configuration import configurations, too_much
+from qcheck.nodepools.terraform.configuration import too_much
+from qcheck.nodepools.terraform.directories import configurations
 from qcheck.nodepools.terraform.disabled_pools import switched_off
 from qcheck.nodepools.terraform.effort import TooMuch
 from qcheck.nodepools.terraform.unread_sources import elsewhere

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from qcheck.cluster.reasons import Reason, ReasonCode
-from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.views import ByIdentity, answered_once, cache_of
 from qcheck.cluster.workloads import Workload
+from qcheck.schedulers.kueue.assignment import Assigned, Assignment, AssignmentTerms
+from qcheck.schedulers.kueue.decision import RUNS_ELSEWHERE, Decision, Looked
 from qcheck.schedulers.kueue.equal_workloads import how_many
-from qcheck.schedulers.kueue.flavor_assignment import Assigned, Assigner, Assignment, AssignmentTerms, demands
+from qcheck.schedulers.kueue.flavor_assignment import Assigner, demands
 from qcheck.schedulers.kueue.gates import PARTIAL, is_on
 from qcheck.schedulers.kueue.rejected_workloads import refusals
 from qcheck.schedulers.kueue.routing import at_home, destination
@@ -19,68 +21,13 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import CheckUse, ClusterQueue
     from qcheck.cluster.workloads import PodSet
-    from qcheck.schedulers.kueue.flavor_assignment import Tried, Used
+    from qcheck.schedulers.kueue.assignment import Tried, Used
     from qcheck.schedulers.kueue.routing import Destination
 
     Look = Callable[[Cluster, ClusterQueue, AssignmentTerms, tuple[Assigned, ...]], "Looked"]
 
-ELSEWHERE = "multikueue"
-"""The cause where a check sends the pods to another cluster."""
 COMPLETED_AS_PODS = ("pod", "deployment")
 """Integrations that see pods, which the API server has completed, instead of templates."""
-
-
-class PlacedPodSets(Value):
-    """The domain of a flavor's topology that gets `count` pods of a pod set; `key` is the leaf's in the tree."""
-
-    pod_set: str
-    flavor: str
-    key: str
-    count: int
-
-
-class Looked(Value):
-    """The result of checking the nodes for pod sets with flavors: the reasons against, or the domains. `certain`: proved."""
-
-    reasons: tuple[Reason, ...] = ()
-    placed: tuple[PlacedPodSets, ...] = ()
-    certain: bool = True
-
-
-class Decision(Value):
-    """The decision of Kueue. `admitted` None: cannot tell, and `reasons` say why.
-
-    * `queue` is the local queue's name, `cluster_queue` that of the cluster queue behind it.
-    * `assigned`: the pod sets of one workload with their flavors; `placed` with their domains, where they have a topology.
-    * `copies`: how many equal workloads the object makes (pods of a Deployment, groups of a LeaderWorkerSet), and
-      `admitted_copies` how many of them get quota beside each other.
-    """
-
-    workload: Workload
-    queue: str | None
-    cluster_queue: str | None
-    admitted: bool | None
-    assigned: tuple[Assigned, ...] = ()
-    reasons: tuple[Reason, ...] = ()
-    code: ReasonCode | None = None
-    copies: int = 1
-    admitted_copies: int = 0
-    placed: tuple[PlacedPodSets, ...] = ()
-
-    @property
-    def is_managed(self) -> bool:
-        """Return whether Kueue decides at all; otherwise the pods start at once."""
-        return not any(r.code is ReasonCode.UNMANAGED for r in self.reasons)
-
-    @property
-    def runs_elsewhere(self) -> bool:
-        """Return whether its pods run in another cluster, which MultiKueue chooses."""
-        return any(r.cause == ELSEWHERE for r in self.reasons)
-
-    @property
-    def is_in_part(self) -> bool:
-        """Return whether some of its equal workloads are admitted and not all."""
-        return self.admitted is False and self.admitted_copies > 0
 
 
 @answered_once
@@ -294,7 +241,7 @@ def _waiting(cluster: Cluster, use: CheckUse) -> Reason:
     check = cluster.admission_check[use.name]
     message = f"quota is reserved, but it then waits for the admission check {use.name} ({check.controller})"
     return Reason(
-        ReasonCode.UNSATISFIED_CHECKS, ELSEWHERE if check.is_multikueue else "admission-check", message, use.place
+        ReasonCode.UNSATISFIED_CHECKS, RUNS_ELSEWHERE if check.is_multikueue else "admission-check", message, use.place
     )
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import ClusterQueue
-    from qcheck.schedulers.kueue.flavor_assignment import Assignment, Used
+    from qcheck.schedulers.kueue.assignment import Assignment, Used
 
 _UNBOUND = 2**31
 

@@ -14,11 +14,12 @@ from qcheck.cluster.reasons import Reason, ReasonCode, least_severe
 from qcheck.cluster.units import IN_PROSE, name_amount, scale_of, show_amount
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.workloads import PodSet
+from qcheck.schedulers.kueue.assignment import LAST, Assigned, Assignment, AssignmentTerms, PodSetDemand, Tried, Used
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 from qcheck.schedulers.kueue.flavor_eligibility import miss
 from qcheck.schedulers.kueue.fungibility import AssignmentMode, Grade
 from qcheck.schedulers.kueue.gates import QUOTA_CHECK, is_on
-from qcheck.supply.pod_requests import PODS, LimitRangeBounds, charged, completed
+from qcheck.supply.pod_requests import PODS, charged, completed
 
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
@@ -27,76 +28,6 @@ if TYPE_CHECKING:
 
 _ZERO_SKIPPED_SINCE = 15
 """Before, a request of 0 of a resource that the queue does not cover kept a workload out (Kueue #8079)."""
-
-Used = dict[FlavorResource, int]
-Tried = dict[str, dict[str, int]]
-LAST = -1
-
-
-class AssignmentTerms(Value):
-    """The completion of requests: the LimitRanges and their order (see `pod_requests.adjusted`)."""
-
-    limits: LimitRangeBounds
-    as_pod: bool
-
-
-class PodSetDemand(Value):
-    """A pod set with what it is charged in total, in base units, for `count` pods.
-
-    `asked` are the resources that the pods themselves request, before anything is excluded or transformed.
-    """
-
-    pod_set: PodSet
-    count: int
-    amounts: Amounts
-    asked: frozenset[str]
-
-
-class Assigned(Value):
-    """A pod set that got its flavors: resource name to flavor. Empty if it asks for nothing that is covered."""
-
-    demand: PodSetDemand
-    flavors: dict[str, str]
-
-    @property
-    def pod_set(self) -> PodSet:
-        return self.demand.pod_set
-
-    @property
-    def flavor_names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(self.flavors.values()))
-
-
-class Assignment(Value):
-    """The result of the assigner. `reasons` say for each flavor why it was skipped; `code` is what Kueue would report.
-
-    `tried` is how far the search came, by pod set and resource: the index of the last flavor that was looked at, or LAST
-    where there is none behind it. `certain`: whether the reasons prove that it does not fit.
-    """
-
-    assigned: tuple[Assigned, ...]
-    reasons: tuple[Reason, ...] = ()
-    code: ReasonCode | None = None
-    tried: Tried = {}
-    certain: bool = True
-
-    @property
-    def has_more_to_try(self) -> bool:
-        """Return whether Kueue tries again at once, each pod set from the flavor behind the one it got."""
-        return any(index != LAST for of in self.tried.values() for index in of.values())
-
-    @property
-    def fits(self) -> bool:
-        return self.code is None
-
-    def usage(self) -> Used:
-        """Return the usage of each cell."""
-        used: Used = {}
-        for each in self.assigned:
-            for resource, flavor in each.flavors.items():
-                cell = (flavor, resource)
-                used[cell] = used.get(cell, 0) + each.demand.amounts.get(resource, 0)
-        return used
 
 
 class _Attempt(Value):

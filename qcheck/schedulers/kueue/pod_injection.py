@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.pods import PodTemplate
-    from qcheck.schedulers.kueue.admission import Decision
-    from qcheck.schedulers.kueue.flavor_assignment import Assigned
+    from qcheck.schedulers.kueue.assignment import Assigned
+    from qcheck.schedulers.kueue.decision import Decision
 
 
 def created(cluster: Cluster, assigned: Assigned) -> PodTemplate:

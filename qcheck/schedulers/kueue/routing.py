@@ -12,18 +12,17 @@ from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.views import answered_once
 from qcheck.schedulers.kueue.gates import DEFAULT_QUEUE, is_on
 from qcheck.schedulers.kueue.inactive_queues import inactive
+from qcheck.schedulers.kueue.namespaces import is_managed_namespace, selects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.labels import LabelSelector
     from qcheck.cluster.workloads import Workload
 
 DEFAULT = "default"
 KUEUE_GROUP = "kueue.x-k8s.io"
 _BUILT_IN_FRAMEWORK = "batch/job"
-_NAME = "kubernetes.io/metadata.name"
 _ALWAYS_THERE = ("system-node-critical", "system-cluster-critical")
 
 
@@ -90,33 +89,6 @@ def is_integrated(cluster: Cluster, workload: Workload) -> bool:
         return workload.framework == _BUILT_IN_FRAMEWORK
     external = f"{workload.id.kind}.{workload.id.version}.{workload.id.group}"
     return workload.framework in manager.frameworks or external in manager.external_frameworks
-
-
-def is_managed_namespace(cluster: Cluster, namespace: str) -> bool | None:
-    """Return whether managedJobsNamespaceSelector takes a namespace; None if its labels are not known."""
-    manager = cluster.configuration
-    if manager is None or manager.managed_namespaces is None:
-        return namespace not in ("kube-system", manager.namespace if manager else "kueue-system")
-    return selects(cluster, manager.managed_namespaces, namespace)
-
-
-def selects(cluster: Cluster, selector: LabelSelector, namespace: str) -> bool | None:
-    """Return whether a selector takes a namespace; None if it asks for labels of one that is not in the repository."""
-    known = cluster.namespace.get(namespace)
-    if known is not None:
-        return selector.matches(known.labels)
-    if selector.matches({_NAME: namespace}) and not any(True for _ in _unknown_keys(selector)):
-        return True
-    sure = [e for e in selector.expressions if e.key == _NAME]
-    named = selector.match_labels.get(_NAME, namespace) == namespace
-    if not named or not all(e.matches({_NAME: namespace}) for e in sure):
-        return False
-    return None
-
-
-def _unknown_keys(selector: LabelSelector) -> Iterator[str]:
-    yield from (k for k in selector.match_labels if k != _NAME)
-    yield from (e.key for e in selector.expressions if e.key != _NAME)
 
 
 def _default_queue(cluster: Cluster, workload: Workload) -> str | None:

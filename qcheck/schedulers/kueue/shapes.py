@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import ClusterQueue
     from qcheck.cluster.workloads import PodSet, Workload
-    from qcheck.schedulers.kueue.flavor_assignment import Assigned
+    from qcheck.schedulers.kueue.assignment import Assigned
 
 
 @view

@@ -13,7 +13,7 @@ from qcheck.cluster.pods import in_base_units
 from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, replace
-from qcheck.schedulers.kueue.admission import Looked, PlacedPodSets
+from qcheck.schedulers.kueue.decision import Looked, PlacedPodSets
 from qcheck.schedulers.kueue.flavor_assignment import has_topology
 from qcheck.schedulers.kueue.flavor_eligibility import uses_topology
 from qcheck.schedulers.kueue.topology_bounds import misfits
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.kueue import ClusterQueue
     from qcheck.cluster.pods import Amounts
     from qcheck.cluster.workloads import TopologyRequest
-    from qcheck.schedulers.kueue.flavor_assignment import Assigned, AssignmentTerms
+    from qcheck.schedulers.kueue.assignment import Assigned, AssignmentTerms
     from qcheck.schedulers.kueue.topology_nodes import TopologyNodes
     from qcheck.schedulers.kueue.topology_tree import Leaf, Usage
     from qcheck.supply.pod_requests import LimitRangeBounds

@@ -12,7 +12,7 @@ from qcheck.packing.domains import Slice
 from qcheck.packing.kube_scheduler import Wanted, schedule
 from qcheck.packing.question import Pods
 from qcheck.packing.required_domain import GangRequest, misfit
-from qcheck.schedulers.kueue.admission import Looked
+from qcheck.schedulers.kueue.decision import Looked
 from qcheck.schedulers.kueue.flavor_assignment import has_topology
 from qcheck.schedulers.kueue.pod_injection import created
 from qcheck.supply.eligibility import demand_of, eligible, runtime_class
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.pods import Amounts, PodTemplate
     from qcheck.cluster.workloads import PodSet
     from qcheck.packing.required_domain import Misfit
-    from qcheck.schedulers.kueue.flavor_assignment import Assigned
+    from qcheck.schedulers.kueue.assignment import Assigned
     from qcheck.supply.groups import NodeGroup
     from qcheck.supply.pod_requests import LimitRangeBounds
 

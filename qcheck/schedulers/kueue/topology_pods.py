@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.schedulers.kueue.admission import Decision
+    from qcheck.schedulers.kueue.decision import Decision
     from qcheck.schedulers.kueue.topology_nodes import LeafNode
     from qcheck.supply.groups import NodeGroup
 

@@ -12,7 +12,7 @@ from qcheck.schedulers.kueue.topology_tree import times
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.place import Place
-    from qcheck.schedulers.kueue.flavor_assignment import Assigned
+    from qcheck.schedulers.kueue.assignment import Assigned
     from qcheck.schedulers.kueue.topology_nodes import TopologyNodes
     from qcheck.schedulers.kueue.topology_tree import Ask, Usage
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.volcano import ROOT
 from qcheck.schedulers.volcano.amounts import (
     BASIC,
     UNLIMITED,
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
     Requests = Mapping[str, Amounts]
     """The total request of the jobs of each queue. A queue without jobs is absent."""
-
-ROOT = "root"
 
 
 class VolcanoTerms(Value):

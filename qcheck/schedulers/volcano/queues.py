@@ -18,7 +18,8 @@ from qcheck.cluster.volcano import (
     path,
 )
 from qcheck.schedulers.volcano.division import VolcanoTerms
-from qcheck.schedulers.volcano.webhook import StoredQueue, is_counted
+from qcheck.schedulers.volcano.stored_queue import StoredQueue
+from qcheck.schedulers.volcano.webhook import is_counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.kueue.admission import COMPLETED_AS_PODS, unit
-from qcheck.schedulers.kueue.flavor_assignment import AssignmentTerms, demands, grouped, lets_through
+from qcheck.schedulers.kueue.assignment import AssignmentTerms
+from qcheck.schedulers.kueue.flavor_assignment import demands, grouped, lets_through
 from qcheck.schedulers.kueue.flavor_eligibility import miss
 from qcheck.schedulers.kueue.simulation.workload import (
     FlavorChoice,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import ClusterQueue, FlavorQuotas, ResourceGroup
     from qcheck.cluster.workloads import Workload
-    from qcheck.schedulers.kueue.flavor_assignment import PodSetDemand
+    from qcheck.schedulers.kueue.assignment import PodSetDemand
     from qcheck.schedulers.kueue.simulation.ledger import Ledger, LedgerNode
     from qcheck.schedulers.kueue.simulation.workload import Flavors, Usage
 

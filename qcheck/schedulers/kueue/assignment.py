@@ -1,0 +1,85 @@
+"""What pod sets ask of a queue, and which flavors they get."""
+
+from __future__ import annotations
+
+from qcheck.cluster.kueue import FlavorResource
+from qcheck.cluster.pods import Amounts
+from qcheck.cluster.reasons import Reason, ReasonCode
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.workloads import PodSet
+from qcheck.supply.pod_requests import LimitRangeBounds
+
+if TYPE_CHECKING:
+    pass
+
+
+LAST = -1
+
+Used = dict[FlavorResource, int]
+Tried = dict[str, dict[str, int]]
+
+
+class AssignmentTerms(Value):
+    """The completion of requests: the LimitRanges and their order (see `pod_requests.adjusted`)."""
+
+    limits: LimitRangeBounds
+    as_pod: bool
+
+
+class PodSetDemand(Value):
+    """A pod set with what it is charged in total, in base units, for `count` pods.
+
+    `asked` are the resources that the pods themselves request, before anything is excluded or transformed.
+    """
+
+    pod_set: PodSet
+    count: int
+    amounts: Amounts
+    asked: frozenset[str]
+
+
+class Assigned(Value):
+    """A pod set that got its flavors: resource name to flavor. Empty if it asks for nothing that is covered."""
+
+    demand: PodSetDemand
+    flavors: dict[str, str]
+
+    @property
+    def pod_set(self) -> PodSet:
+        return self.demand.pod_set
+
+    @property
+    def flavor_names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.flavors.values()))
+
+
+class Assignment(Value):
+    """The result of the assigner. `reasons` say for each flavor why it was skipped; `code` is what Kueue would report.
+
+    `tried` is how far the search came, by pod set and resource: the index of the last flavor that was looked at, or LAST
+    where there is none behind it. `certain`: whether the reasons prove that it does not fit.
+    """
+
+    assigned: tuple[Assigned, ...]
+    reasons: tuple[Reason, ...] = ()
+    code: ReasonCode | None = None
+    tried: Tried = {}
+    certain: bool = True
+
+    @property
+    def has_more_to_try(self) -> bool:
+        """Return whether Kueue tries again at once, each pod set from the flavor behind the one it got."""
+        return any(index != LAST for of in self.tried.values() for index in of.values())
+
+    @property
+    def fits(self) -> bool:
+        return self.code is None
+
+    def usage(self) -> Used:
+        """Return the usage of each cell."""
+        used: Used = {}
+        for each in self.assigned:
+            for resource, flavor in each.flavors.items():
+                cell = (flavor, resource)
+                used[cell] = used.get(cell, 0) + each.demand.amounts.get(resource, 0)
+        return used

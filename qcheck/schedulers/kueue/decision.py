@@ -1,0 +1,72 @@
+"""Kueue's decision for a workload, as values; `admission.py` reaches it."""
+
+from __future__ import annotations
+
+from qcheck.cluster.reasons import Reason, ReasonCode
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.workloads import Workload
+from qcheck.schedulers.kueue.assignment import Assigned, AssignmentTerms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kueue import ClusterQueue
+
+    Look = Callable[[Cluster, ClusterQueue, AssignmentTerms, tuple[Assigned, ...]], "Looked"]
+
+RUNS_ELSEWHERE = "multikueue"
+"""The cause where a check sends the pods to another cluster."""
+
+
+class PlacedPodSets(Value):
+    """The domain of a flavor's topology that gets `count` pods of a pod set; `key` is the leaf's in the tree."""
+
+    pod_set: str
+    flavor: str
+    key: str
+    count: int
+
+
+class Looked(Value):
+    """The result of checking the nodes for pod sets with flavors: the reasons against, or the domains. `certain`: proved."""
+
+    reasons: tuple[Reason, ...] = ()
+    placed: tuple[PlacedPodSets, ...] = ()
+    certain: bool = True
+
+
+class Decision(Value):
+    """The decision of Kueue. `admitted` None: cannot tell, and `reasons` say why.
+
+    * `queue` is the local queue's name, `cluster_queue` that of the cluster queue behind it.
+    * `assigned`: the pod sets of one workload with their flavors; `placed` with their domains, where they have a topology.
+    * `copies`: how many equal workloads the object makes (pods of a Deployment, groups of a LeaderWorkerSet), and
+      `admitted_copies` how many of them get quota beside each other.
+    """
+
+    workload: Workload
+    queue: str | None
+    cluster_queue: str | None
+    admitted: bool | None
+    assigned: tuple[Assigned, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+    code: ReasonCode | None = None
+    copies: int = 1
+    admitted_copies: int = 0
+    placed: tuple[PlacedPodSets, ...] = ()
+
+    @property
+    def is_managed(self) -> bool:
+        """Return whether Kueue decides at all; otherwise the pods start at once."""
+        return not any(r.code is ReasonCode.UNMANAGED for r in self.reasons)
+
+    @property
+    def runs_elsewhere(self) -> bool:
+        """Return whether its pods run in another cluster, which MultiKueue chooses."""
+        return any(r.cause == RUNS_ELSEWHERE for r in self.reasons)
+
+    @property
+    def is_in_part(self) -> bool:
+        """Return whether some of its equal workloads are admitted and not all."""
+        return self.admitted is False and self.admitted_copies > 0
