@@ -52,7 +52,7 @@ def _named(settings: Settings, name: str) -> ClusterScope:
         if scope.name == name:
             return scope
     known = ", ".join(scope.name for scope in settings.scopes)
-    raise UsageError(f"{settings.path or 'the settings'} has no cluster {name!r}", f"Clusters: {known}.")
+    raise UsageError(f"{settings.path or 'the current directory'} has no cluster {name!r}", f"Clusters: {known}.")
 
 
 def _running(settings: Settings, context: str) -> ClusterScope:
