@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qcheck.cli import entrypoint
 from qcheck.cluster.units import IN_PROSE, IN_SUMS, IN_TABLES, name_amount, scale_of, show_amount, show_amounts
 
 GIB, TIB = 2**30, 2**40
+FLEET = Path(__file__).parent.parent / "fixtures" / "clusters" / "research-fleet"
 
 
 @pytest.mark.parametrize(
@@ -77,3 +82,12 @@ def test_equal_looks_mean_equal_amounts(resource: str, amounts: list[int], room:
     shown = {scale.bare(a) for a in amounts if scale.bare(a).lstrip("~-") != "0"}
     assert len(shown) == len({a for a in amounts if scale.bare(a).lstrip("~-") != "0"})
     assert all(scale(a).partition(" ")[0].lstrip("~-") != "0" for a in amounts if a)
+
+
+@pytest.mark.parametrize("command", ["check", "capacity", "shares", "suggest"])
+def test_no_command_prints_hundreds_of_digits(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copytree(FLEET, tmp_path, dirs_exist_ok=True)
+    quotas = tmp_path / "queues" / "reserved.yaml"
+    quotas.write_text(quotas.read_text().replace("nominalQuota: 80,", 'nominalQuota: "1e300",'))
+    assert entrypoint.run([command, str(tmp_path)]) in (0, 1)
+    assert not re.search(r"[0-9]{40}", capsys.readouterr().out)

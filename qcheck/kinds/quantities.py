@@ -27,6 +27,8 @@ _REWRITTEN_KUEUE = frozenset({("ClusterQueue", ""), ("Workload", ""), ("LocalQue
 """Kinds of Kueue whose objects pass a mutating or a conversion webhook, which writes quantities anew."""
 _BUILTIN = frozenset({"", "apps", "batch", "node.k8s.io"})
 
+LONGEST_SHOWN = 40
+
 
 MEMORY = 10_000
 _nothing_to_say: set[tuple[object, ...]] = set()
@@ -131,9 +133,14 @@ def _rewritten(root: Cursor, identity: ObjectId, each: FoundQuantity, quantity: 
     return Problem(
         code=ProblemCode.QUANTITY_NOT_CANONICAL,
         place=Place(root.document, root.route + each.route),
-        message=f"{field_path(each.route)}: the API server rewrites {quantity.text} to {quantity.canonical}",
-        help=f"Write {quantity.canonical}.",
+        message=f"{field_path(each.route)}: the API server rewrites {quantity.text} to {_short(quantity.canonical)}",
+        help=f"Write {_short(quantity.canonical)}.",
         object=identity,
         related=(),
         data={"value": quantity.text, "canonical": quantity.canonical},
     )
+
+
+def _short(text: str) -> str:
+    """A quantity of absurdly many digits by its first ones."""
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:12]}... ({len(text)} characters)"

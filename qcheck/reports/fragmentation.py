@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def usability_lines(flavor: str, resource: str, found: Usability) -> Iterator[str]:
     """A heading and what follows from it, indented."""
-    yield plain(f"{flavor}: {found.free} {resource} free")
+    yield plain(f"{flavor}: {name_amount(resource, found.free)} free")
     yield plain(f"  pods that fit, by size: {', '.join(f'{u.pods} of {u.size}{_idle(u)}' for u in found.sizes)}")
     for use in found.shapes:
         yield plain(f"  {use.name} ({use.size} each): {plural(use.pods, 'pod')}{_idle(use)}")
@@ -28,7 +28,9 @@ def usability_lines(flavor: str, resource: str, found: Usability) -> Iterator[st
     if found.fragment is not None:
         yield plain(f"  expected fragment for the declared shapes: {_ratio(*found.fragment)} of {found.free}")
     for level, size in found.domains.items():
-        yield plain(f"  largest domain of {level}: {plural(size.nodes, 'node')} with {size.free} {resource}")
+        yield plain(
+            f"  largest domain of {level}: {plural(size.nodes, 'node')} with {name_amount(resource, size.free)}"
+        )
         gangs = ", ".join(f"{u.gangs[level]} of {u.name}" for u in (*found.sizes, *found.shapes) if level in u.gangs)
         yield plain(f"  largest gang in one domain of {level}, in pods: {gangs}")
 

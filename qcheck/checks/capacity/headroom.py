@@ -7,7 +7,7 @@ from qcheck.checks.registry import rule
 from qcheck.cluster.quantity import written_amount
 from qcheck.cluster.quota_pool import is_flavor, pool_name
 from qcheck.cluster.resources import is_compute
-from qcheck.cluster.units import named, show_amount, show_amounts
+from qcheck.cluster.units import name_amount, named, show_amount, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.flavor_question import Without, groups_behind, judge
@@ -87,7 +87,7 @@ def _short(cluster: Cluster, node: QuotaNode, devices: Cell, beside: Cell, perce
 
 def _co_resource(name: str, short: CoResourceShortage) -> Finding:
     devices, beside, resource = short.devices, short.beside, short.beside.resource
-    promised = f"{name} is promised {devices.entitled} {devices.resource} in {pool_name(devices.pool)}"
+    promised = f"{name} is promised {name_amount(devices.resource, devices.entitled)} in {pool_name(devices.pool)}"
     if beside.entitled == 0:
         message = (
             f"{promised} and 0 {resource}: every pod must borrow its {resource}, so the queue cannot reclaim its "
@@ -103,7 +103,7 @@ def _co_resource(name: str, short: CoResourceShortage) -> Finding:
         was, now = show_amounts(resource, beside.entitled, short.needed)
         words = f"Raise the quota of {name} from {was} to {named(resource, now)}."
         found = found.offering(beside.place, written_amount(resource, short.needed, up=True), words)
-    return found.near(devices.place, f"{devices.entitled} {devices.resource}").with_data(
+    return found.near(devices.place, f"{name_amount(devices.resource, devices.entitled)}").with_data(
         queue=name, flavor=pool_name(devices.pool), resource=resource, quota=beside.entitled, needed=short.needed,
         accelerators=devices.entitled, usable=short.usable,
     )  # fmt: skip

@@ -6,6 +6,7 @@ from qcheck.answers.verdicts import verdicts_of
 from qcheck.checks.registry import rule
 from qcheck.checks.topology.levels import PREFIX, topology_flavors
 from qcheck.cluster.resources import is_compute
+from qcheck.cluster.units import name_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.flavor_domains import CLIQUE, HOSTNAME
@@ -167,7 +168,7 @@ def _leaves_rest(quota: Cell, size: DomainSize) -> bool:
 def _no_multiple(cluster: Cluster, flavor: str, level: str, size: DomainSize, short: list[Cell]) -> Finding:
     def tell(quota: Cell) -> str:
         full, rest = divmod(quota.promised, size.free)
-        return f"{quota.promised} {quota.resource} is {full} x {size.free} + {rest}"
+        return f"{name_amount(quota.resource, quota.promised)} is {full} x {size.free} + {rest}"
 
     first = max(short, key=lambda q: q.promised)
     full, rest = divmod(first.promised, size.free)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.checks.capacity.arithmetic import names, plural, titled
 from qcheck.checks.registry import rule
 from qcheck.cluster.resources import is_whole_device
+from qcheck.cluster.units import name_amount, show_amount
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.severity import Severity
@@ -65,14 +66,15 @@ def _is_completed(cluster: Cluster, quota: Cell, unit: int) -> bool:
 
 def _rest(quota: Cell, group: NodeGroup, unit: int) -> Finding:
     rest = quota.promised % unit
+    times = show_amount(quota.resource, quota.promised // unit)
     message = (
-        f"{quota.promised} {quota.resource} is {quota.promised // unit} x {unit} + {rest}: "
+        f"{name_amount(quota.resource, quota.promised)} is {times} x {unit} + {rest}: "
         f"{rest} are stranded, because a pod needs {unit}"
     )
     found = finding(quota.place, message).near(group.place, f"{group.name}: {unit} per node")
     lower, upper = quota.promised - rest, quota.promised - rest + unit
     for amount in (lower, upper) if lower else (upper,):
-        words = f"Change the quota of {quota.holder} from {quota.promised} to {amount} {quota.resource}."
+        words = f"Change the quota of {quota.holder} from {quota.promised} to {name_amount(quota.resource, amount)}."
         found = found.offering(quota.place, str(amount), words)
     return found.fixed_by(f"Write {lower or upper}{f' or {upper}' if lower else ''}.").with_data(
         resource=quota.resource, nominal=quota.promised, unit=unit, stranded=rest
