@@ -224,6 +224,43 @@ def test_charts_of_applications_may_bring_nodes_and_queues(repository: Path, for
     assert more == [("QC009", "warning"), ("QC210", "warning"), ("QC403", "warning")]
 
 
+@pytest.mark.parametrize(
+    ("name", "chart", "values"),
+    [
+        ("monitoring", "prom-stack", "{nodeSelector: {cloud.google.com/gke-nodepool: infra}}"),
+        ("broker", "message-broker", "{nodeSelector: {eks.amazonaws.com/nodegroup: infra}, queueName: research}"),
+        ("storage", "ceph-cluster", "{cephBlockPools: [{name: block}]}"),
+        ("kueue", "kueue", "{managerConfig: {controllerManagerConfigYaml: 'manageJobsWithoutQueueName: true'}}"),
+        ("minio", "minio-tenant", "{pools: [{servers: 4}]}"),
+    ],
+)
+def test_values_that_only_refer_to_nodes_and_queues_bring_none(
+    repository: Path, name: str, chart: str, values: str
+) -> None:
+    form = APPLICATION.replace("NAME", name).replace("CHART", chart).replace("VALUES", values)
+    files = {
+        "nodes.yaml": NODES,
+        "queues.yaml": f"{FLAVOR}---\n{QUEUE.replace('AMOUNT', '8')}",
+        "job.yaml": JOB,
+        "app.yaml": form,
+    }
+    assert said(repository, files, "QC009", "QC210", "QC403") == [("QC210", "error"), ("QC403", "error")]
+
+
+@pytest.mark.parametrize(
+    "values", ["'workerNodeGroups: [{name: b200}]'", "'gpu: {instanceType: p6-b200.48xlarge}'"], ids=["groups", "types"]
+)
+def test_values_that_an_application_holds_as_text_count(repository: Path, values: str) -> None:
+    form = APPLICATION_SET.replace('"VALUES"', values).replace("NAME", "capacity").replace("CHART", "capacity")
+    files = {
+        "nodes.yaml": NODES,
+        "queues.yaml": f"{FLAVOR}---\n{QUEUE.replace('AMOUNT', '8')}",
+        "job.yaml": JOB,
+        "app.yaml": form,
+    }
+    assert said(repository, files, "QC210", "QC403") == [("QC210", "warning"), ("QC403", "error")]
+
+
 def test_values_inside_an_application_are_named(repository: Path) -> None:
     chart = {
         "charts/queues/Chart.yaml": "apiVersion: v2\nname: queues\nversion: 1.0.0\n",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.cursor import root
@@ -34,17 +35,24 @@ class Deployment(Value):
     cluster: str | None = None
 
 
+class ChartValues(Value):
+    """The keys of a chart's values: of mappings and lists in `sections`, of single values in `fields`."""
+
+    sections: frozenset[str] = frozenset()
+    fields: frozenset[str] = frozenset()
+
+
 class Source(Value):
     """The source of an application's objects: a directory, or a chart of a registry. `by` names the application.
 
-    `values` holds what it writes for the chart itself, beside files; `at` is where.
+    `values` are those that it writes for the chart itself, beside files; `at` is where.
     """
 
     by: str
     at: Place
     path: str = ""
     chart: str = ""
-    values: str = ""
+    values: ChartValues = ChartValues()
 
 
 def sources(texts: Iterable[Text]) -> list[Source]:
@@ -65,26 +73,50 @@ def _sources(at: Cursor) -> Iterator[Source]:
         spec = at["spec"]
         named = spec["chart"]["spec"]["chart"].text() or spec["chartRef"]["name"].text() or ""
         path = _normal(named) if named.startswith(".") else ""
-        values = _written(spec["values"]) + _written(spec["valuesFrom"])
+        values = _chart_values([spec["values"].data], spec["valuesFrom"].items())
         yield Source(by=by, at=place(at), path=path, chart="" if path else named, values=values)
     elif group.startswith(ARGO) and kind in ("Application", "ApplicationSet"):
         spec = at["spec"] if kind == "Application" else at["spec"]["template"]["spec"]
         for source in (spec["source"], *spec["sources"].items()):
             if source.exists:
                 helm = source["helm"]
-                inline = (_written(helm[field]) for field in ("values", "valuesObject", "parameters", "fileParameters"))
+                inline = [_parsed(helm["values"], at), helm["valuesObject"].data]
+                values = _chart_values(inline, [*helm["parameters"].items(), *helm["fileParameters"].items()])
                 path = source.text_at("path")
                 yield Source(
                     by=by,
                     at=place(source),
                     path=_normal(path) if path else "",
                     chart=source.text_at("chart"),
-                    values="".join(inline),
+                    values=values,
                 )
 
 
-def _written(at: Cursor) -> str:
-    return str(at.data) if at.data else ""
+def _parsed(values: Cursor, application: Cursor) -> object:
+    """The values that an application holds as text."""
+    found = load(values.text() or "", application.document.path).documents
+    return found[0].data if found else None
+
+
+def _chart_values(inline: Iterable[object], named: Iterable[Cursor]) -> ChartValues:
+    """Keys of values, and of parameters such as `nodePools[0].count`; the names of objects that hold more values."""
+    sections: set[str] = set()
+    fields: set[str] = set()
+    for key, is_section in (found for data in inline for found in _keys(data)):
+        (sections if is_section else fields).add(key)
+    for each in named:
+        *above, last = re.split(r"[.\[\]]+", each.text_at("name"))
+        sections.update(above)
+        fields.add(last)
+    return ChartValues(frozenset(sections), frozenset(fields))
+
+
+def _keys(data: object) -> Iterator[tuple[str, bool]]:
+    """The keys at any depth, with whether a key is one of a mapping or a list."""
+    for key, value in data.items() if isinstance(data, dict) else ():
+        yield str(key), isinstance(value, dict | list)
+    for inner in data.values() if isinstance(data, dict) else data if isinstance(data, list) else ():
+        yield from _keys(inner)
 
 
 def deployments(texts: Iterable[Text]) -> list[Deployment]:

@@ -8,7 +8,9 @@ import re
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.unread import NODES, Unread
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.kinds.gitops import Source, sources
+from qcheck.kinds.gitops import ChartValues, Source, sources
+from qcheck.kinds.helm import is_below
+from qcheck.nodepools.charts import is_software
 from qcheck.pipeline.relevance import concerns_queues_text
 
 if TYPE_CHECKING:
@@ -16,11 +18,16 @@ if TYPE_CHECKING:
 
     from qcheck.documents.load import Loaded
 
-OF_NODES = re.compile(
-    r"(?i)node_?-?pools?\b|\bpools\b|node_?-?groups?\b|node_?-?class|instance_?-?types?|machine_?-?types?"
-)
-OF_QUEUES = re.compile(r"(?i)queues?\b|resource_?-?flavou?rs?\b|\bflavou?rs\b|cohorts?\b|nominalQuota")
-"""Words in the names and values of charts that define nodes or queues."""
+    Words = re.Pattern[str]
+
+NODE_NAMES = re.compile(r"(?i)node[_-]?(?:pool|group|class)|machine[_-]?(?:pool|set)|\bpools\b")
+QUEUE_NAMES = re.compile(r"(?i)queues\b|queue(?!\S)|resource[_-]?flavou?r|\bflavou?rs\b|cohorts?\b")
+"""Words in the names of applications, charts and directories that define nodes or queues."""
+NODE_SECTIONS = re.compile(r"(?i)node[_-]?(?:pools?|groups?|class(?:es)?)\b|\Apools\Z")
+NODE_FIELDS = re.compile(r"(?i).*(?:instance|machine)[_-]?types?\Z")
+QUEUE_SECTIONS = re.compile(r"(?i)(?:.*[_-])?queues\Z|.*flavou?rs\Z|.*cohorts?\Z")
+QUEUE_FIELDS = re.compile(r"(?i).*(?:nominal[_-]?quota|cohort)\Z")
+"""Keys of values with which a chart makes them. A nodeSelector and the name of a queue only refer to some."""
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 QUEUE_KINDS = frozenset(
     {
@@ -39,19 +46,18 @@ CHART = "Chart.yaml"
 
 def unread(loaded: Iterable[Loaded]) -> tuple[list[Problem], list[Unread]]:
     """Problems of what applications bring in, and what that may define."""
-    files = list(loaded)
+    files = _Files(loaded)
     problems: list[Problem] = []
     missing: list[Unread] = []
-    for source in sources(f.text for f in files):
-        if "{{" in source.path or _is_here(source, files):
+    for source in sources(f.text for f in files.loaded):
+        if "{{" in source.path or source.path in files.folders:
             problems += _own_values(source, files)
             continue
-        named = CAMEL.sub("-", f"{source.by} {source.chart} {source.path} {source.values}")
-        if OF_NODES.search(named):
+        if _may_define(source, NODE_NAMES, NODE_SECTIONS, NODE_FIELDS):
             missing.append(
                 Unread(source.at.origin.path, frozenset({NODES}), source.at, f"{source.by} ({_what(source)})")
             )
-        if OF_QUEUES.search(named):
+        if _may_define(source, QUEUE_NAMES, QUEUE_SECTIONS, QUEUE_FIELDS):
             missing.append(Unread(source.at.origin.path, QUEUE_KINDS))
             message = f"{source.by} deploys {_what(source)}, which was not read: it may define queues"
             problems.append(
@@ -62,25 +68,49 @@ def unread(loaded: Iterable[Loaded]) -> tuple[list[Problem], list[Unread]]:
     return problems, missing
 
 
+class _Files:
+    """The files of a cluster, with the directories in which some lie."""
+
+    def __init__(self, loaded: Iterable[Loaded]) -> None:
+        self.loaded = list(loaded)
+        self.by_path = {posixpath.normpath(f.text.path): f for f in self.loaded}
+        self.folders: set[str] = set()
+        for path in self.by_path:
+            while (path := posixpath.dirname(path)) and path not in self.folders:
+                self.folders.add(path)
+        self.folders |= {"."} if self.loaded else set()
+        self._charts: dict[str, bool] = {}
+
+    def has_chart_of_queues(self, folder: str) -> bool:
+        """Return whether a directory is a chart, and some file of it has to do with queues."""
+        if folder not in self._charts:
+            is_chart = posixpath.normpath(posixpath.join(folder, CHART)) in self.by_path
+            inside = [f for p, f in self.by_path.items() if is_below(p, folder)] if is_chart else []
+            self._charts[folder] = any(concerns_queues_text(f.text.text) for f in inside)
+        return self._charts[folder]
+
+
+def _may_define(source: Source, names: Words, sections: Words, fields: Words) -> bool:
+    """Return whether the names or the values of a source tell that it defines something. Known software does not."""
+    if is_software(source.chart.rstrip("/").rpartition("/")[2]):
+        return False
+    if names.search(CAMEL.sub("-", f"{source.by} {source.chart} {source.path}")):
+        return True
+    values = source.values
+    return any(sections.search(CAMEL.sub("-", key)) for key in values.sections) or any(
+        fields.match(CAMEL.sub("-", key)) for key in values.fields
+    )
+
+
 def _what(source: Source) -> str:
     if source.chart:
         return f"the chart {source.chart}"
     return f"the directory {source.path} of another repository" if source.path else "a chart"
 
 
-def _is_here(source: Source, files: list[Loaded]) -> bool:
-    return bool(source.path) and any(_is_below(f.text.path, source.path) for f in files)
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return folder == "." or posixpath.normpath(path).startswith(f"{folder}/")
-
-
-def _own_values(source: Source, files: list[Loaded]) -> Iterator[Problem]:
+def _own_values(source: Source, files: _Files) -> Iterator[Problem]:
     """A chart of the repository that an application gives values which stand in no file."""
-    inside = [f for f in files if _is_below(f.text.path, source.path)]
-    is_chart = any(posixpath.normpath(f.text.path) == posixpath.join(source.path, CHART) for f in inside)
-    if is_chart and source.values and any(concerns_queues_text(f.text.text) for f in inside):
+    if source.values != ChartValues() and files.has_chart_of_queues(source.path):
         message = f"{source.by} gives the chart {source.path} values of its own, which qcheck does not pass to helm"
         yield Problem(
             ProblemCode.TEMPLATE_NOT_RENDERED,

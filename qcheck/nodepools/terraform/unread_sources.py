@@ -11,6 +11,7 @@ import re
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.hcl import HclDocument
+from qcheck.nodepools.charts import is_software
 from qcheck.nodepools.scalars import place
 from qcheck.nodepools.terraform import modules
 from qcheck.nodepools.terraform.pools import READERS
@@ -45,15 +46,6 @@ OTHER_MODULES = re.compile(
     r"|pod-identity|label|context)(?:/aws|/google|/azurerm|/oci|/null|\.git|[?/]|$)"
 )
 """Words in the source of modules that define no nodes."""
-OTHER_CHARTS = re.compile(
-    r"(?i)(?:gpu-operator|nvidia-.*|amd-gpu.*|network-operator|node-feature-discovery|kueue.*|volcano|kai-scheduler|jobset|lws"
-    r"|ingress-nginx|nginx.*|traefik|cert-manager.*|external-.*|cluster-autoscaler|karpenter|karpenter-crd|metrics-server|keda"
-    r"|prometheus.*|kube-prometheus.*|.*grafana.*|loki.*|tempo|dcgm.*|datadog.*|fluent.*|opentelemetry.*|argo.*|flux.*|velero"
-    r"|istio.*|base|istiod|kyverno.*|gatekeeper|.*-csi-.*|.*csi-driver.*|aws-.*|azure-.*|kuberay.*|ray-.*|training-operator"
-    r"|mpi-operator|jupyterhub|mlflow|airflow|minio.*|postgres.*|redis.*|vault.*|cilium|calico|tigera.*|metallb|rook.*"
-    r"|longhorn.*|aibrix.*|vllm.*|triton.*|spark-operator|slurm.*|slinky.*|kubecost|opencost|reloader|descheduler|local-path.*)"
-)
-"""Charts of software that is installed on nodes."""
 
 
 def elsewhere(resources: Iterable[Resource], folders: Container[str]) -> list[Problem]:
@@ -116,7 +108,7 @@ def _release(resource: Resource) -> Iterator[str]:
     values = resource.values
     name, chart = values["name"].text() or resource.label, values["chart"].text() or ""
     short = chart.rstrip("/").rpartition("/")[2] or name
-    if OTHER_CHARTS.fullmatch(short):
+    if is_software(short):
         return
     document = values.document
     written = ""
