@@ -244,7 +244,7 @@ def example(rule: RuleText, case: str) -> Iterator[str]:
     """
     folder = CASES / rule.slug / case
     kind, _, title = case.partition("-")
-    yield f"### {title.replace('-', ' ')} ({'found' if kind == 'fail' else 'fine'})"
+    yield f"### {'Failing' if kind == 'fail' else 'Passing'}: {title.replace('-', ' ')}"
     found = [f for f in run_case(folder) if f.rule is not None and f.rule.id == rule.id]
     lines = {(place.origin.path.removeprefix("./"), place.span[0]) for f in found for place in (f.primary, *f.related)}
     for path in sorted(p for p in folder.rglob("*") if p.suffix in LANGUAGES):
