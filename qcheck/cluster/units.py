@@ -87,7 +87,7 @@ def scale_of(resource: str, amounts: Iterable[Amount], room: int = IN_SUMS) -> S
     """Return the scale on which `amounts` can be compared: exact if none of them takes more than `room` characters."""
     given = {(abs(above), below) for above, below in (a.as_integer_ratio() for a in amounts)}
     units = _fitting(_family(resource, given), given)
-    unit, size = min(units, key=lambda u: (_length(given, u[1]), -u[1]))
+    unit, size = min(units, key=lambda u: (_length(given, u[1]) + _strain(given, u[1]), -u[1]))
     if _length(given, size) <= room:
         return Scale(resource=resource, unit=unit, size=size, decimals=_EXACT_DECIMALS, mark="")
     unit, size = units[-1]
@@ -143,6 +143,11 @@ def _fitting(units: Units, given: set[Ratio]) -> Units:
 def _length(given: set[Ratio], size: int) -> int:
     """Characters of the longest number in a unit of `size`."""
     return max((_exact_length(above, below * size) for above, below in given), default=1)
+
+
+def _strain(given: set[Ratio], size: int) -> int:
+    """Characters that a larger unit has to save where it makes an amount small: `0.008 PB` is harder to read than `8 TB`."""
+    return 4 if any(0 < 10 * above < below * size for above, below in given) else 0
 
 
 def _exact_length(above: int, below: int) -> int:

@@ -87,7 +87,8 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
         message += f", minus {scale(kept)} reserved{why} = {scale(over.supply)}"
     is_kueue = all(cluster.quota_pools[key].scheduler is SchedulerName.KUEUE for key in over.pools)
     field = "nominalQuota" if is_kueue else "what the queues are promised"
-    advice = f"Lower {field} to {written_amount(resource, over.supply)} {resource} in total, or add nodes."
+    least = f"{written_amount(resource, over.supply)} {resource}" if is_kueue else scale.name(over.supply)
+    advice = f"Lower {field} to {least} in total, or add nodes."
     if without is not None and over.supply < over.wanted <= without:
         message += "; it would fit without the DaemonSets"
         advice = f"{advice[:-1]}, or keep the DaemonSets off these nodes."
