@@ -4,7 +4,9 @@ In CI it draws the same examples every time, so that nobody's change fails on wh
 """
 
 import os
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -16,3 +18,12 @@ settings.register_profile(
 settings.load_profile("busy machine")
 
 os.environ.pop("GITHUB_ACTIONS", None)  # under it errors are annotations as well
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory with an empty repository in `repo`, from where tests run, and only the programs of `bin`."""
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    (tmp_path / "repo").mkdir()
+    monkeypatch.chdir(tmp_path / "repo")
+    return tmp_path

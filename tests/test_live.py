@@ -69,14 +69,6 @@ def cluster() -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    (tmp_path / "repo").mkdir()
-    monkeypatch.chdir(tmp_path / "repo")
-    return tmp_path
-
-
 def calls(here: Path) -> list[str]:
     return (here / "bin" / "calls.txt").read_text().splitlines()
 

@@ -85,14 +85,6 @@ def busy_cluster(quota: str = "24") -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    (tmp_path / "repo").mkdir()
-    monkeypatch.chdir(tmp_path / "repo")
-    return tmp_path
-
-
 def state(capsysbinary: pytest.CaptureFixture[bytes], *words: str) -> dict[str, Any]:
     run(["capacity", *words, "--format", "json"])
     [cluster] = json.loads(capsysbinary.readouterr().out)["clusters"]

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from enum import Enum
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     from qcheck.documents.document import Document
     from qcheck.documents.text import Route
@@ -112,6 +112,11 @@ def _strings(value: object) -> dict[str, str]:
     if not isinstance(value, dict):
         return {}
     return {key: text for key, inner in value.items() if (text := _meant(inner)) is not None}
+
+
+def as_mapping(value: object) -> dict[str, Any]:
+    """Return plain data that is a mapping; anything else reads as an empty one."""
+    return value if isinstance(value, dict) else {}
 
 
 def _meant(value: object) -> str | None:

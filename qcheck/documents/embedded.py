@@ -10,14 +10,20 @@ import re
 
 from qcheck.documents import limits
 from qcheck.documents.composed import RefusedText
+from qcheck.documents.cursor import root
 from qcheck.documents.document import Document
 from qcheck.documents.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from qcheck.documents.composed import Composed
+    from qcheck.documents.cursor import Cursor
     from qcheck.documents.text import Route, Span
 
+DEEPEST = 8
+"""Levels of an object below which no document is looked for."""
 HEADER = re.compile(r"(?:[&!]\S+[ \t]+)*\|[-+1-9]*[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n)")
 
 
@@ -59,3 +65,23 @@ def embedded(holder: Document, route: Route, value: str, limit: limits.Limits = 
         return EmbeddedDocument(holder, route, events.compose(value, 0, limit))
     except RefusedText as error:
         raise NotYaml(" ".join(str(error).split())) from None
+
+
+def embedded_roots(top: Cursor, may_hold: Callable[[str], bool]) -> Iterator[tuple[Cursor, Cursor | NotYaml]]:
+    """Yield strings of several lines that may hold a document (data of a ConfigMap, values of a chart), each with the root
+    of that document, or why there is none.
+    """
+    for text in _strings(top, may_hold, 0):
+        try:
+            yield text, root(embedded(text.document, text.route, text.text() or ""))
+        except NotYaml as error:
+            yield text, error
+
+
+def _strings(at: Cursor, may_hold: Callable[[str], bool], depth: int) -> Iterator[Cursor]:
+    if isinstance(at.data, str):
+        if "\n" in at.data and may_hold(at.data):
+            yield at
+    elif depth < DEEPEST:
+        for inner in (*at.items(), *(inner for _, inner in at.mapping())):
+            yield from _strings(inner, may_hold, depth + 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.documents.cursor import as_mapping
 from qcheck.kinds.schema.failure import Failure
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class CelEvaluator:
                     "CEL", f"Invalid value: {rule.message or 'failed rule: ' + rule.expression}", reversed(route)
                 )
         if isinstance(data, dict):
-            properties, others = _mapping(schema.get("properties")), schema.get("additionalProperties")
+            properties, others = as_mapping(schema.get("properties")), schema.get("additionalProperties")
             for key, value in data.items():
                 inner = properties.get(key, others)
                 if isinstance(inner, dict):
@@ -90,11 +91,7 @@ def rules(schema: Json) -> list[CelRule]:
 
 def _all_rules(schema: Json) -> Iterator[CelRule]:
     yield from rules(schema)
-    below = [*_mapping(schema.get("properties")).values(), schema.get("items"), schema.get("additionalProperties")]
+    below = [*as_mapping(schema.get("properties")).values(), schema.get("items"), schema.get("additionalProperties")]
     for inner in below:
         if isinstance(inner, dict):
             yield from _all_rules(inner)
-
-
-def _mapping(value: object) -> Json:
-    return value if isinstance(value, dict) else {}

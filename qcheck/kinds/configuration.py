@@ -7,20 +7,19 @@ from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.documents.cursor import Cursor, root
-from qcheck.documents.embedded import NotYaml, embedded
+from qcheck.documents.embedded import NotYaml, embedded_roots
 from qcheck.kinds.schema.catalogue import CONFIG
 from qcheck.kinds.shared_fields import label_selector, place, quantities, text_list
 from qcheck.kinds.validate import validate
 from qcheck.kinds.validation.target import Target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from qcheck.documents.document import Document
     from qcheck.kinds.schema.catalogue import Release
 
 MARK = "config.kueue.x-k8s.io/"
-DEEPEST = 8
 
 
 def read_configuration(documents: Iterable[Document], release: Release) -> tuple[Configuration | None, list[Problem]]:
@@ -52,32 +51,17 @@ def find(document: Document) -> tuple[list[Cursor], list[Problem]]:
         return [], []
     found: list[Cursor] = []
     problems: list[Problem] = []
-    for text in _strings(top, 0):
-        try:
-            inner = root(embedded(document, text.route, text.text() or ""))
-        except NotYaml as error:
-            message = f"the manager's Configuration is not valid YAML: {error}"
+    for text, inner in embedded_roots(top, lambda text: MARK in text):
+        if isinstance(inner, NotYaml):
+            message = f"the manager's Configuration is not valid YAML: {inner}"
             problems.append(Problem(ProblemCode.CONFIGURATION_REJECTED, place(text), message, data={"check": "YAML"}))
-            continue
-        if _is_configuration(inner):
+        elif _is_configuration(inner):
             found.append(inner)
     return found, problems
 
 
 def _is_configuration(at: Cursor) -> bool:
     return (at["apiVersion"].text() or "").startswith(MARK)
-
-
-def _strings(at: Cursor, depth: int) -> Iterator[Cursor]:
-    """Strings of many lines that hold the group's name: data of a ConfigMap, values of a chart."""
-    if isinstance(at.data, str):
-        if MARK in at.data and "\n" in at.data:
-            yield at
-    elif depth < DEEPEST:
-        for _, inner in at.mapping():
-            yield from _strings(inner, depth + 1)
-        for inner in at.items():
-            yield from _strings(inner, depth + 1)
 
 
 def decode(at: Cursor, release: Release) -> Configuration:

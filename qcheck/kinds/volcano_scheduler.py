@@ -5,10 +5,10 @@ from __future__ import annotations
 import posixpath
 
 from qcheck.cluster.problems import Problem, ProblemCode
-from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.volcano import SchedulerPlugin, VolcanoScheduler
 from qcheck.documents.cursor import root
-from qcheck.documents.embedded import NotYaml, embedded
+from qcheck.documents.embedded import NotYaml, embedded_roots
 from qcheck.kinds.decode import mentions_volcano_scheduler
 from qcheck.kinds.shared_fields import object_id, place
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.document import Document
 
-DEEPEST = 8
 KEY = "volcano-scheduler.conf"
 """The key of the ConfigMap from which the scheduler reads."""
 ACTIONS = frozenset({"enqueue", "allocate", "backfill", "preempt", "reclaim", "shuffle", "gangpreempt", "gangreclaim"})
@@ -49,38 +48,25 @@ def _candidates(top: Cursor, problems: list[Problem]) -> Iterator[tuple[int, Cur
     if _is_configuration(top):
         yield 1, top
         return
-    for text in _strings(top, 0):
-        try:
-            inner = root(embedded(text.document, text.route, text.text() or ""))
-        except NotYaml as error:
-            if text.route[-1] == KEY:
-                message = f"the configuration of Volcano's scheduler is not valid YAML: {error}"
-                found = Problem(
+    for text, inner in embedded_roots(top, mentions_volcano_scheduler):
+        is_own = text.route[-1] == KEY
+        if not isinstance(inner, NotYaml):
+            if _is_configuration(inner):
+                yield (0 if is_own else 2), inner
+        elif is_own:
+            problems.append(
+                Problem(
                     code=ProblemCode.CONFIGURATION_REJECTED,
                     place=place(text),
-                    message=message,
-                    help="",
+                    message=f"the configuration of Volcano's scheduler is not valid YAML: {inner}",
                     object=object_id(top),
+                    data={"check": "VS-YAML"},
                 )
-                problems.append(replace(found, data={"check": "VS-YAML"}))
-            continue
-        if _is_configuration(inner):
-            yield (0 if text.route[-1] == KEY else 2), inner
+            )
 
 
 def _is_configuration(at: Cursor) -> bool:
     return isinstance(at["actions"].data, str) and isinstance(at["tiers"].data, list) and not at["kind"].exists
-
-
-def _strings(at: Cursor, depth: int) -> Iterator[Cursor]:
-    if isinstance(at.data, str):
-        if mentions_volcano_scheduler(at.data) and "\n" in at.data:
-            yield at
-    elif depth < DEEPEST:
-        for _, inner in at.mapping():
-            yield from _strings(inner, depth + 1)
-        for inner in at.items():
-            yield from _strings(inner, depth + 1)
 
 
 def _decode(at: Cursor, holder: ObjectId) -> VolcanoScheduler:

@@ -72,24 +72,17 @@ def _own_label(cluster: Cluster, pod_set: PodSet, shape: WantedPods, key: str, n
     wanted, values = f"{key}={selector[key]}", _values(cluster, key)
     where = pod_set.template.place.at("nodeSelector", key)
     if selector[key] not in values:
-        message = f"pod set {pod_set.name} selects {wanted}: {_seen(cluster, key)}"
-        return Reason(
-            code=ReasonCode.UNSCHEDULABLE,
-            cause="selector",
-            message=message,
-            place=where,
-            near=near,
-            change=_select(key, values),
-        )
-    others = ", ".join(f"{k}={v}" for k, v in selector.items() if k != key)
-    message = f"pod set {pod_set.name} selects {wanted}, and its nodes must have {others}: no node has both"
+        why, change = f": {_seen(cluster, key)}", _select(key, values)
+    else:
+        others = ", ".join(f"{k}={v}" for k, v in selector.items() if k != key)
+        why, change = f", and its nodes must have {others}: no node has both", f"remove the selector {key}"
     return Reason(
         code=ReasonCode.UNSCHEDULABLE,
         cause="selector",
-        message=message,
+        message=f"pod set {pod_set.name} selects {wanted}{why}",
         place=where,
         near=near,
-        change=f"remove the selector {key}",
+        change=change,
     )
 
 

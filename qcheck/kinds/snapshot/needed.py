@@ -7,6 +7,7 @@ through it.
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.documents.cursor import as_mapping
 from qcheck.kinds.snapshot.trimmed import trimmed
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def needed(objects: dict[str, list[Object]]) -> dict[str, list[Object]]:
 
 def owner_of(item: Object) -> Key | None:
     """The object whose controller made this one."""
-    metadata = _mapping(item.get("metadata"))
+    metadata = as_mapping(item.get("metadata"))
     owners = metadata.get("ownerReferences")
     for each in owners if isinstance(owners, list) else ():
         if isinstance(each, dict) and each.get("controller"):
@@ -52,23 +53,19 @@ def owner_of(item: Object) -> Key | None:
     return None
 
 
-def _mapping(value: object) -> Object:
-    return value if isinstance(value, dict) else {}
-
-
 def _key(item: Object, kind: str) -> Key:
-    metadata = _mapping(item.get("metadata"))
+    metadata = as_mapping(item.get("metadata"))
     return kind, str(metadata.get("namespace") or ""), str(metadata.get("name"))
 
 
 def _order(item: Object) -> tuple[str, ...]:
-    metadata = _mapping(item.get("metadata"))
+    metadata = as_mapping(item.get("metadata"))
     return str(item.get("apiVersion")), str(metadata.get("namespace") or ""), str(metadata.get("name"))
 
 
 def _is_over(item: Object, kind: str) -> bool:
     """Return whether a workload has ended, so that it asks for nothing any more."""
-    status = _mapping(item.get("status"))
+    status = as_mapping(item.get("status"))
     if kind == POD and status.get("phase") in ENDED:
         return True
     if status.get("jobDeploymentStatus") in OVER:
@@ -99,7 +96,7 @@ def _newest(events: Iterable[Object], pods: set[Key]) -> Iterator[Object]:
     """The last event of each pod that is there."""
     last: dict[Key, Object] = {}
     for event in events:
-        about = _mapping(event.get("involvedObject"))
+        about = as_mapping(event.get("involvedObject"))
         key = (str(about.get("kind")), str(about.get("namespace") or ""), str(about.get("name")))
         if key in pods and event.get("reason") == UNPLACED and (key not in last or _time(event) >= _time(last[key])):
             last[key] = event

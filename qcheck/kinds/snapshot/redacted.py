@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.documents.cursor import as_mapping
 
 if TYPE_CHECKING:
     Object = dict[str, object]
@@ -49,10 +50,6 @@ def _words(kind: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind).lower()
 
 
-def _mapping(value: object) -> Object:
-    return value if isinstance(value, dict) else {}
-
-
 class _Names:
     """The replacements of names, never the name of another object."""
 
@@ -64,7 +61,7 @@ class _Names:
             for kind, found in objects.items()
             for each in found
             for field, what in (("namespace", "namespace"), ("name", _words(kind)))
-            if isinstance(name := _mapping(each.get("metadata")).get(field), str)
+            if isinstance(name := as_mapping(each.get("metadata")).get(field), str)
         ]
         self.taken = {name for name, _ in own}
         for name, what in own:

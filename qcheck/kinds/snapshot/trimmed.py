@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.documents.cursor import as_mapping
 
 if TYPE_CHECKING:
     Object = dict[str, object]
@@ -50,7 +51,7 @@ EVENT = ("involvedObject", "reason", "message", "lastTimestamp", "eventTime", "t
 
 def trimmed(item: Object, kind: str) -> Object:
     """An object of a kind as a snapshot has it. The kind of a list's item may be left out by the server."""
-    metadata = _mapping(item.get("metadata"))
+    metadata = as_mapping(item.get("metadata"))
     kept: Object = {
         "apiVersion": item.get("apiVersion"),
         "kind": item.get("kind") or kind,
@@ -62,14 +63,14 @@ def trimmed(item: Object, kind: str) -> Object:
         return {**kept, **_event(item)}
     for field, value in item.items():
         if field == "status":
-            found = _status(_mapping(value), kind)
+            found = _status(as_mapping(value), kind)
             kept |= {"status": found} if found else {}
         elif field not in ("apiVersion", "kind", "metadata", "description") and not (
             kind == "Namespace" and field == "spec"
         ):
             kept[field] = _inside(value)
     if kind == "Job" and isinstance(kept.get("spec"), dict):
-        kept["spec"] = _of_job(_mapping(kept["spec"]))
+        kept["spec"] = _of_job(as_mapping(kept["spec"]))
     return kept
 
 
@@ -78,14 +79,10 @@ def _of_job(spec: Object) -> Object:
     return spec if spec.get("manualSelector") else {k: v for k, v in spec.items() if k != "selector"}
 
 
-def _mapping(value: object) -> Object:
-    return value if isinstance(value, dict) else {}
-
-
 def _metadata(metadata: Object) -> Object:
     kept = {field: metadata[field] for field in METADATA if metadata.get(field)}
     if "annotations" in kept:
-        kept["annotations"] = {k: v for k, v in _mapping(kept["annotations"]).items() if ANNOTATION.search(k)}
+        kept["annotations"] = {k: v for k, v in as_mapping(kept["annotations"]).items() if ANNOTATION.search(k)}
         if not kept["annotations"]:
             del kept["annotations"]
     owners = metadata.get("ownerReferences")
@@ -101,7 +98,7 @@ def _metadata(metadata: Object) -> Object:
 def _inside(value: object) -> object:
     if isinstance(value, dict):
         return {
-            k: _metadata(_mapping(v)) if k == "metadata" else _inside(v) for k, v in value.items() if k not in DROPPED
+            k: _metadata(as_mapping(v)) if k == "metadata" else _inside(v) for k, v in value.items() if k not in DROPPED
         }
     return [_inside(v) for v in value] if isinstance(value, list) else value
 
@@ -125,5 +122,5 @@ def _condition(condition: Object, kind: str) -> Object:
 
 def _event(item: Object) -> Object:
     kept = {field: item[field] for field in EVENT if item.get(field)}
-    about = _mapping(item.get("involvedObject"))
+    about = as_mapping(item.get("involvedObject"))
     return {**kept, "involvedObject": {f: about[f] for f in ("kind", "namespace", "name") if f in about}}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.schema.failure import show
-from qcheck.kinds.schema.formats import key_fault, subdomain_fault
+from qcheck.kinds.schema.formats import is_address, key_fault, subdomain_fault
 from qcheck.kinds.validation.target import refuse
 
 if TYPE_CHECKING:
@@ -81,19 +80,11 @@ def tls(at: Cursor) -> Iterator[Failure]:
 
 def visibility(at: Cursor) -> Iterator[Failure]:
     address, port = at["bindAddress"], at["bindPort"]
-    if address.text() is not None and not _is_address(address.text() or ""):
+    if address.text() is not None and not is_address(address.text() or ""):
         yield refuse(address, _CHECK, f"Invalid value: {show(address.data)}: must be an IP address")
     number = port.integer()
     if number is not None and not 1 <= number <= 65535:
         yield refuse(port, _CHECK, f"Invalid value: {number}: must be a port from 1 to 65535")
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return "%" not in text
 
 
 def metric_labels(at: Cursor) -> Iterator[Failure]:

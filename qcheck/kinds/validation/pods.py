@@ -9,7 +9,7 @@ from functools import partial
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.schema.failure import show
-from qcheck.kinds.schema.formats import key_fault, label_fault, subdomain_fault
+from qcheck.kinds.schema.formats import is_address, key_fault, label_fault, subdomain_fault
 from qcheck.kinds.validation.containers import all_containers, claims, containers
 from qcheck.kinds.validation.metadata import labels_and_annotations
 from qcheck.kinds.validation.resources import pod_resources
@@ -121,18 +121,8 @@ def _host_aliases(at: Cursor) -> Iterator[Failure]:
 
 
 def _address(at: Cursor) -> Iterator[Failure]:
-    if at.text() and not _is_address(at.text() or ""):
+    if at.text() and not is_address(at.text() or ""):
         yield refuse(at, "POD-V11", f"Invalid value: {show(at.data)}: must be a valid IP address")
-
-
-def _is_address(text: str) -> bool:
-    import ipaddress  # 0.9 ms
-
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return "%" not in text
 
 
 def _hosts(listed: list[Cursor]) -> Iterator[Failure]:

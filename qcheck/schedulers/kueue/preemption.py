@@ -104,20 +104,8 @@ def _claim(cluster: Cluster, outcome: ComesBack, why: str, loans: list[Loan], kn
     owner, quota = loans[0].owner, loans[0].quota
     names = tuple(sorted(loan.borrower.name for loan in loans))
     amount = min(cohort_tree(cluster).lent(owner.name, quota.key), sum(loan.amount for loan in loans))
-    if outcome is ComesBack.NEVER:
-        return LendingClaim(
-            owner=owner,
-            quota=quota,
-            holders=names,
-            amount=amount,
-            outcome=outcome,
-            why=why,
-            seconds=None,
-            slowest=None,
-            is_assumed=False,
-        )
     slowest = max((known.slowest[n] for n in names if n in known.slowest), default=None)
-    seconds, workload = slowest or (DEFAULT_GRACE, None)
+    seconds, workload = (None, None) if outcome is ComesBack.NEVER else slowest or (DEFAULT_GRACE, None)
     return LendingClaim(
         owner=owner,
         quota=quota,
@@ -127,7 +115,7 @@ def _claim(cluster: Cluster, outcome: ComesBack, why: str, loans: list[Loan], kn
         why=why,
         seconds=seconds,
         slowest=workload,
-        is_assumed=slowest is None,
+        is_assumed=outcome is not ComesBack.NEVER and slowest is None,
     )
 
 
