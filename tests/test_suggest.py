@@ -127,6 +127,17 @@ def test_quotas_are_filled_by_shares_with_headroom(
     assert [(e["old"], e["new"]) for e in found["alternatives"][0]["edits"]] == [("8", "24")]
 
 
+def test_many_queues_give_a_node_each_rather_than_all_they_have(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "all.yaml").write_text(cluster([16] * 8, 11))
+    _, found = suggested(capsys, str(tmp_path))
+    (quota,) = [a for a in found["alternatives"] if a["kind"] == "quota"]
+    assert [(e["old"], e["new"]) for e in quota["edits"]] == [("16", "8")] * 5
+    assert not quota["brings"]
+    assert not quota["proved"], "three queues could give all they have"
+
+
 def test_divisions_are_in_whole_nodes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "all.yaml").write_text(cluster([80, 64], 16))

@@ -10,7 +10,7 @@ from qcheck.answers.quota_changes import least_for_workloads, workload_objection
 from qcheck.answers.quota_division import by_pool, cells_of, in_proportion, joined, unit_of, written
 from qcheck.cluster.quota_pool import SchedulerName, pool_name
 from qcheck.cluster.units import named, show_amounts
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.views import answered_once, view
 from qcheck.quota.lowering import Adjustable, GroupCapacity, in_units, lowerings
 from qcheck.quota.tree import AmountOrigin
@@ -81,19 +81,32 @@ def _is_met(cells: Sequence[Cell], room: GroupCapacity) -> bool:
 def _fewest(
     cluster: Cluster, cells: Sequence[Cell], room: GroupCapacity, constraints: Constraints
 ) -> Iterator[Proposal]:
-    """First what looks best, with what speaks against it; then what leaves each workload and constraint its due."""
-    written = [c for c in cells if c.origin is AmountOrigin.DECLARED and c.promised]
-    free = [_adjustable(cluster, c, 0) for c in written]
-    bound = [_adjustable(cluster, c, _floor(cluster, c, constraints)) for c in written]
-    fixed = [Adjustable(c, None) for c in cells if c not in written]
-    is_free = all(b.floor == 0 for b in bound)
-    obvious = list(islice(lowerings([*free, *fixed], room), MOST_QUOTAS if is_free else MOST_OBVIOUS))
-    yield from _proposed(cluster, obvious, [*free, *fixed], room, constraints)
-    if not is_free:
-        known = [o.amounts for o in obvious]
-        bounded = islice(lowerings([*bound, *fixed], room), MOST_QUOTAS)
-        fresh = [b for b in bounded if b.amounts not in known]
-        yield from _proposed(cluster, fresh, [*free, *fixed], room, constraints)
+    """What looks best, with what speaks against it; what leaves each workload and constraint its due; and what leaves each
+    queue a node as well. One of each first."""
+    able = [c for c in cells if c.origin is AmountOrigin.DECLARED and c.promised]
+    fixed = [Adjustable(c, None) for c in cells if c not in able]
+    bound = {id(c): _floor(cluster, c, constraints) for c in able}
+    every = [*(_adjustable(cluster, c, 0) for c in able), *fixed]
+    ways: list[list[Lowering]] = []
+    for floors in ({}, bound, {id(c): _with_a_node(cluster, c, bound[id(c)]) for c in able}):
+        adjustable = [_adjustable(cluster, c, floors.get(id(c), 0)) for c in able]
+        known = {_key(f) for found in ways for f in found}
+        ways.append([f for f in islice(lowerings([*adjustable, *fixed], room), MOST_QUOTAS) if _key(f) not in known])
+    smallest = min((len(f.amounts) for found in ways[:2] for f in found), default=0)
+    ways[2] = [replace(f, proved=f.proved and len(f.amounts) <= smallest) for f in ways[2]]
+    for part in ([way[:1] for way in ways], [way[1:] for way in ways]):
+        for found in part:
+            yield from _proposed(cluster, found, every, room, constraints)
+
+
+def _key(found: Lowering) -> frozenset[tuple[int, int]]:
+    return frozenset((id(cell), amount) for cell, amount in found.amounts)
+
+
+def _with_a_node(cluster: Cluster, cell: Cell, floor: int | None) -> int | None:
+    """A floor that leaves the queue the devices of a node, if it has more."""
+    unit = unit_of(cluster, cell)
+    return max(floor, unit) if floor is not None and cell.promised > unit > 1 else floor
 
 
 def _adjustable(cluster: Cluster, cell: Cell, floor: int | None) -> Adjustable:
@@ -117,6 +130,7 @@ def _proposed(
         units = [unit_of(cluster, c) for c, _ in each.amounts]
         whole = in_units(each, units, cells, room).amounts
         strands = any(n % u and not c.promised % u for (c, n), u in zip(each.amounts, units, strict=True))
+        strands = strands and all(n for _, n in whole)
         for amounts in dict.fromkeys((whole, each.amounts) if strands else (each.amounts, whole)):
             objection = _objection(cluster, amounts, constraints)
             if objection and amounts is not each.amounts:

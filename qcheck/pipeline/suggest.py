@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     Asked = Callable[[Result], list[Finding]]
 
 MOST_ROUNDS = 12
+MOST_RANKS = 4
 MOST_REPAIRS = 2
 MOST_PRUNED = 5
 """An alternative of more steps is not tried without each of them."""
@@ -121,22 +122,35 @@ class Search:
         """
         every = [list(self._proposals(attempt.state, f, way)) for f in self._asked(attempt.state.result)]
         fresh = [[p for p in mine if _key(p) not in self._rejected] for mine in every]
-        together = self._together(attempt, _disjoint([mine[0] for mine in fresh if mine]))
+        together = self._together(attempt, [mine for mine in fresh if mine])
         if together is not None:
             return together
         again = [[p for p in mine if _key(p) in self._rejected] for mine in every]
         attempts = (self._one(attempt, mine) for mine in (*fresh, *again))
         return next((one for one in attempts if one is not None), None)
 
-    def _together(self, attempt: Attempt, several: Sequence[Proposal]) -> Attempt | None:
+    def _together(self, attempt: Attempt, several: Sequence[Sequence[Proposal]]) -> Attempt | None:
+        """One proposal for each of many findings at once: the first of each, or further ones where those bring warnings."""
+        made: list[Attempt] = []
+        tried: list[list[Key]] = []
+        for rank in range(MOST_RANKS):
+            batch = _disjoint([_ranked(mine, rank) for mine in several])
+            keys = list(map(_key, batch))
+            found = self._halved(attempt, batch) if keys not in tried else None
+            if found is not None and found.brought <= attempt.brought:
+                return found
+            made += [found] if found is not None else []
+            tried.append(keys)
+        return min(made, key=lambda m: m.brought, default=None)
+
+    def _halved(self, attempt: Attempt, several: Sequence[Proposal]) -> Attempt | None:
         """Many proposals at once, or a half of them where not all can be taken."""
         if len(several) < 2:
             return None
         made = self._tried(attempt, several)
-        before = len(self._asked(attempt.state.result))
-        if made is not None and len(self._asked(made.state.result)) < before and made.brought <= attempt.brought:
+        if made is not None and len(self._asked(made.state.result)) < len(self._asked(attempt.state.result)):
             return made
-        return self._together(attempt, several[: len(several) // 2])
+        return self._halved(attempt, several[: len(several) // 2])
 
     def _one(self, attempt: Attempt, several: Sequence[Proposal]) -> Attempt | None:
         """The first proposal that helps and brings no warning, else the first that helps: a graver finding may have hidden
@@ -288,6 +302,12 @@ def _disjoint(several: Sequence[Proposal]) -> list[Proposal]:
             found.append(proposal)
         seen |= spots
     return found
+
+
+def _ranked(several: Sequence[Proposal], rank: int) -> Proposal:
+    """The proposal of a rank among those that go the same way as the first; the last of them beyond."""
+    same = [p for p in several if p.way is several[0].way]
+    return same[min(rank, len(same) - 1)]
 
 
 def _key(proposal: Proposal) -> Key:
