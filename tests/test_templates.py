@@ -50,6 +50,11 @@ READABLE = [
     ("q.yaml", QUEUE.format("TEAM")),
     ("q.yaml", QUEUE.format("a") + "spec: {flavors: [{resources: [{name: VENDOR_GPU, nominalQuota: 8}]}]}\n"),
     ("q.yaml", "apiVersion: v1\nkind: Pod\nspec: {containers: [{env: [{name: MY_VAR, value: ANY_VALUE}]}]}\n"),
+    ("q.yaml", f"{QUEUE.format('a')}  team: {{cpu: A_B}}\nspec:\n  parameters:\n  - {{name: NUM_GPUS, value: '8'}}\n"),
+    (
+        "q.yaml",
+        f"{QUEUE.format('a')}  team: {{cpu: A_B}}\nspec: {{extraEnv: [{{name: LOG_LEVEL, valueFrom: {{x: y}}}}]}}\n",
+    ),
     ("q.yaml", QUEUE.format("a") + "spec: {effect: NO_SCHEDULE, at: 'a@b.example', rate: 25%}\n"),
 ]
 

@@ -87,13 +87,14 @@ def _hint(text: str, at: int) -> str:
     return "Indent with spaces: YAML does not allow tabs here." if text[at : at + 1] == "\t" else ""
 
 
-def template(text: Text) -> Fault:
+def template(text: Text, placeholder: str) -> Fault:
+    """A file that must be rendered first; `placeholder` is a value that tells it, where no mark of a template does."""
     from qcheck.documents import templates  # 0.7 ms
 
     engine = templates.engine(text.text, text.path)
-    marks = (templates.MARK, templates.PLACEHOLDER, templates.IN_CAPITALS)
-    mark = next((m for each in marks if (m := templates.first_mark(text.text, mark=each))), None)
-    spot = text.spot(*mark.span(mark.re.groups)) if mark else text.spot(0, 0)
+    marks = (templates.first_mark(text.text, mark=each) for each in (templates.MARK, templates.PLACEHOLDER))
+    mark = next((m for m in marks if m), None) or templates.first_written(text.text, placeholder)
+    spot = text.spot(*mark.span()) if mark else text.spot(0, 0)
     shown = text.text[spot.start : spot.end][:60]
     return Fault(
         ProblemCode.TEMPLATE_NOT_RENDERED,

@@ -52,12 +52,10 @@ NAMES_AND_NUMBERS = frozenset(
     }
 )
 """Fields in which no value is written in capitals and underscores."""
+OF_PARAMETERS = frozenset({"value", "valueFrom", "default"})
+"""Fields beside the name of an environment variable or of a parameter, which may be in capitals."""
 AMOUNTS = frozenset({"allocatable", "limits", "requests"})
 """Fields of resource names and quantities."""
-IN_CAPITALS = re.compile(
-    rf"""(?:{"|".join(sorted(NAMES_AND_NUMBERS))}|cpu|memory|\.[\w.-]+/[\w.-]+)["']?:[ \t]*["']?({CAPITALS.pattern})\b"""
-)
-"""Such a value, behind its key."""
 NAME_OR_NUMBER = re.compile(r"[\w./:@+-]*")
 """The rest of a value without its placeholders, if it is neither prose nor text for another program."""
 
@@ -111,6 +109,11 @@ def first_mark(text: str, start: int = 0, end: int | None = None, mark: re.Patte
     return None
 
 
+def first_written(text: str, value: str) -> re.Match[str] | None:
+    """The first place outside comments where a value is written."""
+    return first_mark(text, mark=re.compile(rf"(?<!\w){re.escape(value)}(?!\w)"))
+
+
 def first_statement(text: str) -> re.Match[str] | None:
     """The first template statement in the first column, if any."""
     return FIRST_COLUMN.search(text)
@@ -133,11 +136,12 @@ def is_open(value: str) -> bool:
 def _in_values(data: object, of: str = "", within: str = "") -> Iterator[str]:
     """The placeholders in a value of the field `of`, itself in the field `within`."""
     if isinstance(data, dict):
+        is_parameter = not OF_PARAMETERS.isdisjoint(data)
         for key, value in data.items():
             if is_open(key):
                 yield key
             if key not in FREE_TEXT:
-                yield from _in_values(value, key, of)
+                yield from _in_values(value, "" if is_parameter and key == "name" else key, of)
     elif isinstance(data, list):
         for item in data:
             yield from _in_values(item, of, within)
