@@ -14,6 +14,7 @@ from qcheck.documents.transfer import as_plain, from_plain
 from qcheck.kinds import validate_cluster
 from qcheck.kinds.decode import mentions_settings, recognises
 from qcheck.nodepools import formats
+from qcheck.pipeline.relevance import concerns_queues_text
 from qcheck.pipeline.second_process import beside
 from qcheck.sources import files
 
@@ -51,8 +52,9 @@ def read(
     loaded = _load(contents, limits, watch)
     partial_objects = _patches(loaded)
     patches = {n.path for n in partial_objects}
+    about = {f.text.path for f in loaded if f.documents or concerns_queues_text(f.text.text)}
     whole = [_without_objects(f) if f.text.path in patches else f for f in loaded]
-    return _read_again(whole, limits), [*not_read, *partial_objects]
+    return _read_again(whole, limits), [*not_read, *(n for n in partial_objects if n.path in about)]
 
 
 def _load(contents: Sequence[tuple[str, bytes]], limits: Limits, watch: Watch) -> list[Loaded]:
