@@ -84,9 +84,9 @@ def job(name: str, queue: str, gpus: int, created: int = 0, **more: Any) -> Scen
     )
 
 
-def run(cluster: Cluster, *actors: ScenarioWorkload, fair: bool = False, delay: int = 0, start: int = 0) -> Simulated:
+def run(cluster: Cluster, *entries: ScenarioWorkload, fair: bool = False, delay: int = 0, start: int = 0) -> Simulated:
     place = Place(load("{}", "scenario.yaml").documents[0])
-    return simulate(cluster, Scenario(place=place, is_fair=fair, start=start, eviction_delay=delay, actors=actors))
+    return simulate(cluster, Scenario(place=place, is_fair=fair, start=start, eviction_delay=delay, workloads=entries))
 
 
 def heads(found: Simulated) -> list[list[tuple[str, Outcome]]]:
@@ -127,7 +127,7 @@ def worlds(draw: st.DrawFn) -> tuple[Cluster, list[ScenarioWorkload], bool]:
         }
         for i in range(draw(st.integers(1, 4)))
     }
-    actors = [
+    entries = [
         job(
             f"w{i}",
             draw(st.sampled_from(sorted(queues))),
@@ -138,14 +138,14 @@ def worlds(draw: st.DrawFn) -> tuple[Cluster, list[ScenarioWorkload], bool]:
         )
         for i in range(draw(st.integers(1, 10)))
     ]
-    return world(queues, cohorts), actors, draw(st.booleans())
+    return world(queues, cohorts), entries, draw(st.booleans())
 
 
 @FAIRLY
 @given(worlds())
 def test_nothing_is_admitted_above_what_the_tree_allows(given: tuple[Cluster, list[ScenarioWorkload], bool]) -> None:
-    cluster, actors, fair = given
-    found = run(cluster, *actors, fair=fair)
+    cluster, entries, fair = given
+    found = run(cluster, *entries, fair=fair)
     ledger = Ledger(cohort_tree(cluster))
     ends = [(s.end, 0, s) for s in found.timeline.spans if s.end is not None]
     for _, is_start, span in sorted([*ends, *((s.start, 1, s) for s in found.timeline.spans)], key=lambda e: e[:2]):
@@ -163,25 +163,25 @@ def test_nothing_is_admitted_above_what_the_tree_allows(given: tuple[Cluster, li
 def test_every_workload_is_in_one_place_and_a_second_run_is_the_same(
     given: tuple[Cluster, list[ScenarioWorkload], bool],
 ) -> None:
-    cluster, actors, fair = given
-    found = run(cluster, *actors, fair=fair)
+    cluster, entries, fair = given
+    found = run(cluster, *entries, fair=fair)
     running = [s.job.name for s in found.timeline.running]
     waiting = [w.job.name for w in found.timeline.waiting]
     finished = [s.job.name for s in found.timeline.spans if s.end is not None and s.preempted_by is None]
-    assert sorted([*running, *waiting, *finished]) == sorted(a.name for a in actors)
-    assert as_data(found) == as_data(run(cluster, *actors, fair=fair))
+    assert sorted([*running, *waiting, *finished]) == sorted(a.name for a in entries)
+    assert as_data(found) == as_data(run(cluster, *entries, fair=fair))
 
 
 @FAIRLY
 @given(worlds(), st.integers(0, 30))
 def test_an_unrelated_queue_changes_nothing(given: tuple[Cluster, list[ScenarioWorkload], bool], created: int) -> None:
-    cluster, actors, fair = given
+    cluster, entries, fair = given
     loaded = load(
         json.dumps(_object("ClusterQueue", "alone", _groups({"cells": {"f": {"nominalQuota": 4}}}))), "a.yaml"
     )
     alone = [o for d in loaded.documents for r in roots(d) if (o := decode(r)) is not None]
     wider = assemble("default", MAIN, [*cluster.flavors, *cluster.queues, *cluster.cohorts, *alone], [])
-    before, after = run(cluster, *actors, fair=fair), run(wider, *actors, job("x", "alone", 3, created), fair=fair)
+    before, after = run(cluster, *entries, fair=fair), run(wider, *entries, job("x", "alone", 3, created), fair=fair)
 
     def spans(of: Simulated) -> list[tuple[str, int, int, str, str]]:
         kept = [s for s in of.timeline.spans if s.job.name != "x"]

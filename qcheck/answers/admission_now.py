@@ -84,7 +84,7 @@ def _quota_now(cluster: Cluster, state: State, decision: Decision) -> Arrival:
         runs_for=None,
     )
     place = decision.workload.place
-    scenario = Scenario(place=place, is_fair=None, start=LATER, eviction_delay=0, actors=(*running, newcomer))
+    scenario = Scenario(place=place, is_fair=None, start=LATER, eviction_delay=0, workloads=(*running, newcomer))
     run = simulate(cluster, scenario)
     copies = sum(s.job.name.startswith(NEWCOMER) for s in run.timeline.running)
     return Arrival(
@@ -110,7 +110,7 @@ def _key(workload: Workload) -> Key:
 
 
 def _holder(found: QueuedWorkload) -> ScenarioWorkload:
-    """A workload that holds quota, as an actor of a scenario."""
+    """A workload that holds quota, as an entry of a scenario."""
     counts = {a.pod_set: a.count for a in found.assignments}
     pod_sets = tuple(replace(p, count=counts.get(p.name, p.count)) for p in found.pod_sets)
     nowhere = found.place

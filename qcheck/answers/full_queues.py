@@ -30,7 +30,7 @@ def full(cluster: Cluster, scenario: Scenario, shape: str) -> Scenario:
     `shape` is a name of the settings' shapes or `RESOURCE=AMOUNT,...`. Raises `QuestionError`.
     """
     requests = _requests(cluster, shape)
-    taken = {actor.name for actor in scenario.actors}
+    taken = {entry.name for entry in scenario.workloads}
     held = _held(cluster, scenario)
     fillers = [
         *(a for q in cluster.queues for a in _fillers(q, requests, scenario, held)),
@@ -39,7 +39,7 @@ def full(cluster: Cluster, scenario: Scenario, shape: str) -> Scenario:
     added = [a for a in fillers if a.name not in taken]
     if not added:
         raise QuestionError([f"--full-with {shape}: no queue has quota for one such workload"])
-    return replace(scenario, actors=(*added, *scenario.actors))
+    return replace(scenario, workloads=(*added, *scenario.workloads))
 
 
 def _requests(cluster: Cluster, shape: str) -> dict[str, int]:
@@ -65,11 +65,11 @@ def _requests(cluster: Cluster, shape: str) -> dict[str, int]:
 def _held(cluster: Cluster, scenario: Scenario) -> Counter[Spot]:
     """Return what the scenario's workloads hold at its start, by queue, flavor and resource."""
     held: Counter[Spot] = Counter()
-    for actor in scenario.actors:
-        local = cluster.local_queue.get(actor.local_queue) if actor.local_queue else None
-        queue = actor.cluster_queue or (local.cluster_queue if local else None) or ""
-        for pod_set in actor.workload.pod_sets if actor.admitted else ():
-            flavors = actor.admitted.flavors.get(pod_set.name, {}) if actor.admitted else {}
+    for entry in scenario.workloads:
+        local = cluster.local_queue.get(entry.local_queue) if entry.local_queue else None
+        queue = entry.cluster_queue or (local.cluster_queue if local else None) or ""
+        for pod_set in entry.workload.pod_sets if entry.admitted else ():
+            flavors = entry.admitted.flavors.get(pod_set.name, {}) if entry.admitted else {}
             for resource, n in pod_set.template.amounts().items():
                 held[queue, flavors.get(resource, ""), resource] += n * pod_set.count
     return held

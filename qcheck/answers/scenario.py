@@ -47,7 +47,7 @@ class Scenario(Value):
     is_fair: bool | None
     start: int
     eviction_delay: int
-    actors: tuple[ScenarioWorkload, ...]
+    workloads: tuple[ScenarioWorkload, ...]
 
 
 def pods(name: str, count: int, requests: Quantities, place: Place) -> PodSet:

@@ -1,168 +1,18 @@
-"""Simulation of a scheduler on the workloads of a scenario, cycle by cycle."""
+"""What a scheduler does with the workloads of a scenario, cycle by cycle."""
 
 from __future__ import annotations
 
-from qcheck.answers.question import QuestionError, fault
 from qcheck.answers.simulate_kai import is_for_kai, simulate_kai
-from qcheck.answers.simulated import RejectedWorkload, Simulated
-from qcheck.cluster.reasons import ReasonCode
+from qcheck.answers.simulate_kueue import simulate_kueue
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.schedulers.kueue.admission import copies_of
-from qcheck.schedulers.kueue.cohort_tree import cohort_tree
-from qcheck.schedulers.kueue.inactive_queues import inactive
-from qcheck.schedulers.kueue.priorities import kueue_rank
-from qcheck.schedulers.kueue.routing import destination
-from qcheck.schedulers.kueue.simulation.jobs import Jobs, UnknownCell
-from qcheck.schedulers.kueue.simulation.ledger import Ledger
-from qcheck.schedulers.kueue.simulation.rules import rules_of
-from qcheck.schedulers.kueue.simulation.run import Simulation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from qcheck.answers.scenario import Scenario, ScenarioWorkload
+    from qcheck.answers.scenario import Scenario
+    from qcheck.answers.simulated import Simulated
     from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.kueue import ClusterQueue
     from qcheck.schedulers.kueue.simulation.run import Report
-    from qcheck.schedulers.kueue.simulation.timeline import Timeline
-    from qcheck.schedulers.kueue.simulation.workload import Holder, Job
 
 
 def simulate(cluster: Cluster, scenario: Scenario, report: Report | None = None) -> Simulated:
-    """Runs a scenario. Raises `QuestionError` for a workload that names what the cluster does not have."""
-    return (
-        simulate_kai(cluster, scenario, report) if is_for_kai(cluster, scenario) else _kueue(cluster, scenario, report)
-    )
-
-
-def _kueue(cluster: Cluster, scenario: Scenario, report: Report | None) -> Simulated:
-    """Runs a scenario on Kueue's queues."""
-    rules = rules_of(cluster, scenario.is_fair)
-    ledger = Ledger(cohort_tree(cluster))
-    cast = _JobBuilder(cluster, ledger)
-    for actor in scenario.actors:
-        cast.add(actor)
-    if cast.faults:
-        raise QuestionError(cast.faults)
-    queues = {name: cluster.queue[name] for name in ledger.queues}
-    simulation = Simulation(queues, rules, ledger, scenario.start, scenario.eviction_delay)
-    simulation.hold(cast.holders)
-    simulation.submit(cast.jobs)
-    timeline = simulation.run(report)
-    jobs = (*(h.job for h in cast.holders), *cast.jobs)
-    mode = "fair sharing" if rules.is_fair else "classical preemption"
-    return Simulated(
-        title=f"Kueue {cluster.policy.kueue}, {mode}",
-        scenario=scenario,
-        quotas={job.queue: {q.key: q.nominal for q in cluster.queue[job.queue].quotas()} for job in jobs},
-        timeline=timeline,
-        jobs=jobs,
-        rejected=tuple(cast.rejected),
-        not_simulated=tuple(_left_out(cluster, scenario, timeline, {job.queue for job in jobs})),
-        names_reasons=rules.names_reasons,
-    )
-
-
-def _left_out(cluster: Cluster, scenario: Scenario, timeline: Timeline, queues: Iterable[str]) -> Iterator[str]:
-    """Yield the effects that the simulation omits."""
-    yield "the start-up and the end of pods: both are instant"
-    if any(pool.minimum != pool.maximum for pool in cluster.pools):
-        yield "the time that an autoscaler needs to add nodes"
-    used = [cluster.queue[name] for name in queues]
-    flavors = {f.name for q in used for f in q.flavors()}
-    if any(cluster.flavor[f].topology for f in flavors if f in cluster.flavor):
-        yield "placement in the topology: a workload that fits the quota counts as placed"
-    if any(q.checks for q in used):
-        yield "admission checks: they pass at once"
-    if cluster.configuration is not None and cluster.configuration.admission_fair_sharing:
-        yield "admission fair sharing: past usage does not change the order of a queue"
-    if any(p.minimum is not None for a in scenario.actors for p in a.workload.pod_sets):
-        yield "partial admission: every workload is admitted with all of its pods"
-    if any(s.preempted_by for s in timeline.spans):
-        yield "checkpoints: a preempted workload starts again with its full duration"
-
-
-class _JobBuilder:
-    """The workloads of a scenario in their parts: who holds quota, who waits, who is rejected; and what is wrong."""
-
-    def __init__(self, cluster: Cluster, ledger: Ledger) -> None:
-        self._cluster = cluster
-        self._ledger = ledger
-        self._jobs = Jobs(cluster, ledger)
-        self._queues: dict[str, list[RejectedWorkload]] = {}
-        self.holders: list[Holder] = []
-        self.jobs: list[Job] = []
-        self.rejected: list[RejectedWorkload] = []
-        self.faults: list[str] = []
-
-    def add(self, actor: ScenarioWorkload) -> None:
-        """Adds a workload, or as many as its object makes."""
-        queue, priority = self._queue(actor), self._priority(actor)
-        if queue is None or priority is None:
-            return
-        if queue.name not in self._ledger.queues:
-            self._bar(actor, queue, ReasonCode.SUSPENDED, f"the cohorts above {queue.name} form a cycle")
-            return
-        stopped = next(iter(inactive(self._cluster, queue)), None)
-        if stopped is not None and actor.admitted is None:
-            self._bar(
-                actor, queue, ReasonCode.SUSPENDED, f"{queue.name} is inactive ({stopped.reason}): {stopped.message}"
-            )
-            return
-        copies = copies_of(actor.workload)
-        for number in range(copies):
-            name = actor.name if copies == 1 else f"{actor.name}-{number}"
-            self._add(name, actor, queue, priority)
-
-    def _add(self, name: str, actor: ScenarioWorkload, queue: ClusterQueue, priority: int) -> None:
-        job = self._jobs.job(name, actor.workload, queue, priority, actor.created, actor.runs_for)
-        if actor.admitted is None:
-            self.jobs.append(job)
-            return
-        try:
-            flavors, since = actor.admitted.flavors, actor.admitted.at
-            self.holders.append(self._jobs.holder(job, actor.workload, queue, flavors, since))
-        except UnknownCell as error:
-            self.faults.append(fault(actor.admitted.place, f"{name}: {error}"))
-
-    def _bar(self, actor: ScenarioWorkload, queue: ClusterQueue, code: ReasonCode, message: str) -> None:
-        self.rejected.append(RejectedWorkload(actor.name, queue.name, code, message))
-
-    def _queue(self, actor: ScenarioWorkload) -> ClusterQueue | None:
-        """The cluster queue of a workload; None with a fault if there is none."""
-        if actor.cluster_queue is not None:
-            return self._named(actor, "clusterQueue", actor.cluster_queue)
-        if actor.local_queue is None:
-            goal = destination(self._cluster, actor.workload)
-            if goal.queue is None:
-                why = next((r.message for r in (*goal.blocked, *goal.doubts)), "it names no queue")
-                self.faults.append(fault(actor.place, f"{actor.name} reaches no cluster queue: {why}"))
-            return goal.queue
-        local = self._cluster.local_queue.get(actor.local_queue)
-        if local is None:
-            named = "/".join(actor.local_queue)
-            self.faults.append(fault(actor.place.at("queue"), f"{actor.name}: there is no LocalQueue {named}"))
-            return None
-        return self._named(actor, "queue", local.cluster_queue or "")
-
-    def _named(self, actor: ScenarioWorkload, key: str, name: str) -> ClusterQueue | None:
-        queue = self._cluster.queue.get(name)
-        if queue is None:
-            known = ", ".join(sorted([*self._cluster.queue, *(q.name for q in self._cluster.kai_queues)])) or "none"
-            kinds = "ClusterQueue and no Queue" if self._cluster.kai_queues else "ClusterQueue"
-            message = f"{actor.name}: there is no {kinds} {name}; there are: {known}"
-            self.faults.append(fault(actor.place.at(key), message))
-        return queue
-
-    def _priority(self, actor: ScenarioWorkload) -> int | None:
-        if actor.priority is not None:
-            return actor.priority
-        if actor.priority_class is None:
-            rank = kueue_rank(self._cluster, actor.workload)
-            return rank.value if rank else 0
-        for known in (self._cluster.workload_priority_class, self._cluster.priority_class):
-            if actor.priority_class in known:
-                return known[actor.priority_class].value
-        message = f"{actor.name}: there is no WorkloadPriorityClass {actor.priority_class}"
-        self.faults.append(fault(actor.place.at("priorityClass"), message))
-        return None
+    """Run a scenario. Raises `QuestionError` for a workload that names what the cluster does not have."""
+    return (simulate_kai if is_for_kai(cluster, scenario) else simulate_kueue)(cluster, scenario, report)

@@ -44,8 +44,8 @@ def is_for_kai(cluster: Cluster, scenario: Scenario) -> bool:
     """Return whether the workloads go to queues of KAI. Raises `QuestionError` if only some of them do."""
     if not cluster.kai_queues:
         return False
-    ours = [actor for actor in scenario.actors if _queue_name(cluster, actor) is not None]
-    theirs = (a for a in scenario.actors if a.cluster_queue in cluster.queue or a.local_queue in cluster.local_queue)
+    ours = [entry for entry in scenario.workloads if _queue_name(cluster, entry) is not None]
+    theirs = (a for a in scenario.workloads if a.cluster_queue in cluster.queue or a.local_queue in cluster.local_queue)
     other = next(theirs, None)
     if ours and other is not None:
         message = f"{other.name} is for Kueue and {ours[0].name} for KAI: write one scenario per scheduler"
@@ -57,16 +57,16 @@ def simulate_kai(cluster: Cluster, scenario: Scenario, report: Report | None) ->
     """Runs a scenario on the queues of one shard."""
     shard = _shard(cluster, scenario)
     state = shard_state_of(cluster, shard, scenario.eviction_delay)
-    cast = _GangBuilder(cluster, shard, state)
-    for actor in scenario.actors:
-        cast.add(actor)
-    if cast.faults:
-        raise QuestionError(cast.faults)
-    diary = KaiRecorder(shard.pool.key, cast.flavors, scenario.start, scenario.eviction_delay)
-    for held in cast.held:
+    built = _GangBuilder(cluster, shard, state)
+    for entry in scenario.workloads:
+        built.add(entry)
+    if built.faults:
+        raise QuestionError(built.faults)
+    diary = KaiRecorder(shard.pool.key, built.flavors, scenario.start, scenario.eviction_delay)
+    for held in built.held:
         diary.holds(held)
-    gangs = {gang.name: gang for gang in cast.gangs}
-    run = Run(state, cast.waiting, cast.held)
+    gangs = {gang.name: gang for gang in built.gangs}
+    run = Run(state, built.waiting, built.held)
     shares: list[ShareStep] = []
     for number, cycle in enumerate(cycles(run, scenario.start, seconds_per_sample(shard)), 1):
         diary.write(number, cycle, gangs)
@@ -82,7 +82,7 @@ def simulate_kai(cluster: Cluster, scenario: Scenario, report: Report | None) ->
         quotas={queue.name: _quotas(shard, queue, state) for queue in shard.queues},
         timeline=timeline,
         jobs=tuple(diary.job(gang) for gang in gangs.values()),
-        rejected=tuple(cast.rejected),
+        rejected=tuple(built.rejected),
         not_simulated=tuple(_left_out(cluster, scenario, shard)),
         shares=tuple(shares),
     )
@@ -99,24 +99,24 @@ def _left_out(cluster: Cluster, scenario: Scenario, shard: Shard) -> Iterator[st
     yield "consolidation: no workload is moved to make room on one node"
     if any(pool.minimum != pool.maximum for pool in cluster.pools):
         yield "nodes that an autoscaler adds"
-    if any(len(p.template.containers) and p.count > 1 for a in scenario.actors for p in a.workload.pod_sets):
+    if any(len(p.template.containers) and p.count > 1 for a in scenario.workloads for p in a.workload.pod_sets):
         yield "elastic workloads: all pods of a workload start together"
     if any(queue.min_runtimes for queue in shard.queues) or (shard.spec and shard.spec.min_runtimes):
         yield "minimum runtimes: workloads are evicted as soon as shares require it"
 
 
-def _queue_name(cluster: Cluster, actor: ScenarioWorkload) -> str | None:
+def _queue_name(cluster: Cluster, entry: ScenarioWorkload) -> str | None:
     """The queue of KAI that a workload goes to."""
-    if actor.cluster_queue is not None:
-        known = any(queue.name == actor.cluster_queue for queue in cluster.kai_queues)
-        return actor.cluster_queue if known and actor.cluster_queue not in cluster.queue else None
-    job = job_of(cluster, actor.workload) if actor.local_queue is None else None
+    if entry.cluster_queue is not None:
+        known = any(queue.name == entry.cluster_queue for queue in cluster.kai_queues)
+        return entry.cluster_queue if known and entry.cluster_queue not in cluster.queue else None
+    job = job_of(cluster, entry.workload) if entry.local_queue is None else None
     return job.queue.name if job is not None and job.is_scheduled else None
 
 
 def _shard(cluster: Cluster, scenario: Scenario) -> Shard:
     """The shard that the workloads of a scenario are in."""
-    names = [_queue_name(cluster, actor) for actor in scenario.actors]
+    names = [_queue_name(cluster, entry) for entry in scenario.workloads]
     found = [shard for shard in shards_of(cluster) if any(name in shard.queue for name in names)]
     if len(found) > 1:
         titles = " and ".join(shard.name for shard in found)
@@ -157,50 +157,50 @@ class _GangBuilder:
         """All workloads that take part."""
         return [*(held.gang for held in self.held), *self.waiting]
 
-    def add(self, actor: ScenarioWorkload) -> None:
+    def add(self, entry: ScenarioWorkload) -> None:
         """Adds a workload."""
-        queue, priority = _queue_name(self._cluster, actor), self._priority(actor)
+        queue, priority = _queue_name(self._cluster, entry), self._priority(entry)
         if queue is None:
             known = ", ".join(sorted(q.name for q in self._shard.leaves))
-            named = actor.cluster_queue or "/".join(actor.local_queue or ("without a name",))
-            message = f"{actor.name}: there is no Queue {named}; there are: {known}"
-            self.faults.append(fault(actor.place, message))
+            named = entry.cluster_queue or "/".join(entry.local_queue or ("without a name",))
+            message = f"{entry.name}: there is no Queue {named}; there are: {known}"
+            self.faults.append(fault(entry.place, message))
         if queue is None or priority is None:
             return
-        why = self._why_barred(queue)
+        why = self._why_rejected(queue)
         if why is not None:
-            self.rejected.append(RejectedWorkload(actor.name, queue, ReasonCode.QUEUE_DOES_NOT_EXIST, why))
+            self.rejected.append(RejectedWorkload(entry.name, queue, ReasonCode.QUEUE_DOES_NOT_EXIST, why))
             return
-        gang = self._gang(actor, queue, priority)
-        pod_sets = actor.workload.pod_sets
+        gang = self._gang(entry, queue, priority)
+        pod_sets = entry.workload.pod_sets
         self.flavors[gang.name] = {p.name: dict.fromkeys(p.template.amounts(), self._shard.name) for p in pod_sets}
         if not gang.pods:
-            self.faults.append(fault(actor.place, f"{actor.name} has no pods"))
-        elif actor.admitted is None:
+            self.faults.append(fault(entry.place, f"{entry.name} has no pods"))
+        elif entry.admitted is None:
             self.waiting.append(gang)
         else:
             nodes = self._floor.place(gang.pods, later=False)
             if nodes is None:
-                message = f"{actor.name} does not fit on the nodes with the running workloads"
-                self.faults.append(fault(actor.admitted.place, message))
+                message = f"{entry.name} does not fit on the nodes with the running workloads"
+                self.faults.append(fault(entry.admitted.place, message))
             else:
-                self.held.append(Held(gang, nodes, actor.admitted.at))
+                self.held.append(Held(gang, nodes, entry.admitted.at))
 
-    def _gang(self, actor: ScenarioWorkload, queue: str, priority: int) -> SimulatedGang:
-        job = job_of(self._cluster, actor.workload)
-        stays = job.is_preemptible if job is not None and actor.priority is None else None
-        pods = [_pod(p.template) for p in actor.workload.pod_sets for _ in range(p.count * actor.workload.groups)]
+    def _gang(self, entry: ScenarioWorkload, queue: str, priority: int) -> SimulatedGang:
+        job = job_of(self._cluster, entry.workload)
+        stays = job.is_preemptible if job is not None and entry.priority is None else None
+        pods = [_pod(p.template) for p in entry.workload.pod_sets for _ in range(p.count * entry.workload.groups)]
         return SimulatedGang(
-            name=actor.name,
+            name=entry.name,
             queue=queue,
             pods=tuple(pods),
             priority=priority,
             is_preemptible=priority < NON_PREEMPTIBLE_FROM if stays is None else stays,
-            since=actor.created,
-            runs_for=actor.runs_for,
+            since=entry.created,
+            runs_for=entry.runs_for,
         )
 
-    def _why_barred(self, queue: str) -> str | None:
+    def _why_rejected(self, queue: str) -> str | None:
         if queue not in self._shard.queue:
             return f"no Queue {queue} was read for {self._shard.pool.title}"
         if queue in self._shard.inner:
@@ -210,17 +210,17 @@ class _GangBuilder:
             return f"the parent of {path[-1].name} was not read"
         return f"the queues above {queue} form a cycle" if path[-1].parent else None
 
-    def _priority(self, actor: ScenarioWorkload) -> int | None:
-        if actor.priority is not None:
-            return actor.priority
-        if actor.priority_class is not None:
-            known = self._cluster.priority_class.get(actor.priority_class)
-            value = KAI_CLASSES.get(actor.priority_class) if known is None else known.value
+    def _priority(self, entry: ScenarioWorkload) -> int | None:
+        if entry.priority is not None:
+            return entry.priority
+        if entry.priority_class is not None:
+            known = self._cluster.priority_class.get(entry.priority_class)
+            value = KAI_CLASSES.get(entry.priority_class) if known is None else known.value
             if value is None:
-                message = f"{actor.name}: there is no PriorityClass {actor.priority_class}"
-                self.faults.append(fault(actor.place.at("priorityClass"), message))
+                message = f"{entry.name}: there is no PriorityClass {entry.priority_class}"
+                self.faults.append(fault(entry.place.at("priorityClass"), message))
             return value
-        job = job_of(self._cluster, actor.workload)
+        job = job_of(self._cluster, entry.workload)
         return TRAIN if job is None or job.priority is None else job.priority
 
 

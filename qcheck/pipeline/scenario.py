@@ -128,15 +128,15 @@ class ScenarioFile:
         for each in found:
             of_file.setdefault(os.path.abspath(each.place.origin.path), []).append(each)
         faults: list[str] = []
-        actors: list[ScenarioWorkload] = []
+        entries: list[ScenarioWorkload] = []
         for index, part in enumerate(self._part.workloads):
             place = Place(self._document, ("workloads", index))
             workload: Workload | None = (
                 _inline(part, place) if part.manifest is None else self._of(part, place, of_file, faults)
             )
             if workload is not None:
-                actors += _repeated(part, _actor(part, place, workload, self._part.start))
-        faults += _doubled(actors)
+                entries += _repeated(part, _entry(part, place, workload, self._part.start))
+        faults += _doubled(entries)
         if faults:
             raise QuestionError(faults)
         return Scenario(
@@ -144,7 +144,7 @@ class ScenarioFile:
             is_fair=None if self._part.mode is None else self._part.mode == "fairSharing",
             start=self._part.start,
             eviction_delay=self._part.eviction_delay,
-            actors=tuple(actors),
+            workloads=tuple(entries),
         )
 
     def _of(
@@ -172,7 +172,7 @@ def read_scenario(path: str) -> ScenarioFile:
     return ScenarioFile(document, part)
 
 
-def _actor(part: ScenarioWorkloadPart, place: Place, workload: Workload, start: int) -> ScenarioWorkload:
+def _entry(part: ScenarioWorkloadPart, place: Place, workload: Workload, start: int) -> ScenarioWorkload:
     given = part.admitted
     return ScenarioWorkload(
         name=part.name,
@@ -188,12 +188,12 @@ def _actor(part: ScenarioWorkloadPart, place: Place, workload: Workload, start: 
     )
 
 
-def _repeated(part: ScenarioWorkloadPart, actor: ScenarioWorkload) -> list[ScenarioWorkload]:
+def _repeated(part: ScenarioWorkloadPart, entry: ScenarioWorkload) -> list[ScenarioWorkload]:
     if part.repeat is None:
-        return [actor]
+        return [entry]
     digits, every = len(str(part.repeat.count)), part.repeat.every
     return [
-        replace(actor, name=f"{actor.name}-{number:0{digits}}", created=actor.created + (number - 1) * every)
+        replace(entry, name=f"{entry.name}-{number:0{digits}}", created=entry.created + (number - 1) * every)
         for number in range(1, part.repeat.count + 1)
     ]
 
@@ -209,16 +209,16 @@ def _pod_set(part: ScenarioPodSetPart, place: Place) -> PodSet:
     return pods(part.name, part.count, {r: q for r, q in part.requests.items() if isinstance(q, Quantity)}, place)
 
 
-def _doubled(actors: list[ScenarioWorkload]) -> list[str]:
+def _doubled(entries: list[ScenarioWorkload]) -> list[str]:
     first: dict[str, ScenarioWorkload] = {}
     faults = []
-    for actor in actors:
-        known = first.setdefault(actor.name, actor)
-        if known is not actor:
+    for entry in entries:
+        known = first.setdefault(entry.name, entry)
+        if known is not entry:
             line = known.place.origin.span(known.place.route)[0]
-            at, *_ = actor.place.origin.span(actor.place.route)
+            at, *_ = entry.place.origin.span(entry.place.route)
             faults.append(
-                f"{actor.place.origin.path}:{at}: a second workload {actor.name} (the first is in line {line})"
+                f"{entry.place.origin.path}:{at}: a second workload {entry.name} (the first is in line {line})"
             )
     return faults
 

@@ -97,5 +97,5 @@ def _staged(written: ScenarioFile, cluster: Cluster, full_with: str | None, busy
     if busy and cluster.state is None:
         raise QuestionError([NOTHING_RUNS])
     if busy:
-        scenario = replace(scenario, actors=(*holders(cluster), *scenario.actors))
+        scenario = replace(scenario, workloads=(*holders(cluster), *scenario.workloads))
     return scenario if full_with is None else full(cluster, scenario, full_with)
