@@ -4,7 +4,7 @@ Every figure is a median over several fresh processes; the processes of a row an
 that a busy machine slows both. The spread (largest over smallest) says how far to trust it. Peers that are not
 installed are named as missing: kubeconform is built where Go is (set KUBECONFORM to use another one).
 
-    python tests/bench.py [--quick] [--json FILE] [words of the rows to run]
+    python tests/bench.py [--quick] [--json FILE] [--page FILE] [words of the rows to run]
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -292,6 +292,7 @@ def memory(folder: str, runs: int) -> Iterator[Row | str]:
     yield Row(what, mine.median, mine.peak / size, f"the input, {size / 1e6:.0f} MB", 15, mine.spread, mine.peak)
 
 
+FIGURES, END = "<!-- figures: make bench -->", "<!-- end of figures -->"
 SMALL = (cold, real)
 LARGE = (many, loading, nodes, modelling, schema, growth, memory)
 ASKED = (questions, differences, suggestions, simulation)
@@ -303,6 +304,7 @@ def main(words: list[str]) -> None:
     parser.add_argument("rows", nargs="*", choices=[[], *ROWS], help="rows to run; all without any")
     parser.add_argument("--quick", action="store_true", help="each command once")
     parser.add_argument("--json", metavar="FILE", help="write the results there, too")
+    parser.add_argument("--page", metavar="FILE", help="put them as a table into this page of the documentation")
     asked = parser.parse_args(words)
     runs = 1 if asked.quick else 5
     subprocess.run([PYTHON, "-m", "compileall", "-q", str(PROJECT / "qcheck")], check=True, env=ENVIRONMENT)
@@ -317,6 +319,20 @@ def main(words: list[str]) -> None:
     if asked.json:
         results = {**about, "runs": runs, "rows": [{**asdict(r), "ok": r.ratio <= r.most} for r in rows]}
         Path(asked.json).write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+    if asked.page:
+        page = Path(asked.page)
+        before, _, rest = page.read_text(encoding="utf-8").partition(FIGURES)
+        after = rest.partition(END)[2]
+        page.write_text(f"{before}{FIGURES}\n{table(rows, about)}\n{END}{after}", encoding="utf-8")
+
+
+def table(rows: list[Row], about: Mapping[str, object]) -> str:
+    """The rows in Markdown."""
+    head = "Python {python} on {processors} processors, load {load}:\n\n".format(**about)
+    head += "| what | time | ratio | to | target | spread |\n|---|---|---|---|---|---|\n"
+    return head + "\n".join(
+        f"| {r.what} | {r.seconds:.3f} s | {r.ratio:.2f} | {r.beside} | <= {r.most:g} | {r.spread:.2f} |" for r in rows
+    )
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ from __future__ import annotations
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.fleet import HEADERS, fleet_rows
 from qcheck.reports.snippet import draw, groups
-from qcheck.reports.suggest import suggestion_lines
 from qcheck.reports.wording import (
     WORST_FIRST,
     by_rule,
@@ -52,6 +51,8 @@ def render(result: Result, colour: bool = False, quiet: bool = False) -> str:
     many = has_many_clusters(result)
     blocks = ["\n".join(_group_lines(g, paint, many)) for g in presented(result)]
     if result.suggestions is not None:
+        from qcheck.reports.suggest import suggestion_lines  # 1.8 ms
+
         blocks.append("\n".join([paint("bold", "suggested edits"), *suggestion_lines(result.suggestions)]))
     closing = "\n".join(_unjudged(result, paint) if quiet else _closing(result, paint))
     return "\n\n".join(block for block in (*blocks, closing) if block) + "\n" * bool(blocks or closing)
