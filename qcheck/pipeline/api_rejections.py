@@ -1,4 +1,4 @@
-"""What the API server refuses of some objects; of many of them a second process judges most."""
+"""Validation of objects as by the API server; for many objects, a second process validates most of them."""
 
 from __future__ import annotations
 

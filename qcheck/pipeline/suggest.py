@@ -88,7 +88,7 @@ class Search:
         return Suggestions(tuple(asked), tuple(order), tuple(rejected.values()), stopped)
 
     def _rank(self, found: Alternative) -> tuple[int, ...]:
-        """What comes first: nothing left, few edits. Where quotas are divided these come first, and without new warnings."""
+        """Return the sort key: nothing left, few edits; in divided quotas, edits of quotas first, without new warnings."""
         divides = self._constraints.mode is not Mode.MINIMAL
         mild = (found.kind is not Kind.QUOTA, len(found.brings)) if divides else ()
         return (*mild, len(found.leaves), len(found.edits), list(Kind).index(found.kind))

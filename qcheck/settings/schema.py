@@ -220,7 +220,7 @@ class SettingsPart(SettingsModel):
     together = (validators.clusters_or_renders,)
 
     editor_schema: Annotated[str | None, Field(alias="$schema")] = None
-    """Where an editor finds the schema of this file; qcheck does not read it."""
+    """The address of the schema of this file, for editors; qcheck does not read it."""
     version: Literal[1] = 1
     """Version of this format."""
     kueue: ReleaseText = str(Release())
