@@ -23,7 +23,7 @@ ROOT = Path(__file__).parent.parent
 FLEET = ROOT / "fixtures" / "clusters" / "research-fleet"
 STORY = ROOT / "fixtures" / "scenarios" / "reserved-and-borrowed"
 PHONE, SCREEN = 390, 1280
-PAGES = ("check", "fleet", "shares", "preemption", "simulate")
+PAGES = ("check", "fleet", "kai", "shares", "preemption", "simulate")
 
 pytestmark = pytest.mark.skipif(chromium() is None, reason="no Chromium on this machine")
 
@@ -71,6 +71,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     written = {
         "check": ["check", str(FLEET)],
         "fleet": ["check", "--config", str(settings), str(settings.parent)],
+        "kai": ["check", str(FLEET.parent / "kai-departments")],
         "shares": ["shares", str(FLEET)],
         "preemption": ["explain", "preemption", str(FLEET)],
         "simulate": ["simulate", str(STORY / "scenario.yaml"), "--in", str(STORY)],
@@ -143,6 +144,15 @@ def test_a_queue_has_one_colour_in_all_clusters(browser: Browser, pages: dict[st
     )
     assert len(colours) == 10
     assert len({tuple(pair) for pair in colours}) == len({name for name, _ in colours}) == 5
+
+
+def test_queues_of_kai_have_colours_too(browser: Browser, pages: dict[str, Path]) -> None:
+    browser.open(pages["kai"], SCREEN)
+    classes = browser.evaluate(
+        "[...document.querySelectorAll('.bar-row .bar-line:nth-child(2) i')].map(i => i.className)"
+    )
+    assert {"q0", "q1"} <= set(classes)
+    assert "none" not in classes
 
 
 def test_the_bars_of_a_flavor_have_one_scale(browser: Browser, pages: dict[str, Path]) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from qcheck.answers.node_pictures import DeviceSlice
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.place import Place
-    from qcheck.quota.tree import Cell
+    from qcheck.quota.tree import Cell, QuotaNode
     from qcheck.reports.html.links import Links
     from qcheck.reports.html.markup import Html
 
@@ -52,7 +52,12 @@ class SharedContext:
 def holders(cluster: Cluster) -> list[str]:
     """The queues and cohorts of a cluster that hold quota, in order of the files."""
     nodes = [n for t in trees_of(cluster) for n in t.nodes if any(c.promised for c in n.cells)]
-    return list(dict.fromkeys(n.title for n in nodes))
+    return list(dict.fromkeys(map(holder_of, nodes)))
+
+
+def holder_of(node: QuotaNode) -> str:
+    """The name of a queue or cohort in sums."""
+    return next((c.holder for c in node.cells), node.title)
 
 
 class PageContext:

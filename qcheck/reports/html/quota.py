@@ -8,6 +8,7 @@ from qcheck.cluster.units import IN_TABLES, name_amount, scale_of
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.html.bars import quota_entry
 from qcheck.reports.html.markup import Html, share, tag
+from qcheck.reports.html.page_context import holder_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +40,7 @@ def _node(tree: QuotaTree, node: QuotaNode, look: PageContext) -> Html:
         "div",
         tag(
             "div",
-            tag("span", cls=f"dot {look.of(node.title)}") if own else None,
+            tag("span", cls=f"dot {look.of(holder_of(node))}") if own else None,
             f"{node.word} ",
             tag("b", node.name),
             cls="cohort-name",
@@ -58,7 +59,7 @@ def _queue(node: QuotaNode, look: PageContext) -> Html:
         "div",
         tag(
             "div",
-            tag("span", cls=f"dot {look.of(node.title)}"),
+            tag("span", cls=f"dot {look.of(holder_of(node))}"),
             tag("b", node.name),
             tag("span", "stopped", cls="chip warn") if node.is_stopped else None,
             cls="queue-name",
@@ -74,8 +75,8 @@ def _cell(node: QuotaNode, cell: Cell, look: PageContext) -> Html:
     most = look.scale(cell)
     extra = most - cell.entitled if cell.borrowable is None else cell.borrowable
     bar = [
-        tag("i", cls=look.of(node.title), style=f"width:{share(cell.entitled - cell.lendable, most)}"),
-        tag("i", cls=f"{look.of(node.title)} lent", style=f"width:{share(cell.lendable, most)}"),
+        tag("i", cls=look.of(holder_of(node)), style=f"width:{share(cell.entitled - cell.lendable, most)}"),
+        tag("i", cls=f"{look.of(holder_of(node))} lent", style=f"width:{share(cell.lendable, most)}"),
         tag("i", cls="borrowed", style=f"width:{share(extra, most)}"),
     ]
     return tag(
