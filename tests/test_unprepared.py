@@ -269,3 +269,16 @@ def test_values_inside_an_application_are_named(repository: Path) -> None:
     plain = APPLICATION.replace("chart: CHART", "path: charts/queues").replace("NAME", "queues")
     assert len(said(repository, {**chart, "app.yaml": plain.replace("VALUES", "{}")}, "QC009")) == 1
     assert len(said(repository, {"app.yaml": plain.replace("VALUES", "{gpus: 40}")}, "QC009")) == 2
+
+
+WRAPPER = """\
+apiVersion: workload.codeflare.dev/v1beta2
+kind: AppWrapper
+metadata: {name: NAME, namespace: team, labels: {kueue.x-k8s.io/queue-name: team}}
+spec: {components: []}
+"""
+
+
+def test_kueue_names_a_pod_set_after_an_app_wrapper(repository: Path) -> None:
+    assert said(repository, {"wrapper.yaml": WRAPPER.replace("NAME", "train")}, "QC003") == []
+    assert said(repository, {"wrapper.yaml": WRAPPER.replace("NAME", "train.v2")}, "QC003") == [("QC003", "error")]

@@ -8,7 +8,7 @@ from qcheck.cluster.quantity import whole
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.pod_sets import job_pods, pod_sets, ray_cluster_of
 from qcheck.kinds.schema.failure import show
-from qcheck.kinds.schema.formats import subdomain_fault
+from qcheck.kinds.schema.formats import label_fault, subdomain_fault
 from qcheck.kinds.validation.resources import pod_resources
 from qcheck.kinds.validation.target import refuse
 from qcheck.kinds.validation.topology import BASES, PREFIX, TRUTHS, topology
@@ -56,6 +56,8 @@ def managed(root: Cursor, target: Target) -> Iterator[Failure]:
         yield from _ray(root, kind, target)
     elif kind == "Pod":
         yield from _pod(root, target)
+    elif kind == "AppWrapper":
+        yield from _app_wrapper(root)
     elif kind == "LeaderWorkerSet":
         replicas = root["spec"]["replicas"].integer()
         if replicas is not None and not 0 <= replicas <= 1_000_000:
@@ -190,6 +192,7 @@ def _ray(root: Cursor, kind: str, target: Target) -> Iterator[Failure]:
     for group in groups:
         if group["groupName"].text() == "head":
             yield refuse(group["groupName"], "JOB-W32", 'Forbidden: "head" is reserved for the head group')
+        yield from _pod_set_name(group["groupName"], (group["groupName"].text() or "").lower())
     is_elastic = root["metadata"]["annotations"][KUEUE + "elastic-job"].text() == "true"
     scaling = spec["enableInTreeAutoscaling"]
     if scaling.boolean() and not (is_elastic and target.has_gate(ELASTIC_GATE)):
@@ -199,6 +202,21 @@ def _ray(root: Cursor, kind: str, target: Target) -> Iterator[Failure]:
     by = spec["managedBy"]
     if kind == "RayCluster" and scaling.boolean() and is_elastic and by.text() == "kueue.x-k8s.io/multikueue":
         yield refuse(by, "JOB-W33", "Forbidden: an elastic, autoscaling RayCluster cannot be sent to other clusters")
+
+
+def _app_wrapper(root: Cursor) -> Iterator[Failure]:
+    name = root["metadata"]["name"]
+    if _has_queue(root) and name.text():
+        yield from _pod_set_name(name, f"{name.text()}-0")
+
+
+def _pod_set_name(at: Cursor, name: str) -> Iterator[Failure]:
+    """Kueue names a pod set of the Workload so; the API server refuses the Workload if it cannot."""
+    fault = label_fault(name) if name else None
+    if fault:
+        yield refuse(
+            at, "J12", f"Invalid value: {show(at.data)}: the Workload gets a pod set called {name}, which {fault}"
+        )
 
 
 def _has_queue(root: Cursor) -> bool:
