@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qcheck.checks.registry import check_of
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.cluster.views import view
 from qcheck.findings.finding import Finding
 from qcheck.findings.result import Skipped
 from qcheck.schedulers.presence import has_kai, has_kueue, has_volcano
@@ -112,11 +113,15 @@ def _is_contested(found: Finding, cluster: Cluster) -> bool:
     manager = cluster.configuration
     if manager is not None and manager.is_contested and any(p.origin is manager.place.origin for p in places):
         return True
-    contested = {(copy.id.group, copy.id.kind, copy.id.full_name) for copy in cluster.copies}
-    if not contested:
-        return False
-    at = [found_at for place in places if (found_at := cluster.object_at(place)) is not None]
-    return any((each.group, each.kind, each.full_name) in contested for each in at)
+    contested = _contested(cluster)
+    at = (cluster.object_at(place) for place in (places if contested else ()))
+    return any((each.group, each.kind, each.full_name) in contested for each in at if each is not None)
+
+
+@view
+def _contested(cluster: Cluster) -> frozenset[tuple[str, str, str]]:
+    """Group, kind and full name of the objects that are defined more than once, differently."""
+    return frozenset((copy.id.group, copy.id.kind, copy.id.full_name) for copy in cluster.copies)
 
 
 def _at_the_train_job(found: Finding, cluster: Cluster) -> Finding:

@@ -265,17 +265,21 @@ def _looks_templated(text: str) -> bool:
     if "{{" in text or "${" in text or "{%" in text or "%{" in text or "<%" in text:
         return True
     return any(_is_left_open(text, word) for word in LEFT_OPEN) or any(
-        FOR_A_VALUE.search(text[max(text.rfind("\n", 0, m.start()) + 1, m.start() - LONGEST_BEFORE) : m.start()])
-        for m in IN_CAPITALS.finditer(text)
+        FOR_A_VALUE.search(_before(text, m.start())) for m in IN_CAPITALS.finditer(text)
     )
+
+
+def _before(text: str, at: int) -> str:
+    """The end of what stands before a place in its line."""
+    start = max(0, at - LONGEST_BEFORE)
+    return text[max(start, text.rfind("\n", start, at) + 1) : at]
 
 
 def _is_left_open(text: str, word: str) -> bool:
     """Return whether a value seems to hold a placeholder that begins with, or is, `word`."""
     at = text.find(word)
     while at >= 0:
-        before = max(text.rfind("\n", 0, at) + 1, at - LONGEST_BEFORE)
-        if PLACEHOLDER.match(text, at) and IN_A_VALUE.search(text[before:at]):
+        if PLACEHOLDER.match(text, at) and IN_A_VALUE.search(_before(text, at)):
             return True
         at = text.find(word, at + 1)
     return False
