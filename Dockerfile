@@ -11,5 +11,5 @@ ENV PYTHONPATH=/opt/qcheck PYTHONDONTWRITEBYTECODE=1
 RUN useradd --create-home qcheck && git config --system --add safe.directory /repo
 USER qcheck
 WORKDIR /repo
-ENTRYPOINT ["python", "-m", "qcheck"]
+ENTRYPOINT ["python", "-P", "-m", "qcheck"]
 CMD ["check"]
