@@ -32,11 +32,12 @@ from qcheck.documents.yaml_text import to_yaml  # noqa: E402
 from qcheck.findings.finding import Finding  # noqa: E402
 from qcheck.findings.rulebook import RuleText, read_rulebook  # noqa: E402
 from qcheck.kinds.schema.qcheck_node_pool import DESCRIPTION  # noqa: E402
+from qcheck.nodepools.formats import READERS  # noqa: E402
 from qcheck.nodepools.qcheck_schema import description  # noqa: E402
 from qcheck.nodepools.qcheck_schema import json_schema as node_pool_schema  # noqa: E402
 from qcheck.pipeline.diff import compare, sides  # noqa: E402
 from qcheck.pipeline.scenario import json_schema as scenario_schema  # noqa: E402
-from qcheck.reports import render  # noqa: E402
+from qcheck.reports import FORMATS, render  # noqa: E402
 from qcheck.reports.html.simulation import render_svg  # noqa: E402
 from qcheck.settings import Settings  # noqa: E402
 from qcheck.settings.key_table import described  # noqa: E402
@@ -49,10 +50,7 @@ CASES = ROOT / "fixtures" / "rules"
 CONSOLE = re.compile(r"^```console\n\$ qcheck (?P<command>.*)\n(?:.*\n)*?```$", re.MULTILINE)
 MARK = re.compile(r"[ \t]*#! QC.*$", re.MULTILINE)
 LANGUAGES = {".yaml": "yaml", ".yml": "yaml", ".json": "json", ".tf": "hcl", ".tfvars": "hcl"}
-REPORTS = {
-    "text": "txt", "json": "json", "sarif": "sarif", "github": "github.txt", "gitlab": "gitlab.json", "junit": "junit.xml",
-    "rdjson": "rdjson", "markdown": "md", "html": "html",
-}  # fmt: skip
+KINDS = re.compile(r"(?<=<!-- kinds -->\n)(?:\|.*\n)*")
 FAMILIES = {
     "input": "Can qcheck read it, and does the API server accept it?",
     "capacity": "Does the quota exist as nodes?",
@@ -98,7 +96,9 @@ def generated() -> dict[Path, str]:
     rules = list(read_rulebook().values())
     files = {ROOT / "rules" / "index.json": index(rules), ROOT / "docs" / "rules.md": overview(rules)}
     files[ROOT / "rules" / "messages.json"] = messages(rules)
-    files |= {path: CONSOLE.sub(rerun, path.read_text(encoding="utf-8")) for path in written()}
+    files |= {
+        path: KINDS.sub(lambda _: kinds(), CONSOLE.sub(rerun, path.read_text(encoding="utf-8"))) for path in written()
+    }
     files |= {ROOT / "docs" / "rules" / f"{rule.id}.md": page(rule) for rule in rules}
     files[ROOT / "docs" / "simulate.svg"] = simulated("reserved-and-borrowed")
     return files | from_models() | {ROOT / "docs" / "read-only-role.yaml": role()} | example_reports()
@@ -143,7 +143,7 @@ def example_reports() -> dict[Path, str]:
     with contextlib.chdir(ROOT):
         result = audit(["fixtures/clusters/research-fleet"])
         stop_if_crashed(result.findings, ROOT / "fixtures" / "clusters" / "research-fleet")
-        return {ROOT / "docs" / "reports" / f"fleet.{end}": render(result, form) for form, end in REPORTS.items()}
+        return {ROOT / "docs" / "reports" / f"fleet.{end}": render(result, form) for form, end in FORMATS.items()}
 
 
 def written() -> list[Path]:
@@ -159,6 +159,12 @@ def rerun(block: re.Match[str]) -> str:
     captured.flush()
     assert isinstance(captured.buffer, io.BytesIO)
     return f"```console\n$ qcheck {block['command']}\n{captured.buffer.getvalue().decode()}```"
+
+
+def kinds() -> str:
+    """The kinds of objects that describe node pools, as rows of a table."""
+    rows = sorted((group, kind) for group, kind in READERS)
+    return "| API group | kind |\n|---|---|\n" + "".join(f"| `{group}` | {kind} |\n" for group, kind in rows)
 
 
 def stale() -> list[Path]:

@@ -52,7 +52,7 @@ def told(*words: str, given: bytes = b"") -> tuple[int, str, str]:
 
 def check(case: Case, dice: random.Random) -> None:
     """The gate, with a report by chance besides the one whose places are looked at."""
-    form = dice.choice(FORMATS)
+    form = dice.choice([*FORMATS])
     one = next(iter(case.values())) if len(case) == 1 and dice.random() < 0.3 else None
     with laid_out(case):
         code, report, complaints = told(

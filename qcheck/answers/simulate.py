@@ -1,4 +1,4 @@
-"""What a scheduler does with the workloads of a scenario, cycle by cycle."""
+"""Simulation of the scheduler that a scenario is for."""
 
 from __future__ import annotations
 

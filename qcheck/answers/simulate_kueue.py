@@ -1,4 +1,4 @@
-"""What Kueue's scheduler does with the workloads of a scenario, cycle by cycle."""
+"""Simulation of Kueue's scheduler on the workloads of a scenario, cycle by cycle."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def check(options: CheckOptions) -> int:
         raise UsageError("--live cannot be combined with --since, --fix or --diff")
     if options.suggest and (options.live is not None or options.set or options.add_nodes or "-" in options.paths):
         raise UsageError("--suggest cannot be combined with --live, --set, --add-nodes or standard input")
-    outputs = parse_outputs(options.format, FORMATS)
+    outputs = parse_outputs(options.format, tuple(FORMATS))
     settings = _settings(options)
     watch = ProgressReporter(options.verbose, options.quiet)
     watch.note(f"settings: {settings.path or 'none found'}")

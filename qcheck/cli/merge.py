@@ -40,7 +40,7 @@ def merge(
     The result equals one run over all inputs. Exit codes: 0 nothing at or above the threshold; 1 findings; 2 a run
     could not judge, or a file is not a report.
     """
-    outputs = parse_outputs(format or (), FORMATS)
+    outputs = parse_outputs(format or (), tuple(FORMATS))
     try:
         merged = merge_reports([(path, _content(path)) for path in reports])
     except MergeError as error:

@@ -13,8 +13,18 @@ if TYPE_CHECKING:
 
     from qcheck.findings.result import Result
 
-FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "rdjson", "markdown", "html")
-"""The values of `--format`: the names of the modules."""
+FORMATS = {
+    "text": "txt",
+    "json": "json",
+    "sarif": "sarif",
+    "github": "github.txt",
+    "gitlab": "gitlab.json",
+    "junit": "junit.xml",
+    "rdjson": "rdjson",
+    "markdown": "md",
+    "html": "html",
+}
+"""The values of `--format`, which are the names of the modules, each with the ending of a file that holds such a report."""
 
 
 def render(result: Result, form: str) -> str:

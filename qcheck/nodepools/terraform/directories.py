@@ -1,4 +1,4 @@
-"""Which directories with Terraform files are configurations, and which are only called as modules."""
+"""Directories with Terraform files: those that are configurations, and those that are only called as modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pod sets ask of a queue, and which flavors they get."""
+"""Values of flavor assignment: what pod sets ask of a queue, and the flavors they get."""
 
 from __future__ import annotations
 

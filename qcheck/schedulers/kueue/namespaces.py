@@ -1,4 +1,4 @@
-"""Which namespaces a selector takes, and which of them Kueue manages."""
+"""Namespaces that a selector takes, and namespaces that Kueue manages."""
 
 from __future__ import annotations
 
