@@ -193,3 +193,13 @@ spec:
 def test_more_nodes_for_pods_that_do_not_fit_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = suggested(tmp_path, capsys, BASE % {"nodes": 2, "quota": 16} + JOB % {"pods": 3, "devices": 5})
     assert edits(found) == [("nodes", [("2", "3")]), ("shape", [("5", "4")]), ("shape", [("3", "2")])]
+
+
+def test_divisions_leave_workloads_what_they_need(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = BASE.partition("---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue")[2].partition("---\n")[0]
+    second = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue" + other % {"quota": 40}
+    text = BASE % {"nodes": 14, "quota": 80} + JOB % {"pods": 10, "devices": 8} + "---\n"
+    text += second.replace("name: research", "name: batch")
+    for mode in ("proportional", "fill"):
+        found = suggested(tmp_path, capsys, text, "--mode", mode)
+        assert edits(found)[0] == ("quota", [("40", "32")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.answers.proposals import Proposal, Way
+from qcheck.answers.quota_changes import least_for_workloads
 from qcheck.cluster.quantity import written_amount
 from qcheck.cluster.quota_pool import SchedulerName, pool_name
 from qcheck.cluster.resources import is_compute
@@ -75,12 +76,12 @@ def _divisions(
 ) -> Iterator[tuple[Values, str]]:
     """The most that can be divided by weight and met together, in whole nodes and exactly: the values that change, and how.
 
-    Cells without weight stay, and nobody falls below a floor.
+    Cells without weight stay, and nobody falls below a floor, or what the workloads of a queue need.
     """
     whole = {unit_of(cluster, c) for c in cells}
     seen = set()
     for unit in dict.fromkeys((whole.pop() if len(whole) == 1 else 1, 1)):
-        amounts = _largest(cells, weights, room, most, unit, constraints)
+        amounts = _largest(cluster, cells, weights, room, most, unit, constraints)
         changed = [(c, n) for c, n in zip(cells, amounts, strict=True) if n != c.promised]
         values = tuple((c.place, written(cluster, c, n)) for c, n in changed if c.origin is AmountOrigin.DECLARED)
         if values and values not in seen:
@@ -89,6 +90,7 @@ def _divisions(
 
 
 def _largest(
+    cluster: Cluster,
     cells: Sequence[Cell],
     weights: dict[int, int],
     room: GroupCapacity,
@@ -101,7 +103,7 @@ def _largest(
     def division(total: int) -> list[int]:
         free = [c for c in cells if weights[id(c)]]
         left = max(0, total - sum(c.promised for c in cells if not weights[id(c)]))
-        floors = [-(-(constraints.floor(c) or 0) // unit) for c in free]
+        floors = [-(-max(constraints.floor(c) or 0, least_for_workloads(cluster, c)) // unit) for c in free]
         parts = dict(zip(map(id, free), divided(left // unit, [weights[id(c)] for c in free], floors), strict=True))
         return [parts[id(c)] * unit if id(c) in parts else c.promised for c in cells]
 
