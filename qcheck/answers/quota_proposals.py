@@ -81,8 +81,8 @@ def _is_met(cells: Sequence[Cell], room: GroupCapacity) -> bool:
 def _fewest(
     cluster: Cluster, cells: Sequence[Cell], room: GroupCapacity, constraints: Constraints
 ) -> Iterator[Proposal]:
-    """What looks best, with what speaks against it; what leaves each workload and constraint its due; and what leaves each
-    queue a node as well. One of each first."""
+    """Yield the obvious choices with the objections to them, those that respect workloads and constraints, and those that
+    also leave each queue a node; one of each first."""
     able = [c for c in cells if c.origin is AmountOrigin.DECLARED and c.promised]
     fixed = [Adjustable(c, None) for c in cells if c not in able]
     bound = {id(c): _floor(cluster, c, constraints) for c in able}
