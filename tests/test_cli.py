@@ -357,3 +357,21 @@ def test_a_shell_completes(line: str, expected: str, tmp_path: Path) -> None:
         [sys.executable, "-m", "qcheck"], capture_output=True, text=True, check=True, cwd=tmp_path, env=env
     )
     assert expected in done.stdout.split()
+
+
+def test_the_help_of_a_command_lists_its_formats() -> None:
+    wide = {**os.environ, "COLUMNS": "200"}
+    for command, formats in {
+        "check": "text, json, sarif, github, gitlab, junit, rdjson, markdown, html",
+        "capacity": "text, json",
+        "shares": "text, json, markdown, html",
+        "diff": "text, json, markdown",
+        "suggest": "text, json, patch",
+        "simulate": "text, json, html, svg",
+        "explain": "text, json, markdown, html",
+    }.items():
+        assert f"Report format: {formats}. " in qcheck(command, "--help", env=wide).stdout
+
+
+def test_a_schema_that_is_misspelt_is_suggested() -> None:
+    assert "Did you mean nodepool?" in qcheck("schema", "nodepol").stderr

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from qcheck.cli.output import UsageError, to_stdout
+from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.quantity import whole
 from qcheck.kinds.schema.catalogue import SERVED
 from qcheck.kinds.schema.published import kueue_schema
@@ -56,7 +57,9 @@ def schema(
 
 def _of_kind(kind: str, version: str, release: str) -> dict[str, object]:
     if kind not in SERVED:
-        raise UsageError(f"there is no schema for {kind!r}", f"Known are {', '.join(known())}.")
+        near = nearest(kind, known())
+        hint = f"Did you mean {near}?" if near else f"Known are {', '.join(known())}."
+        raise UsageError(f"there is no schema for {kind!r}", hint)
     major, minor = map(whole, release.partition(".")[::2])
     if major is None or minor is None:
         raise UsageError(f"{release!r} is not a release of Kueue", "Write it as 0.19.")
