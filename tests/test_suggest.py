@@ -233,3 +233,13 @@ def test_two_hundred_errors_are_resolved_together(tmp_path: Path, capsys: pytest
     assert "resolves 200 of 200 findings" in shown
     assert "and 180 more edits" in shown
     assert "the quota of q0 is kept" in shown
+
+
+def test_a_proof_names_a_few_sums(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(9):
+        text = cluster([24], 2).replace("h100", f"flavor-{number}").replace("q0", f"queue-{number}")
+        (tmp_path / f"{number}.yaml").write_text(text)
+    _, found = suggested(capsys, str(tmp_path))
+    proofs = [each["proof"] for each in found["alternatives"]]
+    assert [proof.count("the nodes can supply") for proof in proofs] == [6] * len(proofs)
+    assert all(proof.endswith("; and 3 more sums") for proof in proofs)

@@ -15,11 +15,16 @@ if TYPE_CHECKING:
     from qcheck.findings.finding import Datum, Finding
 
 
+MOST_SHOWN = 6
+
+
 def shown_sums(clusters: Iterable[Cluster], overdrafts: Iterable[Finding]) -> str:
     """Return what is promised and supplied now for findings of quota that exceeds capacity; empty without any."""
     by_name = {c.name: c for c in clusters}
     sums = (_sum(by_name[f.cluster], str(f.data["resource"]), f.data["flavors"]) for f in overdrafts)
-    return "; ".join(s for s in dict.fromkeys(sums) if s)
+    found = [s for s in dict.fromkeys(sums) if s]
+    more = [f"and {len(found) - MOST_SHOWN:,} more sums"] if len(found) > MOST_SHOWN else []
+    return "; ".join([*found[:MOST_SHOWN], *more])
 
 
 def _sum(cluster: Cluster, resource: str, pools: Datum) -> str:
