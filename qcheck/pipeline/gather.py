@@ -46,7 +46,7 @@ class ReadInputs(Value):
     """
 
     loaded: tuple[Loaded, ...]
-    raws: tuple[UnrenderedFiles, ...]
+    as_is: tuple[UnrenderedFiles, ...]
     renders: tuple[Renders | None, ...]
     not_read: tuple[files.NotLoaded, ...]
     live: Live | None
@@ -94,47 +94,63 @@ def collect(
     no cluster belong to each, as does standard input. Renderers run in the directory `within`, where it holds another state
     of the files. A `live` cluster is every cluster of the settings; where files define an object too, the files count.
     """
-    if settings.crds and not isinstance(paths, files.Found):
-        brought = [os.path.normpath(os.path.join(settings.root, p)) for p in settings.crds]
-        paths, first = (*paths, *brought), {*first, *(f.path for f in files.discover(brought).files)}
-    found = paths if isinstance(paths, files.Found) else files.discover(paths)
-    also = live.found() if live else files.Found((), [])
-    both = files.Found((*found.files, *also.files), [*found.not_read, *also.not_read])
+    paths, first = _with_definitions(paths, settings, first)
+    found, running = _discovered(paths), live.found() if live else files.Found((), [])
+    both = files.Found((*found.files, *running.files), [*found.not_read, *running.not_read])
     loaded, not_read = read_files(both, settings.limits, watch)
     loaded.sort(key=lambda f: f.text.path not in first)
-    belong_to_all = (*first, files.STDIN_NAME, *(f.path for f in also.files))
-    homes = members(settings.scopes, list(dict.fromkeys([*belong_to_all, *(f.text.path for f in loaded)])))
-    settled = set().union(*homes)
-    homeless = {p for p in belong_to_all if p not in settled}
-    held = [f for f in loaded if f.text.path in homeless or f.text.path in settled]
-    is_left_out, loaded = bool(loaded) and not held, held
-    mine = [[f for f in loaded if f.text.path in home or f.text.path in homeless] for home in homes]
-    as_is = [_raw(scope, held, within) for scope, held in zip(settings.scopes, mine, strict=True)]
+    everywhere = (*first, files.STDIN_NAME, *(f.path for f in running.files))
+    by_cluster = _by_cluster(loaded, settings.scopes, everywhere)
+    as_is = [_as_is(scope, mine, within) for scope, mine in zip(settings.scopes, by_cluster, strict=True)]
     renders = [
         _rendered(scope, each, settings, watch, within) for scope, each in zip(settings.scopes, as_is, strict=True)
     ]
-    not_read = [n for n in not_read if n.failed or not any(n.path in each.rendered for each in as_is)]
+    rendered = set[str]().union(*(each.rendered for each in as_is))
+    held = {f.text.path for mine in by_cluster for f in mine}
     return ReadInputs(
-        loaded=tuple(loaded),
-        raws=tuple(as_is),
+        loaded=tuple(f for f in loaded if f.text.path in held),
+        as_is=tuple(as_is),
         renders=tuple(renders),
-        not_read=tuple(not_read),
+        not_read=tuple(n for n in not_read if n.failed or n.path not in rendered),
         live=live,
         paths=paths,
-        is_left_out=is_left_out,
+        is_left_out=bool(loaded) and not held,
     )
 
 
-def _news(loaded: list[Loaded], raws: Sequence[UnrenderedFiles]) -> Iterator[Loaded]:
+def _with_definitions(
+    paths: Sequence[str] | files.Found, settings: Settings, first: Set[str]
+) -> tuple[Sequence[str] | files.Found, Set[str]]:
+    """The paths with those of the definitions that the settings name; these come first as well."""
+    if not settings.crds or isinstance(paths, files.Found):
+        return paths, first
+    named = [os.path.normpath(os.path.join(settings.root, p)) for p in settings.crds]
+    return (*paths, *named), {*first, *(f.path for f in files.discover(named).files)}
+
+
+def _discovered(paths: Sequence[str] | files.Found) -> files.Found:
+    return paths if isinstance(paths, files.Found) else files.discover(paths)
+
+
+def _by_cluster(
+    loaded: Sequence[Loaded], scopes: Sequence[ClusterScope], everywhere: Sequence[str]
+) -> list[list[Loaded]]:
+    """The files of each cluster. Those at paths in `everywhere` that belong to no cluster belong to each."""
+    homes = members(scopes, list(dict.fromkeys([*everywhere, *(f.text.path for f in loaded)])))
+    homeless = set(everywhere).difference(*homes)
+    return [[f for f in loaded if f.text.path in home or f.text.path in homeless] for home in homes]
+
+
+def _news(loaded: Sequence[Loaded], as_is: Sequence[UnrenderedFiles]) -> Iterator[Loaded]:
     """Files without the templates of charts, which are named as a whole, and without those of other things than queues."""
-    in_charts = {path for each in raws for path in each.in_charts}
+    in_charts = {path for each in as_is for path in each.in_charts}
     for file in loaded:
         is_template = any(fault.code is ProblemCode.TEMPLATE_NOT_RENDERED for fault in file.faults)
         if not is_template or (file.text.path not in in_charts and concerns_queues_text(file.text.text)):
             yield file
 
 
-def _raw(scope: ClusterScope, files: Sequence[Loaded], within: str = ".") -> UnrenderedFiles:
+def _as_is(scope: ClusterScope, files: Sequence[Loaded], within: str = ".") -> UnrenderedFiles:
     """Return what is read as it is of the files that a cluster holds, and what is to be rendered."""
     if not scope.render and not any(posixpath.basename(f.text.path) in ENTRIES for f in files):
         return UnrenderedFiles(tuple(files))
@@ -146,38 +162,41 @@ def _raw(scope: ClusterScope, files: Sequence[Loaded], within: str = ".") -> Unr
 def modelled(read: ReadInputs, settings: Settings, watch: Watch = unwatched) -> Gathered:
     """Decode what was read, and put it together: one model per cluster."""
     watch("model", 0, 0)
-    live, loaded, not_read, renders = read.live, list(read.loaded), list(read.not_read), read.renders
     clusters = as_fleet(
-        model(scope, each, settings.instance_types, made, live.unread() if live else ())
-        for scope, each, made in zip(settings.scopes, read.raws, renders, strict=True)
+        model(scope, each, settings.instance_types, made, read.live.unread() if read.live else ())
+        for scope, each, made in zip(settings.scopes, read.as_is, read.renders, strict=True)
     )
-    astray = _astray(read.paths, settings, clusters, [f.text.path for f in loaded])
+    astray = _astray(read.paths, settings, clusters, [f.text.path for f in read.loaded])
     clusters = tuple(replace(c, problems=(*c.problems, *astray[c.name])) if c.name in astray else c for c in clusters)
-    seen = {f.text.path for f in loaded}
-    loaded += [f for made in renders if made for f in (*made.loaded, *made.origins) if f.text.path not in seen]
-    not_read += [n for made in renders if made for n in made.failed]
+    seen = {f.text.path for f in read.loaded}
+    rendered = (f for made in read.renders if made for f in (*made.loaded, *made.origins) if f.text.path not in seen)
+    loaded = (*read.loaded, *rendered)
+    not_read = (*read.not_read, *(n for made in read.renders if made for n in made.failed))
     objects = sum(len(c.all_objects()) + len(c.pools) for c in clusters)
-    unjudged = [f"{n.path}: {n.why}" for n in not_read if n.failed]
-    if (
-        not objects
-        and not (live and live.found().not_read)
-        and all(p.code is ProblemCode.TEMPLATE_NOT_RENDERED for c in clusters for p in c.problems)
-    ):
-        unjudged.append(NOTHING_HELD if read.is_left_out else NOTHING_FOUND)
-    unjudged += [f"{p.place.line}: {p.message}" for some in astray.values() for p in some if p.certain]
     inputs = Inputs(
         files=len(loaded),
         documents=sum(len(f.documents) + f.passed_over for f in loaded),
         objects=objects,
         not_read=(
             *(NotRead(n.path, n.why) for n in not_read),
-            *left_out(_news(loaded, read.raws)),
+            *left_out(_news(loaded, read.as_is)),
             *unjudged_rules(loaded, settings),
         ),
-        unjudged=tuple(unjudged),
+        unjudged=(
+            *(f"{n.path}: {n.why}" for n in not_read if n.failed),
+            *([] if objects else _why_nothing(read, clusters)),
+            *(f"{p.place.line}: {p.message}" for some in astray.values() for p in some if p.certain),
+        ),
         paths=tuple(f.text.path for f in loaded),
     )
-    return Gathered(tuple(loaded), clusters, inputs)
+    return Gathered(loaded, clusters, inputs)
+
+
+def _why_nothing(read: ReadInputs, clusters: Sequence[Cluster]) -> Iterator[str]:
+    """Why no object was found, where neither a template nor a kind that may not be read tells it."""
+    is_template = all(p.code is ProblemCode.TEMPLATE_NOT_RENDERED for c in clusters for p in c.problems)
+    if is_template and not (read.live and read.live.found().not_read):
+        yield NOTHING_HELD if read.is_left_out else NOTHING_FOUND
 
 
 def _astray(

@@ -128,13 +128,13 @@ def with_values(read: ReadInputs, values: Iterable[Replacement], limits: Limits)
     return replace(
         read,
         loaded=tuple(files.get(f.text.path, f) for f in read.loaded),
-        raws=tuple(_raw(each, files) for each in read.raws),
+        as_is=tuple(_replaced(each, files) for each in read.as_is),
         renders=tuple(None if each is None else _rendered(each, files) for each in read.renders),
     )
 
 
-def _raw(raw: UnrenderedFiles, files: Mapping[str, Loaded]) -> UnrenderedFiles:
-    return replace(raw, files=tuple(files.get(f.text.path, f) for f in raw.files))
+def _replaced(as_is: UnrenderedFiles, files: Mapping[str, Loaded]) -> UnrenderedFiles:
+    return replace(as_is, files=tuple(files.get(f.text.path, f) for f in as_is.files))
 
 
 def _rendered(renders: Renders, files: Mapping[str, Loaded]) -> Renders:
