@@ -102,7 +102,7 @@ def validate_custom(root: Cursor, definition: CustomDefinition, judge: CelEvalua
         path = field_path(route)
         text = f"{path}: {failure.text}"
         if failure.code is ProblemCode.UNKNOWN_FIELD:
-            text = f'unknown field "{path}": {definition.name} has no such field and drops it silently'
+            text = f'unknown field "{path}": {definition.name} has no such field, so it is dropped silently'
         yield Problem(
             code=failure.code,
             place=Place(root.document, root.route + route, "", failure.on_key),

@@ -29,7 +29,7 @@ def unknown_field(root: Cursor, identity: ObjectId, found: Described | None, fai
     return Problem(
         code=ProblemCode.UNKNOWN_FIELD,
         place=Place(root.document, failure.route, "", True),
-        message=f'unknown field "{path}": {identity.api_version} {identity.kind} has no such field and drops it silently'
+        message=f'unknown field "{path}": {identity.api_version} {identity.kind} has no such field, so it is dropped silently'
         + (f"; {advice}" if advice else ""),
         help=(f"Move it to {near}." if "." in near else f"Write {near}.") if near else "",
         object=identity,

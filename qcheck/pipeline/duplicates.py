@@ -116,7 +116,7 @@ def _in_one_folder(original: Cursor, copies: list[Cursor]) -> Problem:
     return Problem(
         ProblemCode.DUPLICATE_OBJECT,
         _name_place(again),
-        f"{identity} is defined {times}, differently",
+        f"{identity} is defined {times}, with different contents",
         object=identity,
         related=(
             _name_place(original).named("first defined here"),

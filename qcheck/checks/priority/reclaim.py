@@ -123,10 +123,10 @@ def _why_ineffective(
         return None, []
     lowest, highest = min(values), max(values)
     if threshold < lowest:
-        reason = f"every priority in use is above it, the lowest is {lowest}, so nothing may be preempted"
+        reason = f"every priority in use is above it (the lowest is {lowest}), so nothing may be preempted"
         return reason, [(values[lowest], f"the lowest: {lowest}")]
     if threshold >= highest:
-        reason = f"no priority in use is above it, the highest is {highest}, so it spares no workload"
+        reason = f"no priority in use is above it (the highest is {highest}), so it spares no workload"
         return reason, [(values[highest], f"the highest: {highest}")]
     return None, []
 

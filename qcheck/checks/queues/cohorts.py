@@ -151,7 +151,7 @@ def fair_sharing_weight_zero(cluster: Cluster) -> Iterator[Finding]:
                 place = holder.place.at("spec", "fairSharing", "weight")
                 message = f"{holder.name} has fair sharing weight 0: as soon as it borrows it comes last, is "
                 found = finding(place, f"{message}preempted first and never preempts").about(holder.id)
-                yield found.near(manager.place.at("fairSharing").key(), "fair sharing decides")
+                yield found.near(manager.place.at("fairSharing").key(), "fair sharing is on")
     if manager.admission_fair_sharing:
         for local in cluster.local_queues:
             queue = cluster.queue.get(local.cluster_queue or "")
@@ -160,4 +160,6 @@ def fair_sharing_weight_zero(cluster: Cluster) -> Iterator[Finding]:
                 place = local.place.at("spec", "fairSharing", "weight")
                 message = f"LocalQueue {local.id.full_name} has weight 0: its workloads are always considered last"
                 found = finding(place, message).about(local.id)
-                yield found.near(manager.place.at("admissionFairSharing").key(), "usage decides about admission")
+                yield found.near(
+                    manager.place.at("admissionFairSharing").key(), "past usage decides the order of admission"
+                )

@@ -74,7 +74,7 @@ def _limits_of_zero(queue: KaiQueue, dimensions: list[Dimension]) -> str:
     absent = [d.value for d in dimensions if not queue.terms[d].limit_place.exists]
     written = [d.value for d in dimensions if queue.terms[d].limit_place.exists]
     parts = [f"no limit for {names(absent)}, which KAI reads as 0"] if absent else []
-    parts += [f"limit 0 for {names(written)}"] if written else []
+    parts += [f"a limit of 0 for {names(written)}"] if written else []
     return " and ".join(parts)
 
 

@@ -94,7 +94,7 @@ def _of_kueue(workload: Workload) -> Iterator[Finding]:
     else:
         effect = "it uses quota of both and starts only when both admit it"
     place = workload.queue_place if workload.queue else workload.place.at("metadata", "labels", QUEUE_NAME)
-    message = f"{workload.id} names Kueue's queue {queue}, but its pods are for {scheduler}: {effect}"
+    message = f"{workload.id} names Kueue's queue {queue}, but its pods run under {scheduler}: {effect}"
     yield finding(place, message).about(workload.id).with_data(queue=queue, scheduler=scheduler)
 
 
@@ -103,7 +103,7 @@ def _of_volcano(workload: Workload) -> Iterator[Finding]:
     if scheduler == VOLCANO_SCHEDULER:
         return
     if isinstance(workload, VolcanoJob):
-        message = f"{workload.id} is in queue {workload.volcano_queue}, which does not count pods for {scheduler}"
+        message = f"{workload.id} is in queue {workload.volcano_queue}, which does not count pods of {scheduler}"
         found = finding(workload.place.at("spec", "schedulerName"), message).about(workload.id)
         yield found.with_data(queue=workload.volcano_queue, scheduler=scheduler)
         return
@@ -112,6 +112,6 @@ def _of_volcano(workload: Workload) -> Iterator[Finding]:
         if queue:
             place = pod_set.template.metadata_place.at("annotations", QUEUE_ANNOTATION)
             message = (
-                f"{workload.id} names Volcano's queue {queue}, but its pods are for {scheduler}: no queue counts them"
+                f"{workload.id} names Volcano's queue {queue}, but its pods run under {scheduler}: no queue counts them"
             )
             yield finding(place, message).about(workload.id).with_data(queue=queue, scheduler=scheduler)

@@ -149,7 +149,7 @@ def two_quota_plugins(cluster: Cluster) -> Iterator[Finding]:
     placed = [p for p in pair if p is not None and p.place is not None]
     if len(placed) == 2:
         first, second = sorted(placed, key=lambda p: (p.tier, queues.scheduler.plugins.index(p)))
-        message = "proportion and capacity are both enabled: every job must pass the division of each"
+        message = "proportion and capacity are both enabled: every job must fit the division of both"
         yield _of_scheduler(queues, finding(_at(second), message).near(_at(first), f"{first.name} is enabled here"))
 
 
