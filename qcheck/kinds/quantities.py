@@ -30,11 +30,6 @@ _BUILTIN = frozenset({"", "apps", "batch", "node.k8s.io"})
 LONGEST_SHOWN = 40
 
 
-MEMORY = 10_000
-_nothing_to_say: set[tuple[object, ...]] = set()
-"""Quantities about which there was nothing to say before: most of them stand many times."""
-
-
 class FoundQuantity(Value):
     """A quantity in an object: of which resource ("" if of none), and whether it is quota."""
 
@@ -51,13 +46,7 @@ def quantity_problems(root: Cursor, identity: ObjectId, found: Described) -> Ite
         and identity.group == KUEUE
     )
     for each in _quantities(root.data, found):
-        key = (each.resource, each.is_quota, is_rewritten, each.value)
-        if type(each.value) in (str, int) and key in _nothing_to_say:
-            continue
-        said = list(_said(root, identity, each, is_rewritten))
-        if not said and type(each.value) in (str, int) and len(_nothing_to_say) < MEMORY:
-            _nothing_to_say.add(key)
-        yield from said
+        yield from _said(root, identity, each, is_rewritten)
 
 
 def _quantities(data: object, described: Described) -> Iterator[FoundQuantity]:

@@ -19,11 +19,6 @@ if TYPE_CHECKING:
     Check = Callable[[object], "list[Failure] | None"]
 
 
-MEMORY = 10_000
-_good: set[str] = set()
-"""Texts that are quantities, for all documents: most of them stand many times."""
-
-
 def check(node: SchemaNode, scope: VersionScope) -> Check:
     """The check of a scalar node."""
     match node.kind:
@@ -97,14 +92,10 @@ def _quantity(node: SchemaNode, is_builtin: bool) -> Check:
             return None
         if type(value) is bool or (type(value) is float and not is_builtin) or isinstance(value, (dict, list)):
             return [_wrong_type(node, "integer or string", value)]
-        if value in _good and type(value) is str:
-            return None
         try:
             parse_quantity(value)
         except QuantityError as error:
             return [_failure(node, f"Invalid value: {show(value)}: {error}")]
-        if len(_good) < MEMORY and type(value) is str:
-            _good.add(value)
         return None
 
     return check

@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from qcheck.kinds.schema.failure import Failure
     from qcheck.kinds.validation.target import Target
 
-MEMORY = 10_000
-_amounts: dict[str, Quantity | None] = {}
-"""Texts that were read as quantities before: most of them stand many times."""
-
 QUOTAS = ("nominalQuota", "borrowingLimit", "lendingLimit")
 LONGEST = 64
 """Items of a list in a resource group: the schema refuses a longer one, and nothing else is said of it."""
@@ -27,16 +23,10 @@ LONGEST = 64
 
 def amount(at: Cursor) -> Quantity | None:
     """The quantity at a cursor; None if there is none or it is not one."""
-    value = at.data
-    if type(value) is str and value in _amounts:
-        return _amounts[value]
     try:
-        found = parse_quantity(value) if value is not None else None
+        return None if at.data is None else parse_quantity(at.data)
     except QuantityError:
         return None
-    if type(value) is str and len(_amounts) < MEMORY:
-        _amounts[value] = found
-    return found
 
 
 def cluster_queue(root: Cursor, target: Target) -> Iterator[Failure]:
