@@ -18,7 +18,7 @@ from qcheck.cluster.views import ByIdentity
 from qcheck.findings.suggestions import Alternative, Kind, Rejected, Step, Suggestions
 from qcheck.pipeline.new_findings import broken_workloads, gone, name, new_findings, shown
 from qcheck.pipeline.sums import shown_sums
-from qcheck.pipeline.trial import Trials
+from qcheck.pipeline.trial import OBJECTS_JUDGED, Trials
 from qcheck.pipeline.value_files import rewritten
 from qcheck.pipeline.what_if import Impossible, Replacement
 
@@ -58,9 +58,19 @@ class Attempt(Value):
     brought: int
 
 
-def suggestions(read: ReadInputs, settings: Settings, asked: Asked, constraints: Constraints, watch: Watch) -> Result:
-    """Return the result of a check with what can be done about the findings that `asked` picks of a result."""
-    trials = Trials(read, settings, watch)
+def suggestions(
+    read: ReadInputs,
+    settings: Settings,
+    asked: Asked,
+    constraints: Constraints,
+    watch: Watch,
+    objects_judged: int = OBJECTS_JUDGED,
+) -> Result:
+    """Return the result of a check with what can be done about the findings that `asked` picks of a result.
+
+    `objects_judged` bounds the work.
+    """
+    trials = Trials(read, settings, watch, objects_judged)
     return replace(trials.start.result, suggestions=Search(trials, asked, constraints).suggestions())
 
 

@@ -8,6 +8,7 @@ from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.pipeline.gather import collect
 from qcheck.pipeline.picked import like
 from qcheck.pipeline.suggest import suggestions
+from qcheck.pipeline.trial import OBJECTS_JUDGED
 from qcheck.pipeline.value_files import kept_places
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def with_suggestions(result: Result, paths: Sequence[str], settings: Settings, w
         return result
     read = collect(paths, settings, watch)
     constraints = Constraints(kept_places=kept_places(read.loaded))
-    found = suggestions(read, settings, like(failing), constraints, watch).suggestions
+    found = suggestions(read, settings, like(failing), constraints, watch, OBJECTS_JUDGED // 2).suggestions
     if found is None:
         return result
     return replace(result, findings=tuple(_with_fixes(f, found) for f in result.findings), suggestions=found)

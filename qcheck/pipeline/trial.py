@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _LITERAL = re.compile(r"\d+|\"[^\"$%\\]*\"", re.ASCII)
 FEWEST_TRIALS = 12
 OBJECTS_JUDGED = 16_000
-"""Objects that are judged again at most, over all trials: what bounds the time."""
+"""Objects that are judged again at most, over all trials: the bound on the time. Large inputs get the fewest trials."""
 
 
 class State(Value):
@@ -48,7 +48,9 @@ class State(Value):
 class Trials:
     """Applies values to what was read. No trial is made twice."""
 
-    def __init__(self, read: ReadInputs, settings: Settings, watch: Watch) -> None:
+    def __init__(
+        self, read: ReadInputs, settings: Settings, watch: Watch, objects_judged: int = OBJECTS_JUDGED
+    ) -> None:
         self._read = read
         self._settings = settings
         self._watch = watch
@@ -56,7 +58,8 @@ class Trials:
         self._documents = {(d.path, d.index): d for d in _documents(read)}
         self._traced = [d for d in self._documents.values() if isinstance(d, Traced)]
         self.start = self._judged((), read)
-        self.most = max(FEWEST_TRIALS, OBJECTS_JUDGED // max(1, self.start.result.inputs.objects))
+        least = FEWEST_TRIALS * objects_judged // OBJECTS_JUDGED
+        self.most = max(least, objects_judged // max(1, self.start.result.inputs.objects))
 
     @property
     def is_spent(self) -> bool:
