@@ -1,4 +1,4 @@
-"""Validation of objects as by the API server; for many objects, a second process validates most of them."""
+"""Rejections by the API server; a second process judges most of many objects."""
 
 from __future__ import annotations
 
