@@ -1,3 +1,41 @@
-/* iframe-worker 1.0.4, MIT License, Copyright (c) 2020-2022 Martin Donath <martin.donath@squidfunk.com>.
-   It runs the search of the documentation site where the site is opened as files. */
-"use strict";(()=>{function c(s,n){parent.postMessage(s,n||"*")}function d(...s){return s.reduce((n,e)=>n.then(()=>new Promise(r=>{let t=document.createElement("script");t.src=e,t.onload=r,document.body.appendChild(t)})),Promise.resolve())}var o=class extends EventTarget{constructor(e){super();this.url=e;this.m=e=>{e.source===this.w&&(this.dispatchEvent(new MessageEvent("message",{data:e.data})),this.onmessage&&this.onmessage(e))};this.e=(e,r,t,i,m)=>{if(r===`${this.url}`){let a=new ErrorEvent("error",{message:e,filename:r,lineno:t,colno:i,error:m});this.dispatchEvent(a),this.onerror&&this.onerror(a)}};let r=document.createElement("iframe");r.hidden=!0,document.body.appendChild(this.iframe=r),this.w.document.open(),this.w.document.write(`<html><body><script>postMessage=${c};importScripts=${d};addEventListener("error",({error})=>{parent.dispatchEvent(new ErrorEvent("error",{filename:"${e}",error}))})<\/script><script src=${e}?${+Date.now()}><\/script></body></html>`),this.w.document.close(),onmessage=this.m,onerror=this.e,this.r=new Promise((t,i)=>{this.w.onload=t,this.w.onerror=i})}terminate(){this.iframe.remove(),onmessage=onerror=null}postMessage(e){this.r.catch().then(()=>{this.w.dispatchEvent(new MessageEvent("message",structuredClone({data:e})))})}get w(){return this.iframe.contentWindow}};window.IFrameWorker=o;location.protocol==="file:"&&(window.Worker=o);})();
+// A browser starts no worker from a page that is opened as a file. The search of the site then runs in a hidden frame,
+// which has the few functions of a worker that the search calls. The name IFrameWorker tells the search where it runs.
+if (location.protocol === "file:") {
+  window.Worker = window.IFrameWorker = class extends EventTarget {
+    constructor(url) {
+      super();
+      this.frame = document.createElement("iframe");
+      this.frame.hidden = true;
+      document.body.append(this.frame);
+      const inner = this.frame.contentWindow;
+      window.addEventListener("message", ({ source, data }) => {
+        if (source !== this.frame.contentWindow) return;
+        const answer = new MessageEvent("message", { data });
+        this.dispatchEvent(answer);
+        this.onmessage?.(answer);
+      });
+      inner.document.open();
+      inner.document.write(`<body><script>
+        postMessage = (data) => parent.postMessage(data, "*");
+        importScripts = async (...urls) => {
+          for (const src of urls) {
+            await new Promise((resolve) => {
+              document.body.append(Object.assign(document.createElement("script"), { src, onload: resolve }));
+            });
+          }
+        };
+      <\/script><script src="${url}"><\/script></body>`);
+      inner.document.close();
+      // document.open() takes listeners away, so this one comes after it.
+      this.loaded = new Promise((resolve) => inner.addEventListener("load", resolve, { once: true }));
+    }
+
+    postMessage(data) {
+      this.loaded.then(() => this.frame.contentWindow.dispatchEvent(new MessageEvent("message", { data })));
+    }
+
+    terminate() {
+      this.frame.remove();
+    }
+  };
+}
