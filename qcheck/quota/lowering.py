@@ -7,6 +7,7 @@ works exactly if the others can be met together with the least that the chosen o
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import combinations, islice, product
 from math import comb, prod
 
@@ -38,16 +39,24 @@ class Adjustable(Value):
         return 0 if self.floor is None else max(0, self.cell.promised - self.floor)
 
 
-class GroupCapacity(Value):
+class GroupCapacity(Value, cached=True):
     """The capacity behind promises: what each pool reaches of each group of nodes, and what each group holds."""
 
     reach: Reach
     capacity: Mapping[str, int | None]
 
+    @cached_property
+    def _known(self) -> dict[tuple[tuple[str, int], ...], int]:
+        """What `met` returned: choices of equal cells leave equal amounts."""
+        return {}
+
     def met(self, amounts: Mapping[str, int]) -> int:
         """Return how much of some amounts by pool can be met together."""
-        wanted = {pool: amount for pool, amount in amounts.items() if pool in self.reach}
-        return sum(assign(wanted, self.reach, self.capacity).values())
+        key = tuple(amounts.items())
+        if key not in self._known:
+            wanted = {pool: amount for pool, amount in key if pool in self.reach}
+            self._known[key] = sum(assign(wanted, self.reach, self.capacity).values())
+        return self._known[key]
 
 
 class Lowering(Value):
