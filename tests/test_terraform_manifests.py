@@ -118,3 +118,47 @@ def test_queues_that_terraform_applies_are_judged(tmp_path: Path) -> None:
 
 def test_a_queue_that_cannot_be_told_may_be_any(tmp_path: Path) -> None:
     assert found(tmp_path, "var.quota") == {"QC009": ("warning", 21), "QC402": ("warning", 27)}
+
+
+HEREDOC = """\
+resource "kubectl_manifest" "queue" {
+  for_each  = toset(["vision", "speech"])
+  yaml_body = <<-YAML
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: ClusterQueue
+    metadata: {name: "${each.key}-TEXT"}
+    spec: {namespaceSelector: {}}
+  YAML
+}
+"""
+LOCAL_QUEUES = "---\n".join(
+    f"apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {{name: {name}, namespace: team}}\n"
+    f"spec: {{clusterQueue: {name}}}\n"
+    for name in ("vision-a", "speech-a", "text-a")
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a", [("QC402", "error", "text-a")]),
+        ('${lower("A")}', [("QC402", "error", "text-a")]),
+        ("$${x}", [("QC402", "error", name) for name in ("speech-a", "text-a", "vision-a")]),
+        (
+            "${var.size}",
+            [("QC009", "warning", "var.size"), *(("QC402", "warning", f"{n}-a") for n in ("speech", "text", "vision"))],
+        ),
+        (
+            "%{ if true }a%{ endif }",
+            [("QC009", "warning", "if true"), *(("QC402", "warning", f"{n}-a") for n in ("speech", "text", "vision"))],
+        ),
+    ],
+)
+def test_interpolations_in_heredocs_are_resolved_or_named(
+    tmp_path: Path, text: str, expected: list[tuple[str, str, str]]
+) -> None:
+    (tmp_path / "main.tf").write_text(HEREDOC.replace("TEXT", text))
+    (tmp_path / "queues.yaml").write_text(LOCAL_QUEUES)
+    findings = [f for f in audit([str(tmp_path)]).findings if f.rule and f.rule.id in ("QC009", "QC402")]
+    assert sorted({(f.rule.id, str(f.severity)) for f in findings if f.rule}) == sorted({e[:2] for e in expected})
+    assert all(any(word in f.message for f in findings) for _, _, word in expected)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from qcheck.documents.document import Document
 from qcheck.documents.hcl_interpolation import on_one_line
+from qcheck.documents.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from lark import Tree
     from lark.lexer import Token
 
-    from qcheck.documents.text import Route, Text
+    from qcheck.documents.text import Route
 
     Node = Tree[Token]
 
@@ -90,6 +92,15 @@ def parse(text: Text) -> Block:
         if joined == text.text:
             raise
         return _parsed(text, joined)
+
+
+@lru_cache(maxsize=1024)
+def parse_expression(written: str) -> Expression | None:
+    """Return an expression that stands alone; None for a text that is none."""
+    try:
+        return parse(Text("", f"x = {written}\n")).attributes().get("x")
+    except HclError:
+        return None
 
 
 def _parsed(text: Text, written: str) -> Block:

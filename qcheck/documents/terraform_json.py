@@ -7,7 +7,7 @@ import json
 from qcheck.documents import json_text, limits
 from qcheck.documents.composed import RefusedText
 from qcheck.documents.document import Document
-from qcheck.documents.hcl import Block, Expression, HclError, parse
+from qcheck.documents.hcl import Block, Expression, HclError, parse, parse_expression
 from qcheck.documents.text import Text
 
 TYPE_CHECKING = False
@@ -86,7 +86,6 @@ def _counts(key: str) -> bool:
 
 def _expression(written: str) -> Expression:
     """An expression of its own; one that HCL cannot read never has a value."""
-    try:
-        return parse(Text("", f"x = {written}\n")).attributes()["x"]
-    except HclError:
-        return parse(Text("", "x = unreadable.text\n")).attributes()["x"]
+    found = parse_expression(written) or parse_expression("unreadable.text")
+    assert found is not None
+    return found

@@ -53,7 +53,8 @@ def _gap(at: Cursor) -> Cursor | None:
 def _unknown(manifest: Cursor, gap: Cursor) -> Problem:
     assert isinstance(gap.data, Unresolved)
     route = ".".join(map(str, tuple(gap.route)[len(tuple(manifest.route)) :]))
-    message = f"{object_id(manifest)}, which Terraform applies, was not read: {route} is {gap.data.expression}"
+    name = object_id(manifest) if manifest["metadata"].text_at("name") else manifest.text_at("kind")
+    message = f"{name}, which Terraform applies, was not read: {route} is {gap.data.expression}"
     return Problem(ProblemCode.TEMPLATE_NOT_RENDERED, place(gap), message, HELP)
 
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from textwrap import dedent
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.documents.hcl import Expression
+from qcheck.documents.hcl import Expression, parse_expression
 from qcheck.documents.unresolved import Unresolved
 from qcheck.nodepools.terraform.functions import MOST, Failed, Fails, call, joined, text_of, whole
+from qcheck.nodepools.terraform.heredoc import body_of, template_parts
 from qcheck.nodepools.terraform.operators import _OPERATORS, _logic, _member, _truth, pairs
 
 if TYPE_CHECKING:
@@ -39,8 +39,6 @@ ESCAPE = re.compile(r'\\([ntr"\\])')
 WORDS = {"true": True, "false": False, "null": None}
 QUICK = ("length", "lookup", "try", "element")
 """Functions that look at little of what they are given."""
-GAP = re.compile(r"[$%]\{([^}]*)")
-"""The positions of interpolations in a text."""
 
 
 def evaluate(expression: Expression, scope: EvaluationScope, bound: dict[str, Evaluated] | None = None) -> Evaluated:
@@ -104,12 +102,17 @@ class _Evaluator:
         return ESCAPE.sub(lambda m: ESCAPES[m[1]], str(inner))
 
     def heredoc(self, tree: Node) -> Evaluated:
-        first, *lines = str(tree.children[0]).splitlines()
-        gap = GAP.search("\n".join(lines))
-        if gap:
-            return Unresolved(gap[1].strip())
-        body = "\n".join(lines[:-1]) + "\n"
-        return dedent(body) if first.startswith("<<-") else body
+        pieces = template_parts(body_of(str(tree.children[0])))
+        if len(pieces) > 2 * MOST:
+            return Unresolved(self.written(tree))
+        found = [self.gap(text) if is_gap else text for text, is_gap in pieces]
+        unknown = next((p for p in found if isinstance(p, Unresolved)), None)
+        return joined(map(text_of, found)) if unknown is None else unknown
+
+    def gap(self, written: str) -> Evaluated:
+        """An interpolation inside a heredoc."""
+        expression = parse_expression(written)
+        return Unresolved(written) if expression is None else evaluate(expression, self.scope, self.bound)
 
     def conditional(self, tree: Node) -> Evaluated:
         test, yes, no = parts(tree)

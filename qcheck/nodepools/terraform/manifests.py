@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 TYPES = frozenset({"kubernetes_manifest", "kubectl_manifest"})
 KIND = re.compile(r"""^\s*["']?kind["']?\s*[:=]\s*["']?(\w+)["']?\s*$""", re.MULTILINE)
+VERSION = re.compile(r"""^\s*["']?apiVersion["']?\s*[:=]\s*["']?([\w./-]+)["']?\s*$""", re.MULTILINE)
 NODES = re.compile(r"(?i)node|pool|karpenter|machine|provisioner|compute")
 """Words of which a manifest of nodes has one, in its name or in its text."""
 READ_ELSEWHERE = (".yaml", ".yml", ".json")
@@ -37,6 +38,21 @@ def manifests(resource: Resource) -> Iterator[Cursor]:
     if body is not None:
         for document in load(body, "manifest.yaml").documents:
             yield Cursor(values.document, values["yaml_body"].route, document.data)
+    for name in ("manifest", "yaml_body"):
+        if isinstance(values[name].data, Unresolved):
+            yield from _named(values[name])
+
+
+def _named(unknown: Cursor) -> Iterator[Cursor]:
+    """The objects of a text of which only their kinds are known, unless they describe nodes, as `unread` names these."""
+    document = unknown.document
+    written = document.written(unknown.route) if isinstance(document, HclDocument) else ""
+    versions, kinds = VERSION.findall(written), KIND.findall(written)
+    for version, kind in zip(versions, kinds, strict=False) if len(versions) == len(kinds) else ():
+        if not any(kind == other for _, other in READERS):
+            yield Cursor(
+                document, unknown.route, {"apiVersion": version, "kind": kind, unknown.route[-1]: unknown.data}
+            )
 
 
 def kind_of(manifest: Cursor) -> tuple[str, str]:
