@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.quota_pool import pool_name
-from qcheck.cluster.units import scale_of
+from qcheck.cluster.units import IN_PROSE, IN_SUMS, scale_of
 from qcheck.cluster.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -38,12 +38,15 @@ def plural(count: int, word: str) -> str:
 
 
 def common_scale(resource: str, promises: Iterable[int], groups: Iterable[NodeGroup] = ()) -> Scale:
-    """The scale on which promises and the nodes that back them are compared."""
+    """The scale on which promises and the nodes that back them are compared; sums with estimates may be rounded."""
     amounts = [*promises]
     amounts.append(sum(amounts))
+    room = IN_SUMS
     for group in groups:
         amounts += [group.highest(resource), group.static_supply(resource), group.ceiling_supply(resource) or 0]
-    return scale_of(resource, amounts)
+        if any(c.is_estimated(resource) for c in group.classes):
+            room = IN_PROSE
+    return scale_of(resource, amounts, room)
 
 
 def cell_scale(resource: str, cells: Iterable[Cell], groups: Iterable[NodeGroup] = ()) -> Scale:

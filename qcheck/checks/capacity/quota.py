@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from qcheck.checks.capacity.repelled import Repelled
     from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.units import Scale
     from qcheck.quota.max_flow import Overdraft
     from qcheck.quota.tree import Cell
     from qcheck.supply.groups import NodeGroup, Taking
@@ -99,7 +100,7 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     for quota in sorted(quotas, key=lambda q: -q.promised)[1:]:
         if quota.promised:
             found = found.near(quota.place, f"{scale(quota.promised)} for {quota.holder}")
-    found = near_supply(found, resource, groups)
+    found = near_supply(found, scale, groups)
     provisioned = any(promises_of(cluster).is_provisioned(q) for q in quotas)
     return (
         found.fixed_by(advice)
@@ -166,8 +167,8 @@ def _supply_without_daemon_sets(resource: str, groups: list[NodeGroup], kept: in
     return max(0, total - kept)
 
 
-def near_supply(found: Finding, resource: str, groups: list[NodeGroup]) -> Finding:
-    scale = cell_scale(resource, (), groups)
+def near_supply(found: Finding, scale: Scale, groups: list[NodeGroup]) -> Finding:
+    resource = scale.resource
     for group in groups:
         found = found.near(group.count_place, supplied(scale, [group], at_best=True))
     for taking in _takers(resource, groups):

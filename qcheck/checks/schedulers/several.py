@@ -55,7 +55,7 @@ def _shared(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     for cell in others:
         found = found.near(cell.place, f"{scale(cell.promised)} for {cell.holder}")
     return (
-        near_supply(found, resource, groups)
+        near_supply(found, scale, groups)
         .likely(any(supply_of(cluster).is_estimated(key, resource) for key in over.pools))
         .with_data(
             resource=resource,
