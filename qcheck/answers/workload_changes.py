@@ -46,16 +46,20 @@ MOST_POOLS = 3
 
 
 class WorkloadChange(Value):
-    """An edit in words, and as other values at places: none where it is no change of a value."""
+    """An edit in words, and as other values at places: none where it is no change of a value.
+
+    `can_run` is False if the workload is then admitted, but no node can run its pods.
+    """
 
     words: str
     way: Way | None = None
     values: Values = ()
+    can_run: bool = True
 
 
 def smallest_change(cluster: Cluster, verdict: Verdict) -> WorkloadChange | None:
     """Return the smallest change after which the workload runs; None if no single one was found."""
-    return next(changes(cluster, verdict), None)
+    return next((change for change in changes(cluster, verdict) if change.can_run), None)
 
 
 def changes(cluster: Cluster, verdict: Verdict) -> Iterator[WorkloadChange]:
@@ -213,12 +217,14 @@ def more_quota(trial: _Trial, verdict: Verdict) -> Iterator[WorkloadChange]:
             continue
         raised = quota.nominal + reason.short
         changed = with_quotas(cluster, {(queue.name, *quota.key): raised})
-        if judge(changed, verdict.workload).admitted:
+        after = judge(changed, verdict.workload)
+        if after.admitted:
             now, was = (written_amount(quota.resource, n) for n in (raised, quota.nominal))
             yield WorkloadChange(
                 f"raise nominalQuota of {queue.name} for {quota.resource} in {quota.flavor} from {was} to {now}",
                 Way.RAISE_QUOTA,
                 ((quota.nominal_place, written_amount(quota.resource, raised, up=True)),),
+                can_run=after.runs is not False,
             )
             return
 
