@@ -8,10 +8,11 @@ from importlib import import_module
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.documents.edits import Unsafe, value_text
 from qcheck.kinds.api_versions import version_problems
 from qcheck.kinds.quantities import quantity_problems
 from qcheck.kinds.schema.catalogue import CONFIG, KUEUE, OWN, described
-from qcheck.kinds.schema.failure import Failure, field_path
+from qcheck.kinds.schema.failure import QUOTE, Failure, field_path
 from qcheck.kinds.shared_fields import object_id
 from qcheck.kinds.unknown_fields import unknown_field
 from qcheck.kinds.validation.metadata import metadata
@@ -129,12 +130,27 @@ def _problem(root: Cursor, identity: ObjectId, found: Described | None, failure:
         code=failure.code,
         place=Place(root.document, route, "", failure.on_key),
         message=f"{path}: {failure.text}",
-        help=failure.fix[:1].upper() + failure.fix[1:] + "." * bool(failure.fix),
+        help=_help(root, failure),
         object=identity,
         related=tuple(Place(root.document, r, "compare with this") for r in failure.related),
         data={"check": failure.check, "field": path},
         certain=failure.certain,
     )
+
+
+def _help(root: Cursor, failure: Failure) -> str:
+    """The fix as a sentence. A value that needs quotes is shown as it is written: `y` and `1.10` are read as others."""
+    fix = failure.fix
+    if fix.startswith(QUOTE):
+        read = fix.removeprefix(QUOTE)
+        try:
+            written = value_text(root.document, failure.route)[2]
+        except Unsafe:
+            written = read
+        fix = f'{QUOTE}"{written}"' if written.isprintable() and '"' not in written else fix
+        if read != f'"{written}"' and '"' not in written:
+            fix += f"; without quotes, YAML reads {written} as {read[1:-1]}"
+    return fix[:1].upper() + fix[1:] + "." * bool(fix)
 
 
 def _of_configuration(root: Cursor, identity: ObjectId, failure: Failure) -> Problem:

@@ -78,7 +78,7 @@ def _nor(workloads: int) -> str:
 
 
 def _toleration_fix(taint: Taint, by_plugin: bool) -> str:
-    value = f", value: {taint.value}" if taint.value else ""
+    value = f', value: "{taint.value}"' if taint.value else ""
     operator = "Equal" if taint.value else "Exists"
     text = f"Add {{key: {taint.key}, operator: {operator}{value}, effect: {taint.effect}}} to spec.tolerations of the flavor."
     if by_plugin:

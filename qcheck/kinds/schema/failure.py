@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     Route = tuple[str | int, ...]
 
 
+QUOTE = "put it in quotes: "
+"""The start of a fix for a value that has to be a string; `validate` adds the value as the file contains it."""
+
+
 class Failure:
     """One refusal. `steps` is the route from the checked value inward, last step first, so that callers append theirs.
 

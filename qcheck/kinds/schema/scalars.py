@@ -6,7 +6,7 @@ import re
 
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.quantity import QuantityError, parse_quantity
-from qcheck.kinds.schema.failure import Failure, show, type_name
+from qcheck.kinds.schema.failure import QUOTE, Failure, show, type_name
 from qcheck.kinds.schema.formats import DURATION, FORMATS, near_name
 from qcheck.kinds.schema.node import INT_RANGE, SchemaNode, VersionScope
 
@@ -137,11 +137,11 @@ def _failure(node: SchemaNode, text: str, fix: str = "", near: str | None = None
 def _wrong_type(node: SchemaNode, wanted: str, value: object) -> Failure:
     fix = ""
     if wanted == "string" and isinstance(value, (bool, int, float)):
-        fix = f'put it in quotes: "{show(value)}"'
+        fix = f'{QUOTE}"{show(value)}"'
     elif wanted in ("integer", "boolean") and isinstance(value, str):
         fix = "write it without quotes" if value.lstrip("-").isdigit() or value in ("true", "false") else ""
     elif wanted == "integer or string" and isinstance(value, float):
-        fix = f'put it in quotes: "{show(value)}"'
+        fix = f'{QUOTE}"{show(value)}"'
     return _failure(node, f"Invalid value: {show(value)}: must be of type {wanted}, not {type_name(value)}", fix)
 
 
