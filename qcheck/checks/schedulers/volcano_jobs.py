@@ -91,7 +91,10 @@ def _no_queue(cluster: Cluster, queues: Queues, gang: VolcanoGang) -> Finding:
     fact = f"queue {gang.queue} does not exist" if certain else f"no queue {gang.queue} was read"
     near = nearest(gang.queue, queues.queue)
     found = finding(gang.queue_place, f"{gang.id} never starts: {fact}").about(gang.id).likely(not certain)
-    return (found.fixed_by(f"Write {near} instead of {gang.queue}.") if near else found).with_data(missing=gang.queue)
+    if near:
+        advice = f"Write {near} instead of {gang.queue}."
+        found = found.fixed_by(advice).offering(gang.queue_place, near, advice)
+    return found.with_data(missing=gang.queue)
 
 
 def _stopped(cluster: Cluster, queues: Queues, gang: VolcanoGang, over: tuple[VolcanoBarrier, ...]) -> Finding:

@@ -153,13 +153,13 @@ def _consequence(cluster: Cluster, queues: Queues, excess: Excess) -> str:
         return "; the missing amount is still set aside"
     others = len(queues.leaves) - len(excess.amounts)
     who = (
-        f"{plural(others, 'other queue')} and default keep only their own guarantees"
+        f"for {plural(others, 'other queue')} and for queue default only their own guarantees are left"
         if others
-        else "default keeps nothing"
+        else "for queue default nothing is left"
     )
     left = f"; {who}"
     if queues.scheduler.by_weight and "/" in excess.resource:
-        return f"{left}, while proportion divides the same {excess.resource} again by weight"
+        return f"{left}, although the proportion plugin gives the queues shares of the same {excess.resource} by weight"
     return left
 
 
