@@ -51,7 +51,7 @@ def groups(primary: Place, related: Sequence[Place]) -> list[tuple[Origin, list[
 
 def _mark(place: Place, is_primary: bool) -> Mark:
     line, column, end_line, end_column = place.span
-    length = len(place.origin.line(line))
+    length = len(place.origin.line(line)) or column - 1  # a report that is merged does not quote its files
     end = end_column - 1 if end_line == line else length
     start = min(column - 1, length)
     return Mark(line=line, start=start, end=max(end, start + 1), caption=place.caption, is_primary=is_primary)
@@ -61,12 +61,12 @@ def draw(origin: Origin, marks: Sequence[Mark]) -> Iterator[Row]:
     """The marked lines with a row of carets for each mark, and a gap where lines are left out."""
     shown = 0
     for mark in marks:
-        if shown and mark.line > shown + 1:
-            yield Row("...", "")
         source = origin.line(mark.line)
         if not source:  # a report that is merged does not quote its files
             yield _unquoted(mark)
             continue
+        if shown and mark.line > shown + 1:
+            yield Row("...", "")
         cut = _window(mark)
         if mark.line != shown:
             yield Row(str(mark.line), _visible(source[cut:])[0].rstrip())
@@ -75,8 +75,8 @@ def draw(origin: Origin, marks: Sequence[Mark]) -> Iterator[Row]:
 
 
 def _unquoted(mark: Mark) -> Row:
-    """The number of a line without its text, and what is said of it."""
-    return Row(str(mark.line), f"{_sign(mark)} {plain(mark.caption)}".rstrip(), True, mark.is_primary)
+    """The number of a line, dots in place of its text, and what is said of it."""
+    return Row(str(mark.line), f"... {plain(mark.caption)}".rstrip(), True, mark.is_primary)
 
 
 def _sign(mark: Mark) -> str:

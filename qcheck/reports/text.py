@@ -6,6 +6,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.fleet import HEADERS, fleet_rows
 from qcheck.reports.snippet import draw, groups
 from qcheck.reports.wording import (
+    LIKELY,
     WORST_FIRST,
     by_rule,
     counted,
@@ -73,7 +74,7 @@ def finding_lines(found: Finding, paint: Paint, many: bool) -> Iterator[str]:
     left = len(found.related) - MOST_PLACES
     notes = [
         ("note", f"and {plural(left, 'more place')}" if left > 0 else ""),
-        ("note", "" if found.certain else "depends on an estimate, or on objects that may be defined elsewhere"),
+        ("note", "" if found.certain else LIKELY),
         ("help", plain(help_of(found))),
     ]
     pad = " " * _margin(found)

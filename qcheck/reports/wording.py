@@ -69,6 +69,10 @@ def has_many_clusters(result: Result) -> bool:
     return len({*judged, *(name for f in result.findings for name in f.clusters)}) > 1
 
 
+LIKELY = "not a proof: it relies on an estimate, or on facts that these files may not contain"
+"""Of findings that are not certain."""
+
+
 def within(found: Finding, many: bool) -> str:
     """Return ` (cluster a)` or ` (clusters a, b)` where there are several clusters, else nothing."""
     names = ", ".join(found.clusters)

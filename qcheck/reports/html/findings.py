@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.html.markup import Html, join, tag
 from qcheck.reports.snippet import groups
-from qcheck.reports.wording import help_of, plural, url_of
+from qcheck.reports.wording import LIKELY, help_of, plural, url_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,9 +51,7 @@ def card(found: Finding, number: int, many: bool, followers: Sequence[Html] = ()
             tag("a", found.rule.id, href=url_of(found)),
             tag("span", found.rule.name, cls="rule-name"),
             [tag("span", f"cluster {name}", cls="chip") for name in found.clusters if many],
-            tag("span", "likely", cls="chip", title="depends on an estimate or on objects defined elsewhere")
-            if not found.certain
-            else None,
+            tag("span", "likely", cls="chip", title=LIKELY) if not found.certain else None,
             tag("a", "#", href=f"#f{number}", cls="self", aria_label="link to this finding"),
         ),
         tag("p", found.message, cls="message"),
