@@ -24,7 +24,8 @@ def capacity(
 ) -> None:
     """Show quota and nodes side by side: what queues promise of each flavor and resource, and what its nodes hold.
 
-    Node amounts exclude DaemonSets and reserves; headroom is the node amount minus the quota.
+    Node amounts exclude DaemonSets and reserves. Headroom is what existing nodes hold minus the quota; nodes that an
+    autoscaler can add do not count.
     """
     outputs = parse_outputs(format or (), tuple(FORMATS))
     settings = settings_for(paths or (), config, cluster or (), live)

@@ -73,7 +73,9 @@ FORMAT = CommandOption(
     "FMT[=FILE]",
     panel=OUTPUT,
 )
-LIVE = CommandOption(("--live",), MAYBE, "Read a running cluster through kubectl; with PATHS, read both.", "[=CONTEXT]")
+LIVE = CommandOption(
+    ("--live",), MAYBE, "Read a running cluster through kubectl; if files are given too, read both.", "[=CONTEXT]"
+)
 COLOR = CommandOption(
     names=("--color",),
     kind=ONE,

@@ -36,7 +36,7 @@ def diff(
     """Show what a change does to quota, capacity, headroom and findings.
 
     Revisions are read through git; the checkout is not modified. The comparison starts at the merge base of BASE and HEAD.
-    Exit codes: 0 nothing new at the threshold; 1 new errors; 2 could not judge.
+    Exit codes: 0 no new error; 1 new errors; 2 could not judge.
     """
     outputs = parse_outputs(format or (), tuple(FORMATS))
     settings = settings_for(within or (), config, cluster or ())

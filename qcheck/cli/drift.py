@@ -7,7 +7,7 @@ import typer
 from qcheck import api
 from qcheck.cli.inputs import paths_for, settings_for
 from qcheck.cli.output import Output, UsageError, parse_outputs, write
-from qcheck.cli.shared_parameters import Clusters, ConfigFile, Format, Live, Paths, Verbose
+from qcheck.cli.shared_parameters import Clusters, ConfigFile, Format, LiveCluster, Paths, Verbose
 from qcheck.cli.signals import end_tidily
 from qcheck.cli.terminal import ProgressReporter, complain
 from qcheck.pipeline.drift import WANTED
@@ -20,7 +20,7 @@ FORMATS = {"text": report.render_text, "json": report.render_json}
 
 def drift(
     paths: Paths = None,
-    live: Live = None,
+    live: LiveCluster = None,
     config: ConfigFile = None,
     cluster: Clusters = None,
     format: Format = None,

@@ -20,6 +20,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from qcheck.findings.catalogue import Samples
 
+MOST_ALIKE = 12
+LETTERS_FOR_DIGITS = str.maketrans("OIL", "011")
+"""QC1O1 is meant as QC101."""
+
 
 def rules(
     select: Annotated[
@@ -66,9 +70,14 @@ def listed(catalogue: dict[str, Rule], select: Sequence[str], called: str = "") 
 def no_such_rule(catalogue: dict[str, Rule], word: str) -> UsageError:
     """The error for a word that names no rule, with the nearest that does."""
     names = [text for rule in catalogue.values() for text in (rule.id, rule.name)]
-    begun = [name for name in names if name.startswith(word.lower())]
+    digits = word.upper().translate(LETTERS_FOR_DIGITS)
+    begun = [digits] if digits in catalogue else [name for name in names if name.startswith(word.lower())]
     near = begun[0] if len(begun) == 1 else nearest(word, names)
-    return UsageError(f"no rule is called {word!r}", f"Did you mean {near}?" if near else "`qcheck rules` lists them.")
+    alike = [f"{rule.id} {rule.name}" for rule in catalogue.values() if word.lower() in rule.name]
+    hint = f"Did you mean {near}?" if near else "`qcheck rules` lists them."
+    if not near and 0 < len(alike) <= MOST_ALIKE:
+        hint = f"Rules with this in their name: {', '.join(alike)}."
+    return UsageError(f"no rule is called {word!r}", hint)
 
 
 def as_text(chosen: list[Rule]) -> str:

@@ -38,7 +38,9 @@ def known() -> list[str]:
 
 
 def schema(
-    of: Annotated[str, typer.Argument(metavar="NAME", help="A name below, or a Kueue kind.", autocompletion=known)],
+    of: Annotated[
+        str, typer.Argument(metavar="NAME", help="One of the names above, or a Kueue kind.", autocompletion=known)
+    ],
     api_version: Annotated[
         str, typer.Option("--api-version", metavar="VERSION", help="For a Kueue kind: v1beta1 or v1beta2.")
     ] = NEWEST,
@@ -51,6 +53,7 @@ def schema(
     Files: config (qcheck.yaml), nodepool, scenario. JSON output: report (of check and merge), capacity, admit, diff, suggest,
     drift, shares, simulate, preemption (of explain preemption), rules. Kueue kinds, such as ClusterQueue, by release.
     """
+    of = next((name for name in known() if name.lower() == of.lower()), of)
     found = import_module(MODULES[of]).json_schema() if of in MODULES else _of_kind(of, api_version, kueue)
     to_stdout(json.dumps(found, indent=2) + "\n")
 

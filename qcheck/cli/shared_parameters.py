@@ -19,6 +19,15 @@ Clusters = Annotated[
     typer.Option("--cluster", metavar="NAME", help=check_options.CLUSTER.help, autocompletion=clusters),
 ]
 Live = Annotated[str | None, typer.Option("--live", metavar=check_options.LIVE.metavar, help=check_options.LIVE.help)]
+LiveCluster = Annotated[
+    str | None,
+    typer.Option(
+        "--live",
+        metavar=check_options.LIVE.metavar,
+        help="Required: the running cluster, from kubectl's current context or from CONTEXT.",
+    ),
+]
+"""For commands that need a running cluster."""
 """`cli/app.py` gives it the value "" where none follows."""
 Busy = Annotated[bool, typer.Option("--busy", help="Take running workloads into account; needs --live or a snapshot.")]
 Color = Annotated[

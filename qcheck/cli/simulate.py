@@ -82,7 +82,7 @@ def simulate(
             runs = [before, after]
             texts = [COMPARISONS[o.format](before.run, after.run, (before.name, after.name)) for o in outputs]
     except QuestionError as error:
-        raise UsageError(str(error), HINT) from None
+        raise UsageError(str(error), HINT if scenario in str(error) and "--cluster" not in str(error) else "") from None
     except GitError as error:
         raise UsageError(str(error), error.hint) from None
     for output, text in zip(outputs, texts, strict=True):

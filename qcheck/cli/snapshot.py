@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from qcheck.cli.output import STDOUT, Output, UsageError, write
-from qcheck.cli.shared_parameters import Live, Verbose
+from qcheck.cli.shared_parameters import LiveCluster, Verbose
 from qcheck.cli.signals import end_tidily
 from qcheck.cli.terminal import ProgressReporter
 from qcheck.pipeline.live import read_live, snapshot_text
@@ -16,7 +16,9 @@ OutputFile = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help=
 Redact = Annotated[bool, typer.Option("--redact", help="Replace names with made-up ones, consistently.")]
 
 
-def snapshot(live: Live = None, output: OutputFile = STDOUT, redact: Redact = False, verbose: Verbose = False) -> None:
+def snapshot(
+    live: LiveCluster = None, output: OutputFile = STDOUT, redact: Redact = False, verbose: Verbose = False
+) -> None:
     """Save what qcheck reads of a running cluster as one YAML file, to repeat a check offline or to report a bug.
 
     The file contains only what the checks need: no Secrets, environment variables, arguments or managed fields. The same

@@ -131,7 +131,8 @@ def _suggested(
 def _write(found: Suggestions, pick: int) -> None:
     """Write an alternative to its files. Raises `UsageError` if there is none of that number, or a file resists."""
     if pick > len(found.alternatives):
-        raise UsageError(f"--pick {pick}: there are {len(found.alternatives)} alternatives")
+        there = f"{len(found.alternatives)} alternative{'s' * (len(found.alternatives) != 1)}"
+        raise UsageError(f"--pick {pick}: there {'is' if len(found.alternatives) == 1 else 'are'} {there}")
     try:
         for file in rewritten(found.alternatives[pick - 1].edits):
             write_file(file)

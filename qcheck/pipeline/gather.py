@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from qcheck.settings import ClusterScope
 
 
-NOTHING_FOUND = "nothing relevant was found: no Kueue object, node pool or workload"
+NOTHING_FOUND = "nothing relevant was found: no queue, node pool or workload"
 NOTHING_HELD = "nothing was checked: no cluster in the settings includes these files"
 
 

@@ -7,9 +7,11 @@ from typing import Annotated, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from qcheck.answers.question import QuestionError
+from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.quantity import Quantity, QuantityError, parse_quantity
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.load import load
+from qcheck.settings.read import keys_at
 
 if TYPE_CHECKING:
     from qcheck.documents.document import Document
@@ -72,7 +74,7 @@ def read_question(path: str, form: type[P]) -> tuple[Document, P]:
     try:
         return document, form.model_validate(document.data)
     except ValidationError as error:
-        faults = [at(document, e["loc"], _worded(e["loc"], e["type"], e["msg"])) for e in error.errors()]
+        faults = [at(document, e["loc"], _worded(form, e["loc"], e["type"], e["msg"])) for e in error.errors()]
         raise QuestionError(list(dict.fromkeys(faults))) from None
 
 
@@ -81,8 +83,13 @@ def at(document: Document, route: tuple[str | int, ...], message: str) -> str:
     return f"{document.path}:{document.span(route, on_key=True)[0]}: {message}"
 
 
-def _worded(route: tuple[str | int, ...], kind: str, message: str) -> str:
+def _worded(form: type[QuestionPart], route: tuple[str | int, ...], kind: str, message: str) -> str:
     named = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in route).lstrip(".")
-    said = "there is no such key" if kind == "extra_forbidden" else message.removeprefix("Value error, ")
-    said = WORDS.get(kind, said)
+    if kind == "extra_forbidden":
+        known = keys_at(form.model_json_schema(), route[:-1])
+        near = nearest(str(route[-1]), known)
+        return f"{named}: there is no such key; " + (
+            f"did you mean {near}?" if near else f"known here: {', '.join(known)}"
+        )
+    said = WORDS.get(kind, message.removeprefix("Value error, "))
     return f"{named}: {said[:1].lower()}{said[1:]}" if named else said

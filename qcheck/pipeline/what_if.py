@@ -84,7 +84,9 @@ def replacements(clusters: Iterable[Cluster], amounts: Iterable[str], nodes: Ite
         groups = [g for c in known for g in supply_of(c).groups if g.name == pool]
         counts = [count for g in groups if (count := count_of(g)) is not None]
         if not counts:
-            why = "its number of nodes is not a single value in the files" if groups else "there is no such node pool"
+            pools = ", ".join(sorted({g.name for c in known for g in supply_of(c).groups})) or "none"
+            absent = f"there is no such node pool; there are: {pools}"
+            why = "its number of nodes is not a single value in the files" if groups else absent
             raise Impossible(f"--add-nodes {text}: {why}")
         if odd := next((c for c in counts if int(more) % c.nodes), None):
             raise Impossible(f"--add-nodes {text}: {pool} grows by {odd.nodes} nodes at a time, one in each zone")

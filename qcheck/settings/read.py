@@ -184,16 +184,15 @@ def _given(value: object) -> str:
 
 
 def _nearest(route: Route) -> str:
-    known = _known_keys(route[:-1])
+    from qcheck.settings.schema import json_schema  # with pydantic, 80 ms
+
+    known = keys_at(json_schema(), route[:-1])
     near = nearest(str(route[-1]), known)
     return f"; did you mean {near!r}?" if near else f"; known here: {', '.join(known)}"
 
 
-def _known_keys(route: Route) -> list[str]:
-    """The keys that may stand at `route`, from the JSON Schema."""
-    from qcheck.settings.schema import json_schema  # with pydantic, 80 ms
-
-    schema: Any = json_schema()
+def keys_at(schema: Any, route: Route) -> list[str]:
+    """The keys that may stand at `route`, from a JSON Schema."""
     definitions = schema["$defs"]
     part = schema
     for step in route:
@@ -202,7 +201,7 @@ def _known_keys(route: Route) -> list[str]:
             if isinstance(step, int)
             else part.get("properties", {}).get(step, part.get("additionalProperties"))
         )
-        part = next((p for p in part.get("anyOf", ()) if "items" in p), part)
+        part = next((p for p in part.get("anyOf", ()) if "items" in p or "$ref" in p), part)
         if "$ref" in part:
             part = definitions[part["$ref"].rsplit("/", 1)[-1]]
     return sorted(part.get("properties", {}))

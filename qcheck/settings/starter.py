@@ -103,7 +103,12 @@ def _of(proposed: Proposed) -> str:
 def _capacity(pools: Sequence[NodePool]) -> Iterator[YamlEntry]:
     autoscaled = [pool for pool in pools if pool.is_autoscaled and not pool.count_unknown]
     if autoscaled:
-        above = ("", f"autoscaled: max, min or desired; how these pools count: {', '.join(map(_range, autoscaled))}")
+        which = ", ".join(map(_range, autoscaled))
+        above = (
+            "",
+            f"autoscaled: max, min or desired; how these pools count: {which}",
+            "max accepts quota that waits for new nodes. Remove it to get warnings about such quota (QC102).",
+        )
         yield YamlEntry("capacity", {"autoscaled": "max"}, above=above)
 
 
@@ -113,6 +118,7 @@ def _examples(cluster: Cluster) -> Iterator[str]:
     if unknown:
         yield from ("", "Unknown, so quota on them cannot be checked:")
         yield from (f"  {pool.name}: {pool.why_unknown}" for pool in unknown)
+    if any(not pool.count_unknown for pool in unknown):
         allocatable = {"cpu": "96", "memory": "900Gi", "nvidia.com/gpu": 8}
         yield from to_yaml([YamlEntry("instanceTypes", {"the.type": {"allocatable": allocatable}})]).splitlines()
     yield from _queues(cluster.queues)

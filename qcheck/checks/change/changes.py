@@ -200,7 +200,10 @@ def headroom_shrinks(change: ClusterChange) -> Iterator[Finding]:
         was, now = pair.before.headroom or 0, pair.after.headroom or 0
         quota, supply = (pair.before.nominal, pair.after.nominal), (pair.before.static or 0, pair.after.static or 0)
         scale = scale_of(pair.resource, (was, now, *quota, *supply))
-        rows = [f"{word} {scale(a)} to {scale(b)}" for word, (a, b) in (("quota", quota), ("supply", supply))]
+        rows = [
+            f"{word} still {scale(b)}" if a == b else f"{word} {scale(a)} to {scale(b)}"
+            for word, (a, b) in (("quota", quota), ("supply", supply))
+        ]
         yield finding(
             place,
             f"headroom of {pair.resource} on {pair.flavor} shrinks from {scale(was)} to {scale(now)}: "
