@@ -1,0 +1,156 @@
+"""What a first-time user meets: typing errors, values that YAML reads differently, and advice that can be pasted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from qcheck.cli.entrypoint import run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Say = Callable[..., tuple[int, str, str]]
+
+POOL = """\
+apiVersion: qcheck.dev/v1
+kind: NodePool
+metadata: {name: gpu}
+spec:
+  count: 2
+  labels: {gpu: h100}
+  taints: [{key: dedicated, value: "true", effect: NoSchedule}]
+  instanceType: p5.48xlarge
+"""
+QUEUE = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: h100}
+spec: {nodeLabels: {gpu: h100}}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: team}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+    - coveredResources: [memory, nvidia.com/gpu]
+      flavors:
+        - name: h100
+          resources: [{name: memory, nominalQuota: 9000Gi}, {name: nvidia.com/gpu, nominalQuota: 24}]
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: main, namespace: y}
+spec: {clusterQueue: team}
+"""
+JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train, namespace: team, labels: {kueue.x-k8s.io/queue-name: main}}
+spec:
+  parallelism: 1
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: main, resources: {requests: {memory: 9500Gi}}}]
+"""
+
+
+@pytest.fixture
+def say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Say:
+    """Runs a command in a folder with a pool, queues and a job: the exit code, standard output and standard error."""
+    (tmp_path / "nodes.yaml").write_text(POOL)
+    (tmp_path / "queues.yaml").write_text(QUEUE)
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words: str) -> tuple[int, str, str]:
+        code = run([*words])
+        shown = capsys.readouterr()
+        return code, shown.out, shown.err
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("explain", "QC1O1"), "Did you mean QC101?"),
+        (("explain", "qcl01"), "Did you mean QC101?"),
+        (("explain", "hypernode"), "QC962 volcano-hypernode-invalid"),
+        (("schema", "ClusterQueu"), "Did you mean ClusterQueue?"),
+        (("check", "--add-nodes", "cpu=1"), "there is no such node pool; there are: gpu"),
+        (("suggest", "--pick", "50", "--write"), "alternative"),
+    ],
+)
+def test_a_word_that_names_nothing_gets_the_nearest_name(say: Say, words: tuple[str, ...], expected: str) -> None:
+    code, _, err = say(*words)
+    assert code == 2
+    assert expected in err
+
+
+def test_kinds_are_found_whatever_their_case(say: Say) -> None:
+    assert say("schema", "clusterqueue")[1] == say("schema", "ClusterQueue")[1]
+
+
+def test_a_key_of_a_scenario_gets_the_nearest_key(say: Say) -> None:
+    Path("s.yaml").write_text("version: 1\nworkloads: [{name: a, clusterQueue: team, duraton: 1h}]\n")
+    _, _, err = say("simulate", "s.yaml", "--in", "queues.yaml")
+    assert "workloads[0].duraton: there is no such key; did you mean duration?" in err
+    assert "qcheck schema scenario" in err
+
+
+def test_a_wrong_flag_of_simulate_does_not_point_to_the_scenario(say: Say) -> None:
+    Path("s.yaml").write_text("version: 1\nworkloads: []\n")
+    code, _, err = say("simulate", "s.yaml", "--in", "queues.yaml", "--full-with", "nothing")
+    assert code == 2
+    assert "no shape 'nothing'" in err
+    assert "qcheck schema scenario" not in err
+
+
+def test_a_value_that_needs_quotes_is_shown_as_it_is_written(say: Say) -> None:
+    assert 'Put it in quotes: "y"; without quotes, YAML reads y as true.' in say("check", "--select", "QC003")[1]
+
+
+def test_a_toleration_can_be_pasted(say: Say) -> None:
+    assert (
+        '{key: dedicated, operator: Equal, value: "true", effect: NoSchedule}' in say("check", "--select", "QC202")[1]
+    )
+
+
+def test_sums_with_estimates_are_rounded_and_share_a_unit(say: Say) -> None:
+    out = say("check", "--select", "QC101")[1]
+    assert "promises ~8.79 TiB of memory (team), but the nodes can supply ~3.7 TiB: 2 nodes x ~1.85 TiB" in out
+    assert " B of memory" not in out
+    assert "- 2 nodes x ~1.85 TiB" in out
+
+
+def test_no_quota_is_raised_for_pods_that_no_node_can_hold(say: Say) -> None:
+    Path("queues.yaml").write_text(QUEUE.replace("namespace: y", "namespace: team"))
+    Path("job.yaml").write_text(JOB)
+    code, out, _ = say("admit", "job.yaml", "--in", "queues.yaml", "--in", "nodes.yaml")
+    assert code == 1
+    assert "never admitted" in out
+    assert "smallest change: raise nominalQuota" not in out
+
+
+def test_a_merged_report_shows_columns_and_no_source_lines(say: Say) -> None:
+    say("check", "--select", "QC101", "--format", "json=a.json")
+    out = say("merge", "a.json")[1]
+    assert "queues.yaml:15:" in out
+    assert "queues.yaml:15:1\n" not in out
+    assert "15 | ... 24 for team" in out
+
+
+def test_the_name_of_a_queue_of_volcano_is_an_edit(say: Say) -> None:
+    Path("volcano.yaml").write_text(
+        "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: research}\nspec: {weight: 1}\n---\n"
+        "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: train, namespace: ml}\n"
+        "spec:\n  queue: researc\n  schedulerName: volcano\n  minAvailable: 1\n  tasks:\n  - name: w\n    replicas: 1\n"
+        "    template: {spec: {containers: [{name: c, image: i, resources: {limits: {nvidia.com/gpu: 1}}}]}}\n"
+    )
+    code, out, _ = say("suggest", "volcano.yaml", "--write")
+    assert code == 0, out
+    assert "queue: research\n" in Path("volcano.yaml").read_text()
