@@ -13,9 +13,10 @@ from qcheck.answers.proposals import Proposal, Way
 from qcheck.answers.quota_division import fill_quotas
 from qcheck.answers.quota_proposals import written_cells
 from qcheck.answers.suggest import OVERDRAFT, proposals
-from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.views import ByIdentity
 from qcheck.findings.suggestions import Alternative, Kind, Rejected, Step, Suggestions
+from qcheck.pipeline.attempt import Attempt, disjoint, key_of, ranked
 from qcheck.pipeline.new_findings import broken_workloads, gone, name, new_findings, shown
 from qcheck.pipeline.sums import shown_sums
 from qcheck.pipeline.trial import OBJECTS_JUDGED, Trials
@@ -48,14 +49,6 @@ TOO_LARGE = (
 )
 ON_THEIR_OWN = (Kind.SHAPE, Kind.DAEMON_SET)
 """Kinds of changes that are not combined with a second one."""
-
-
-class Attempt(Value):
-    """A state with some proposals applied, and the warnings that are new in it."""
-
-    state: State
-    taken: tuple[Proposal, ...]
-    brought: int
 
 
 def suggestions(
@@ -131,11 +124,11 @@ class Search:
         What was rejected before is tried again only at the end, as what was taken meanwhile may have changed that.
         """
         every = [list(self._proposals(attempt.state, f, way)) for f in self._asked(attempt.state.result)]
-        fresh = [[p for p in mine if _key(p) not in self._rejected] for mine in every]
+        fresh = [[p for p in mine if key_of(p) not in self._rejected] for mine in every]
         together = self._together(attempt, [mine for mine in fresh if mine])
         if together is not None:
             return together
-        again = [[p for p in mine if _key(p) in self._rejected] for mine in every]
+        again = [[p for p in mine if key_of(p) in self._rejected] for mine in every]
         attempts = (self._one(attempt, mine) for mine in (*fresh, *again))
         return next((one for one in attempts if one is not None), None)
 
@@ -144,8 +137,8 @@ class Search:
         made: list[Attempt] = []
         tried: list[list[Key]] = []
         for rank in range(MOST_RANKS):
-            batch = _disjoint([_ranked(mine, rank) for mine in several])
-            keys = list(map(_key, batch))
+            batch = disjoint([ranked(mine, rank) for mine in several])
+            keys = list(map(key_of, batch))
             found = self._halved(attempt, batch) if keys not in tried else None
             if found is not None and found.brought <= attempt.brought:
                 return found
@@ -174,7 +167,7 @@ class Search:
             if made is None:
                 continue
             if len(self._asked(made.state.result)) >= len(before):
-                self._reject(proposal, f"{before[0].rule.id if before[0].rule else 'the finding'} stays")
+                self._reject(proposal, "it resolves none of the findings")
             elif made.brought <= attempt.brought:
                 for other in milder:
                     self._reject(other.taken[-1], shown(new_findings(attempt.state.result, other.state.result)[0]))
@@ -251,10 +244,10 @@ class Search:
 
     def _failed(self, several: Sequence[Proposal], why: str, how: str = "") -> None:
         if len(several) == 1:
-            self._rejected.setdefault(_key(several[0]), Rejected(f"{several[0].words}{how}", why))
+            self._rejected.setdefault(key_of(several[0]), Rejected(f"{several[0].words}{how}", why))
 
     def _reject(self, proposal: Proposal, why: str) -> None:
-        self._rejected.setdefault(_key(proposal), Rejected(proposal.words, why))
+        self._rejected.setdefault(key_of(proposal), Rejected(proposal.words, why))
 
     def _pruned(self, attempt: Attempt) -> Attempt:
         """The same without each proposal that the others make superfluous."""
@@ -300,26 +293,3 @@ class Search:
             made = self._tried(Attempt(self.start, (), 0), [several[at] for several in every]) if every else None
             if made is not None:
                 yield self._told(Kind.QUOTA, made, self._asked(self.start.result))
-
-
-def _disjoint(several: Sequence[Proposal]) -> list[Proposal]:
-    """The proposals that write no value which an earlier one writes."""
-    seen: set[tuple[str, object]] = set()
-    found = []
-    for proposal in several:
-        spots = {(place.origin.path, place.span) for place, _ in proposal.values}
-        if not spots & seen:
-            found.append(proposal)
-        seen |= spots
-    return found
-
-
-def _ranked(several: Sequence[Proposal], rank: int) -> Proposal:
-    """The proposal of a rank among those that go the same way as the first; the last of them beyond."""
-    same = [p for p in several if p.way is several[0].way]
-    return same[min(rank, len(same) - 1)]
-
-
-def _key(proposal: Proposal) -> Key:
-    """A proposal by what it writes where."""
-    return tuple((place.origin.path, place.route, text) for place, text in proposal.values)

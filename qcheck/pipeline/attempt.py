@@ -1,0 +1,45 @@
+"""Proposals that were applied together, and sets of proposals that may be."""
+
+from __future__ import annotations
+
+from qcheck.answers.proposals import Proposal
+from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.pipeline.trial import State
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qcheck.cluster.place import Route
+
+    Key = tuple[tuple[str, Route, str], ...]
+
+
+class Attempt(Value):
+    """A state with some proposals applied, and the warnings that are new in it."""
+
+    state: State
+    taken: tuple[Proposal, ...]
+    brought: int
+
+
+def disjoint(several: Sequence[Proposal]) -> list[Proposal]:
+    """Return the proposals that write no value which an earlier one writes."""
+    seen: set[tuple[str, object]] = set()
+    found = []
+    for proposal in several:
+        spots = {(place.origin.path, place.span) for place, _ in proposal.values}
+        if not spots & seen:
+            found.append(proposal)
+        seen |= spots
+    return found
+
+
+def ranked(several: Sequence[Proposal], rank: int) -> Proposal:
+    """Return the proposal of a rank among those that go the same way as the first; the last of them beyond."""
+    same = [p for p in several if p.way is several[0].way]
+    return same[min(rank, len(same) - 1)]
+
+
+def key_of(proposal: Proposal) -> Key:
+    """Return the places and texts that identify a proposal."""
+    return tuple((place.origin.path, place.route, text) for place, text in proposal.values)
