@@ -193,7 +193,7 @@ def modelled(read: ReadInputs, settings: Settings, watch: Watch = unwatched) -> 
 
 
 def _why_nothing(read: ReadInputs, clusters: Sequence[Cluster]) -> Iterator[str]:
-    """Why no object was found, where neither a template nor a kind that may not be read tells it."""
+    """Yield why no object was found, where neither a template nor a kind that may not be read tells it."""
     is_template = all(p.code is ProblemCode.TEMPLATE_NOT_RENDERED for c in clusters for p in c.problems)
     if is_template and not (read.live and read.live.found().not_read):
         yield NOTHING_HELD if read.is_left_out else NOTHING_FOUND
