@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from qcheck.api import audit
+from qcheck.cli.entrypoint import run as front
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -282,3 +283,12 @@ spec: {components: []}
 def test_kueue_names_a_pod_set_after_an_app_wrapper(repository: Path) -> None:
     assert said(repository, {"wrapper.yaml": WRAPPER.replace("NAME", "train")}, "QC003") == []
     assert said(repository, {"wrapper.yaml": WRAPPER.replace("NAME", "train.v2")}, "QC003") == [("QC003", "error")]
+
+
+@pytest.mark.parametrize("name", ["{}", "{generateName: team-}"])
+def test_queues_that_share_a_name_by_having_none_are_one(repository: Path, name: str) -> None:
+    queue = QUEUE.split("---\n", maxsplit=1)[0].replace("{name: team}", name)
+    other = queue.replace("h100", "a100").replace("spec:\n", "spec:\n  cohortName: all\n", 1)
+    text = "---\n".join([NODES, FLAVOR, FLAVOR.replace("h100", "a100"), queue, other]).replace("AMOUNT", "8")
+    (repository / "all.yaml").write_text(text)
+    assert front(["shares", "."]) == 0

@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from qcheck.cluster.nodes import Machine, Node, NodePool
-    from qcheck.cluster.objects import Object
+    from qcheck.cluster.objects import Object, ObjectId
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.load import Loaded
     from qcheck.pipeline.unrendered_files import UnrenderedFiles
+
+LOOKED_UP = frozenset({"ClusterQueue", "Cohort", "ResourceFlavor", "Topology", "Queue", "SchedulingShard"})
+"""Kinds of which no two may have one name."""
 
 
 class ClusterObjects(Value):
@@ -63,8 +66,20 @@ def objects_of(rendered: Sequence[Loaded], as_is: UnrenderedFiles, own_types: Ma
 
 
 def decoded(manifests: Iterable[Cursor]) -> Iterator[Object]:
-    """Return the typed objects, without those that describe nodes, which are read with the pools."""
-    return (o for r in manifests if not formats.describes_nodes(r) and (o := decode(r)) is not None)
+    """Return the typed objects, without those that describe nodes, which are read with the pools.
+
+    Queues and flavors are looked up by name: of several whose name is generated alike, or left out, the first is one.
+    """
+    seen: set[ObjectId] = set()
+    for manifest in manifests:
+        found = None if formats.describes_nodes(manifest) else decode(manifest)
+        if found is None:
+            continue
+        if found.id.is_generated and found.id.kind in LOOKED_UP:
+            if found.id in seen:
+                continue
+            seen.add(found.id)
+        yield found
 
 
 def _of_files_first(manifests: list[Cursor]) -> tuple[list[Cursor], bool]:
