@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from qcheck.cluster.place import Place
 from qcheck.documents.load import load
 from qcheck.quota.dividing import divided
-from qcheck.quota.fewest import Problem, fewest
+from qcheck.quota.fewest import FewestQuestion, fewest
 from qcheck.quota.lowering import Adjustable, GroupCapacity, in_units, lowerings
 from qcheck.quota.solver import proposed_counts
 from qcheck.quota.tree import Cell
@@ -103,7 +103,7 @@ def test_a_total_is_divided_whole_by_weight_and_not_below_floors(total: int, par
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> Problem:
+def problems(draw: st.DrawFn) -> FewestQuestion:
     """Up to five pools that share up to four groups of nodes, with cells that can give all or a part."""
     groups = [f"g{n}" for n in range(draw(st.integers(1, 4)))]
     pools = [f"p{n}" for n in range(draw(st.integers(1, 5)))]
@@ -111,17 +111,17 @@ def problems(draw: st.DrawFn) -> Problem:
     reach = {p: dict.fromkeys(draw(some)) for p in pools}
     rooms = {p: tuple(sorted(draw(st.lists(st.integers(1, 9), max_size=3)), reverse=True)) for p in pools}
     wanted = {p: sum(rooms[p]) + draw(st.integers(0, 3)) for p in pools}
-    return Problem(wanted, rooms, reach, {g: draw(st.integers(0, 20)) for g in groups})
+    return FewestQuestion(wanted, rooms, reach, {g: draw(st.integers(0, 20)) for g in groups})
 
 
-def fewest_by_trying(problem: Problem) -> int | None:
+def fewest_by_trying(problem: FewestQuestion) -> int | None:
     every = product(*(range(len(problem.rooms[p]) + 1) for p in problem.pools))
     return min((sum(counts) for counts in every if not problem.excess(counts)), default=None)
 
 
 @settings(max_examples=150, deadline=None)
 @given(problems())
-def test_the_fewest_cells_are_those_that_trying_all_finds(problem: Problem) -> None:
+def test_the_fewest_cells_are_those_that_trying_all_finds(problem: FewestQuestion) -> None:
     found = fewest(problem)
     assert found.proved
     assert {sum(c) for c in found.choices} == {fewest_by_trying(problem)} - {None}
@@ -130,7 +130,7 @@ def test_the_fewest_cells_are_those_that_trying_all_finds(problem: Problem) -> N
 
 @settings(max_examples=100, deadline=None)
 @given(problems())
-def test_the_solver_agrees_with_the_search(problem: Problem) -> None:
+def test_the_solver_agrees_with_the_search(problem: FewestQuestion) -> None:
     pytest.importorskip("highspy")
     found = fewest(problem)
     proposed = proposed_counts(problem.wanted, problem.rooms, problem.reach, problem.capacity)
@@ -144,7 +144,7 @@ def test_the_solver_agrees_with_the_search(problem: Problem) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(problems())
-def test_a_search_that_ends_early_finds_a_choice_and_proves_no_more_than_it_knows(problem: Problem) -> None:
+def test_a_search_that_ends_early_finds_a_choice_and_proves_no_more_than_it_knows(problem: FewestQuestion) -> None:
     found, best = fewest(problem, most_expanded=0), fewest_by_trying(problem)
     assert bool(found.choices) == (best is not None)
     for counts in found.choices:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 HOUR = 3600
 
 
-class Step(Value):
+class UsageStep(Value):
     """From second `at` on: what a queue holds within its own quota and beyond it, and what its workloads wait for."""
 
     at: int
@@ -47,7 +47,7 @@ class SimulatedQueue(Value):
 
     queue: str
     resource: str
-    steps: tuple[Step, ...]
+    steps: tuple[UsageStep, ...]
     device_hours: Fraction
     waited: int
     longest_wait: int
@@ -107,7 +107,7 @@ def _steps(
     resources: set[str],
     spans: list[Span],
     waiting: list[Wait],
-) -> tuple[Step, ...]:
+) -> tuple[UsageStep, ...]:
     """The changes of a queue's holdings, joined per second."""
     changes: dict[int, list[tuple[FlavorResource | None, int]]] = {}
     for span in spans:
@@ -131,5 +131,5 @@ def _steps(
             else:
                 used[key] += amount
         own = sum(min(n, nominal[c]) for c, n in used.items())
-        steps.append(Step(at, own, sum(used.values()) - own, waits_for))
+        steps.append(UsageStep(at, own, sum(used.values()) - own, waits_for))
     return tuple(steps)

@@ -42,7 +42,7 @@ class ChartValues(Value):
     fields: frozenset[str] = frozenset()
 
 
-class Source(Value):
+class GitSource(Value):
     """The source of an application's objects: a directory, or a chart of a registry. `by` names the application.
 
     `values` are those that it writes for the chart itself, beside files; `at` is where.
@@ -55,7 +55,7 @@ class Source(Value):
     values: ChartValues = ChartValues()
 
 
-def sources(texts: Iterable[Text]) -> list[Source]:
+def sources(texts: Iterable[Text]) -> list[GitSource]:
     """Everything that the applications among some texts deploy."""
     found = []
     for text in texts:
@@ -66,7 +66,7 @@ def sources(texts: Iterable[Text]) -> list[Source]:
     return found
 
 
-def _sources(at: Cursor) -> Iterator[Source]:
+def _sources(at: Cursor) -> Iterator[GitSource]:
     group, kind = at.text_at("apiVersion"), at.text_at("kind")
     by = str(object_id(at))
     if group.startswith(FLUX_HELM) and kind == "HelmRelease":
@@ -74,7 +74,7 @@ def _sources(at: Cursor) -> Iterator[Source]:
         named = spec["chart"]["spec"]["chart"].text() or spec["chartRef"]["name"].text() or ""
         path = _normal(named) if named.startswith(".") else ""
         values = _chart_values([spec["values"].data], spec["valuesFrom"].items())
-        yield Source(by=by, at=place(at), path=path, chart="" if path else named, values=values)
+        yield GitSource(by=by, at=place(at), path=path, chart="" if path else named, values=values)
     elif group.startswith(ARGO) and kind in ("Application", "ApplicationSet"):
         spec = at["spec"] if kind == "Application" else at["spec"]["template"]["spec"]
         for source in (spec["source"], *spec["sources"].items()):
@@ -83,7 +83,7 @@ def _sources(at: Cursor) -> Iterator[Source]:
                 inline = [_parsed(helm["values"], at), helm["valuesObject"].data]
                 values = _chart_values(inline, [*helm["parameters"].items(), *helm["fileParameters"].items()])
                 path = source.text_at("path")
-                yield Source(
+                yield GitSource(
                     by=by,
                     at=place(source),
                     path=_normal(path) if path else "",

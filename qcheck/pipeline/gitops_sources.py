@@ -8,7 +8,7 @@ import re
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.unread import NODES, Unread
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.kinds.gitops import ChartValues, Source, sources
+from qcheck.kinds.gitops import ChartValues, GitSource, sources
 from qcheck.kinds.helm import is_below
 from qcheck.nodepools.charts import is_software
 from qcheck.pipeline.relevance import concerns_queues_text
@@ -90,7 +90,7 @@ class _Files:
         return self._charts[folder]
 
 
-def _may_define(source: Source, names: Words, sections: Words, fields: Words) -> bool:
+def _may_define(source: GitSource, names: Words, sections: Words, fields: Words) -> bool:
     """Return whether the names or the values of a source tell that it defines something. Known software does not."""
     if is_software(source.chart.rstrip("/").rpartition("/")[2]):
         return False
@@ -102,13 +102,13 @@ def _may_define(source: Source, names: Words, sections: Words, fields: Words) ->
     )
 
 
-def _what(source: Source) -> str:
+def _what(source: GitSource) -> str:
     if source.chart:
         return f"the chart {source.chart}"
     return f"the directory {source.path} of another repository" if source.path else "a chart"
 
 
-def _own_values(source: Source, files: _Files) -> Iterator[Problem]:
+def _own_values(source: GitSource, files: _Files) -> Iterator[Problem]:
     """A chart of the repository that an application gives values which stand in no file."""
     if source.values != ChartValues() and files.has_chart_of_queues(source.path):
         message = f"{source.by} gives the chart {source.path} values of its own, which qcheck does not pass to helm"

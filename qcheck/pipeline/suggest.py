@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from qcheck.findings.suggestions import ValueEdit
     from qcheck.pipeline.gather import ReadInputs
     from qcheck.pipeline.read import Watch
-    from qcheck.pipeline.trial import State
+    from qcheck.pipeline.trial import TrialState
     from qcheck.settings import Settings
 
     Key = tuple[tuple[str, Route, str], ...]
@@ -176,7 +176,7 @@ class Search:
                 milder.append(made)
         return milder[0] if milder else None
 
-    def _proposals(self, state: State, found: Finding, way: Way | None) -> Iterator[Proposal]:
+    def _proposals(self, state: TrialState, found: Finding, way: Way | None) -> Iterator[Proposal]:
         """Yield what may resolve a finding, the given way first; what is known not to do is rejected right away."""
         for proposal, objection in self._weighed(state, found, way):
             if objection:
@@ -184,7 +184,7 @@ class Search:
             else:
                 yield proposal
 
-    def _weighed(self, state: State, found: Finding, way: Way | None) -> Iterator[tuple[Proposal, str]]:
+    def _weighed(self, state: TrialState, found: Finding, way: Way | None) -> Iterator[tuple[Proposal, str]]:
         """Proposals with what speaks against them. Workloads and DaemonSets are changed only where that is the way."""
         ways = list(Way)
         every = (
@@ -195,7 +195,7 @@ class Search:
         for proposal in sorted(every, key=lambda p: (p.way is not way, ways.index(p.way))):
             yield proposal, proposal.objection or self._objection(state, proposal)
 
-    def _known(self, state: State, found: Finding) -> tuple[Proposal, ...]:
+    def _known(self, state: TrialState, found: Finding) -> tuple[Proposal, ...]:
         """All that may resolve a finding; asked for once."""
         key = ByIdentity(state), found.fingerprint
         if key not in self._proposed:
@@ -203,7 +203,7 @@ class Search:
             self._proposed[key] = tuple(proposals(cluster, found, self._constraints))
         return self._proposed[key]
 
-    def _objection(self, state: State, proposal: Proposal) -> str:
+    def _objection(self, state: TrialState, proposal: Proposal) -> str:
         """Return what the user keeps and a proposal would change."""
         if not self._constraints.binds:
             return ""

@@ -37,7 +37,7 @@ OBJECTS_JUDGED = 16_000
 """Objects that are judged again at most, over all trials: the bound on the time. Large inputs get the fewest trials."""
 
 
-class State(Value):
+class TrialState(Value):
     """The inputs with some values replaced, and the findings in them."""
 
     values: tuple[Replacement, ...]
@@ -54,7 +54,7 @@ class Trials:
         self._read = read
         self._settings = settings
         self._watch = watch
-        self._known: dict[frozenset[tuple[Spot, str]], State] = {}
+        self._known: dict[frozenset[tuple[Spot, str]], TrialState] = {}
         self._documents = {(d.path, d.index): d for d in _documents(read)}
         self._traced = [d for d in self._documents.values() if isinstance(d, Traced)]
         self.start = self._judged((), read)
@@ -66,7 +66,7 @@ class Trials:
         """Return whether no more trials are to be made."""
         return len(self._known) > self.most
 
-    def after(self, state: State, values: Iterable[tuple[Place, str]]) -> State:
+    def after(self, state: TrialState, values: Iterable[tuple[Place, str]]) -> TrialState:
         """Return what a state becomes with further values. Raises `Impossible` if one cannot be written."""
         by_spot = {_spot(v.place): v for v in state.values}
         for place, text in values:
@@ -79,7 +79,7 @@ class Trials:
             self._known[key] = self._judged(made, with_values(self._read, made, self._settings.limits))
         return self._known[key]
 
-    def edits(self, state: State) -> tuple[ValueEdit, ...]:
+    def edits(self, state: TrialState) -> tuple[ValueEdit, ...]:
         """Return the edits of the files that people write, in order."""
         found = {(e.file, e.place.span): e for e in map(self.edit, state.values)}
         return tuple(found[key] for key in sorted(found))
@@ -96,10 +96,10 @@ class Trials:
             raise Impossible(f"{value.place.line}: the value is the expression {old}")
         return ValueEdit(written, old, new, value.text)
 
-    def _judged(self, values: tuple[Replacement, ...], read: ReadInputs) -> State:
+    def _judged(self, values: tuple[Replacement, ...], read: ReadInputs) -> TrialState:
         self._watch("try", len(self._known), 0)
         gathered = modelled(read, self._settings)
-        return State(values, gathered.clusters, checked(gathered, self._settings))
+        return TrialState(values, gathered.clusters, checked(gathered, self._settings))
 
     def _first(self, place: Place) -> Place:
         """The place as it was read, whatever was replaced since: documents keep their path and number."""

@@ -28,7 +28,7 @@ MOST_CHOICES = 20
 """Equally small choices that are found at most."""
 
 
-class Problem(Value, cached=True):
+class FewestQuestion(Value, cached=True):
     """The promises of each pool, the amount that each of its cells can give (largest first), and where promises are met."""
 
     wanted: dict[str, int]
@@ -70,7 +70,7 @@ class Fewest(Value):
     proved: bool = True
 
 
-def fewest(problem: Problem, most_expanded: int = MOST_EXPANDED) -> Fewest:
+def fewest(problem: FewestQuestion, most_expanded: int = MOST_EXPANDED) -> Fewest:
     """Return the smallest choices; none where lowering all cells does not do."""
     if problem.excess([len(rooms) for rooms in problem.rooms.values()]):
         return Fewest(())
@@ -98,7 +98,7 @@ def fewest(problem: Problem, most_expanded: int = MOST_EXPANDED) -> Fewest:
     return Fewest(tuple(found))
 
 
-def _further(problem: Problem, counts: Counts, over: Overdraft) -> list[Counts]:
+def _further(problem: FewestQuestion, counts: Counts, over: Overdraft) -> list[Counts]:
     """One cell more of each pool that promises too much."""
     found = []
     for at, pool in enumerate(problem.pools):
@@ -107,7 +107,7 @@ def _further(problem: Problem, counts: Counts, over: Overdraft) -> list[Counts]:
     return found
 
 
-def _unproved(problem: Problem, bound: int) -> Fewest:
+def _unproved(problem: FewestQuestion, bound: int) -> Fewest:
     """Return what the solver proposes, or a greedy choice of the largest; proved if it reaches `bound`."""
     greedy = _greedy(problem)
     proposed = proposed_counts(problem.wanted, problem.rooms, problem.reach, problem.capacity)
@@ -116,7 +116,7 @@ def _unproved(problem: Problem, bound: int) -> Fewest:
     return Fewest((greedy,), proved=sum(greedy) <= bound)
 
 
-def _greedy(problem: Problem) -> Counts:
+def _greedy(problem: FewestQuestion) -> Counts:
     """The largest cells of what promises too much, until nothing does, without those that are not needed after all."""
     counts = (0,) * len(problem.pools)
     while over := problem.excess(counts):
@@ -127,6 +127,6 @@ def _greedy(problem: Problem) -> Counts:
     return counts
 
 
-def _last(problem: Problem, counts: Counts, before: Counts) -> int:
+def _last(problem: FewestQuestion, counts: Counts, before: Counts) -> int:
     """Return how much the cell gives that `counts` has and `before` has not."""
     return next(problem.rooms[p][n - 1] for p, n, m in zip(problem.pools, counts, before, strict=True) if n > m)

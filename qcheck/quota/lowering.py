@@ -12,7 +12,7 @@ from itertools import combinations, islice, product
 from math import comb, prod
 
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
-from qcheck.quota.fewest import Problem, fewest
+from qcheck.quota.fewest import FewestQuestion, fewest
 from qcheck.quota.max_flow import assign
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _smallest(
     for each in sorted(able, key=lambda c: -c.room):
         by_pool.setdefault(each.cell.pool, []).append(each)
     rooms = {pool: tuple(c.room for c in mine) for pool, mine in by_pool.items()}
-    outcome = fewest(Problem({p: wanted.get(p, 0) for p in room.reach}, rooms, room.reach, room.capacity))
+    outcome = fewest(FewestQuestion({p: wanted.get(p, 0) for p in room.reach}, rooms, room.reach, room.capacity))
     for counts in outcome.choices:
         for chosen in _choices(list(by_pool.values()), counts):
             if sum(c.room for c in chosen) >= needed:

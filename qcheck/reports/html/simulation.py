@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from qcheck.answers.simulated import Simulated
-    from qcheck.answers.simulated_queues import SimulatedQueue, Step
+    from qcheck.answers.simulated_queues import SimulatedQueue, UsageStep
 
 WIDTH, HEIGHT = 1000, 90
 """Units of a lane's picture."""
@@ -109,7 +109,7 @@ def _picture(run: Simulated, lane: SimulatedQueue, tallest: int, **where: str) -
     def x(at: int) -> int:
         return (at - run.timeline.start) * WIDTH // _length(run)
 
-    def path(value: Callable[[Step], int]) -> str:
+    def path(value: Callable[[UsageStep], int]) -> str:
         return _outline([(x(s.at), HEIGHT - value(s) * (HEIGHT - 4) // tallest) for s in shown])
 
     return tag(
@@ -145,7 +145,7 @@ def _outline(points: Sequence[tuple[int, int]]) -> str:
     return " ".join([*drawn, f"H{WIDTH}"])
 
 
-def _thinned(found: Sequence[Step]) -> Sequence[Step]:
+def _thinned(found: Sequence[UsageStep]) -> Sequence[UsageStep]:
     if len(found) <= MOST_STEPS:
         return found
     return [found[i * len(found) // MOST_STEPS] for i in range(MOST_STEPS)]
