@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.answers.proposals import Proposal
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.pipeline.trial import State
+from qcheck.pipeline.trial import TrialState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     Key = tuple[tuple[str, Route, str], ...]
 
 
-class Attempt(Value):
+class JudgedProposal(Value):
     """A state with some proposals applied, and the warnings that are new in it."""
 
-    state: State
+    state: TrialState
     taken: tuple[Proposal, ...]
     brought: int
 

@@ -16,7 +16,7 @@ from qcheck.answers.suggest import OVERDRAFT, proposals
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.views import ByIdentity
 from qcheck.findings.suggestions import Alternative, Kind, Rejected, Step, Suggestions
-from qcheck.pipeline.attempt import Attempt, disjoint, key_of, ranked
+from qcheck.pipeline.attempt import JudgedProposal, disjoint, key_of, ranked
 from qcheck.pipeline.new_findings import broken_workloads, gone, name, new_findings, shown
 from qcheck.pipeline.sums import shown_sums
 from qcheck.pipeline.trial import OBJECTS_JUDGED, Trials
@@ -104,13 +104,13 @@ class Search:
             if any(p.way is way for p in attempt.taken):
                 fewest_left = min(fewest_left, len(self._asked(attempt.state.result)))
                 yield self._told(way.kind, attempt, asked)
-        mixed = self._attempt(None) if fewest_left else Attempt(self.start, (), 0)
+        mixed = self._attempt(None) if fewest_left else JudgedProposal(self.start, (), 0)
         if mixed.taken and len(self._asked(mixed.state.result)) < fewest_left:
             yield self._told(mixed.taken[0].way.kind, mixed, asked)
 
-    def _attempt(self, way: Way | None) -> Attempt:
+    def _attempt(self, way: Way | None) -> JudgedProposal:
         """Proposals of one way where they help, else others, without those that turn out not to be needed."""
-        attempt = Attempt(self.start, (), 0)
+        attempt = JudgedProposal(self.start, (), 0)
         for _ in range(MOST_ROUNDS):
             further = self._further(attempt, way)
             if further is None:
@@ -118,7 +118,7 @@ class Search:
             attempt = further
         return self._pruned(attempt)
 
-    def _further(self, attempt: Attempt, way: Way | None) -> Attempt | None:
+    def _further(self, attempt: JudgedProposal, way: Way | None) -> JudgedProposal | None:
         """One proposal more for each finding that is left and has one that helps; None if none helps.
 
         What was rejected before is tried again only at the end, as what was taken meanwhile may have changed that.
@@ -132,9 +132,9 @@ class Search:
         attempts = (self._one(attempt, mine) for mine in (*fresh, *again))
         return next((one for one in attempts if one is not None), None)
 
-    def _together(self, attempt: Attempt, several: Sequence[Sequence[Proposal]]) -> Attempt | None:
+    def _together(self, attempt: JudgedProposal, several: Sequence[Sequence[Proposal]]) -> JudgedProposal | None:
         """One proposal for each of many findings at once: the first of each, or further ones where those bring warnings."""
-        made: list[Attempt] = []
+        made: list[JudgedProposal] = []
         tried: list[list[Key]] = []
         for rank in range(MOST_RANKS):
             batch = disjoint([ranked(mine, rank) for mine in several])
@@ -146,7 +146,7 @@ class Search:
             tried.append(keys)
         return min(made, key=lambda m: m.brought, default=None)
 
-    def _halved(self, attempt: Attempt, several: Sequence[Proposal]) -> Attempt | None:
+    def _halved(self, attempt: JudgedProposal, several: Sequence[Proposal]) -> JudgedProposal | None:
         """Many proposals at once, or a half of them where not all can be taken."""
         if len(several) < 2:
             return None
@@ -155,11 +155,11 @@ class Search:
             return made
         return self._halved(attempt, several[: len(several) // 2])
 
-    def _one(self, attempt: Attempt, several: Sequence[Proposal]) -> Attempt | None:
+    def _one(self, attempt: JudgedProposal, several: Sequence[Proposal]) -> JudgedProposal | None:
         """The first proposal that helps and brings no warning, else the first that helps: a graver finding may have hidden
         what it brings. Other ways are left to the alternatives that take them."""
         before = self._asked(attempt.state.result)
-        milder: list[Attempt] = []
+        milder: list[JudgedProposal] = []
         for proposal in several:
             if milder and proposal.way is not several[0].way:
                 break
@@ -216,7 +216,7 @@ class Search:
                 return f"{place.line} is kept by a comment"
         return ""
 
-    def _tried(self, attempt: Attempt, several: Sequence[Proposal], repairs: int = 0) -> Attempt | None:
+    def _tried(self, attempt: JudgedProposal, several: Sequence[Proposal], repairs: int = 0) -> JudgedProposal | None:
         """The state after some proposals; None if a value cannot be replaced, or a new error would be found.
 
         With `repairs` up to so many further proposals may resolve the new errors, which the old ones have hidden.
@@ -235,7 +235,7 @@ class Search:
         broken = broken_workloads(attempt.state.result, new)
         worst = [f for f in new if f.severity == "error" or f in broken]
         if not worst:
-            return Attempt(state, (*attempt.taken, *several), len(new_findings(self.start.result, state.result)))
+            return JudgedProposal(state, (*attempt.taken, *several), len(new_findings(self.start.result, state.result)))
         weighed = () if broken or len(worst) > repairs else self._weighed(state, worst[0], Way.LOWER_QUOTA)
         more = islice((p for p, objection in weighed if not objection), MOST_REPAIRS)
         made = [m for further in more if (m := self._tried(attempt, [*several, further], repairs - 1)) is not None]
@@ -249,19 +249,19 @@ class Search:
     def _reject(self, proposal: Proposal, why: str) -> None:
         self._rejected.setdefault(key_of(proposal), Rejected(proposal.words, why))
 
-    def _pruned(self, attempt: Attempt) -> Attempt:
+    def _pruned(self, attempt: JudgedProposal) -> JudgedProposal:
         """The same without each proposal that the others make superfluous."""
         if not 1 < len(attempt.taken) <= MOST_PRUNED:
             return attempt
         left = len(self._asked(attempt.state.result))
         for proposal in attempt.taken:
             rest = [p for p in attempt.taken if p is not proposal]
-            made = self._tried(Attempt(self.start, (), 0), rest) if rest else None
+            made = self._tried(JudgedProposal(self.start, (), 0), rest) if rest else None
             if made is not None and len(self._asked(made.state.result)) <= left and made.brought <= attempt.brought:
                 return self._pruned(made)
         return attempt
 
-    def _told(self, kind: Kind, attempt: Attempt, asked: Sequence[Finding]) -> Alternative:
+    def _told(self, kind: Kind, attempt: JudgedProposal, asked: Sequence[Finding]) -> Alternative:
         left = {f.fingerprint for f in self._asked(attempt.state.result)}
         edits = self._trials.edits(attempt.state)
         brings = dict.fromkeys(map(name, new_findings(self.start.result, attempt.state.result)))
@@ -281,7 +281,7 @@ class Search:
     def _step(self, proposal: Proposal, is_tried: bool) -> Step:
         """A proposal with its edits and, if it `is_tried`, what it resolves without the others."""
         edits = tuple(self._trials.edit(Replacement(place, text)) for place, text in proposal.values)
-        alone = self._tried(Attempt(self.start, (), 0), [proposal]) if is_tried else None
+        alone = self._tried(JudgedProposal(self.start, (), 0), [proposal]) if is_tried else None
         left = {f.fingerprint for f in self._asked(alone.state.result)} if alone is not None else None
         asked = self._asked(self.start.result) if left is not None else []
         return Step(proposal.words, edits, tuple(f.fingerprint for f in asked if f.fingerprint not in (left or ())))
@@ -290,6 +290,6 @@ class Search:
         """One alternative with every quota that `fill` sets in whole nodes, and one with exact parts; without new errors."""
         every = [several for c in self.start.clusters for several in fill_quotas(c, self._constraints)]
         for at in (0, -1):
-            made = self._tried(Attempt(self.start, (), 0), [several[at] for several in every]) if every else None
+            made = self._tried(JudgedProposal(self.start, (), 0), [several[at] for several in every]) if every else None
             if made is not None:
                 yield self._told(Kind.QUOTA, made, self._asked(self.start.result))
