@@ -162,3 +162,37 @@ def test_interpolations_in_heredocs_are_resolved_or_named(
     findings = [f for f in audit([str(tmp_path)]).findings if f.rule and f.rule.id in ("QC009", "QC402")]
     assert sorted({(f.rule.id, str(f.severity)) for f in findings if f.rule}) == sorted({e[:2] for e in expected})
     assert all(any(word in f.message for f in findings) for _, _, word in expected)
+
+
+FLAVOR = """\
+resource "kubectl_manifest" "flavor" {
+  yaml_body = yamlencode({
+    apiVersion = "kueue.x-k8s.io/v1beta2", kind = "ResourceFlavor"
+    metadata = { name = "h100" }, spec = { nodeLabels = { gpu = LABEL } }
+  })
+}
+"""
+CLUSTER_QUEUE = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: team}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [nvidia.com/gpu]
+    flavors: [{name: h100, resources: [{name: nvidia.com/gpu, nominalQuota: 40}]}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [
+        ('"h100"', {("QC101", "error")}),
+        ("data.cluster.gpu", {("QC009", "warning"), ("QC401", "warning")}),
+    ],
+)
+def test_what_yamlencode_makes_is_read(tmp_path: Path, label: str, expected: set[tuple[str, str]]) -> None:
+    (tmp_path / "main.tf").write_text(FLAVOR.replace("LABEL", label))
+    (tmp_path / "all.yaml").write_text(f"{NODES}---\n{CLUSTER_QUEUE}")
+    findings = audit([str(tmp_path)]).findings
+    assert {(f.rule.id, str(f.severity)) for f in findings if f.rule and f.severity != "note"} == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from fractions import Fraction
 from math import ceil, floor
@@ -217,12 +218,30 @@ def _substr(value: Evaluated, start: Evaluated, length: Evaluated) -> Evaluated:
     return text_of(value)[begin:] if size < 0 else text_of(value)[begin : begin + size]
 
 
+def _encoded(given: list[Evaluated], written: str) -> Evaluated:
+    """`jsonencode` and `yamlencode`, whose text is YAML alike. A part that is not known makes the text unknown."""
+    if len(given) != 1:
+        return Failed(written)
+    gap = _gap(given[0])
+    return joined([json.dumps(given[0], default=float)]) if gap is None else gap
+
+
+def _gap(value: Evaluated) -> Unresolved | None:
+    """The first part of a value that is not known."""
+    if isinstance(value, Unresolved):
+        return value
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return next((gap for part in parts if (gap := _gap(part)) is not None), None)
+
+
 LENIENT: dict[str, Callable[[list[Evaluated], str], Evaluated]] = {
     "merge": _merge,
     "try": _try,
     "coalesce": _coalesce,
     "lookup": _lookup,
     "length": _length,
+    "jsonencode": _encoded,
+    "yamlencode": _encoded,
 }
 """Functions that make sense of arguments of which some are not known."""
 

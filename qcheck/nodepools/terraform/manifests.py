@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
 
     from qcheck.nodepools.terraform.resource import Resource
 
+IDENTITY = ("apiVersion", "kind")
 TYPES = frozenset({"kubernetes_manifest", "kubectl_manifest"})
-KIND = re.compile(r"""^\s*["']?kind["']?\s*[:=]\s*["']?(\w+)["']?\s*$""", re.MULTILINE)
-VERSION = re.compile(r"""^\s*["']?apiVersion["']?\s*[:=]\s*["']?([\w./-]+)["']?\s*$""", re.MULTILINE)
+WRITTEN = re.compile(r"""(?:^|[{,])\s*["']?(apiVersion|kind)["']?\s*[:=]\s*["']?([\w./-]+)""", re.MULTILINE)
+"""What an object says it is, on a line of its own or inside braces."""
 NODES = re.compile(r"(?i)node|pool|karpenter|machine|provisioner|compute")
 """Words of which a manifest of nodes has one, in its name or in its text."""
 READ_ELSEWHERE = (".yaml", ".yml", ".json")
@@ -44,15 +46,14 @@ def manifests(resource: Resource) -> Iterator[Cursor]:
 
 
 def _named(unknown: Cursor) -> Iterator[Cursor]:
-    """The objects of a text of which only their kinds are known, unless they describe nodes, as `unread` names these."""
+    """The objects that a text may hold, by each version and kind in it; `unread` names those that may describe nodes."""
     document = unknown.document
     written = document.written(unknown.route) if isinstance(document, HclDocument) else ""
-    versions, kinds = VERSION.findall(written), KIND.findall(written)
-    for version, kind in zip(versions, kinds, strict=False) if len(versions) == len(kinds) else ():
+    found = {field: dict.fromkeys(name for f, name in WRITTEN.findall(written) if f == field) for field in IDENTITY}
+    for version, kind in product(*found.values()):
         if not any(kind == other for _, other in READERS):
-            yield Cursor(
-                document, unknown.route, {"apiVersion": version, "kind": kind, unknown.route[-1]: unknown.data}
-            )
+            data = {"apiVersion": version, "kind": kind, str(unknown.route[-1]): unknown.data}
+            yield Cursor(document, unknown.route, data)
 
 
 def kind_of(manifest: Cursor) -> tuple[str, str]:
@@ -87,7 +88,7 @@ def _may_be_a_pool(manifest: Cursor, called: str) -> bool:
     written = document.written(manifest.route) if isinstance(document, HclDocument) else ""
     if "file(" in written and any(f'{ending}"' in written for ending in READ_ELSEWHERE):
         return False
-    kinds = set(KIND.findall(written))
+    kinds = {name for field, name in WRITTEN.findall(written) if field == "kind" and name.isalnum()}
     if not kinds and not NODES.search(f"{called} {written}"):
         return False
     return not kinds or any(kind in kinds for _, kind in READERS)
