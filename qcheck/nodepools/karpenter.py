@@ -139,7 +139,7 @@ def _machines(
     if fitting is None:
         return (), "its requirements name no machine type"
     if not fitting or len(fitting) > MANY:
-        return (), f"its requirements leave {len(fitting)} machine types"
+        return (), f"its requirements allow {len(fitting)} machine types"
     return tuple(of_type(t) for t in fitting), None
 
 

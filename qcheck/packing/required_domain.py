@@ -107,12 +107,12 @@ def _sliced(laid: Layout, domains: tuple[Domain, ...], party: GangRequest, certa
         held = sum(d.count * capacity(d, request, party.slices) for d in at_level(laid.domains, party.slices[0].level))
         if held >= wanted:
             return None
-        why = f"all domains of {party.slices[0].level} hold {held} slices of {per_slice} and {wanted} are needed"
+        why = f"all domains of {party.slices[0].level} hold {held} slices of {per_slice}; needed: {wanted}"
         return Misfit(why, held * per_slice, certain)
     if any(gangs_per_domain(d, request, party.size, party.slices) for d in domains if d.count):
         return None
     held = max((capacity(d, request, party.slices) for d in domains if d.count), default=0)
-    why = f"the largest domain of {party.level} holds {held} slices of {per_slice} and {wanted} are needed"
+    why = f"the largest domain of {party.level} holds {held} slices of {per_slice}; needed: {wanted}"
     return Misfit(why, held * per_slice, certain)
 
 

@@ -48,7 +48,7 @@ def demands(guarantees: Iterable[Guarantee]) -> list[PodDemand]:
     first: dict[tuple[Hashable, ...], str] = {}
     named = [(g, first.setdefault(g.shape.ask, g.shape.name)) for g in guarantees]
     shared = {first for g, first in named if g.shape.name != first}
-    return [g.demand(f"{name} and its like" if name in shared else None) for g, name in named]
+    return [g.demand(f"{name} (or equivalent)" if name in shared else None) for g, name in named]
 
 
 def holders(cluster: Cluster) -> list[QuotaNode]:

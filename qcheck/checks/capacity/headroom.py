@@ -153,7 +153,7 @@ def _by_nodes(cluster: Cluster, devices: Cell, beside: Cell, percent: int) -> Co
     needed = held * devices.entitled // count
     if beside.entitled * 100 >= needed * percent:
         return None
-    by = f"with {show_amount(beside.resource, held)} per {count} as on {group.name},"
+    by = f"at {show_amount(beside.resource, held)} per {count}, as on {group.name},"
     return CoResourceShortage(
         devices=devices, beside=beside, needed=needed, usable=beside.entitled * count // max(1, held), by=by
     )

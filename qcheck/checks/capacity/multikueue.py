@@ -67,12 +67,12 @@ def _mismatch(queue: ClusterQueue, differing: list[str], theirs: list[tuple[str,
     total, own = sum(q.nominal for _, q in cells), _total(queue, resource)
     scale = scale_of(resource, (total, own, *(q.nominal for _, q in cells)))
     parts = " + ".join(f"{scale.bare(q.nominal)} ({name})" for name, q in cells) or "0"
-    effect = "the workers stay idle by" if own < total else "the workers cannot run"
+    effect = "the difference stays idle" if own < total else "the workers cannot run the difference"
     first = max((q for q in queue.quotas() if q.resource == resource), key=lambda q: q.nominal)
     found = finding(
         first.nominal_place,
-        f"{queue.name} has a quota of {scale.name(own)}, but its workers have {parts} = {scale(total)}: {effect} "
-        f"the difference" + (f" (and {names(differing[1:])} differ too)" if differing[1:] else ""),
+        f"{queue.name} has a quota of {scale.name(own)}, but its workers have {parts} = {scale(total)}: {effect}"
+        + (f" (and {names(differing[1:])} differ too)" if differing[1:] else ""),
     ).about(queue.id)
     for name, quota in cells:
         found = found.near(quota.nominal_place, f"{scale(quota.nominal)} on {name}")

@@ -175,7 +175,7 @@ def near_supply(found: Finding, scale: Scale, groups: list[NodeGroup]) -> Findin
         amount = show_amount(resource, taking.amounts[resource])
         found = found.near(
             taking.daemon_set.template.place_of(resource),
-            f"DaemonSet {taking.daemon_set.name} takes {amount} of each node",
+            f"DaemonSet {taking.daemon_set.name} takes {amount} on each node",
         )
     return found
 

@@ -81,7 +81,7 @@ def device_class_uncovered(cluster: Cluster) -> Iterator[Finding]:
             message = (
                 f"device class{'es' * (len(mapping.classes) > 1)} {', '.join(mapping.classes)} "
                 f"count{'s' * (len(mapping.classes) == 1)} as {mapping.name}, which no ClusterQueue covers: "
-                f"a workload that claims one is never admitted (covered are {', '.join(covered) or 'none'})"
+                f"a workload that claims one is never admitted (covered: {', '.join(covered) or 'none'})"
             )
             yield finding(mapping.place.at("name"), message).likely(not cluster.has_all("ClusterQueue"))
 

@@ -25,7 +25,7 @@ def scales_apart(cluster: Cluster) -> Iterator[Finding]:
             times = most.nominal // least.nominal
             here, elsewhere = show_amounts(resource, least.nominal, most.nominal)
             message = (
-                f"in cohort {root} {resource} has quotas in two scales: {here} here, "
+                f"cohort {root} has quotas for {resource} on two scales: {here} here and "
                 f"{elsewhere} elsewhere, {times:,} times as much"
             )
             yield finding(least.nominal_place, message).near(most.nominal_place, "the largest quota of the cohort")

@@ -74,7 +74,7 @@ def _listed(blocking: list[tuple[NodeGroup, list[Taint]]]) -> str:
 def _nor(workloads: int) -> str:
     if not workloads:
         return ""
-    return " and neither does its only workload" if workloads == 1 else f" and none of its {workloads} workloads does"
+    return ", nor does its only workload" if workloads == 1 else f", nor does any of its {workloads} workloads"
 
 
 def _toleration_fix(taint: Taint, by_plugin: bool) -> str:

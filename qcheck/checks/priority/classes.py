@@ -180,7 +180,7 @@ def same_priority_value(cluster: Cluster) -> Iterator[Finding]:
             found = finding(
                 others[0].place.at("value"),
                 f"the WorkloadPriorityClasses {names(c.name for c in (first, *others))} have the same value {value}: "
-                f"neither of them preempts another",
+                f"none of them preempts another",
             ).about(others[0].id)
             for each in (first, *others[1:]):
                 found = found.near(each.place.at("value"), f"{each.name} has {value} too")

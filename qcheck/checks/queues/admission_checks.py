@@ -49,7 +49,7 @@ def _parameters(cluster: Cluster, check: AdmissionCheck) -> Iterator[Finding]:
     consequence = f"check {check.name} is never active" + (f", and neither is {names(used)}" if used else "")
     if check.parameters_kind != kind or check.parameters_group != GROUP:
         has = f"{check.parameters_group}/{check.parameters_kind}" if check.parameters_kind else "none"
-        message = f"check {check.name} needs parameters of kind {GROUP}/{kind} and has {has}: it is never active"
+        message = f"check {check.name} needs parameters of kind {GROUP}/{kind} but has {has}: it is never active"
         yield finding(place, message).about(check.id)
     elif check.parameters_name not in {c.name for c in known}:
         use = Reference(check.parameters_name or "", place.at("name"), check.id)

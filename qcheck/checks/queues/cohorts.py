@@ -103,8 +103,8 @@ def _adds_up(cohort: Cohort, doubled: list[tuple[Quota, list[Quota], int]]) -> F
     own, members = scale(quota.nominal), scale(total)
     found = finding(
         quota.nominal_place,
-        f"cohort {cohort.name} has {named(quota.resource, own)} of flavor {quota.flavor} of its own in addition to the "
-        f"{members} of its members: it adds to them, {own} + {members} = {scale(both)}, and does not limit them",
+        f"cohort {cohort.name} has {named(quota.resource, own)} of flavor {quota.flavor} in addition to the "
+        f"{members} of its members: {own} + {members} = {scale(both)}; a cohort's quota does not limit its members",
     ).about(cohort.id)
     for each in theirs:
         found = found.near(each.nominal_place, f"{show_amount(each.resource, each.nominal)} of a member")
@@ -149,8 +149,8 @@ def fair_sharing_weight_zero(cluster: Cluster) -> Iterator[Finding]:
         for holder in (*cluster.queues, *cluster.cohorts):
             if holder.weight is not None and holder.weight.nanos == 0 and holder.parent:
                 place = holder.place.at("spec", "fairSharing", "weight")
-                message = f"{holder.name} has fair sharing weight 0: as soon as it borrows it comes last, is "
-                found = finding(place, f"{message}preempted first and never preempts").about(holder.id)
+                message = f"{holder.name} has fair sharing weight 0: while it borrows, it comes last, is "
+                found = finding(place, f"{message}preempted first, and never preempts").about(holder.id)
                 yield found.near(manager.place.at("fairSharing").key(), "fair sharing is on")
     if manager.admission_fair_sharing:
         for local in cluster.local_queues:

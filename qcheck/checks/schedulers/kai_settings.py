@@ -271,7 +271,7 @@ def _ineffective(shard: Shard, queue: KaiQueue, top: KaiQueue, written: str) -> 
     others = names(q.name for q in shard.children("") if q is not top)
     message = (
         f"queue {queue.name} has reclaimMinRuntime {written}, but against jobs of {others} only the value of its topmost "
-        f"queue {top.name} counts, which has none: jobs are evicted at once"
+        f"queue {top.name} counts, and it sets none: jobs are evicted at once"
     )
     return (
         finding(queue.min_runtime_place("reclaim"), message)

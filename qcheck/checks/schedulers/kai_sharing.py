@@ -84,7 +84,7 @@ def _out_of_range(template: PodTemplate) -> Iterator[SharingFault]:
         )
     if NUM_DEVICES in notes and not _is_positive(notes[NUM_DEVICES]):
         why = f"{NUM_DEVICES} {notes[NUM_DEVICES]!r} is not a positive whole number"
-        yield SharingFault(_at(template, NUM_DEVICES), why, "Write the number of GPUs of which the pod uses a part.")
+        yield SharingFault(_at(template, NUM_DEVICES), why, "Write the number of GPUs that the pod uses a part of.")
 
 
 def _is_positive(text: str) -> bool:

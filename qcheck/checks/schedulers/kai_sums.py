@@ -99,7 +99,7 @@ def _takes_all(unlimited: list[KaiQueue], finite: list[KaiQueue], dimension: Dim
         f"queue {first.name} has an unlimited quota of {FIELDS[dimension]}, but {some} a finite one: it may hold everything, "
         "and nothing is left to divide by weight"
     )
-    found = finding(first.terms[dimension].quota_place, message, "-1 is the whole total").about(first.id)
+    found = finding(first.terms[dimension].quota_place, message, "-1 means the whole total").about(first.id)
     for other in unlimited[1:]:
         found = found.near(other.terms[dimension].quota_place, f"{other.name} has one too")
     for other in finite:

@@ -43,7 +43,7 @@ def non_preemptible_over_quota(cluster: Cluster) -> Iterator[Finding]:
             together = [b for b in over(path, job.whole, Bound.QUOTA) if b.terms.limit != 0]
             if together:
                 pods = plural(sum(p.count for p in job.workload.pod_sets), "pod")
-                yield _over_quota(job, together, f"with its {pods} requests")
+                yield _over_quota(job, together, f"its {pods} request")
 
 
 def _over_quota(job: KaiJob, barriers: list[KaiBarrier], requests: str) -> Finding:
@@ -67,8 +67,8 @@ def _over_quota(job: KaiJob, barriers: list[KaiBarrier], requests: str) -> Findi
 def _why(job: KaiJob) -> str:
     if job.preemptibility:
         return f"its label is {job.preemptibility}"
-    default = "" if job.priority_class.place else f", the default of a {job.workload.id.kind}"
-    return f"class {job.priority_class.name} of priority {job.priority}{default}"
+    default = "" if job.priority_class.place else f", the default for a {job.workload.id.kind}"
+    return f"class {job.priority_class.name}, priority {job.priority}{default}"
 
 
 @rule("QC917")

@@ -63,18 +63,18 @@ def _order(violation: Violation) -> str:
     found = named(violation.resource, shown)
     match violation.check:
         case Check.GUARANTEE_WITHOUT_DESERVED:
-            return f"{found} are guaranteed, but deserved does not list this resource"
+            return f"the guarantee is {found}, but deserved does not list this resource"
         case Check.DESERVED_BELOW_GUARANTEE:
-            return f"{found} are guaranteed, but only {bound} deserved"
+            return f"the guarantee of {found} exceeds the deserved amount of {bound}"
         case _:
-            return f"{found} are deserved, more than the capability of {bound}"
+            return f"the deserved amount of {found} exceeds the capability of {bound}"
 
 
 def _above(queues: Queues, queue: VolcanoQueue, violation: Violation) -> Finding:
     resource = violation.resource
     found, bound = show_amounts(resource, violation.found, violation.bound)
     shown = named(resource, found)
-    message = f"queue {queue.name} has a capability of {shown}, but its ancestor {violation.other} one of {bound}"
+    message = f"queue {queue.name} has a capability of {shown}, but its ancestor {violation.other} has {bound}"
     ancestor = queues.queue[violation.other]
     return (
         finding(queue.place_of("capability", resource), message)
@@ -163,7 +163,7 @@ def _nowhere(resource: str, places: list[tuple[VolcanoQueue, str]], offered: lis
     why = "no node advertises it" if is_counted(resource) else "Volcano does not count a resource without a domain"
     devices = [r for r in offered if is_accelerator(r)]
     what = f"; the nodes have {names(devices)}" if devices else ""
-    found = finding(queue.place_of(field, resource), f"queue {queue.name} has {field} for {resource}, but {why}{what}")
+    found = finding(queue.place_of(field, resource), f"queue {queue.name} lists {resource} in {field}, but {why}{what}")
     for other, listed in others:
         found = found.near(other.place_of(listed, resource), f"{listed} of {other.name}")
     near = nearest(resource, offered) if is_counted(resource) else _with_domain(resource, devices)

@@ -115,15 +115,15 @@ def _first_without(group: NodeGroup, level: str) -> Place:
 
 @rule("QC503")
 def topology_without_hostname(cluster: Cluster) -> Iterator[Finding]:
-    """Topologies whose domains are not nodes: Kueue adds up what is free in each and checks no node by itself."""
+    """Topologies whose domains are not nodes: Kueue sums the free capacity of each and checks no individual node."""
     for topology in cluster.topologies:
         if not topology.levels or topology.has_hostname:
             continue
         flavors = [f for f, t in topology_flavors(cluster) if t is topology]
         last = topology.levels[-1]
         message = (
-            f"the lowest level of topology {topology.name} is {last}, not {HOSTNAME}: Kueue adds up what is free in a "
-            f"domain and admits pods that no single node of it can hold"
+            f"the lowest level of topology {topology.name} is {last}, not {HOSTNAME}: Kueue sums the free "
+            f"capacity of a domain and admits pods that no single node can hold"
         )
         found = finding(topology.place.at("spec", "levels", len(topology.levels) - 1, "nodeLabel"), message)
         for flavor in flavors:
@@ -165,8 +165,8 @@ def _contradictions(workload: Workload, pod_set: PodSet, asked: TopologyRequest)
         yield _at(workload, asked, have, message)
     elif size and count % size:
         message = (
-            f"{count} pods of {workload.id.kind} {workload.name} are {plural(count // size, 'slice')} of {size} and "
-            f"{count % size} left over, which are not placed"
+            f"{count} pods of {workload.id.kind} {workload.name} are {plural(count // size, 'slice')} of {size}; "
+            f"the remaining {count % size} are not placed"
         )
         found = _at(workload, asked, "slice-size", message).near(pod_set.count_place, f"{count} pods")
         yield found.at_most(Severity.WARNING)

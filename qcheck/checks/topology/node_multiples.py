@@ -124,7 +124,7 @@ def _impossible(cluster: Cluster, flavor: str, resource: str, whole: int, groups
     asking = _asking(cluster, flavor, resource, whole)
     message = (
         f"no node of {titled(cluster, flavor)} can hold a pod of {whole} {resource}: {_takes(daemon_sets, groups)} "
-        f"of the {whole} of each node, so at most {free} are free"
+        f"of the {whole} on each node, so at most {free} are free"
     )
     if asking:
         who = list(dict.fromkeys(a.name for a in asking))

@@ -134,7 +134,7 @@ def _as_settled(cluster: Cluster, found: Finding, short: list[Guarantee], verdic
         found = found.near(each.shape.place, f"one pod of {each.shape.name}")
     resource = short[0].cell.resource
     for taking in _takings(cluster, short, {resource}):
-        caption = f"DaemonSet {taking.daemon_set.name} takes {taking.amounts[resource]} of each node"
+        caption = f"DaemonSet {taking.daemon_set.name} takes {taking.amounts[resource]} on each node"
         found = found.near(taking.daemon_set.template.place_of(resource), caption)
     return found.likely(not verdict.certain).with_data(
         flavors=sorted({pool_name(g.pool) for g in short}),
