@@ -47,7 +47,7 @@ class GroupCapacity(Value, cached=True):
 
     @cached_property
     def _known(self) -> dict[tuple[tuple[str, int], ...], int]:
-        """What `met` returned: choices of equal cells leave equal amounts."""
+        """Results of `met`: choices of equal cells leave equal amounts."""
         return {}
 
     def met(self, amounts: Mapping[str, int]) -> int:
