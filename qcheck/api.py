@@ -6,13 +6,11 @@ result = audit(["clusters/prod"])
 
 from __future__ import annotations
 
-from qcheck.answers.verdict import Judged
-from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.pipeline.check import checked
 from qcheck.pipeline.gather import gather
 from qcheck.pipeline.read import unwatched
 from qcheck.settings import Settings
-from qcheck.sources import files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,30 +46,9 @@ def admit(
 
     With `busy` beside the workloads and pods that run there, else as if nothing ran.
     """
-    from qcheck.answers.admission_now import BUSY, NOTHING_RUNS, judge_now  # 49 ms: the simulation
-    from qcheck.answers.judge import judge  # 1.1 ms
-    from qcheck.answers.workload_changes import smallest_change  # 1.2 ms
+    from qcheck.pipeline.admit import judged  # 50 ms: the simulation
 
-    settings = settings or Settings()
-    asked = {f.path for f in files.discover(workloads).files}
-    gathered = gather((*workloads, *paths), settings, watch, asked, live=live)
-    wanted = [(c, w) for c in gathered.clusters for w in c.workloads if w.place.origin.path in asked]
-    verdicts = []
-    for done, (cluster, workload) in enumerate(wanted):
-        watch("judge", done, len(wanted))
-        verdict = judge_now(cluster, workload) if busy else judge(cluster, workload)
-        change = None if any(r.cause == BUSY for r in verdict.reasons) else smallest_change(cluster, verdict)
-        verdicts.append(
-            (cluster.name, replace(verdict, change=change.words, edits=change.values) if change else verdict)
-        )
-    unjudged = list(gathered.unjudged)
-    named = {n.path for n in gathered.inputs.not_read if any(text.startswith(f"{n.path}:") for text in unjudged)}
-    unjudged += [f"{n.path}: {n.why}" for n in gathered.inputs.not_read if n.path in asked - named]
-    if busy and any(c.state is None for c in gathered.clusters):
-        unjudged.append(NOTHING_RUNS)
-    if not wanted:
-        unjudged.append(f"no workload was found in {', '.join(workloads)}")
-    return Judged(tuple(verdicts), tuple(unjudged))
+    return judged(workloads, paths, settings or Settings(), watch, live, busy)
 
 
 def simulate(
