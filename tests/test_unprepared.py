@@ -292,3 +292,12 @@ def test_queues_that_share_a_name_by_having_none_are_one(repository: Path, name:
     text = "---\n".join([NODES, FLAVOR, FLAVOR.replace("h100", "a100"), queue, other]).replace("AMOUNT", "8")
     (repository / "all.yaml").write_text(text)
     assert front(["shares", "."]) == 0
+
+
+@pytest.mark.parametrize("spec", ["{}", "{levels: []}"])
+def test_a_topology_without_levels_is_refused_and_breaks_no_rule(repository: Path, spec: str) -> None:
+    topology = f"apiVersion: kueue.x-k8s.io/v1beta2\nkind: Topology\nmetadata: {{name: racks}}\nspec: {spec}\n"
+    flavor = FLAVOR.replace("{nodeLabels: {gpu: h100}}", "{nodeLabels: {gpu: h100}, topologyName: racks}")
+    queue, job = QUEUE.replace("AMOUNT", "8"), JOB.replace("research", "team").replace("b200", "h100")
+    files = {"all.yaml": "---\n".join([NODES, topology, flavor, queue, job])}
+    assert said(repository, files, "QC000", "QC003") == [("QC003", "error")]

@@ -167,6 +167,8 @@ def _ask(
     """The question for the search; in words what makes it refuse at once."""
     asked = workers.pod_set.topology
     slices = asked.slices if asked is not None else ()
+    if not levels:
+        return "the topology has no levels"
     base = _base(levels, asked)
     unconstrained = asked is None or not (asked.required or asked.preferred)
     level, slice_level = levels.index(base), levels.index(slices[0].level) if slices else len(levels) - 1
