@@ -57,7 +57,7 @@ def _blocks(queue: KaiQueue, stopped: dict[Dimension, list[KaiJob]]) -> Finding:
     shown_jobs = names(str(job.workload.id) for job in jobs)
     message = (
         f"queue {queue.name} has {_limits_of_zero(queue, list(stopped))}, so {shown_jobs} can never start: "
-        f"{'; '.join(_wanted(d, each[0]) for d, each in stopped.items())}"
+        f"{_wanted(stopped)}"
     )
     found = finding(first.limit_place, message, "KAI reads an absent limit as 0").about(queue.id)
     for dimension in list(stopped)[1:]:
@@ -78,8 +78,12 @@ def _limits_of_zero(queue: KaiQueue, dimensions: list[Dimension]) -> str:
     return " and ".join(parts)
 
 
-def _wanted(dimension: Dimension, job: KaiJob) -> str:
-    return f"{job.workload.name} requests {named_amount(dimension, job.first[dimension])}"
+def _wanted(stopped: dict[Dimension, list[KaiJob]]) -> str:
+    """`train requests 10 cores and 10 GiB of memory`, of the first job of each dimension."""
+    amounts: dict[str, list[str]] = {}
+    for dimension, (job, *_) in stopped.items():
+        amounts.setdefault(job.workload.name, []).append(named_amount(dimension, job.first[dimension]))
+    return "; ".join(f"{job} requests {names(asked)}" for job, asked in amounts.items())
 
 
 def _would_block(queue: KaiQueue) -> Iterator[Finding]:

@@ -67,7 +67,8 @@ def _refused(job: KaiJob, barrier: KaiBarrier) -> Reason:
     )
     is_limit = barrier.bound is Bound.LIMIT
     place = barrier.terms.limit_place if is_limit else barrier.terms.quota_place
-    why = f"the limit of queue {barrier.queue.name} is {amount}"
+    unwritten = " (no limit is written, which KAI reads as 0)" if is_limit and not place.exists else ""
+    why = f"the limit of queue {barrier.queue.name} is {amount}{unwritten}"
     if not is_limit:
         why = f"it is not preemptible, and the quota of queue {barrier.queue.name} is {amount}"
     cause = QUOTA_CAUSE if not is_limit else LIMIT_CAUSE if barrier.amount else ZERO_LIMIT_CAUSE
