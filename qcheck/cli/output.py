@@ -41,9 +41,13 @@ def parse_outputs(words: Iterable[str], formats: Sequence[str]) -> tuple[Output,
 
 
 def _output(word: str, formats: Sequence[str]) -> Output:
-    name, _, file = word.partition("=")
+    name, sign, file = word.partition("=")
     if name not in formats:
         raise UsageError(f"there is no format {name!r}", f"Formats: {', '.join(formats)}.")
+    if sign and not file:
+        raise UsageError(
+            f"--format {word}: a file name is missing", f"Write {name}=FILE, or {name} for standard output."
+        )
     return Output(name, file or STDOUT)
 
 

@@ -158,13 +158,18 @@ def line_scale(line: CapacityLine) -> Scale:
 def held(line: CapacityLine, scale: Scale) -> str:
     if line.static is None:
         return "unknown"
-    return f"~{scale(line.static)}" if line.is_estimated else scale(line.static)
+    return _marked(line, scale, line.static)
 
 
 def at_best(line: CapacityLine, scale: Scale) -> str:
     if line.ceiling is None:
         return "no ceiling" if line.is_known else "unknown"
-    return "" if line.ceiling == line.static else scale(line.ceiling)
+    return "" if line.ceiling == line.static else _marked(line, scale, line.ceiling)
+
+
+def _marked(line: CapacityLine, scale: Scale, amount: int) -> str:
+    """An amount of nodes, `~47 cores` if it is estimated; no nodes hold exactly nothing."""
+    return f"~{scale(amount)}" if line.is_estimated and amount else scale(amount)
 
 
 def signed(scale: Scale, units: int | None) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from qcheck.findings.fleet import AcceleratorSum, ClusterSummary
     from qcheck.findings.result import Result
 
-HEADERS = ("cluster", "findings", "headroom")
+HEADERS = ("cluster", "findings", "headroom (nodes - quota)")
 ALL = "all clusters"
 
 

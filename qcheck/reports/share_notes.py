@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     """Pool and resource."""
 
 MOST_PLACES = 3
+OF_ALL_QUEUES = "default-configuration"
+"""The note that concerns every queue, although one queue carries it."""
 
 
 def trees(pools: Iterable[PoolShares]) -> list[list[PoolShares]]:
@@ -28,13 +30,18 @@ def remarks(tree: Sequence[PoolShares]) -> list[str]:
     """A line for each message: about whom, about which resources if not about all, and where."""
     said: dict[str, dict[str, list[Cell]]] = {}
     places: dict[str, dict[str, None]] = {}
+    general: list[str] = []
     for pool in tree:
         for queue in pool.queues:
             for note in queue.notes:
+                if note.code == OF_ALL_QUEUES:
+                    general.append(note.message)
+                    continue
                 said.setdefault(note.message, {}).setdefault(queue.queue, []).append((pool.pool, pool.resource))
                 places.setdefault(note.message, {}).update({note.place.line: None} if note.place else {})
     every = [(pool.pool, pool.resource) for pool in tree]
-    return [line + _where(list(places[text])) for text, queues in said.items() for line in _lines(text, queues, every)]
+    own = [line + _where(list(places[text])) for text, queues in said.items() for line in _lines(text, queues, every)]
+    return [*dict.fromkeys(general), *own]
 
 
 def _lines(message: str, queues: dict[str, list[Cell]], every: list[Cell]) -> Iterator[str]:

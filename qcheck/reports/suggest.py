@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.suggestions import Suggestions
 from qcheck.reports.json_text import dump
-from qcheck.reports.wording import plain, plural
+from qcheck.reports.wording import plain, plural, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,9 +74,10 @@ def _lines(result: Result) -> Iterator[str]:
         if not result.inputs.unjudged:
             yield "nothing to suggest"
         return
+    many = len(result.clusters) > 1
     for finding in found.asked[:MOST_ASKED]:
         name = finding.rule.id if finding.rule else ""
-        yield plain(f"{finding.severity}[{name}] {finding.message}")
+        yield plain(f"{finding.severity}[{name}] {finding.message}{within(finding, many)}")
         yield plain(f"  --> {finding.primary.line}")
     if len(found.asked) > MOST_ASKED:
         yield f"and {len(found.asked) - MOST_ASKED:,} more"
