@@ -82,6 +82,7 @@ def say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         (("explain", "hypernode"), "QC962 volcano-hypernode-invalid"),
         (("schema", "ClusterQueu"), "Did you mean ClusterQueue?"),
         (("check", "--add-nodes", "cpu=1"), "there is no such node pool; there are: gpu"),
+        (("check", "--format", "json="), "a file name is missing"),
         (("suggest", "--pick", "50", "--write"), "alternative"),
     ],
 )
@@ -154,3 +155,14 @@ def test_the_name_of_a_queue_of_volcano_is_an_edit(say: Say) -> None:
     code, out, _ = say("suggest", "volcano.yaml", "--write")
     assert code == 0, out
     assert "queue: research\n" in Path("volcano.yaml").read_text()
+
+
+def test_ceilings_of_estimates_are_marked(say: Say) -> None:
+    Path("nodes.yaml").write_text(POOL.replace("count: 2", "count: {min: 0, max: 2}"))
+    row = next(line for line in say("capacity")[1].splitlines() if " memory " in line)
+    assert row.split()[3:8] == ["TiB", "0", "TiB", "~3.7", "TiB"], row
+
+
+def test_suggest_names_the_clusters(say: Say) -> None:
+    Path("qcheck.yaml").write_text("version: 1\nclusters: {a: {include: ['*s.yaml']}, b: {include: ['*s.yaml']}}\n")
+    assert "nodes can supply 16: 2 nodes x 8 = 16 (gpu) (clusters a, b)" in say("suggest")[1]

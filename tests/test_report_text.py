@@ -50,7 +50,7 @@ def test_places_of_one_file_are_drawn_together_in_order_of_lines() -> None:
 
 
 def test_an_estimate_says_so() -> None:
-    assert "   = note: depends on an estimate" in render(settled(over_quota().likely()))
+    assert "   = note: not a proof: it relies on an estimate" in render(settled(over_quota().likely()))
 
 
 def test_colours_come_only_when_asked_for() -> None:
