@@ -42,9 +42,9 @@ def admit(
     live: Live | None = None,
     busy: bool = False,
 ) -> Judged:
-    """The verdict on every workload in the files `workloads`, in the clusters that `paths` and `live` describe.
+    """Judge every workload in the files `workloads`, in the clusters that `paths` and `live` describe.
 
-    With `busy` beside the workloads and pods that run there, else as if nothing ran.
+    With `busy`, the workloads and pods that run there count, otherwise nothing runs.
     """
     from qcheck.pipeline.admit import judged  # 50 ms: the simulation
 

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kueue.decision import Decision
 
 NEWCOMER = "the workload itself"
-"""Its name in the simulation; no object can be called so."""
+"""Its name in the simulation; no real object can have this name."""
 LATER = 1
 """It arrives a second after those that hold quota."""
 BUSY = "busy"
-"""The cause of reasons that an idle cluster would not give."""
+"""The cause of reasons that would not apply on an idle cluster."""
 NOTHING_RUNS = "no running workload was read: --busy needs --live or a snapshot among the paths"
 
 
@@ -38,7 +38,9 @@ class Arrival(Value):
 
 
 def judge_now(cluster: Cluster, workload: Workload) -> Verdict:
-    """Return the verdict beside what runs; that on an idle cluster where it would not even run there."""
+    """Return the verdict given the running workloads; if the workload would not run on an idle cluster either, that
+    verdict.
+    """
     verdict = judge(cluster, workload)
     if cluster.state is None or verdict.runs is not True:
         return verdict
@@ -69,7 +71,7 @@ def _beside_others(cluster: Cluster, state: State, verdict: Verdict) -> Verdict:
 
 
 def _quota_now(cluster: Cluster, state: State, decision: Decision) -> Arrival:
-    """One simulated arrival beside the workloads that hold quota."""
+    """One simulated arrival in addition to the workloads that hold quota."""
     running = [_holder(w) for w in _others(state, decision.workload) if w.cluster_queue in cluster.queue]
     newcomer = ScenarioWorkload(
         name=NEWCOMER,
@@ -99,7 +101,7 @@ def holders(cluster: Cluster) -> tuple[ScenarioWorkload, ...]:
 
 
 def _others(state: State, workload: Workload) -> Iterator[QueuedWorkload]:
-    """The workloads that hold quota; not those of the object that is asked about, where it is in the cluster already."""
+    """The workloads that hold quota, except those of the object in question if the cluster already contains it."""
     for found in state.workloads:
         if found.cluster_queue and not found.holds("Finished") and state.origin(found.owner) != _key(workload):
             yield found
@@ -134,7 +136,7 @@ def _holder(found: QueuedWorkload) -> ScenarioWorkload:
 
 
 def _waits(cluster: Cluster, state: State, decision: Decision) -> Reason:
-    """Return why it gets no quota now: what its queue has, and what is in use."""
+    """Return why it gets no quota now: the queue's quota, and the quota in use."""
     queue = decision.cluster_queue or ""
     told = list(_cells(cluster, state, decision, queue))
     message = f"waits for quota of {queue}: {'; '.join(told)}" if told else f"waits for quota of {queue}"
@@ -142,7 +144,7 @@ def _waits(cluster: Cluster, state: State, decision: Decision) -> Reason:
 
 
 def _cells(cluster: Cluster, state: State, decision: Decision, queue: str) -> Iterator[str]:
-    """Yield what it asks for, beside the quota and the usage of its queue."""
+    """Yield each requested amount with the quota and the usage of its queue."""
     asked: dict[tuple[str, str], int] = {}
     for each in decision.assigned:
         for resource, flavor in each.flavors.items():

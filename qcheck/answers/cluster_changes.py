@@ -19,7 +19,7 @@ NAME_KEYS = ("name", "key", "nodeLabel")
 MISSING = object()
 QUOTA_FIELDS = ("nominalQuota", "borrowingLimit", "lendingLimit")
 QUANTITIES = {"requests", "limits", "allocatable", "capacity", "hard", "perNode", "total"}
-"""Maps of quantities by resource."""
+"""Maps from resources to quantities."""
 ORDERED = ("flavors", "levels", "coveredResources")
 """Lists in which the order means something."""
 SERVER_FIELDS = {
@@ -30,7 +30,7 @@ LAST_APPLIED = ("metadata", "annotations", "kubectl.kubernetes.io/last-applied-c
 
 
 class WrittenObject(Value):
-    """An object or node pool as it is written: what it is called, where it stands, and its data."""
+    """An object or node pool as written: its name, its place and its data."""
 
     kind: str
     name: str
@@ -53,7 +53,7 @@ class FieldChange(Value):
 
 
 class ObjectChange(Value):
-    """`object` is as it is afterwards, or as it was where it is removed; `was` is set where it is renamed."""
+    """`object` is the later state, or the earlier one if it was removed; `was` is set if it was renamed."""
 
     how: str
     object: WrittenObject
@@ -115,7 +115,7 @@ Key = tuple[str, str, str]
 
 
 def _things(cluster: Cluster) -> dict[Key, WrittenObject]:
-    """Return everything that is compared. Objects whose names the server makes up are told apart by what they say."""
+    """Return every change between the two states. Objects with generated names are matched by their content."""
     found: dict[Key, WrittenObject] = {}
     for one in cluster.all_objects():
         namespaced = f"{one.id.namespace or 'default'}/{one.id.name}"
@@ -132,7 +132,7 @@ def _paired(
     come: dict[Key, WrittenObject],
     alike: Callable[[WrittenObject, WrittenObject], bool],
 ) -> list[ObjectChange]:
-    """Take the objects that are the same before and after out of both, and return what changed of them."""
+    """Remove the objects that match on both sides, and return what changed in them."""
     changes = []
     for key, new in list(come.items()):
         old = next((k for k, t in gone.items() if alike(t, new)), None)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 HOURS_OF_A_MONTH = 730
 CORES = "cpu"
 MOST_REQUESTS = 6
-"""Different pods of which every combination is tried on a node."""
+"""Different pods up to this number are tried on a node in every combination."""
 
 
 class QueueCost(Value):
@@ -61,16 +61,16 @@ class Cost(Value):
 
 
 class _Parts:
-    """Sums up while the nodes are gone through."""
+    """Sums up the cost while the nodes are visited."""
 
     def __init__(self) -> None:
         self.hour = self.stranded = self.unclaimed = Fraction()
         self.queues: dict[tuple[str, str], tuple[int, Fraction]] = {}
-        """By queue and resource: devices, and what they cost."""
+        """By queue and resource: devices, and their cost."""
 
 
 def cost_of(cluster: Cluster) -> Cost | None:
-    """Return the bill of the nodes that are there; None if the settings have no prices."""
+    """Return the bill of the existing nodes; None if the settings have no prices."""
     if not cluster.policy.prices:
         return None
     parts = _Parts()
@@ -94,7 +94,7 @@ def cost_of(cluster: Cluster) -> Cost | None:
 
 
 def pool_hour(cluster: Cluster, pool: str) -> Fraction | None:
-    """Return what the nodes that a quota pool selects cost per hour; None if one of them has no price."""
+    """Return the hourly cost of the nodes that a quota pool selects; None if one of them has no price."""
     total = Fraction()
     for match in supply_of(cluster).matches(pool):
         price, count = price_of(cluster, match.group), present(match.group)
@@ -105,18 +105,20 @@ def pool_hour(cluster: Cluster, pool: str) -> Fraction | None:
 
 
 def present(group: NodeGroup) -> int:
-    """Return how many nodes of a group are there, ready or not."""
+    """Return how many nodes of a group exist, ready or not."""
     return max(group.static, len(group.nodes))
 
 
 def price_of(cluster: Cluster, group: NodeGroup) -> Fraction | None:
-    """Return the price of one node: that of its machine type, the first that has one where a pool may mix them."""
+    """Return the price of one node: that of its machine type, or the first one with a price if a pool mixes several
+    types.
+    """
     types = [c.machine_type for c in group.classes]
     return next((cluster.policy.prices[t] for t in types if t is not None and t in cluster.policy.prices), None)
 
 
 def _divide(cluster: Cluster, group: NodeGroup, price: Fraction, parts: _Parts) -> None:
-    """Divides what the nodes of a group that take pods cost."""
+    """Divides the cost of those nodes of a group that accept pods."""
     resource = _billed(group)
     whole = max((c.machine.allocatable.get(resource, 0) for c in group.classes), default=0)
     picture = next((g for g in device_pictures(cluster, resource).groups if g.group.name == group.name), None)
@@ -144,7 +146,10 @@ def _billed(group: NodeGroup) -> str:
 def _divide_node(
     node: NodePicture, useful: int | None, whole: int, each: Fraction, resource: str, parts: _Parts
 ) -> None:
-    """Divides what `count` equal nodes cost. Of the devices that no pod can use, free ones count before those of queues."""
+    """Divides the cost of `count` equal nodes.
+
+    Of the devices that no pod can use, free ones count before those of queues.
+    """
     daemons, kept_back = (sum(s.amount for s in node.slices if s.kind == kind) for kind in (DAEMON_SET, RESERVE))
     held = [(s.holder, s.amount) for s in node.slices if s.kind == QUEUE]
     room = whole - daemons - kept_back
@@ -191,7 +196,7 @@ def _binds(group: NodeGroup, resource: str) -> bool:
 
 
 def _undominated(requests: Iterable[Amounts], resource: str) -> list[Amounts]:
-    """The requests, without those that use as many devices as another one and no less of anything."""
+    """The requests, without those that use as many devices as another request and at least as much of everything else."""
     kept: list[Amounts] = []
     for each in sorted(requests, key=lambda r: (-r[resource], sorted(r.items()))):
         if not any(k[resource] == each[resource] and _within(k, each) for k in kept):
@@ -204,7 +209,7 @@ def _within(small: Amounts, large: Amounts) -> bool:
 
 
 def _most(free: Amounts, requests: list[Amounts], resource: str) -> int:
-    """The most of a resource that pods can use of one node, by trying every combination."""
+    """The most of a node's resource that pods can use, found by trying every combination."""
     names = sorted(free)
 
     @cache

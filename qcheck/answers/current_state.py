@@ -23,16 +23,16 @@ MANAGED = (
     "kai.scheduler/queue",
     "volcano.sh/queue-name",
 )
-"""Labels of pods that belong to some queue."""
+"""Labels of pods that belong to a queue."""
 QUEUED_BY = ("kueue.x-k8s.io/workload", "scheduling.k8s.io/group-name", "pod-group-name")
-"""Annotations of such pods."""
+"""Annotations of pods that belong to a queue."""
 DEFAULT_SCHEDULER = "default-scheduler"
 
 
 class QuotaUse(Value):
-    """Quota of a queue that is in use: by admitted workloads, and `reserved` with those that only hold it.
+    """The quota of a queue in use: by admitted workloads, and `reserved` including those that only reserve it.
 
-    `nominal` is None if the queue has none of its own.
+    `nominal` is None if the queue has no quota.
     """
 
     queue: str
@@ -44,7 +44,7 @@ class QuotaUse(Value):
 
 
 class OverusedFlavor(Value):
-    """A flavor of which more is in use than its nodes have now."""
+    """A flavor whose usage exceeds the capacity of its current nodes."""
 
     flavor: str
     resource: str
@@ -55,7 +55,7 @@ class OverusedFlavor(Value):
 class StuckPods(Value):
     """Pods of one object that Kueue admitted and that kube-scheduler does not place.
 
-    `reason` is this model's, empty if the pod fits in it; `event` is what kube-scheduler said.
+    `reason` is the model's, empty if the pod fits; `event` is kube-scheduler's message.
     """
 
     owner: Key
@@ -124,7 +124,7 @@ def _uses(cluster: Cluster, state: State) -> Iterator[QuotaUse]:
 
 
 def _over(cluster: Cluster, uses: Iterable[QuotaUse]) -> Iterator[OverusedFlavor]:
-    """Sums over the queues, beside the nodes that the flavor selects and that are ready."""
+    """Sums over the queues, next to the ready nodes that the flavor selects."""
     total: dict[tuple[str, str], int] = {}
     for use in uses:
         total[use.flavor, use.resource] = total.get((use.flavor, use.resource), 0) + use.used
@@ -137,7 +137,7 @@ def _over(cluster: Cluster, uses: Iterable[QuotaUse]) -> Iterator[OverusedFlavor
 
 
 def _stuck(cluster: Cluster, state: State) -> Iterator[StuckPods]:
-    """Grouped by the object that the pods come from; the first pod of each is asked about."""
+    """Group pods by their owner; the first pod of each group represents it."""
     admitted = {state.origin(w.owner) for w in state.workloads if w.holds("Admitted")}
     waiting: dict[Key, list[RunningPod]] = {}
     for pod in state.pods:
@@ -154,7 +154,7 @@ def _stuck(cluster: Cluster, state: State) -> Iterator[StuckPods]:
 
 
 def _why(cluster: Cluster, pod: RunningPod) -> str:
-    """The model's reason for which a pod finds no node now; empty if it finds one."""
+    """The model's reason why a pod finds no node now; empty if it finds one."""
     if pod.scheduler != DEFAULT_SCHEDULER:
         return f"{pod.scheduler} places it, which is not modelled for single pods"
     nowhere = pod.place

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     Plain = dict[str, object]
 
 NAMED_BY = ("name", "key", "nodeLabel", "topologyKey")
-"""Fields by which the items of a list are told apart."""
+"""Fields that identify the items of a list."""
 UNORDERED = frozenset(
     {"resources", "coveredResources", "onFlavors", "admissionChecks", "tolerations", "nodeTaints", "clusters",
      "managedResources", "resourceGroups", "containers", "initContainers"}
 )  # fmt: skip
-"""Lists whose order means nothing."""
+"""Lists whose order does not matter."""
 HEALTH = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "node.cilium.io/", "ToBeDeletedByClusterAutoscaler",
           "DeletionCandidateOfClusterAutoscaler", "karpenter.sh/disrupted", "karpenter.sh/unregistered")  # fmt: skip
-"""Taints that come and go with the state of a node."""
+"""Taints that depend on the health of a node."""
 
 
 class DriftObject(Value):
@@ -46,7 +46,7 @@ class Field(Value):
 
 
 class Changed(Value):
-    """An object that both sides have, and its fields that differ. `place` is in the file."""
+    """An object on both sides, and its fields that differ. `place` is in the file."""
 
     id: ObjectId
     place: Place
@@ -54,8 +54,10 @@ class Changed(Value):
 
 
 class NodeDifference(Value):
-    """A figure of a pool, and what the cluster's nodes have instead. `pool` is None for nodes of no pool; `nodes` names
-    the nodes that differ, none where their number does."""
+    """A figure of a pool that differs from the cluster's nodes.
+
+    `pool` is None for nodes of no pool; `nodes` names the nodes that differ, none if their number differs.
+    """
 
     pool: str | None
     place: Place | None
@@ -177,7 +179,7 @@ def _count(pool: NodePool, live: int) -> Iterator[NodeDifference]:
 
 
 def _grouped(pool: NodePool, members: Iterable[Node]) -> list[NodeDifference]:
-    """Return what differs of a pool's nodes; nodes with the same difference together."""
+    """Return how the nodes of a pool differ; nodes with the same difference are grouped."""
     alike: dict[tuple[str, object, object], list[str]] = {}
     for node in members:
         for field, file, live in _of_node(pool, node):
@@ -209,7 +211,7 @@ def _by_key(taints: Iterable[Taint]) -> dict[str, str]:
 
 
 def _closest(machines: Sequence[Machine], node: Node) -> Machine | None:
-    """The machine of a pool that a node is most like."""
+    """The machine of a pool that a node resembles most."""
 
     def differing(machine: Machine) -> int:
         return len(list(_allocatable(machine, node)))

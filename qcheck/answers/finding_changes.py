@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from qcheck.answers.cluster_changes import ClusterChange
 
 ECHOES = ("QC301", "QC401", "QC402", "QC403", "QC407", "QC501")
-"""Rules that say again what QC803 says of a removed object."""
+"""Rules that repeat what QC803 reports for a removed object."""
 
 
 class Comparison(Value):
-    """Two states and what lies between them. `new` are findings that the change brings or makes worse, `fixed` those that
-    are no more, `remaining` those that were there and are."""
+    """Two states and their difference.
+
+    `new` are findings that the change adds or makes worse, `fixed` those that it removes, `remaining` the others.
+    """
 
     before_name: str
     after_name: str
@@ -34,7 +36,7 @@ class Comparison(Value):
 
     @property
     def exit_code(self) -> int:
-        """As for a check, of what is new: 2 could not judge the later state, 1 something new at the threshold, else 0."""
+        """The exit code for new findings: 2 could not judge the later state, 1 something new at the threshold, else 0."""
         return replace(self.after, findings=self.new).exit_code
 
 
@@ -54,13 +56,13 @@ def compared(names: tuple[str, str], before: Result, after: Result, clusters: Se
 
 
 def only_new(before: Result, after: Result) -> Result:
-    """The later result with nothing but what the change brings; the rest counts as older."""
+    """The later result reduced to the findings that the change adds; the others count as older."""
     new, older = split(before, after)
     return replace(after, findings=new, older=older)
 
 
 def split(before: Result, after: Result) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-    """The findings that a change brings or makes worse, and the others."""
+    """The findings that a change adds or makes worse, and the others."""
     found = list(apart(after.findings))
     known = _known(before, found)
     brought = [_is_brought(known.get(f.fingerprint), f) for f in found]
@@ -96,7 +98,7 @@ def _is_brought(old: Finding | None, new: Finding) -> bool:
 
 
 def _without_echoes(found: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """One cause, one finding: a removed object is told by QC803 alone."""
+    """One finding per cause: only QC803 reports a removed object."""
     told = {
         (place.origin.path, place.span)
         for f in found

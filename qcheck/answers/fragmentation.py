@@ -77,7 +77,7 @@ class Usability(Value):
 
 
 def usability(cluster: Cluster, flavor: str, resource: str, sizes: Iterable[int]) -> Usability | None:
-    """None if no node that has the accelerator is known."""
+    """Return None if no known node has the accelerator."""
     matches = [m for m in supply_of(cluster).matches(flavor) if m.how_many == ALL and m.group.is_known]
     groups = [m.group for m in matches if m.group.advertises(resource)]
     if not groups:
@@ -120,7 +120,7 @@ def _use(groups: list[NodeGroup], resource: str, name: str, request: Amounts, ga
 
 
 def _cause(group: NodeGroup, resource: str, size: int, by: str) -> str:
-    """A rest that only is one because something was taken from the node is due to that."""
+    """Remainders caused only by what DaemonSets and reserves take are attributed to these."""
     whole = min(c.machine.allocatable.get(resource, 0) for c in group.classes)
     return TAKEN if by == REMAINDER and group.lowest(resource) < whole and whole % size == 0 else by
 
@@ -141,7 +141,7 @@ def _free(group: NodeGroup, node_class: NodeClass, resource: str) -> int:
 
 
 def _fragment(groups: list[NodeGroup], resource: str, declared: list[PodShape]) -> tuple[int, int] | None:
-    """The shapes count alike: settings do not say how often each comes."""
+    """All shapes have equal weight: settings do not state their frequency."""
     if not declared:
         return None
     asked = {r: 0 for s in declared for r in s.request}

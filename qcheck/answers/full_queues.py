@@ -25,9 +25,9 @@ MAIN = "main"
 
 
 def full(cluster: Cluster, scenario: Scenario, shape: str) -> Scenario:
-    """The scenario with full queues at its start; what its own workloads hold then counts.
+    """The scenario with full queues at its start; quota that its own workloads hold counts.
 
-    `shape` is a name of the settings' shapes or `RESOURCE=AMOUNT,...`. Raises `QuestionError`.
+    `shape` is the name of a shape in the settings or `RESOURCE=AMOUNT,...`. Raises `QuestionError`.
     """
     requests = _requests(cluster, shape)
     taken = {entry.name for entry in scenario.workloads}
@@ -43,7 +43,7 @@ def full(cluster: Cluster, scenario: Scenario, shape: str) -> Scenario:
 
 
 def _requests(cluster: Cluster, shape: str) -> dict[str, int]:
-    """Return what one workload asks for, in base units."""
+    """Return the requests of one workload, in base units."""
     named = {s.name: s.requests for s in cluster.policy.shapes}
     if "=" not in shape:
         if shape in named:
@@ -63,7 +63,7 @@ def _requests(cluster: Cluster, shape: str) -> dict[str, int]:
 
 
 def _held(cluster: Cluster, scenario: Scenario) -> Counter[Spot]:
-    """Return what the scenario's workloads hold at its start, by queue, flavor and resource."""
+    """Return the quota that the scenario's workloads hold at its start, by queue, flavor and resource."""
     held: Counter[Spot] = Counter()
     for entry in scenario.workloads:
         local = cluster.local_queue.get(entry.local_queue) if entry.local_queue else None
@@ -78,7 +78,7 @@ def _held(cluster: Cluster, scenario: Scenario) -> Counter[Spot]:
 def _fillers(
     queue: ClusterQueue, requests: dict[str, int], scenario: Scenario, held: Counter[Spot]
 ) -> Iterator[ScenarioWorkload]:
-    """Workloads that hold what is left of a queue's nominal quota, flavor by flavor."""
+    """Workloads that hold the rest of a queue's nominal quota, flavor by flavor."""
     for flavor in dict.fromkeys(f.name for f in queue.flavors()):
         cells = [q for q in queue.quotas() if q.flavor == flavor]
         quotas = {q.resource: max(0, q.nominal - held[queue.name, flavor, q.resource]) for q in cells}
@@ -92,7 +92,7 @@ def _fillers(
 def _kai_fillers(
     queue: KaiQueue, requests: dict[str, int], scenario: Scenario, held: Counter[Spot]
 ) -> Iterator[ScenarioWorkload]:
-    """Workloads that hold what is left of the quota of a queue of KAI; a resource without a bound counts for nothing."""
+    """Workloads that hold the rest of a KAI queue's quota; a resource without a bound does not count."""
     bounds = {RESOURCES[d]: terms.quota for d, terms in queue.terms.items() if terms.quota != UNLIMITED}
     asked = {r: n for r, n in requests.items() if n > 0}
     many = min((int(bounds[r] - held[queue.name, "", r]) // n for r, n in asked.items() if r in bounds), default=0)

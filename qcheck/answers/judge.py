@@ -52,7 +52,7 @@ def decide_on_nodes(cluster: Cluster, workload: Workload) -> Decision:
 
 
 def _judged(cluster: Cluster, workload: Workload, start: StartDecision) -> Verdict:
-    """The verdict where a scheduler of its own starts the pods."""
+    """The verdict if another scheduler starts the pods itself."""
     code = start.reasons[0].code if start.reasons else None
     decision = Decision(workload, start.queue, None, start.admitted, reasons=start.reasons, code=code)
     if start.admitted is False:
@@ -67,7 +67,7 @@ def _judged(cluster: Cluster, workload: Workload, start: StartDecision) -> Verdi
 
 
 def _is_undecided(decision: Decision) -> bool:
-    """Return whether nothing can be said of where the pods would run."""
+    """Return whether the placement of the pods cannot be judged."""
     if not decision.is_managed:
         return decision.workload.not_read is not None
     return decision.runs_elsewhere or (decision.admitted is None and not decision.assigned)

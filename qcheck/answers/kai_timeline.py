@@ -42,7 +42,7 @@ class KaiRecorder:
         self._since[held.gang.name] = (held.gang, held.since)
 
     def write(self, number: int, cycle: KaiCycle, gangs: dict[str, SimulatedGang]) -> None:
-        """One cycle. `gangs` are all of the run, by name."""
+        """Record one cycle. `gangs` are all gangs of the run, by name."""
         if cycle.has_event:
             self._losses.clear()
         for name in cycle.ended:
@@ -99,7 +99,7 @@ class KaiRecorder:
         )
 
     def timeline(self, run: Run) -> Timeline:
-        """All of it. A run in which one gang is evicted more than once after the last arrival or end goes in circles."""
+        """The whole timeline. A run cycles if a gang is evicted more than once after the last arrival or end."""
         waiting = (
             PendingWorkload(self.job(g), PendingPlace.HEAP, run.refusal(g, self._last)) for g in run.waiting.values()
         )

@@ -102,7 +102,9 @@ def device_pictures(cluster: Cluster, resource: str) -> DevicePictures:
 def _shares(
     cluster: Cluster, resource: str, drawn: dict[tuple[str, str], int]
 ) -> tuple[dict[str, list[DeviceSlice]], dict[str, int]]:
-    """Return what each queue holds of each group, the largest quota first; and what has no node, by flavor."""
+    """Return the amount that each queue holds in each group, the largest quota first; and the amount without a node, by
+    flavor.
+    """
     left = dict(drawn)
     shares: dict[str, list[DeviceSlice]] = {}
     beyond: dict[str, int] = {}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _DIGITS = re.compile(r"\d{1,9}", re.ASCII)
 MOST_NODES, MOST_TIMES = 64, 4
-"""More nodes are proposed up to this number, or up to so many times those that there are."""
+"""More nodes are proposed up to this number, or up to this multiple of the existing ones."""
 
 
 def more_nodes(groups: Iterable[NodeGroup], resource: str, short: int) -> Iterator[Proposal]:
@@ -40,7 +40,9 @@ def more_nodes(groups: Iterable[NodeGroup], resource: str, short: int) -> Iterat
 
 
 class NodeCount(Value):
-    """A number that says how many nodes a group has at most, and how many nodes one more of it means (one in each zone)."""
+    """A number that says how many nodes a group has at most, and how many nodes one more of it means (one in each
+    zone).
+    """
 
     place: Place
     number: int

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.workloads import Workload
 
 STEPS = {"cpu": 1000, "memory": 2**30}
-"""By how much requests are made smaller, in base units; devices one by one."""
+"""The step by which requests are lowered, in base units; devices one by one."""
 
 
 def with_templates(workload: Workload, change: Callable[[PodTemplate], PodTemplate]) -> Workload:

@@ -74,9 +74,8 @@ def _divisions(
     most: int,
     constraints: Constraints,
 ) -> Iterator[tuple[Values, str]]:
-    """The most that can be divided by weight and met together, in whole nodes and exactly: the values that change, and how.
-
-    Cells without weight stay, and nobody falls below a floor, or what the workloads of a queue need.
+    """The largest amounts that can be divided by weight and met together, in whole nodes and exactly: the changed
+    values, and how. Cells without weight stay, and no queue falls below a floor or the needs of its workloads.
     """
     whole = {unit_of(cluster, c) for c in cells}
     seen = set()
@@ -98,7 +97,7 @@ def _largest(
     unit: int,
     constraints: Constraints,
 ) -> list[int]:
-    """The amounts of the largest total up to `most` whose division can be met; the amounts as they are if none can."""
+    """The amounts of the largest total up to `most` whose division can be met; the original amounts if none can."""
 
     def division(total: int) -> list[int]:
         free = [c for c in cells if weights[id(c)]]

@@ -51,7 +51,7 @@ class Scenario(Value):
 
 
 def pods(name: str, count: int, requests: Quantities, place: Place) -> PodSet:
-    """A pod set of which nothing but the requests is known."""
+    """A pod set of which only the requests are known."""
     template = PodTemplate(
         place=place,
         labels={},

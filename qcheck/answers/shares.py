@@ -26,7 +26,7 @@ def shares(cluster: Cluster, demand: Demand, usage: Usage) -> tuple[PoolShares, 
 
 
 def nodes_above(cluster: Cluster) -> set[str]:
-    """All queues of a cluster by name, also those above others: history may name them too."""
+    """All queues of a cluster by name, including parents: a history may name them too."""
     return {node.name for tree in trees_of(cluster) for node in tree.nodes}
 
 

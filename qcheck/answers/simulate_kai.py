@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kueue.simulation.workload import Flavors
 
 TRAIN = KAI_CLASSES["train"]
-"""The priority of a workload for which nobody says any."""
+"""The priority of a workload for which none is stated."""
 GPU = RESOURCES[Dimension.GPU]
 
 
@@ -106,7 +106,7 @@ def _left_out(cluster: Cluster, scenario: Scenario, shard: Shard) -> Iterator[st
 
 
 def _queue_name(cluster: Cluster, entry: ScenarioWorkload) -> str | None:
-    """The queue of KAI that a workload goes to."""
+    """The KAI queue of a workload."""
     if entry.cluster_queue is not None:
         known = any(queue.name == entry.cluster_queue for queue in cluster.kai_queues)
         return entry.cluster_queue if known and entry.cluster_queue not in cluster.queue else None
@@ -115,7 +115,7 @@ def _queue_name(cluster: Cluster, entry: ScenarioWorkload) -> str | None:
 
 
 def _shard(cluster: Cluster, scenario: Scenario) -> Shard:
-    """The shard that the workloads of a scenario are in."""
+    """The shard of a scenario's workloads."""
     names = [_queue_name(cluster, entry) for entry in scenario.workloads]
     found = [shard for shard in shards_of(cluster) if any(name in shard.queue for name in names)]
     if len(found) > 1:
@@ -129,7 +129,7 @@ def _shard(cluster: Cluster, scenario: Scenario) -> Shard:
 
 
 def _quotas(shard: Shard, queue: KaiQueue, state: ShardState) -> dict[FlavorResource, int]:
-    """The own quota of a queue; one without bounds is all there is."""
+    """The quota of a queue; without bounds, the whole capacity."""
     return {
         (shard.pool.key, RESOURCES[dimension]): int(whole)
         if terms.quota == UNLIMITED
@@ -154,7 +154,7 @@ class _GangBuilder:
 
     @property
     def gangs(self) -> list[SimulatedGang]:
-        """All workloads that take part."""
+        """All workloads of the run."""
         return [*(held.gang for held in self.held), *self.waiting]
 
     def add(self, entry: ScenarioWorkload) -> None:
@@ -225,6 +225,6 @@ class _GangBuilder:
 
 
 def _pod(template: PodTemplate) -> Vector:
-    """Return what a pod takes; a part of a GPU counts as a whole one."""
+    """Return what a pod takes; part of a GPU counts as a whole one."""
     amounts = request_of(template).amounts
     return tuple(float(ceil(amounts[d]) if d is Dimension.GPU else amounts[d]) for d in DIMENSIONS)

@@ -29,11 +29,11 @@ class ShareStep(Value):
 
 
 class Simulated(Value):
-    """The answer: the run on one cluster, its workloads, and those that take no part in it.
+    """The simulated run on one cluster, its workloads, and those that are excluded.
 
-    `title` says which scheduler ran and how. `quotas`: the own quota of each queue by cell, in base units.
-    `not_simulated`: what would happen on the cluster and is left out. `names_reasons`: the release says why each workload
-    waits, instead of the same for all. `shares` are those of KAI.
+    `title` names the scheduler and its mode. `quotas`: the own quota of each queue by cell, in base units.
+    `not_simulated`: effects on a real cluster that are omitted. `names_reasons`: whether the release reports why
+    each workload waits. `shares` are those of KAI.
     """
 
     title: str

@@ -31,7 +31,7 @@ def by_name(uses: Iterable[Reference]) -> dict[str, list[Reference]]:
 
 
 def missing(cluster: Cluster, what: str, uses: list[Reference], known: Iterable[str], consequence: str) -> Finding:
-    """One finding for all uses of a missing name: `what` is its kind, `consequence` what follows for its users."""
+    """One finding for all uses of a missing name: `what` is its kind, `consequence` the effect on its users."""
     first, *others = uses
     near = nearest(first.name, known)
     certain = cluster.has_all(what)

@@ -108,7 +108,7 @@ def _completed(found: Finding, rule: Rule, cluster: Cluster) -> Finding:
 
 
 def _is_contested(found: Finding, cluster: Cluster) -> bool:
-    """Return whether a finding rests on an object, or on a Configuration, of which another definition says something else."""
+    """Return whether a finding depends on an object or a Configuration that another definition contradicts."""
     places = (found.primary, *found.related)
     manager = cluster.configuration
     if manager is not None and manager.is_contested and any(p.origin is manager.place.origin for p in places):

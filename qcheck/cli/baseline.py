@@ -78,7 +78,7 @@ def _read(file: str) -> Baseline:
 
 
 def _found(paths: Sequence[str], settings: Settings, file: str | None) -> Result:
-    """Return what a run finds beside the baseline in `file`; what is wrong with the baseline itself (QC013) left out."""
+    """Return the findings of a run that `file` does not accept, without problems of the baseline itself (QC013)."""
     beside = None if file is None else os.path.relpath(file, settings.root)
     watch = ProgressReporter(verbose=False, quiet=False)
     rules = replace(settings.rules, ignore=(*settings.rules.ignore, "baseline-stale"))

@@ -25,7 +25,7 @@ from qcheck.findings.rulebook import page_path, topic_path
 
 PREEMPTION = "preemption"
 FORMATS = ("text", "json", "markdown", "html")
-"""Of `explain preemption`, whose module takes 15 ms to import."""
+"""An option of `explain preemption`, whose module takes 15 ms to import."""
 ELSEWHERE: dict[str, Callable[..., object]] = {
     run.CRASHED: run.run,
     settle.SUPPRESSION_PROBLEM: suppressions.problems,

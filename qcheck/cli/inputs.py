@@ -56,7 +56,7 @@ def _named(settings: Settings, name: str) -> ClusterScope:
 
 
 def _running(settings: Settings, context: str) -> ClusterScope:
-    """The cluster of the settings that a context stands for: the only one, else the one of that name."""
+    """The cluster of the settings that a context refers to: the only one, else the one of that name."""
     first, *more = settings.scopes
     if not more:
         return replace(first, name=context or first.name) if settings.path is None else first

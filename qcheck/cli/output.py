@@ -24,7 +24,7 @@ class UsageError(Exception):
 
 
 class Output(Value):
-    """One report: its format and the file it goes to (`-`: standard output)."""
+    """One report: its format and its file (`-`: standard output)."""
 
     format: str
     file: str = STDOUT
@@ -52,7 +52,7 @@ def _output(word: str, formats: Sequence[str]) -> Output:
 
 
 def write_report(output: Output, formats: Mapping[str, Callable[..., str]], *given: object) -> None:
-    """Writes what a format makes of `given`; text on a terminal is told its width. Raises `UsageError`."""
+    """Write `given` in a format; text for a terminal fits its width. Raises `UsageError`."""
     render = formats[output.format]
     on_terminal = output == Output("text") and (width := width_of(sys.stdout)) is not None
     write(output, render(*given, width=width) if on_terminal else render(*given))

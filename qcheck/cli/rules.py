@@ -88,7 +88,7 @@ def as_text(chosen: list[Rule]) -> str:
 
 
 def messages_of(rule: Rule, samples: Samples) -> str:
-    """One rule's messages in a row, and its general fix, which follows messages that have no help of their own."""
+    """One rule's messages in a row, and its general fix if a message has no help."""
     lines = [f"{rule.id} {rule.name}"]
     for sample in samples[rule.id]:
         lines.append(f"  {sample['severity']}: {sample['message']}")

@@ -127,7 +127,7 @@ class ProgressReporter:
             PROGRESS.draw(f"{stage} {done}/{total}" if total else stage)
 
     def note(self, text: str) -> None:
-        """Something that only `--verbose` tells."""
+        """Details that only `--verbose` prints."""
         if self.verbose:
             say(text)
 

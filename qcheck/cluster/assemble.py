@@ -59,7 +59,7 @@ _FIELDS_OF_SCHEDULERS = {
     "HyperNode": "hyper_nodes",
     "JobFlow": "job_flows",
 }
-"""By the name of the class: the modules of other schedulers are imported only where a file has their objects."""
+"""By class name: the modules of other schedulers are imported only if a file has their objects."""
 
 
 def _field_of(found: Object) -> str:
@@ -80,7 +80,7 @@ def assemble(
     live: bool = False,
     state: State | None = None,
 ) -> Cluster:
-    """One cluster. `copies` are further definitions of objects that differ from the first one, which counts."""
+    """One cluster. `copies` are further definitions of objects that differ from the first, which counts."""
     sorted_objects: dict[str, list[Object]] = {
         field: [] for field in (*_FIELDS.values(), *_FIELDS_OF_SCHEDULERS.values())
     }

@@ -111,7 +111,7 @@ class Cluster(Value, cached=True):
 
     @cached_property
     def kai_names(self) -> KaiNames:
-        """The labels and the scheduler name that KAI goes by in this cluster."""
+        """The labels and the scheduler name that KAI uses in this cluster."""
         from qcheck.cluster.kai import names_of  # 1 ms
 
         return names_of(self.policy.kai, self.kai_configs)
@@ -174,7 +174,7 @@ class Cluster(Value, cached=True):
 
     @cached_property
     def local_queues_named(self) -> dict[str, list[LocalQueue]]:
-        """Local queues by name, whatever their namespaces."""
+        """Local queues by name, regardless of namespace."""
         found: dict[str, list[LocalQueue]] = {}
         for local in self.local_queues:
             found.setdefault(local.name, []).append(local)

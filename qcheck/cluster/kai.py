@@ -114,7 +114,7 @@ class SubGroup(Value):
 
 
 class KaiPodGroup(Object):
-    """A gang that somebody wrote by hand; the pod grouper makes the others."""
+    """A pod group written by hand; the pod grouper creates the others."""
 
     queue: str
     min_member: int | None = None
@@ -149,7 +149,7 @@ class UsageSource(Value):
 
 
 class SchedulingShard(Object):
-    """One scheduler and the nodes, queues and pod groups that it looks at."""
+    """One scheduler and its nodes, queues and pod groups."""
 
     partition: str
     k: Fraction | None = None

@@ -74,7 +74,7 @@ class Quota(Value, cached=True):
 
     @cached_property
     def nominal(self) -> int:
-        """In base units. Less than nothing, which the API server refuses, counts as nothing, also in the limits."""
+        """In base units. Negative amounts, which the API server refuses, count as zero, also in the limits."""
         return self._amount(self.nominal_quantity)
 
     @cached_property

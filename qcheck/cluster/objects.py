@@ -36,7 +36,7 @@ class ObjectId(Value):
 
 
 class Object(Value):
-    """Base of all decoded objects. `place` is the document; `place.at("spec", ...)` goes inside."""
+    """Base of all decoded objects. `place` is the document; `place.at("spec", ...)` points inside it."""
 
     id: ObjectId
     place: Place
@@ -66,6 +66,6 @@ class Namespace(Object):
 
 
 class Generator(Object):
-    """A policy by which the cluster creates objects that no file holds; `kinds` are what it creates."""
+    """A policy by which the cluster creates objects that are not in any file; `kinds` are the kinds that it creates."""
 
     kinds: tuple[str, ...]

@@ -128,9 +128,8 @@ class PodTemplate(Value, cached=True):
 
     @cached_property
     def ask(self) -> Hashable:
-        """All that admission, scheduling and eviction look at, comparable: pods that ask the same fare the same.
-
-        Only places, labels and annotations are left out.
+        """All that admission, scheduling and eviction consider, in comparable form: pods with equal requests get equal
+        results. Only places, labels and annotations are omitted.
         """
         return (
             self.selection.ask,
@@ -213,7 +212,7 @@ def smaller(left: Mapping[str, Quantity], right: Mapping[str, Quantity]) -> Quan
 
 
 def exactly(quantities: Quantities) -> Hashable:
-    """Quantities as they compare, whatever their spelling."""
+    """Quantities as values, regardless of spelling."""
     return tuple((r, q.nanos) for r, q in quantities.items())
 
 

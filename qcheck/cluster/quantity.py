@@ -24,7 +24,7 @@ BINARY_CAP = 2**63 - 1
 
 
 class QuantityError(ValueError):
-    """The text is not a quantity; the message says what is wrong and, where it can, what was meant."""
+    """The text is not a quantity; the message states the fault and, if possible, the intended value."""
 
 
 class Quantity(Value):

@@ -45,7 +45,7 @@ def is_whole_device(resource: str) -> bool:
 
 
 def looks_like_accelerator(resource: str) -> bool:
-    """Also misspelt ones: a qualified name whose domain or name is that of a known device family."""
+    """Including misspelled ones: a qualified name whose domain or name is that of a known device family."""
     if is_accelerator(resource):
         return True
     domain, slash, name = resource.partition("/")

@@ -8,7 +8,7 @@ from qcheck.cluster.value import Value
 NODES = "Node"
 """The kind that stands for nodes and node pools, whatever defines them."""
 QUOTA_KINDS = ("ClusterQueue", "Cohort", "ResourceFlavor")
-"""Kinds of which one more may let a queue admit what it cannot admit otherwise."""
+"""Kinds that could let a queue admit more if another object of them existed."""
 
 
 class Unread(Value):

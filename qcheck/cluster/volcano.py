@@ -88,7 +88,7 @@ class NetworkTopology(Value):
 
 
 class VolcanoPodGroup(Object):
-    """A gang that somebody wrote by hand; Volcano makes the others. `min_resources` None: it is always enqueued."""
+    """A pod group written by hand; Volcano creates the others. `min_resources` None: it is always enqueued."""
 
     queue: str
     queue_place: Place
@@ -131,7 +131,7 @@ class HyperNode(Object):
 
 
 class Flow(Value):
-    """One step of a job flow: the template that it starts, and those that it waits for."""
+    """One step of a job flow: the template that it starts, and the steps that it waits for."""
 
     name: str
     place: Place

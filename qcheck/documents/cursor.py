@@ -39,7 +39,7 @@ class Cursor:
         return Cursor(self.document, (*self.route, step), inner)
 
     __iter__ = None
-    """Not iterable: say `items()` or `mapping()`. (Python would otherwise count through `__getitem__` without end.)"""
+    """Not iterable: use `items()` or `mapping()`. (Otherwise Python would iterate through `__getitem__` endlessly.)"""
 
     @property
     def exists(self) -> bool:
@@ -89,7 +89,7 @@ class Cursor:
         return None if isinstance(self.data, bool) else _meant(self.data)
 
     def meant(self) -> str | None:
-        """A string; an unquoted boolean or number, which the API server refuses, reads as what it was meant to be."""
+        """A string; an unquoted boolean or number, which the API server refuses, reads as the intended string."""
         return _meant(self.data)
 
     def strings(self) -> dict[str, str]:

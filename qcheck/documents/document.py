@@ -70,7 +70,7 @@ class Document:
         return self, route
 
     def spot(self, route: Route = (), on_key: bool = False) -> Spot:
-        """The same as `span`, as something to point with."""
+        """The same as `span`, as a place."""
         return self._text.spot(*self._extent(route, on_key))
 
     def _extent(self, route: Route, on_key: bool = False) -> tuple[int, int]:

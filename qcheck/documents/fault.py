@@ -64,7 +64,7 @@ MOST_SHOWN = 10
 
 
 def duplicate_keys(text: Text, repeated: Iterable[tuple[str, int, int]]) -> Iterator[Fault]:
-    """One fault for each key of a mapping that occurs more than once. Given are the key, a place of it, and its next."""
+    """One fault per repeated key of a mapping. Arguments: the key, one place of it, and the next."""
     places: dict[tuple[str, int], list[int]] = {}
     for key, at, following in repeated:
         chain = places[key, following] = places.pop((key, at), [at])
@@ -88,7 +88,7 @@ def _hint(text: str, at: int) -> str:
 
 
 def template(text: Text, placeholder: str) -> Fault:
-    """A file that must be rendered first; `placeholder` is a value that tells it, where no mark of a template does."""
+    """A file that must be rendered first; `placeholder` is a value that shows this if the file has no template marks."""
     from qcheck.documents import templates  # 0.7 ms
 
     engine = templates.engine(text.text, text.path)

@@ -44,7 +44,7 @@ IN_A_VALUE = re.compile(r"""(?:[:,\[-][ \t]+|[\[,])["']?[\w./-]*\Z""")
 """The text before a placeholder that is, or begins, a value."""
 LONGEST_BEFORE = 300
 DROPPED = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*[ \t]*(?:#[^\r\n]*)?\Z")
-"""Nothing but blank lines and comments."""
+"""Only blank lines and comments."""
 
 
 class Loaded:
@@ -117,7 +117,7 @@ def decoded(source: str | bytes, path: str) -> tuple[Loaded, bool]:
 
 
 def _load_json(loaded: Loaded, limit: limits.Limits, wanted: Wanted | None) -> None:
-    """One JSON value, or several one after the other as kubectl accepts them."""
+    """One JSON value, or several in sequence, as kubectl accepts them."""
     from qcheck.documents import json_text  # 1.0 ms
 
     text = loaded.text.text

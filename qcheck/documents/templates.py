@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SUFFIXES = (".j2", ".jinja", ".jinja2", ".tftpl", ".tpl", ".tmpl", ".gotmpl", ".erb", ".mustache")
-"""File name endings that mean: somebody renders this first."""
+"""File name endings of templates that must be rendered first."""
 
 MARK = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\$\{[^}\n]*\}|%\{[^}\n]*\}|<%.*?%>")
 FIRST_COLUMN = re.compile(r"^(?:\{\{|\{%|%\{|<%)", re.MULTILINE)
@@ -79,7 +79,7 @@ FREE_TEXT = frozenset(
         "userData",
     }
 )
-"""Fields in which `${NAME}` and `{{ }}` may well be meant as they stand, for a shell or for another program."""
+"""Fields that may legitimately contain `${NAME}` and `{{ }}`, for a shell or another program."""
 OWN_TEMPLATES = (
     "argoproj.io/",
     "kyverno.io/",
@@ -120,7 +120,7 @@ def first_statement(text: str) -> re.Match[str] | None:
 
 
 def placeholder(data: object) -> str | None:
-    """The first value of a parsed Kubernetes object that is, or holds, a placeholder where a value is meant."""
+    """The first placeholder in a parsed Kubernetes object, or in a value of it."""
     if isinstance(data, dict) and str(data.get("apiVersion", "")).startswith(OWN_TEMPLATES):
         return None
     return next(_in_values(data), None)

@@ -43,7 +43,7 @@ class JsonBlock:
         return found
 
     def blocks(self) -> Iterator[JsonBlock]:
-        """The blocks of a file; inside a block nothing tells them from attributes."""
+        """The blocks of a file; inside a block, blocks and attributes look alike."""
         if not self.type:
             for kind, labels in LABELS.items():
                 yield from self._named(kind, labels, (), (kind,), self._data.get(kind))

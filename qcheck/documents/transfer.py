@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def as_plain(loaded: Loaded) -> Plain | None:
-    """None if something is unusual, or wrong: that is for whoever keeps the file to find."""
+    """Return None for anything unusual or wrong: the caller handles these."""
     documents = []
     for each in loaded.documents:
         where = each.where

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from qcheck.findings.finding import Finding
 
 TELLING = ("check", "reason", "cause", "flavor", "resource", "field", "key", "level")
-"""Entries of `data` that say which of several findings at one place is meant; they hold names, never amounts."""
+"""Entries of `data` that distinguish findings at one place; they hold names, never amounts."""
 
 NAME_KEYS = ("name", "key", "topologyKey", "nodeLabel")
-"""Fields by which items of a list are told apart; the first that an item has counts."""
+"""Fields that identify items of a list; the first one that an item has counts."""
 
 _LENGTH = 32
 
@@ -43,7 +43,7 @@ def fingerprints(findings: Sequence[Finding], root: str = ".") -> list[str]:
 
 
 def identity(finding: Finding, root: str) -> tuple[str, ...]:
-    """The names that tell a finding from others."""
+    """The names that distinguish a finding from others."""
     rule = finding.rule.id if finding.rule else ""
     telling = (f"{key}={finding.data[key]}" for key in TELLING if isinstance(finding.data.get(key), str))
     return (rule, finding.cluster, *_subject(finding, root), *named_route(finding.primary), *telling)

@@ -34,7 +34,7 @@ def merged(findings: Iterable[Finding], clusters: Sequence[str]) -> tuple[Findin
 
 
 def apart(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """One finding for each cluster, as before they were merged."""
+    """One finding for each cluster, as before merging."""
     for each in findings:
         yield from each.copies or (each,)
 

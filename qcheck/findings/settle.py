@@ -100,7 +100,7 @@ def _graded(findings: Iterable[Finding], terms: SettleTerms) -> list[Finding]:
 
 
 def reading_order(found: Finding) -> tuple[object, ...]:
-    """File, line, rule; then whatever else tells two findings apart."""
+    """File, line and rule, then everything else that distinguishes findings."""
     line, column, _, _ = found.primary.span
     rule = found.rule.id if found.rule else ""
     return (found.primary.origin.path, line, rule, column, found.cluster, found.message)
@@ -124,7 +124,7 @@ def _suppress(
 
 
 def _in_clusters(found: Finding, clusters: Sequence[Cluster]) -> list[Finding]:
-    """One finding for each cluster that reads the file which it is about; for the first where none has objects of it."""
+    """One finding for each cluster that reads the file in question; for the first if none has objects of it."""
     path = found.primary.origin.path
     places = {c.name: [*(o.place for o in c.all_objects()), *(p.place for p in c.pools)] for c in clusters}
     reading = [name for name, known in places.items() if any(p.origin.path == path for p in known)]

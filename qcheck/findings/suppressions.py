@@ -65,7 +65,7 @@ class Suppression(Value):
 def read_suppressions(
     markers: Iterable[Marker], clusters: Iterable[Cluster], catalogue: Mapping[str, Rule], today: str | None = None
 ) -> list[Suppression]:
-    """All suppressions, wrong ones too. `today` is an ISO date; the calendar is asked where it is None and matters."""
+    """All suppressions, including invalid ones. `today` is an ISO date; None reads the calendar only if it matters."""
     names = {word: r.id for r in catalogue.values() for word in (r.id, r.name)}
     found = [_of_comment(marker, names, today) for marker in markers if _is_meant(marker[1])]
     for cluster in clusters:
@@ -74,7 +74,7 @@ def read_suppressions(
 
 
 def _is_meant(text: str) -> bool:
-    """Return whether a comment is meant as a suppression, valid or not; others may begin with `qcheck:` as well."""
+    """Return whether a comment is intended as a suppression, valid or not; other comments may begin with `qcheck:` too."""
     word = re.split(r"[^a-z-]", text.removeprefix("qcheck:").strip().lower(), maxsplit=1)[0]
     return "[" in text or word in WORDS or nearest(word, WORDS) is not None
 
@@ -92,7 +92,7 @@ def _of_comment(marker: Marker, names: Mapping[str, str], today: str | None) -> 
 
 
 def _line_below(spot: Origin, line: int) -> int:
-    """The line that a comment of its own speaks about: the next one that is no comment."""
+    """The line that a separate comment refers to: the next one that is not a comment."""
     while spot.line(line + 1).lstrip().startswith("#"):
         line += 1
     return line + 1

@@ -64,7 +64,7 @@ class CelEvaluator:
         return program is None or program.eval(data={"self": data}).value() is True
 
     def _program(self, expression: str) -> Any:
-        """None if there is no library, or it does not know the expression."""
+        """Return None if there is no library, or it cannot evaluate the expression."""
         if self._environment is None:
             return None
         if expression not in self._programs:

@@ -180,7 +180,7 @@ def _on_disruption(policy: Cursor) -> str | None:
 
 
 def _queued_as(framework: str | None, each_pod_alone: bool = False) -> Callable[[Cursor], Object]:
-    """The decoder of a kind that only its pod sets and its framework tell from others."""
+    """The decoder of a kind that only its pod sets and its framework distinguish from others."""
 
     def decode(root: Cursor) -> Object:
         return queued(root, framework, root, tuple(map(pod_set, pod_sets(root))), each_pod_alone=each_pod_alone)

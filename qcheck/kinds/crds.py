@@ -43,7 +43,7 @@ _PLAIN = frozenset(
 
 
 _validators: dict[int, tuple[Json, Draft202012Validator | None]] = {}
-"""By the identity of the schema, which is kept so that the identity stays its own."""
+"""By the identity of the schema, which is kept alive so that its id stays unique."""
 
 
 class CustomDefinition(Value):
@@ -147,7 +147,7 @@ def unjudged(roots: list[Cursor], release: tuple[int, int]) -> list[tuple[str, s
 
 
 def pruned(schema: Json, data: object) -> object:
-    """Without nulls where the schema allows none: the API server drops them."""
+    """Remove nulls where the schema allows none: the API server drops them."""
     if isinstance(data, dict):
         inner = {k: (_below(schema, k), v) for k, v in data.items()}
         return {k: pruned(s, v) for k, (s, v) in inner.items() if v is not None or s.get("nullable")}
@@ -157,7 +157,7 @@ def pruned(schema: Json, data: object) -> object:
 
 
 def defaulted(schema: Json, data: object) -> object:
-    """With the defaults of the schema, also those inside defaults."""
+    """Add the defaults of the schema, including those inside defaults."""
     if isinstance(data, dict):
         properties = _part(schema, "properties")
         missing = {

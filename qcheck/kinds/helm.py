@@ -28,7 +28,7 @@ class Chart(Value):
     choices: tuple[str, ...]
 
     def values_for(self, cluster: str) -> tuple[str, ...] | None:
-        """The values files with which a cluster installs it, as far as their names tell; None if they do not."""
+        """The values files that a cluster installs it with, as far as their names show; None if they do not."""
         if not self.choices:
             return ()
         words = re.compile(rf"(?:^|[-_./]){re.escape(cluster)}(?:[-_./]|$)")

@@ -204,7 +204,7 @@ def workload_priority_class(root: Cursor) -> Object:
 
 
 def workload(root: Cursor) -> Object:
-    """A Workload that somebody wrote by hand (prebuilt); controllers make the others."""
+    """A Workload written by hand (prebuilt); controllers create the others."""
     spec = root["spec"]
     labels, annotations = metadata(root)
     priority_class = spec["priorityClassRef"]["name"] if is_current(root) else spec["priorityClassName"]

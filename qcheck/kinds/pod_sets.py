@@ -65,7 +65,7 @@ def job_pods(spec: Cursor) -> int:
 
 
 def replicated_job(at: Cursor) -> WrittenPodSet:
-    """One of a JobSet's `replicatedJobs`: so many Jobs with their pods each."""
+    """One of a JobSet's `replicatedJobs`: a number of Jobs with their pods."""
     job, replicas = at["template"]["spec"], at["replicas"]
     return WrittenPodSet(
         at.text_at("name").lower(),

@@ -40,7 +40,10 @@ class FoundQuantity(Value):
 
 
 def quantity_problems(root: Cursor, identity: ObjectId, found: Described) -> Iterator[Problem]:
-    """All of one object. What is not a quantity at all is the validator's business, but for a hint at `K`."""
+    """Check all quantities of one object.
+
+    The validator reports values that are not quantities, except for a hint at `K`.
+    """
     is_rewritten = identity.group in _BUILTIN or (
         not {(identity.kind, ""), (identity.kind, identity.version)}.isdisjoint(_REWRITTEN_KUEUE)
         and identity.group == KUEUE
@@ -50,7 +53,7 @@ def quantity_problems(root: Cursor, identity: ObjectId, found: Described) -> Ite
 
 
 def _quantities(data: object, described: Described) -> Iterator[FoundQuantity]:
-    """Every quantity of an object. Quota is of the resource that its holder names, other amounts of their own key."""
+    """Every quantity of an object. Quota is for the resource that its holder names, other amounts for their own key."""
     walk = described.compiler.quantities(described.tree)
     if walk is None:
         return

@@ -79,7 +79,7 @@ def requirements(at: Cursor) -> tuple[Requirement, ...]:
 
 
 def label_selector(at: Cursor) -> LabelSelector | None:
-    """None if it is absent, which is not the same as an empty selector."""
+    """None if it is absent, which differs from an empty selector."""
     if not isinstance(at.data, dict):
         return None
     return LabelSelector(at["matchLabels"].strings(), requirements(at["matchExpressions"]))

@@ -59,7 +59,7 @@ def _is_slip(name: str, near: str | None) -> bool:
 
 
 def _elsewhere(found: Described, name: str) -> str | None:
-    """The one other place of the kind where a field of this name stands."""
+    """The only other place of the kind that has a field of this name."""
     places = list(_named(found, found.tree, name, (), 0))
     return field_path(places[0]) if len(places) == 1 else None
 

@@ -76,7 +76,7 @@ _REFUSALS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
 
 
 def validate(root: Cursor, target: Target) -> tuple[Problem, ...]:
-    """All problems of one object. Nothing for kinds that are not described."""
+    """All problems of one object. None for kinds that are not described."""
     identity = object_id(root)
     found = described(identity.group, identity.version, identity.kind, target.release_of(identity.group))
     problems = list(version_problems(root, identity, target.release))
@@ -108,7 +108,7 @@ def _structure(root: Cursor, found: Described) -> list[Failure]:
 
 
 def _distinct(failures: list[Failure]) -> list[Failure]:
-    """One refusal per place and text: what the structure and a webhook both say is said once."""
+    """One refusal per place and text: a refusal of both the structure and a webhook is reported once."""
     seen: set[tuple[object, str]] = set()
     kept = []
     for failure in failures:

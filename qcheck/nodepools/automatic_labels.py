@@ -16,7 +16,7 @@ KUBELET = LabelOrigin("kubelet", before_boot=True)
 GFD = LabelOrigin("GPU Feature Discovery", before_boot=False)
 HOSTNAME = "kubernetes.io/hostname"
 UNSEEN: dict[str, tuple[str, ...]] = {HOSTNAME: (), "kubernetes.io/arch": (), "beta.kubernetes.io/arch": ()}
-"""Labels of every node, with values that a pool need not tell."""
+"""Labels of every node, with values that a pool need not declare."""
 
 PRODUCTS = {
     "T4": "Tesla-T4", "A10": "NVIDIA-A10", "A10G": "NVIDIA-A10G", "L4": "NVIDIA-L4", "L40S": "NVIDIA-L40S",
@@ -55,6 +55,6 @@ def discovered_labels(machine: Machine) -> Labels:
 
 
 def added(machine: Machine) -> tuple[Labels, dict[str, LabelOrigin]]:
-    """All of them, with their origins."""
+    """All labels, with their origins."""
     early, late = machine_labels(machine), discovered_labels(machine)
     return {**early, **late}, {**dict.fromkeys(early, KUBELET), **dict.fromkeys(late, GFD)}

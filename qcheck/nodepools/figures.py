@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 from qcheck.cluster.labels import Taint
 
 PLACEHOLDER = r"(?s)\$\{.*\}|\$[A-Z_]+|PLACEHOLDER.*|<[^<>]+>|\{\{.*\}\}"
-"""Text that somebody replaces before use, by envsubst or by hand."""
+"""Text to be replaced before use, by envsubst or by hand."""
 
 
 class Doubt(Value):

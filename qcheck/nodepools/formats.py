@@ -65,7 +65,7 @@ def recognises(api_version: str, kind: str) -> bool:
 
 
 def recognises_text(text: str) -> bool:
-    """The same for ConfigMaps, and documents that have neither."""
+    """The same for ConfigMaps, and for documents without apiVersion and kind."""
     return any(mark in text for mark, _ in PLAIN_READERS) or any(word in text for word in PLUGIN_WORDS)
 
 

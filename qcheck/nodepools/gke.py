@@ -117,7 +117,7 @@ def home_of(cluster: Fields) -> Home:
 
 
 def _count(fields: Fields, zones: tuple[str, ...] | None) -> Count:
-    """Return how many nodes in total over all zones. A plan shows bounds that nobody set as 0."""
+    """Return the total number of nodes over all zones. A plan shows unset bounds as 0."""
     scaling = fields.block("autoscaling")
     figures = Figures()
     low, high = figures.whole(scaling["total_min_node_count"]), figures.whole(scaling["total_max_node_count"])

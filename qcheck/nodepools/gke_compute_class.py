@@ -22,7 +22,7 @@ LABEL = "cloud.google.com/compute-class"
 
 
 def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
-    """One pool of whatever its priorities allow; none where it only orders pools that exist anyway."""
+    """One pool for all that its priorities allow; none if it only orders existing pools."""
     spec, name = root["spec"], root["metadata"]["name"].text() or ""
     priorities = [p for p in spec["priorities"].items() if not p["nodepools"].exists]
     if not priorities:

@@ -52,7 +52,7 @@ PREFIXES = {
 }
 """The prefix of a machine type's labels, by the API group of the node class."""
 MANY = 40
-"""With more machine types than this a pool is one of "anything", about whose nodes nothing is known."""
+"""With more machine types than this, a pool counts as "anything", and its nodes are unknown."""
 
 
 def read_pools(root: Cursor, context: PoolContext) -> tuple[NodePool]:

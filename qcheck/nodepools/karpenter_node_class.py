@@ -76,7 +76,7 @@ class CloudNodeClass(Value):
         return ("on-demand", "spot", *([RESERVED] if self.has_reservations else []))
 
     def varying_labels(self) -> dict[str, tuple[str, ...]]:
-        """Labels whose values only the running node tells."""
+        """Labels whose values only a running node shows."""
         reservations = RESERVATION_LABELS if self.has_reservations else ()
         groups = PLACEMENT_LABELS if self.spec["placementGroupSelector"].exists else ()
         return dict.fromkeys((*reservations, *groups), ()) if self.group == EC2 else {}

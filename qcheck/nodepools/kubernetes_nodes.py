@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def read_node(root: Cursor) -> Node:
-    """One Node: what kube-scheduler may hand out, and whether it may at all."""
+    """One Node: its allocatable resources, and whether it accepts pods."""
     spec, status, metadata = root["spec"], root["status"], root["metadata"]
     own = metadata["labels"].strings()
     return Node(

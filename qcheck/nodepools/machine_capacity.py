@@ -25,7 +25,7 @@ def machine(name: str, provider: str | None, own: Mapping[str, Machine]) -> Mach
 
 
 def of_type(kind: MachineType, kubelet: Kubelet = UNTOUCHED, usual_pods: int = DEFAULT_PODS) -> Machine:
-    """A node of a catalogued type. What nobody verified is unknown, not zero."""
+    """A node of a catalogued type. Unverified values are unknown, not zero."""
     pods = kubelet.pods(kind.vcpu, usual_pods)
     allocatable: dict[str, int] = {"pods": pods}
     sure = {"pods": Certainty.ESTIMATED if kubelet.max_pods is None else Certainty.DECLARED}

@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
 
 def find(name: str, provider: str | None = None) -> MachineType | None:
-    """The row of a machine type, else what its name tells; without a provider the first that has a type of that name.
-
-    Azure does not care about the case of its names.
+    """Return the row of a machine type, or the values that its name implies; without a provider, the first type of that
+    name. Azure ignores the case of names.
     """
     text = _text()
     for each in (provider,) if provider else _providers():

@@ -48,7 +48,7 @@ def architecture(name: str, model: str | None) -> str:
 
 
 def by_name(name: str, provider: str | None) -> MachineType | None:
-    """Return what a general-purpose type's name tells; None for names of another form."""
+    """Return the values that the name of a general-purpose type implies; None for names of another form."""
     readers = [READERS[provider]] if provider in READERS else [] if provider else list(READERS.values())
     return next((found for read in readers if (found := read(name)) is not None), None)
 

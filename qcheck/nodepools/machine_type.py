@@ -8,9 +8,10 @@ GIB = 2**30
 
 
 class MachineType(Value):
-    """One row. `memory` in bytes; counts are None if nobody verified them. `nvlink_domain` counts accelerators.
+    """One row.
 
-    `pods`: on EC2 the pods for which the type has addresses of its own.
+    `memory` in bytes; unverified counts are None. `nvlink_domain` counts accelerators. `pods`: on EC2 the pods for
+    which the type has separate addresses.
     """
 
     provider: str

@@ -86,7 +86,7 @@ class Plugin:
         return _multiplied(cut, config, gpus) if config is not None else cut
 
     def _cut(self, machine: Machine, name: str, gpus: int) -> Machine:
-        """MIG devices under the strategy, which is `single` unless the operator is told otherwise."""
+        """MIG devices under the strategy, which is `single` unless the operator's settings say otherwise."""
         devices = self._of_layout(name, machine)
         if devices == {} or self.strategy == "none":
             return machine

@@ -15,7 +15,7 @@ from pydantic.alias_generators import to_camel
 
 Quantity = Annotated[str | int, "quantity"]
 Text = str | bool | int | float
-"""The reader takes an unquoted `true` for the text that was meant."""
+"""The reader accepts an unquoted `true` as the intended text."""
 Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
 

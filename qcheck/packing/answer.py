@@ -15,7 +15,7 @@ class Placement(Value):
 
 
 class Fits(Value):
-    """All pods can be placed: `witness` says how, and has been verified."""
+    """All pods can be placed: `witness` is a verified placement."""
 
     witness: tuple[Placement, ...]
 
@@ -33,7 +33,7 @@ class Weights(Value):
 
 
 class Case(Value):
-    """One of the ways to fill a node that holds the pod in question, and why the rest then does not fit."""
+    """One of the ways to fill a node that holds the pod in question, and the reason why the rest does not fit."""
 
     node: int
     filling: Filling
@@ -57,7 +57,7 @@ class DoesNotFit(Value):
 
 
 class Unknown(Value):
-    """The work allowed did not suffice to tell. Never a finding."""
+    """The search ended at its limit without an answer. Never a finding."""
 
     why: str
 

@@ -43,7 +43,7 @@ class Slice(Value):
 
 
 def at_level(domains: Iterable[Domain], level: str) -> tuple[Domain, ...]:
-    """The domains of a level, wherever they hang, with their counts in total."""
+    """The domains of a level, under any parent, with their total counts."""
     return tuple(_at_level(domains, level, 1))
 
 

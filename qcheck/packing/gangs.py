@@ -46,7 +46,7 @@ class GangQuestion(Value, cached=True):
 
     @cached_property
     def plain(self) -> Question | None:
-        """The same question in numbers of pods, where all members are alike; else None."""
+        """The same question in numbers of pods if all members are alike; else None."""
         requests = [m.request for g in self.gangs for m in g.members]
         if any(r != requests[0] for r in requests):
             return None

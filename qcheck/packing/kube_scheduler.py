@@ -220,5 +220,5 @@ def _named(
 
 
 def _ready(group: NodeGroup) -> list[str]:
-    """The names of nodes that are there, cordoned ones last."""
+    """The names of existing nodes, cordoned ones last."""
     return [n.name for n in sorted(group.nodes, key=lambda n: n.unschedulable) if n.ready]

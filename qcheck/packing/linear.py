@@ -154,6 +154,6 @@ def _gap(weights: tuple[int, ...], most: tuple[int, ...], posed: Posed) -> int:
 
 
 def _reduced(weights: tuple[int, ...], most: tuple[int, ...], example: tuple[Filling, ...]) -> Weights:
-    """Without a common factor, so that the numbers are as small as they can be."""
+    """Divide by the common factor, so that the numbers are as small as possible."""
     common = gcd(*weights) or 1
     return Weights(tuple(w // common for w in weights), tuple(m // common for m in most), example)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
             ...
 
         def fillings(self, most: int) -> list[tuple[int, ...]] | None:
-            """All fillings to which nothing can be added; None if there are more than `most`."""
+            """All fillings that cannot be extended; None if there are more than `most`."""
             ...
 
 

@@ -143,7 +143,7 @@ def _taints(pod_set: PodSet, shape: WantedPods) -> Reason | None:
 
 
 def _size(pod_set: PodSet, shape: WantedPods, posed: Question, index: int) -> Reason | None:
-    """A pod that is larger than every node, and nodes of which there are none."""
+    """A pod that is larger than every node, and groups with no nodes."""
     able = [i for i, h in enumerate(shape.hosts) if h.possible]
     if any(posed.rooms[i].limits[index] > 0 and posed.nodes[i].count > 0 for i in able):
         return None
@@ -187,7 +187,7 @@ def _share(posed: Question, index: int, shape: WantedPods) -> int:
 
 
 def _binding(posed: Question, index: int, shape: WantedPods) -> str:
-    """The resource of which a node has least, measured by the request."""
+    """The scarcest resource of a node, relative to the request."""
     free = posed.nodes[index].free
     return min(shape.request, key=lambda r: (_PARTS * free.get(r, 0) // shape.request[r], r))
 

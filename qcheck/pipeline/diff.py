@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class DiffSide(Value):
-    """One state: what to call it, its files, and the settings that hold for it; `revision` where git holds the files."""
+    """One state: its name, its files and its settings; `revision` if git holds the files."""
 
     name: str
     found: files.Found

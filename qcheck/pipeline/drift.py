@@ -25,7 +25,7 @@ KUEUE, PRIORITIES, APPS = "kueue.x-k8s.io", "scheduling.k8s.io", "apps"
 
 
 class DriftSide(Value):
-    """One side: what was read, and the cluster that it makes."""
+    """One side: the inputs, and the cluster built from them."""
 
     loaded: tuple[Loaded, ...]
     cluster: Cluster

@@ -50,7 +50,7 @@ class _Root(Value):
 
 
 def proposed(loaded: Sequence[Loaded], problems: Iterable[Problem]) -> tuple[Proposed, ...]:
-    """The clusters to propose, by name; one without a name where nothing tells environments apart."""
+    """The proposed clusters, by name; a single unnamed one if nothing distinguishes environments."""
     return _Repository(loaded, problems).clusters()
 
 

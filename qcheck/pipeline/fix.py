@@ -42,7 +42,7 @@ class Fixed(Value):
 
 
 def _lines(text: str) -> list[str]:
-    """As patch(1) sees them: other line separators are characters like any other."""
+    """Split as patch(1) does: other line separators are ordinary characters."""
     return [f"{line}\n" for line in text.split("\n")[:-1]] + [line for line in text.split("\n")[-1:] if line]
 
 

@@ -91,7 +91,7 @@ class _Files:
 
 
 def _may_define(source: GitSource, names: Words, sections: Words, fields: Words) -> bool:
-    """Return whether the names or the values of a source tell that it defines something. Known software does not."""
+    """Return whether the names or values of a source show that it defines something. Known software does not."""
     if is_software(source.chart.rstrip("/").rpartition("/")[2]):
         return False
     if names.search(CAMEL.sub("-", f"{source.by} {source.chart} {source.path}")):

@@ -24,7 +24,7 @@ class Live(Value):
     failed: tuple[NotLoaded, ...] = ()
 
     def found(self) -> Found:
-        """The same as files to read: `live:ClusterQueue` holds the cluster's ClusterQueues."""
+        """The same as readable files: `live:ClusterQueue` holds the cluster's ClusterQueues."""
         contents = [
             Content(f"{LIVE}:{kind}", to_yaml(objects).encode("utf-8", "replace"))
             for kind, objects in self.objects.items()

@@ -105,7 +105,7 @@ def _target(policy: Policy, configuration: Configuration | None) -> Target:
 
 
 def _configuration(loaded: Iterable[Loaded], release: Release) -> tuple[Configuration | None, list[Problem]]:
-    """The manager's Configuration, where some file speaks of one."""
+    """The manager's Configuration, if some file contains one."""
     documents = [d for f in loaded if mentions_configuration(f.text.text) for d in f.documents]
     if not documents:
         return None, []
@@ -163,7 +163,7 @@ def _is_no_news(file: Loaded, fault: Fault, as_is: UnrenderedFiles) -> bool:
 
 
 def _unread_files(loaded: Iterable[Loaded], as_is: UnrenderedFiles) -> Iterator[Unread]:
-    """Files of which something could not be read."""
+    """Files that could be read only in part."""
     for file in loaded:
         if left_out([file]) and file.text.path not in as_is.in_charts:
             kinds = kinds_in(file.text.text)
@@ -183,7 +183,7 @@ def _problem(fault: Fault) -> Problem:
 
 
 def left_out(loaded: Iterable[Loaded]) -> list[NotRead]:
-    """Files of which something could not be read; a repeated key leaves nothing out."""
+    """Files that could be read only in part; a repeated key does not count."""
     return [
         NotRead(f.text.path, fault.message)
         for f in loaded

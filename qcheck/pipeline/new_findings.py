@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from qcheck.findings.result import Result
 
 DO_NOT_RUN = ("QC601", "QC602")
-"""Rules about workloads that do not run: a new warning of these speaks against an edit as well."""
+"""Rules about workloads that do not run: a new warning of these also counts against an edit."""
 
 
 def name(found: Finding) -> str:

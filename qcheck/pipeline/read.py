@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qcheck.documents.load import Loaded
 
     Watch = Callable[[str, int, int], None]
-    """Told of each stage as it goes on: its name, how many of its items are done, and how many there are."""
+    """Receives the progress of each stage: its name, the number of finished items, and their total."""
 
 
 LARGE = 2_000_000
@@ -33,7 +33,7 @@ LARGE = 2_000_000
 
 
 def unwatched(stage: str, done: int, total: int) -> None:
-    """For those who need not know how far a run is."""
+    """A progress receiver that does nothing."""
 
 
 def read(
@@ -71,7 +71,10 @@ def _load(contents: Sequence[tuple[str, bytes]], limits: Limits, watch: Watch) -
 
 
 def _load_beside(contents: Sequence[tuple[str, bytes]], limits: Limits) -> Callable[[], list[Loaded]]:
-    """Begins to load files in a second process, and returns what waits for them. What it cannot tell is loaded here."""
+    """Start loading files in a second process, and return a function that waits for them.
+
+    Files that it fails on are loaded here.
+    """
     told = beside(lambda: [as_plain(load(raw, path, limits, is_wanted)) for path, raw in contents])
 
     def wait() -> list[Loaded]:
@@ -97,7 +100,7 @@ def _patches(loaded: list[Loaded]) -> list[files.NotLoaded]:
 
 
 def _without_objects(patch: Loaded) -> Loaded:
-    """A patch: its text tells what it changes, but it holds no objects."""
+    """A patch: its text states the changes, but it holds no objects."""
     patch.documents, patch.faults, patch.passed_over = [], [], 0
     return patch
 

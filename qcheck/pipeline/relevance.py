@@ -26,7 +26,7 @@ REFERRED = frozenset({"PriorityClass"})
 
 
 def kinds_in(text: str) -> frozenset[str] | None:
-    """The kinds of the objects that a text may hold; None if it does not tell."""
+    """The kinds of the objects that a text may hold; None if this is not known."""
     written = KIND.findall(text)
     if not all(NAME.fullmatch(kind) for kind in written) or (not written and INCLUDED.search(text)) or not text:
         return None

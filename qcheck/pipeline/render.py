@@ -114,14 +114,14 @@ class _Origins:
         return self.read[path]
 
     def _below(self, path: str | None) -> str | None:
-        """Only files below the working directory are looked at, whatever the renderer says."""
+        """Only files below the working directory count, regardless of the renderer's output."""
         path = os.path.normpath(path).replace(os.sep, "/") if path else ""
         inside = path and not path.startswith(("../", "/"))
         return path if inside and os.path.isfile(os.path.join(self.within, path)) else None
 
 
 def _bytes(path: str, most: int) -> Iterator[bytes]:
-    """Nothing if the file cannot be read: the rendered text is there all the same."""
+    """Return nothing if the file cannot be read: the rendered text still exists."""
     try:
         with open(path, "rb") as file:
             yield file.read(most + 1)

@@ -45,7 +45,7 @@ def render_plan(scope: ClusterScope, files: Sequence[Loaded], within: str) -> Un
 
 
 class _RenderPlan:
-    """One cluster's files, sorted by what becomes of them."""
+    """One cluster's files, sorted by treatment."""
 
     def __init__(self, scope: ClusterScope, files: Sequence[Loaded], tree: KustomizationTree) -> None:
         self.scope = scope
@@ -188,7 +188,7 @@ class _StandardInput:
         self._charts = {(d.rendered_from or "").partition("/")[0] for d in documents}
 
     def has(self, found: Cursor) -> bool:
-        """Return whether an object of that kind and name, or with a prefix or suffix more, is there."""
+        """Return whether an object of that kind and name exists, or one whose name has an extra prefix or suffix."""
         kind, name = found.text_at("kind"), found["metadata"].text_at("name")
         return bool(name) and any(k == kind and (n.startswith(name) or n.endswith(name)) for k, n in self._names)
 

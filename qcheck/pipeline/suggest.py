@@ -97,7 +97,7 @@ class Search:
         return (*mild, len(found.leaves), len(found.edits), list(Kind).index(found.kind))
 
     def _alternatives(self, asked: Sequence[Finding]) -> Iterator[Alternative]:
-        """One for each way that helps; where each leaves something, also one that uses all ways."""
+        """One alternative for each way that helps; if each leaves some findings, also one that combines all ways."""
         fewest_left = len(asked)
         for way in Way if asked else ():
             attempt = self._attempt(way)
@@ -185,7 +185,10 @@ class Search:
                 yield proposal
 
     def _weighed(self, state: TrialState, found: Finding, way: Way | None) -> Iterator[tuple[Proposal, str]]:
-        """Proposals with what speaks against them. Workloads and DaemonSets are changed only where that is the way."""
+        """Proposals with the objections to them.
+
+        Workloads and DaemonSets are changed only by proposals of that kind.
+        """
         ways = list(Way)
         every = (
             p
@@ -196,7 +199,7 @@ class Search:
             yield proposal, proposal.objection or self._objection(state, proposal)
 
     def _known(self, state: TrialState, found: Finding) -> tuple[Proposal, ...]:
-        """All that may resolve a finding; asked for once."""
+        """All proposals that may resolve a finding; requested once."""
         key = ByIdentity(state), found.fingerprint
         if key not in self._proposed:
             cluster = next(c for c in state.clusters if c.name == found.cluster)
@@ -250,7 +253,7 @@ class Search:
         self._rejected.setdefault(key_of(proposal), Rejected(proposal.words, why))
 
     def _pruned(self, attempt: JudgedProposal) -> JudgedProposal:
-        """The same without each proposal that the others make superfluous."""
+        """The same without the proposals that others make superfluous."""
         if not 1 < len(attempt.taken) <= MOST_PRUNED:
             return attempt
         left = len(self._asked(attempt.state.result))

@@ -188,7 +188,7 @@ def _volcano(settings: Settings, clusters: Sequence[Cluster]) -> Iterator[Proble
 
 
 def _known(what: str, names: Iterable[str], word: str = "") -> str:
-    """The names that may be meant."""
+    """Names that may be the intended one."""
     known = sorted(names)
     near = nearest(word, known) if word else None
     if near is not None:

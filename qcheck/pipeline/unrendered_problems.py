@@ -31,7 +31,7 @@ class UnrenderedReason(Value):
 def kustomization_problem(
     top: Kustomization, missed: Sequence[tuple[Cursor, KustomizeChange]], left: UnrenderedReason
 ) -> Problem:
-    """One problem for a kustomization root and all that it changes."""
+    """One problem for a kustomization root and all objects that it changes."""
     place = missed[0][1].place if missed and missed[0][1].place.origin.path == top.path else top.place
     facts = []
     if missed:

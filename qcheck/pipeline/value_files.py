@@ -31,7 +31,7 @@ def rewritten(edits: Iterable[ValueEdit]) -> list[Fixed]:
 
 
 def kept_places(files: Iterable[Loaded]) -> frozenset[tuple[str, int]]:
-    """Return the lines that `# qcheck: keep` speaks of: its own, or the one below where it stands alone."""
+    """Return the lines that `# qcheck: keep` applies to: its own, or the one below a separate comment."""
     found = set()
     for file in files:
         for comment in file.comments("qcheck:"):

@@ -8,9 +8,9 @@ if TYPE_CHECKING:
 
 
 def divided(total: int, weights: Sequence[int], floors: Sequence[int]) -> list[int]:
-    """Divide a total by weights in whole units, nobody below their floor; what is left over goes to the largest remainders.
+    """Divide a total by weights in whole units, with no share below its floor; the rest goes to the largest remainders.
 
-    Floors that do not fit together are kept all the same.
+    Floors that exceed the total are kept anyway.
     """
     amounts = list(floors)
     free = [i for i, weight in enumerate(weights) if weight]

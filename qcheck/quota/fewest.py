@@ -99,7 +99,7 @@ def fewest(problem: FewestQuestion, most_expanded: int = MOST_EXPANDED) -> Fewes
 
 
 def _further(problem: FewestQuestion, counts: Counts, over: Overdraft) -> list[Counts]:
-    """One cell more of each pool that promises too much."""
+    """One more cell of each pool that promises too much."""
     found = []
     for at, pool in enumerate(problem.pools):
         if pool in over.pools and counts[at] < len(problem.rooms[pool]):

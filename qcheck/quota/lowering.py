@@ -113,7 +113,7 @@ def _smallest(
 
 
 def _choices(by_pool: Sequence[Sequence[Adjustable]], counts: Sequence[int]) -> Iterable[list[Adjustable]]:
-    """As many cells of each pool as `counts` says: every choice of them, or the first where there are too many."""
+    """As many cells of each pool as `counts` states: every choice of them, or the first if there are too many."""
     each: list[Iterator[tuple[Adjustable, ...]]]
     each = [combinations(mine, n) for mine, n in zip(by_pool, counts, strict=True)]
     if prod(comb(len(mine), n) for mine, n in zip(by_pool, counts, strict=True)) > MOST_COMPARED:

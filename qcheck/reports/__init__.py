@@ -24,7 +24,7 @@ FORMATS = {
     "markdown": "md",
     "html": "html",
 }
-"""The values of `--format`, which are the names of the modules, each with the ending of a file that holds such a report."""
+"""The values of `--format`, which are module names, each with the file name ending of its reports."""
 
 
 def render(result: Result, form: str) -> str:

@@ -67,7 +67,7 @@ def _key_data(key: Key) -> Json:
 
 
 def now_lines(cluster: Cluster) -> Iterator[str]:
-    """A paragraph for each thing there is to tell; nothing for files."""
+    """One paragraph per topic; none for files."""
     found = current_state(cluster)
     if found is None:
         return

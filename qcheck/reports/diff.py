@@ -105,7 +105,7 @@ def _fields(change: ObjectChange, show: Callable[[str], str]) -> Iterator[str]:
 
 
 def _route(change: ObjectChange, field: FieldChange) -> str:
-    """With the names of list items, where they have one: `spec.flavors[h100].count`."""
+    """With the names of list items, if they have one: `spec.flavors[h100].count`."""
     place = change.object.place
     names = named_route(place.at(*field.route))[len(place.route) :]
     return "".join(n if n.startswith("[") else f".{n}" for n in names).removeprefix(".")

@@ -36,7 +36,7 @@ def usability_lines(flavor: str, resource: str, found: Usability) -> Iterator[st
 
 
 def _round_down(resource: str, units: int) -> int:
-    """Memory to whole GiB: nobody writes a request to the byte."""
+    """Round memory to whole GiB: nobody writes a request to the byte."""
     return units // 2**30 * 2**30 if resource == "memory" and units >= 2**30 else units
 
 

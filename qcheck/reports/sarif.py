@@ -58,7 +58,7 @@ def render(result: Result) -> str:
 
 
 def _rules(result: Result) -> list[Rule]:
-    """Every rule that was asked for, also those that found nothing: that is what closes old alerts."""
+    """Every rule that was asked for, including those without findings: this closes old alerts."""
     known = {r.id: r for r in result.rules}
     known.update({f.rule.id: f.rule for f in result.findings if f.rule})
     return [known[key] for key in sorted(known)]

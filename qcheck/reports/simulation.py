@@ -194,7 +194,7 @@ def amount(lane: SimulatedQueue, units: int) -> str:
 
 
 def render_change_json(before: Simulated, after: Simulated, names: tuple[str, str]) -> str:
-    """Both runs, and the workloads that fare differently."""
+    """Both runs, and the workloads whose outcome differs."""
     changes = outcome_changes(before, after)
     return dump(
         {

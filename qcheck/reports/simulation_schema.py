@@ -26,7 +26,7 @@ class PreemptionPart(ReportPart):
 
 
 class CyclePart(ReportPart):
-    """One cycle of the scheduler; cycles in which nothing moves may be missing."""
+    """One cycle of the scheduler; cycles without changes may be missing."""
 
     cycle: int = Field(description="From 1.")
     at: int = Field(description="Seconds, as in the scenario.")

@@ -22,7 +22,7 @@ WORST_FIRST = SEVERITIES[::-1]
 
 
 def plain(text: str) -> str:
-    """One line that no terminal, log or parser can misread: unsafe characters are shown by their number."""
+    """One line that no terminal, log or parser can misread: unsafe characters are escaped."""
     if text.isprintable():  # nearly all text is, and then the pattern, which is slow to compile, is not needed
         return text
     return re.sub(UNSAFE, lambda m: " " if m[0] in "\n\t" else f"\\u{ord(m[0]):04x}", text)

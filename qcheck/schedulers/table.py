@@ -75,7 +75,7 @@ def peers(cluster: Cluster) -> Iterator[Peer]:
 
 
 def start_decision_of(cluster: Cluster, workload: Workload) -> StartDecision | None:
-    """Return the answer of the scheduler that starts a workload's pods itself; None if Kueue or nobody is asked."""
+    """Return the answer of the scheduler that starts a workload's pods itself; None if Kueue or no scheduler decides."""
     return next((p for peer in peers(cluster) if (p := peer.decide(cluster, workload)) is not None), None)
 
 

@@ -40,6 +40,6 @@ def _up_to_working_directory(folders: list[str]) -> list[str]:
 
 
 def _has_table(path: str) -> bool:
-    """Return whether a pyproject.toml speaks of qcheck; told without parsing it, for most do not."""
+    """Return whether a pyproject.toml mentions qcheck, without parsing it: most do not."""
     with open(path, encoding="utf-8", errors="replace") as file:
         return any(line.lstrip().startswith(TABLE) for line in file)

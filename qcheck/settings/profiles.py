@@ -11,7 +11,7 @@ RESERVED_AND_SHARED = "reserved-and-shared"
 
 
 class ProfileRule(Value):
-    """One demand of a profile, the rule that holds it, and how severe a breach is."""
+    """One requirement of a profile, the rule that checks it, and the severity of a violation."""
 
     rule: str
     severity: str

@@ -130,7 +130,7 @@ def _toml_line(text: str, route: Route) -> int:
 
 
 def _explained(errors: list[ErrorDetails], data: object, locate: Locate) -> list[str]:
-    """One line per place; where a value may be of several types, what each would need is joined."""
+    """One line per place; if a value may have several types, their requirements are joined."""
     messages: dict[tuple[str, str], list[str]] = {}
     for error in errors:
         route = _written(error["loc"], data)

@@ -30,7 +30,7 @@ class Unusual(Exception):
 
 
 def quick(data: object) -> Any:
-    """Plain data as an object with the attributes of `SettingsPart`; None if only the models can tell."""
+    """Plain data as an object with the attributes of `SettingsPart`; None if only the models can decide."""
     try:
         return _part("SettingsPart", data)
     except (Unusual, ValueError):

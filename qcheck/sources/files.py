@@ -83,7 +83,7 @@ class File:
 
 
 def _opened(path: str, flags: int) -> int:
-    """Open a file. A named pipe to which nobody writes is an error instead of a wait without end."""
+    """Open a file. A named pipe without a writer is an error instead of an endless wait."""
     if os.name == "nt" or not stat.S_ISFIFO(os.stat(path).st_mode):
         return os.open(path, flags)
     pipe = os.open(path, flags | os.O_NONBLOCK)

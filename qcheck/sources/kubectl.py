@@ -31,11 +31,11 @@ SECONDS_TO_BEGIN = 40
 PAGE = 500
 LONGEST_COMPLAINT = 300
 _NOISE = re.compile(r"^[EWI]\d{4} \d\d:\d\d:\d\d")
-"""Log lines of kubectl's libraries; what it tells its user comes after them."""
+"""Log lines of kubectl's libraries; kubectl's message to the user follows them."""
 
 
 class Asked(Value):
-    """One kind to list, and a selector of fields where not all its objects are wanted."""
+    """One kind to list, and a field selector if not all objects are needed."""
 
     group: str
     kind: str
@@ -257,6 +257,6 @@ def _items(answer: object) -> Iterator[Object]:
 
 
 def _complaint(text: str) -> str:
-    """Return what kubectl tells its user, on one line."""
+    """Return kubectl's message to the user, on one line."""
     lines = [line.strip() for line in text.splitlines() if line.strip() and not _NOISE.match(line)]
     return " ".join(lines)[:LONGEST_COMPLAINT] or "kubectl failed without a message"

@@ -139,6 +139,6 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _complaint(said: bytes) -> str:
-    """All that a renderer says, without empty lines."""
+    """The renderer's output, without empty lines."""
     lines = (line.rstrip() for line in said.decode("utf-8", "replace").splitlines())
     return "\n".join(line for line in lines if line) or "it printed no message"

@@ -17,7 +17,7 @@ SHARED = "nvidia.com/gpu.shared"
 
 
 def seen_physical(labels: Mapping[str, str], allocatable: Mapping[str, int]) -> dict[str, int] | None:
-    """GPUs behind what a node advertises, as far as its labels tell; None if nothing is shared."""
+    """The GPUs behind the devices that a node advertises, as far as its labels show; None if nothing is shared."""
     replicas, count = _whole(labels.get("nvidia.com/gpu.replicas")), _whole(labels.get("nvidia.com/gpu.count"))
     resource = SHARED if allocatable.get(SHARED) else GPU
     advertised = allocatable.get(resource, 0)

@@ -152,7 +152,7 @@ def enters_cordoned(demand: NodeDemand) -> bool:
 
 
 def _loosely(demand: NodeDemand, group: NodeGroup) -> Eligibility:
-    """For a pool whose machines are not known: labels that the provider would add may have any value."""
+    """For a pool with unknown machines: labels that the provider would add may have any value."""
     labels, varying = (group.pool.labels, group.pool.varying) if group.pool else ({}, {})
     open_keys: Varying = {k: () for k in demand.selection.keys if k not in labels}
     selected = min(select(demand.selection, labels, {**open_keys, **varying}), _named(demand.node_name, ()))

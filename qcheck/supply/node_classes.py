@@ -28,7 +28,7 @@ MACHINE_LABELS = (
     "node.kubernetes.io/instance-type", "nvidia.com/gpu.product", "nvidia.com/gpu.count", "cloud.google.com/gke-accelerator",
     "karpenter.sh/capacity-type", "kubernetes.io/arch",
 )  # fmt: skip
-"""Labels that tell machines apart even where no selector names them."""
+"""Labels that distinguish machines even if no selector names them."""
 
 MACHINE_TYPE = "node.kubernetes.io/instance-type"
 CONFIGURED = ("nvidia.com/device-plugin.config", "nvidia.com/mig.config", "nvidia.com/gpu.replicas")
@@ -98,7 +98,7 @@ def _named_nodes(cluster: Cluster) -> set[str]:
 
 
 def _telling_keys(cluster: Cluster) -> list[str]:
-    """Label keys that some selector or affinity looks at, and those that tell machines apart."""
+    """Label keys that some selector or affinity uses, and those that distinguish machines."""
     keys: set[str] = set(MACHINE_LABELS)
     for pool in cluster.quota_pools.values():
         keys |= {*pool.node_labels, *pool.absent_labels}

@@ -27,7 +27,7 @@ _MULTIPLY_SINCE = 16
 
 
 class LimitRangeBounds(Value):
-    """All LimitRanges of a namespace together: the lowest max, the highest min, the first default of each resource."""
+    """All LimitRanges of a namespace combined: the lowest max, the highest min, the first default of each resource."""
 
     default_requests: Quantities = {}
     default_limits: Quantities = {}

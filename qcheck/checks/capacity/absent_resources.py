@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 RENAMED = ".shared"
 """Ends the name of a device that time-slicing or MPS renames."""
 POD_SLOTS = "pods"
-"""They depend on maxPods, not on devices: QC112."""
+"""Resources that depend on maxPods, not on devices: QC112."""
 
 
 def advertised(cluster: Cluster, flavor: str, resource: str) -> bool:

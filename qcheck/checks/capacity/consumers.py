@@ -90,7 +90,7 @@ def _consumers(cluster: Cluster, workload: Workload, pod_set: PodSet) -> Iterato
 
 
 def _fits(cluster: Cluster, consumer: Consumer, others: list[Consumer]) -> bool:
-    """Return whether its pods find devices beside all quota and other consumers; reserves serve pods like these."""
+    """Return whether its pods find free devices after all quota and other consumers; reserves are meant for such pods."""
     supply, resource = supply_of(cluster), consumer.resource
     alike = [c for c in others if c.resource == resource]
     asking = {f"consumer {number}": c for number, c in enumerate((*alike, consumer))}

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 CO_RESOURCES = ("cpu", "memory")
 SUSPICIOUS = 2**20
-"""A memory quota below 1 MiB lacks its suffix: QC007 tells."""
+"""QC007 reports a memory quota below 1 MiB: its suffix is missing."""
 
 
 class CoResourceShortage(Value):
-    """A co-resource's quota that does for `usable` of the accelerators promised beside it."""
+    """A quota of another resource that suffices for only `usable` of the accelerators promised with it."""
 
     devices: Cell
     beside: Cell
@@ -58,10 +58,10 @@ class LostDomain(Value):
 
 @rule("QC107")
 def co_resource_short(cluster: Cluster, percent: int = 50) -> Iterator[Finding]:
-    """Cpu or memory quota with which the accelerator quota beside it cannot be used up.
+    """Cpu or memory quota that is too small to use the accelerator quota.
 
-    KAI's queues take cpu and memory by weight (without both QC919 speaks); Volcano's reclaim by any resource that they
-    deserve.
+    KAI's queues take cpu and memory by weight (QC919 reports queues without both); Volcano's reclaim by any
+    resource that they deserve.
     """
     for node in holders(cluster):
         for devices in node.cells if node.admits else ():
@@ -170,7 +170,7 @@ def no_failure_headroom(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _guarantees(cluster: Cluster) -> list[list[Guarantee]]:
-    """By declared shape, and of the largest pods of workloads that would use at least half of their quota."""
+    """By declared shape, and for the largest pods of workloads that would use at least half of their quota."""
     if not cluster.policy.shapes and not cluster.workloads:
         return []
     known = [g for g in largest_per_queue(workload_guarantees(cluster)) if 2 * g.shape.count >= g.pods]
@@ -194,7 +194,7 @@ def _bounded_groups(cluster: Cluster, part: list[Guarantee]) -> tuple[NodeGroup,
 
 
 def _without_a_domain(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
-    """Racks and NVLink domains fail as a whole; told where pods of the guarantees require such a level."""
+    """Racks and NVLink domains fail as a whole; reported if pods of the guarantees require such a level."""
     required = sorted({(g.pool, g.shape.level) for g in part if g.shape.level})
     groups = {g.name: g for g in _bounded_groups(cluster, part)} if required else {}
     asked = demands(part)

@@ -54,7 +54,7 @@ def quota_exceeds_capacity(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _past_taints(found: Finding, out: Repelled) -> Finding:
-    """The same with the nodes that do not count, of which no proof can be made: pods to come may tolerate their taints."""
+    """The same, including the nodes that do not count. This cannot be proved: future pods may tolerate their taints."""
     first, taint = out[0]
     which = f"{names(g.name for g, _ in out)} {'has' if len(out) == 1 else 'have'}"
     message = f"{found.message}; {which} a taint ({taint}) that neither the flavor nor a known workload tolerates"
@@ -65,7 +65,7 @@ def _past_taints(found: Finding, out: Repelled) -> Finding:
 
 
 def is_proven(cluster: Cluster, resource: str, over: Overdraft) -> bool:
-    """Return whether the excess is beyond what an estimate may be wrong by. Absent accelerators are QC103's."""
+    """Return whether the excess is larger than the possible error of an estimate. QC103 reports absent accelerators."""
     if "/" in resource and not any(advertised(cluster, f, resource) for f in over.pools):
         return False
     estimated = any(supply_of(cluster).is_estimated(f, resource) for f in over.pools)
@@ -119,7 +119,7 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
 
 
 def _lost(resource: str, groups: list[NodeGroup]) -> str:
-    """`1 node of b with 7 of 8`: devices that nodes have and do not offer now."""
+    """`1 node of b with 7 of 8`: devices that nodes have but do not currently advertise."""
     if not is_compute(resource):
         return ""
     told = [
@@ -181,7 +181,7 @@ def near_supply(found: Finding, scale: Scale, groups: list[NodeGroup]) -> Findin
 
 
 def _takers(resource: str, groups: list[NodeGroup]) -> list[Taking]:
-    """The DaemonSets that take some of a resource, each once."""
+    """The DaemonSets that use a resource, each once."""
     seen: dict[str, Taking] = {}
     for group in groups:
         for node_class in group.classes:
@@ -193,10 +193,10 @@ def _takers(resource: str, groups: list[NodeGroup]) -> list[Taking]:
 
 @rule("QC102")
 def quota_needs_autoscaling(cluster: Cluster) -> Iterator[Finding]:
-    """Cell that only nodes which are not there yet can cover.
+    """Cells that only future nodes can cover.
 
-    Accelerators come first: the cpu and memory of the machines that they wait for are no news. Settings that say what an
-    autoscaled pool counts as, and ProvisioningRequest checks, show that the owner knows.
+    Accelerators come first: shortages of cpu and memory on the same missing machines are not reported. Settings
+    that state how autoscaled pools count, and ProvisioningRequest checks, show that the owner knows.
     """
     if cluster.policy.autoscaled is not None:
         return
@@ -213,7 +213,7 @@ def quota_needs_autoscaling(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _waits_unprovisioned(cluster: Cluster, resource: str, over: Overdraft) -> bool:
-    """Return whether quota of queues that ask for no capacity beforehand exceeds what is there."""
+    """Return whether the quota of queues without a ProvisioningRequest check exceeds the existing capacity."""
     quotas = _quotas(cluster, resource, over)
     return sum(q.promised for q in quotas if not promises_of(cluster).is_provisioned(q)) > over.supply
 
@@ -244,7 +244,7 @@ def _growth(group: NodeGroup) -> str:
 
 @rule("QC106")
 def capacity_unreserved(cluster: Cluster) -> Iterator[Finding]:
-    """Accelerators of flavored nodes beyond all quota; queues of KAI and Volcano divide whatever is there."""
+    """Accelerators of flavored nodes beyond all quota; queues of KAI and Volcano divide the existing ones."""
     if cluster.volcano_queues:
         return
     for resource in sorted(r for r in supply_of(cluster).resources if is_compute(r)):

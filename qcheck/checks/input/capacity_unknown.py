@@ -77,7 +77,7 @@ def _missed(cluster: Cluster) -> Iterator[str]:
 
 
 def _elsewhere(cluster: Cluster, missed: list[str]) -> Iterator[Finding]:
-    """One finding for everything that may bring nodes and was not read, where something depends on it."""
+    """One finding for everything unread that may define nodes, if something depends on it."""
     unread = [u for u in cluster.unread if u.what and u.place is not None and u.may_define(NODES)]
     wanted = [r for p, cells in promises_of(cluster).used_pools() for r in {c.resource for c in cells if c.promised}]
     if not unread or not (missed or wanted):

@@ -29,7 +29,7 @@ def yaml_syntax(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC002")
 def duplicate_key(cluster: Cluster) -> Iterator[Finding]:
-    """A mapping that repeats a key, of which the API server keeps the last or refuses all."""
+    """A mapping that repeats a key; the API server keeps the last value or refuses the document."""
     return of_problems(cluster, ProblemCode.DUPLICATE_KEY)
 
 
@@ -78,7 +78,7 @@ def api_version_deprecated(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC007")
 def quantity_suspicious(cluster: Cluster) -> Iterator[Finding]:
-    """A quantity that is valid and hardly meant, alone or beside those of the same cohort."""
+    """A valid quantity that is probably a mistake, alone or compared with others of the same cohort."""
     yield from of_problems(cluster, ProblemCode.QUANTITY_SUSPICIOUS)
     yield from scales_apart(cluster)
 

@@ -185,7 +185,7 @@ def _kind(node_class: NodeClass, devices: list[str]) -> str:
 
 @rule("QC210")
 def selector_points_nowhere(cluster: Cluster) -> Iterator[Finding]:
-    """Queued or accelerator workloads whose own selection matches no node; QC601 tells of those that no flavor takes."""
+    """Queued or accelerator workloads whose own selection matches no node; QC601 reports those that no flavor accepts."""
     if any(not g.is_known for g in supply_of(cluster).groups):
         return
     causes = {v.workload.id: {r.cause for r in v.decision.reasons} for v in verdicts_of(cluster) if v.admitted is False}

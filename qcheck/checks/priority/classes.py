@@ -171,7 +171,7 @@ def _is_owner(cluster: Cluster, queue: ClusterQueue) -> bool:
 
 @rule("QC316")
 def same_priority_value(cluster: Cluster) -> Iterator[Finding]:
-    """Workload priority classes that nothing but their name tells apart."""
+    """Workload priority classes that differ only in their name."""
     by_value: dict[int, list[WorkloadPriorityClass]] = {}
     for each in cluster.workload_priority_classes:
         by_value.setdefault(each.value, []).append(each)

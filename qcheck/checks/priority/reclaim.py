@@ -55,7 +55,7 @@ def owner_cannot_reclaim(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _has_nothing_to_reclaim_for(cluster: Cluster, owner: ClusterQueue) -> bool:
-    """Return whether nobody can submit to the owner, or its policy is one that the API server refuses."""
+    """Return whether nobody can submit to the owner, or the API server refuses its policy."""
     return holds_quota_for_others(cluster, owner) or is_refused(cluster, _reclaim_place(owner))
 
 

@@ -141,7 +141,7 @@ def cohort_flavor_mismatch(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC420")
 def fair_sharing_weight_zero(cluster: Cluster) -> Iterator[Finding]:
-    """Weight 0 if weights decide: never ahead of anybody once it borrows."""
+    """Weight 0 if weights decide: such a queue is last once it borrows."""
     manager = cluster.configuration
     if manager is None:
         return

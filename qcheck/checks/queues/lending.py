@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @rule("QC409")
 def quota_dead(cluster: Cluster) -> Iterator[Finding]:
-    """Covered resources of which a queue can never hold anything. What is missing beside accelerators is QC107's case."""
+    """Covered resources of which a queue can never hold any amount. QC107 reports what accelerators lack."""
     for queue in cluster.queues:
         if cohort_tree(cluster).is_below_cycle(queue.parent):
             continue

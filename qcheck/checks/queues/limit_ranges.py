@@ -59,7 +59,7 @@ def _uncovered(limits: LimitRange, local: LocalQueue, queue: ClusterQueue, added
 
 
 def _written(limits: LimitRange, resource: str) -> Place:
-    """Return where the default stands: a default request, a default limit, or the maximum that stands in for them."""
+    """Return where the default is written: a default request, a default limit, or the maximum that replaces them."""
     for field in ("defaultRequest", "default", "max", "min"):
         for index in range(_MOST_ITEMS):
             place = limits.place.at("spec", "limits", index, field, resource)

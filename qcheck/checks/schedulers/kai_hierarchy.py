@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kai.jobs import KaiJob
 
 ANY_DEPTH = (0, 13)
-"""From this release on trees may have any depth; before, exactly two levels."""
+"""From this release on, trees may have any depth; before, exactly two levels."""
 _MOST = 4
 
 

@@ -96,7 +96,7 @@ def _arguments(plugin: KaiPlugin) -> Iterator[Finding]:
 
 
 def _meant(name: str, known: tuple[str, ...]) -> str | None:
-    """The argument that a misspelt one stands for; the documentation has a name of its own for the multiplier."""
+    """The argument that a misspelled one resembles; the documentation has its own name for the multiplier."""
     if "multiplier" in name.lower():
         return "relcaimerSaturationMultiplier"
     by_lower = {k.lower(): k for k in known}

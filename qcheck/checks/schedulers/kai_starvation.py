@@ -85,7 +85,7 @@ def _held(cluster: Cluster, shard: Shard, queue: KaiQueue, job: KaiJob) -> Fract
 
 
 def _starves(shard: Shard, queue: KaiQueue, starving: list[Starving]) -> Finding:
-    """One finding for the jobs of a queue: the largest, and how many more there are."""
+    """One finding for the jobs of a queue: the largest, and the number of others."""
     first, *others = starving
     job, found = first.job, first.reach
     ever, reached = shown(Dimension.GPU, found.at_any_k), shown(Dimension.GPU, found.at_k)

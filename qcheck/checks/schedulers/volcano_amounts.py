@@ -44,7 +44,7 @@ def amounts_contradict(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _within(queue: VolcanoQueue, violations: list[Violation]) -> Finding:
-    """One queue states more in one list than in the next; what each list misses is named."""
+    """A queue whose one list states more than the next; the finding names what each list lacks."""
     first, *others = violations
     message = f"queue {queue.name}: {'; '.join(_order(v) for v in violations)}; the API server refuses it"
     found = finding(queue.place_of(first.field, first.resource), message)
@@ -90,7 +90,7 @@ def _children(queues: Queues, parent: VolcanoQueue) -> Iterator[Finding]:
 
 
 def _root(queues: Queues) -> Iterator[Finding]:
-    """With a hierarchy a capability of `root` bounds what the queues below are guaranteed and deserve."""
+    """With a hierarchy, a capability of `root` bounds the guarantees and deserved amounts of the queues below."""
     root = queues.queue.get(ROOT)
     if root is None or not queues.is_tree or not counted(root.capability):
         return
@@ -173,7 +173,7 @@ def _nowhere(resource: str, places: list[tuple[VolcanoQueue, str]], offered: lis
 
 
 def _with_domain(resource: str, devices: list[str]) -> str | None:
-    """Return the device that a name without a domain stands for: the one that ends with it, or the only one."""
+    """Return the device that a name without a domain refers to: the one that ends with it, or the only one."""
     ending = [device for device in devices if device.endswith(f"/{resource}")] or devices
     return ending[0] if len(ending) == 1 else None
 

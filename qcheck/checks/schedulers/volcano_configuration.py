@@ -143,7 +143,7 @@ def _priorities(cluster: Cluster, queues: Queues) -> Iterator[Finding]:
 
 @rule("QC959")
 def two_quota_plugins(cluster: Cluster) -> Iterator[Finding]:
-    """Both plugins that divide the cluster are on."""
+    """Both plugins that divide the cluster are enabled."""
     queues = queues_of(cluster)
     pair = [queues.scheduler.plugin(name) for name in ("proportion", "capacity")]
     placed = [p for p in pair if p is not None and p.place is not None]

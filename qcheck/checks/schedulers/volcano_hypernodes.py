@@ -109,7 +109,7 @@ def _second_parent(
 
 
 def _tier_names(cluster: Cluster) -> Iterator[Finding]:
-    """A tier name that stands for two tiers: the last one that is read counts."""
+    """A tier name of two tiers: the last one that is read counts."""
     first: dict[str, HyperNode] = {}
     for each in cluster.hyper_nodes:
         known = first.setdefault(each.tier_name, each)

@@ -73,7 +73,7 @@ def _packed(cluster: Cluster, guarantees: list[Guarantee], severity: Severity) -
 
 
 def _each_alone(cluster: Cluster, failing: Judged, severity: Severity) -> Iterator[Finding]:
-    """One finding per shape and flavor, with the other queues to which the same happens."""
+    """One finding per shape and flavor, with the other queues that are affected."""
     for kind in dict.fromkeys((g.shape.name, g.pool) for g, _ in failing):
         (worst, verdict), *others = sorted(
             ((g, v) for g, v in failing if (g.shape.name, g.pool) == kind), key=lambda gv: -gv[0].pods

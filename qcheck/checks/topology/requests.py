@@ -99,7 +99,7 @@ def _finding(skipped: SkippedFlavor) -> Finding:
 
 @rule("QC515")
 def topology_per_pod_set(cluster: Cluster) -> Iterator[Finding]:
-    """Workloads several pod sets of which each require a domain of their own."""
+    """Workloads with several pod sets that each require their own domain."""
     for workload in cluster.workloads if is_on(cluster, TOPOLOGY) else ():
         if not workload.queue:
             continue

@@ -83,7 +83,7 @@ def _idle(cluster: Cluster, group: NodeGroup, flavor: str, shape: PodShape, reso
 
 
 def _fails_to_pack(cluster: Cluster, flavor: str, shape: PodShape) -> bool:
-    """Return whether QC506 tells it already: some queue's quota is more of these pods than fit."""
+    """Return whether QC506 already reports it: the quota of some queue holds more of these pods than fit."""
     for node in holders(cluster):
         given = guarantee(node, flavor, shape) if shape.queue in (None, node.name) else None
         verdict = judge(cluster, [given.demand()]) if given is not None and given.pods else None

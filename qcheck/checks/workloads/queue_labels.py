@@ -45,7 +45,7 @@ def integration_disabled(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC607")
 def queue_label_misplaced(cluster: Cluster) -> Iterator[Finding]:
-    """Queue names where nobody reads them."""
+    """Queue names in places where Kueue does not read them."""
     for workload in cluster.workloads:
         if workload.queue or (workload.framework is None and workload.id.group != "apps"):
             continue
@@ -56,7 +56,7 @@ def queue_label_misplaced(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _misplaced(workload: Workload) -> tuple[Place, str, str] | None:
-    """Return where the name stands instead, that place in words, and the name."""
+    """Return where the name is written, that place in words, and the name."""
     if QUEUE_NAME in workload.annotations:
         at = workload.place.at("metadata", "annotations", QUEUE_NAME)
         return at.key(), "as an annotation", workload.annotations[QUEUE_NAME]

@@ -160,7 +160,7 @@ def _pending(cluster: Cluster, verdict: Verdict, reason: Reason) -> Finding:
 
 
 def _quota_taken(cluster: Cluster, verdict: Verdict, reason: Reason) -> Place | None:
-    """The cell that tells most about what is taken: of the resource in question, else of an accelerator."""
+    """The most informative cell of what is taken: of the resource in question, else of an accelerator."""
     queue = cluster.queue.get(verdict.decision.cluster_queue or "")
     cells = [(r, f) for a in verdict.decision.assigned for r, f in a.flavors.items()]
     if queue is None or not cells:
@@ -189,7 +189,7 @@ def resource_not_covered(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _is_a_default(cluster: Cluster, verdict: Verdict, reason: Reason) -> bool:
-    """Return whether only a LimitRange asks for the resource, of which QC419 tells."""
+    """Return whether only a LimitRange adds the request; QC419 reports this."""
     asked = any(reason.resource in p.template.amounts() for p in verdict.workload.pod_sets)
     return not asked and reason.resource in bounds(cluster, verdict.workload.namespace).default_requests
 

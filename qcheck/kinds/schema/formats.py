@@ -100,7 +100,7 @@ def value_fault(text: str) -> str | None:
 
 
 def near_name(text: str) -> str | None:
-    """The DNS name that was probably meant."""
+    """The DNS name that was probably intended."""
     meant = re.sub(r"[^a-z0-9.-]+", "-", text.lower()).strip("-.")
     return meant if meant and meant != text and FORMATS["dns"].matches(meant) else None
 

@@ -200,7 +200,7 @@ def _join(failures: list[Failure] | None, found: list[Failure], step: str | int)
 
 
 def _join_all(failures: list[Failure] | None, found: list[Failure]) -> list[Failure] | None:
-    """Both; the first list grows, so that many failures cost no more than their number."""
+    """Both lists; the first one grows, so that many failures take linear time."""
     if failures is None:
         return found or None
     failures += found

@@ -93,7 +93,7 @@ def _between(pods: Iterable[Object], known: dict[Key, Object]) -> list[Key]:
 
 
 def _newest(events: Iterable[Object], pods: set[Key]) -> Iterator[Object]:
-    """The last event of each pod that is there."""
+    """The last event of each existing pod."""
     last: dict[Key, Object] = {}
     for event in events:
         about = as_mapping(event.get("involvedObject"))

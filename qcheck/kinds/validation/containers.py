@@ -42,7 +42,7 @@ def all_containers(spec: Cursor) -> list[Cursor]:
 
 
 def containers(spec: Cursor) -> Iterator[Failure]:
-    """All containers of a pod spec, each by itself and their names and host ports together."""
+    """Check all containers of a pod spec: each alone, and their names and host ports together."""
     initial, later = spec["initContainers"].items(), spec["containers"].items()
     if not later:
         yield refuse(spec["containers"], "POD-V05", "Required value: a pod has at least one container")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 KUEUE = "kueue.x-k8s.io/"
 ELASTIC_KINDS = frozenset({"Job", "RayCluster", "RayJob", "RayService"})
 SERVING_KINDS = frozenset({"Deployment", "StatefulSet", "LeaderWorkerSet"})
-"""Of these only the queue's name is looked at when they are created; their pods are judged later."""
+"""Kinds of which only the queue name is checked on creation; their pods are checked later."""
 RAY_KINDS = frozenset({"RayCluster", "RayJob", "RayService"})
 CHECKED_WHEN_CREATED = frozenset({"Pod", "Job", "CronJob", "Deployment", "StatefulSet"})
 """The API server judges the pod templates of these with the object (`builtin`); of the others, each pod."""
@@ -35,7 +35,7 @@ PREBUILT_KINDS = frozenset(
         "RayCluster", "RayService", "AppWrapper",
     }
 )  # fmt: skip
-"""Kinds that may bring a Workload of their own."""
+"""Kinds that may have a prebuilt Workload."""
 _LONGEST_GATE = 63
 _PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 """The path of a domain-prefixed name (k8s.io/apimachinery `IsDomainPrefixedPath`)."""
@@ -88,7 +88,7 @@ def _labels(at: Cursor, kind: str, target: Target) -> Iterator[Failure]:
 
 
 def _prebuilt(labels: Cursor, annotations: Cursor, kind: str, target: Target) -> Iterator[Failure]:
-    """The Workload that somebody made: the annotation counts before the label, where the release knows it."""
+    """The prebuilt Workload: the annotation takes precedence over the label if the release supports it."""
     at = _identifier(labels, annotations, KUEUE + "prebuilt-workload-name", target)
     name = at.text() or ""
     if name and kind not in PREBUILT_KINDS:

@@ -39,7 +39,7 @@ def _name(at: Cursor) -> Iterator[Failure]:
 
 
 def labels_and_annotations(at: Cursor, check: str) -> Iterator[Failure]:
-    """Also those of templates: keys, label values, and how much annotations may hold in all."""
+    """Checks that also apply to templates: keys, label values, and the total size of annotations."""
     yield from label_map(at["labels"], check)
     yield from _annotations(at["annotations"], check)
 

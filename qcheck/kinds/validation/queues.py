@@ -86,7 +86,7 @@ def _resource_groups(groups: Cursor, kind: str) -> Iterator[Failure]:
 
 
 def _once(name: Cursor, what: str, seen: dict[tuple[str, str], Cursor], check: str) -> Iterator[Failure]:
-    """A name that stands in another resource group too (or twice among the covered resources)."""
+    """A name that another resource group also lists (or that the covered resources list twice)."""
     text = name.text()
     if not text:
         return

@@ -27,7 +27,7 @@ TRUTHS = frozenset({"1", "t", "T", "true", "TRUE", "True", "0", "f", "F", "false
 
 
 def topology(sets: Iterable[WrittenPodSet], target: Target) -> Iterator[Failure]:
-    """All annotations of one object's templates, each alone and as groups."""
+    """Check all annotations of one object's templates, each alone and in groups."""
     groups: dict[str, list[WrittenPodSet]] = {}
     for each in sets:
         asked = {

@@ -147,7 +147,7 @@ def _partitions(at: Cursor, replicas: int, minimum: int | None) -> Iterator[Fail
 
 
 def _policies(at: Cursor) -> Iterator[Failure]:
-    """Events and exit codes exclude each other, and each stands in one policy only."""
+    """Events and exit codes exclude each other, and each may occur in one policy only."""
     seen: dict[object, Cursor] = {}
     for policy in at.items():
         events = [e for e in (policy["event"], *policy["events"].items()) if e.text()]

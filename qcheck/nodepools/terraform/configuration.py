@@ -60,7 +60,7 @@ class Module:
 
 
 class Instance:
-    """A module as one caller (or nobody) uses it: the scope of its expressions."""
+    """A module as called by one caller (or as a root): the scope of its expressions."""
 
     def __init__(
         self,
@@ -226,7 +226,7 @@ def _inner(block: Body, scope: Instance, bound: dict[str, Evaluated]) -> tuple[s
 
 
 def too_much(root: Instance) -> Problem:
-    """For a configuration that takes more to evaluate than it may; it stands where its first resource or module is."""
+    """The problem of a configuration that exceeds the evaluation limit; its place is the first resource or module."""
     block = next(iter([*root.module.resources.values(), *root.module.calls]))
     document, route = block.document(None)
     message = f"evaluating this configuration takes more than {MOST_STEPS:,} steps; its node pools were not read"

@@ -56,7 +56,7 @@ def _literal_callees(folder: str, text: Text) -> Iterator[str]:
 
 
 def configurations(texts: Sequence[Text]) -> tuple[list[Instance], list[Problem]]:
-    """The modules that nobody calls, ready to be asked for their resources, and the files that are no HCL."""
+    """The root modules, ready to return their resources, and the files that are not valid HCL."""
     modules: dict[str, Module] = {}
     problems = []
     chosen = relevant(texts)

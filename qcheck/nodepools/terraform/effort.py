@@ -33,7 +33,7 @@ class Effort:
     def __init__(self) -> None:
         self.left = MOST_STEPS
         self._sizes: dict[int, tuple[Evaluated, int, int]] = {}
-        """By identity: the value itself, what it holds, and how deep it is."""
+        """By identity: the value itself, its item count, and its depth."""
 
     def spend(self, steps: int = 1) -> None:
         """Raises `TooMuch` if nothing is left."""

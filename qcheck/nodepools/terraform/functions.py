@@ -62,7 +62,7 @@ def text_of(value: Evaluated) -> str:
 
 
 def joined(texts: Iterable[str], between: str = "") -> str:
-    """One text of all. Raises `Fails` before it grows too long."""
+    """One text of all parts. Raises `Fails` before it grows too long."""
     parts: list[str] = []
     left = LARGEST
     for text in texts:
@@ -144,7 +144,7 @@ def distinct(values: list[Evaluated]) -> list[Evaluated]:
 
 
 def _key(value: Evaluated) -> Hashable:
-    """The same for the same values, and for no others."""
+    """The same key for equal values, and for no others."""
     if isinstance(value, list):
         return ("list", *map(_key, value))
     if isinstance(value, dict):

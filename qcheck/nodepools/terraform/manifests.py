@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 IDENTITY = ("apiVersion", "kind")
 TYPES = frozenset({"kubernetes_manifest", "kubectl_manifest"})
 WRITTEN = re.compile(r"""(?:^|[{,])\s*["']?(apiVersion|kind)["']?\s*[:=]\s*["']?([\w./-]+)""", re.MULTILINE)
-"""What an object says it is, on a line of its own or inside braces."""
+"""The apiVersion and kind of an object, on a separate line or inside braces."""
 NODES = re.compile(r"(?i)node|pool|karpenter|machine|provisioner|compute")
 """Words of which a manifest of nodes has one, in its name or in its text."""
 READ_ELSEWHERE = (".yaml", ".yml", ".json")
@@ -62,7 +62,7 @@ def kind_of(manifest: Cursor) -> tuple[str, str]:
 
 
 def unread(resources: Iterable[Resource]) -> list[Problem]:
-    """One problem for each manifest that may be a node pool's and cannot be told; those of one block together."""
+    """One problem for each unknown manifest that may be a node pool; one problem for those of one block."""
     found: dict[str, Problem] = {}
     for resource in resources:
         for at in _opaque(resource):
@@ -83,7 +83,7 @@ def _opaque(resource: Resource) -> Iterator[Cursor]:
 
 
 def _may_be_a_pool(manifest: Cursor, called: str) -> bool:
-    """Not if it is read from a file that is looked at anyway, nor if its text shows another kind, or nothing of nodes."""
+    """Not if it is read from a file that is loaded anyway, nor if its text shows another kind or no sign of nodes."""
     document = manifest.document
     written = document.written(manifest.route) if isinstance(document, HclDocument) else ""
     if "file(" in written and any(f'{ending}"' in written for ending in READ_ELSEWHERE):

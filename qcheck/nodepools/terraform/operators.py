@@ -46,7 +46,7 @@ def _truth(value: Evaluated) -> bool:
 
 
 def _logic(operator: str, left: Evaluated, right: Evaluated) -> Evaluated:
-    """One side may decide alone."""
+    """One known operand may decide alone."""
     decides = operator == "||"
     for each in (left, right):
         if not isinstance(each, Unresolved) and _truth(each) == decides:

@@ -46,13 +46,13 @@ def _module(module: Cursor, later: dict[str, Cursor]) -> Iterator[Resource]:
 
 
 def _plain(address: str) -> str:
-    """Without the indexes of count and for_each, but with what they tell apart: `x.gpu["a"]` as `x.gpu-a`."""
+    """The address without the indexes of count and for_each, but with their values: `x.gpu["a"]` as `x.gpu-a`."""
     head, bracket, index = address.rpartition("[")
     return f"{head}-{index[:-1].strip(chr(34))}" if bracket and address.endswith("]") else address
 
 
 def _unknown_later(root: Cursor) -> dict[str, Cursor]:
-    """By address: which attributes a plan leaves open."""
+    """By address: the attributes that a plan leaves open."""
     return {
         change["address"].text() or "": change["change"]["after_unknown"]
         for change in root["resource_changes"].items()
@@ -61,7 +61,7 @@ def _unknown_later(root: Cursor) -> dict[str, Cursor]:
 
 
 def _with_unknown(values: Cursor, later: Cursor | None) -> Cursor:
-    """The values, with `Unresolved` where the plan says that only apply will tell."""
+    """The values, with `Unresolved` for those that are known only after apply."""
     if later is None:
         return values
     return Cursor(values.document, values.route, _merged(values.data, later.data))

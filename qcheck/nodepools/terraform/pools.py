@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class TerraformContext:
-    """All resources of one configuration, for those that refer to others."""
+    """All resources of one configuration, for resources that refer to others."""
 
     def __init__(self, resources: Sequence[Resource]) -> None:
         self.resources = resources

@@ -30,10 +30,10 @@ MARKS = (
     r"""|(?:cluster_autoscaling|compute_config|node_provisioning_profile|enable_autopilot)\b"""
     r"""|resource\s+"(?:helm_release|\w*(?:node_?pool|node_?group|worker_?pool|machine_?pool|machine_?set))"""
 )
-"""Text of configurations in which there may be such a thing."""
+"""Text of configurations that may contain unread sources of nodes."""
 NODE_WORDS = re.compile(rf"(?i){WORDS}")
 POOL_TYPE = re.compile(r"node_?pool|node_?group|worker_?pool|machine_?pool|machine_?set")
-"""Types of resources that are node pools, whoever provides them."""
+"""Types of resources that are node pools, of any provider."""
 POOL_VALUES = re.compile(
     r"(?i)node_?-?pools?\b|\bpools?\b|node_?-?groups?\b|node_?class|instance_?-?types?|machine_?-?types?|provisioner"
 )
@@ -49,9 +49,9 @@ OTHER_MODULES = re.compile(
 
 
 def elsewhere(resources: Iterable[Resource], folders: Container[str]) -> list[Problem]:
-    """One problem for each thing that may bring nodes and is not read; repeated instances are one.
+    """One problem for each unread source that may define nodes; repeated instances are one.
 
-    `folders` are the directories with HCL that was looked at.
+    `folders` are the directories with HCL that was read.
     """
     found: dict[str, Problem] = {}
     for resource in resources:

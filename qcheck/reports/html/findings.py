@@ -20,7 +20,7 @@ MOST_COLUMNS = 400
 
 
 def contents(shown: Sequence[Finding], many: bool) -> Iterator[Html]:
-    """All findings in a row, with links to their cards."""
+    """All findings in order, with links to their cards."""
     if shown:
         items = [_item(found, number, many) for number, found in enumerate(shown, 1)]
         yield tag("section", tag("h2", "Findings"), tag("ol", items, cls="contents"))

@@ -212,7 +212,7 @@ def _project_queue(labels: list[tuple[dict[str, str], Place]], pool: PlacedName 
 def _named_class(
     workload: Workload, labels: list[tuple[dict[str, str], Place]], group: KaiPodGroup | None
 ) -> PlacedName | None:
-    """The priority class that somebody wrote: in the pod group, a label, or the pods."""
+    """The priority class that the user wrote: in the pod group, a label, or the pods."""
     if group is not None and group.priority_class:
         return PlacedName(group.priority_class, group.place.at("spec", "priorityClassName"))
     if workload.id.group == "ray.io" and RAY_PRIORITY_LABEL in workload.labels:

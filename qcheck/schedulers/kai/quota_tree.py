@@ -91,7 +91,7 @@ def _counts(shard: Shard, queue: KaiQueue, dimension: Dimension) -> bool:
 
 
 def queue_of(cluster: Cluster, workload: Workload) -> str | None:
-    """Return the queue that a workload of KAI goes to; None for one that KAI does not schedule."""
+    """Return the queue of a KAI workload; None if KAI does not schedule it."""
     job = job_of(cluster, workload)
     return job.queue.name if job is not None and job.is_scheduled else None
 

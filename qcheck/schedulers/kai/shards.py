@@ -136,7 +136,7 @@ class Shard(Value, cached=True):
         return total
 
     def is_known(self, dimension: Dimension) -> bool:
-        """Return whether the nodes tell how much there is."""
+        """Return whether the capacity is known from the nodes."""
         resource = RESOURCES[dimension]
         return bool(self.groups) and all(g.is_known and all(c.knows(resource) for c in g.classes) for g in self.groups)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ANY_K = 1e6
 """A k so large that a larger one changes no share."""
 STEP = Fraction(1, 100)
-"""The precision of the smallest k that is told."""
+"""The precision of the smallest reported k."""
 
 
 class Reach(Value):

@@ -214,7 +214,7 @@ class FlavorSearch:
 
 
 def _failed(attempts: list[Assignment]) -> Assignment:
-    """All that stood in the way. The last attempt's word is Kueue's; the flavors shown are the first one's."""
+    """All obstacles. The reason is that of the last attempt, as in Kueue; the flavors are those of the first."""
     reasons = tuple(dict.fromkeys(r for a in attempts for r in a.reasons))
     certain = all(a.certain for a in attempts)
     return replace(attempts[0], reasons=reasons, code=attempts[-1].code, certain=certain)

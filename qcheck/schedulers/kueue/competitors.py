@@ -121,7 +121,7 @@ class Contention:
 
     @cached_property
     def standings(self) -> tuple[tuple[Contender, ...], ...]:
-        """Contenders that nothing tells apart, together."""
+        """Contenders that are indistinguishable, grouped."""
         alike: dict[tuple[object, ...], list[Contender]] = {}
         for each in self.contenders:
             alike.setdefault(each.standing, []).append(each)

@@ -35,7 +35,7 @@ class Branch(Value, cached=True):
 
     @cached_property
     def most(self) -> Fraction | None:
-        """Return what it would use if nobody else wanted anything; None for no bound."""
+        """Return what it would use without competition; None for no bound."""
         bounds = [Fraction(b) for b in (self.cap, self._wanted) if b is not None]
         return min(bounds) if bounds else None
 
@@ -49,7 +49,7 @@ class Branch(Value, cached=True):
 
     @property
     def first(self) -> Fraction:
-        """Return what it uses of its own quota, which nobody keeps from it."""
+        """Return its usage of its own quota, which no other queue can withhold."""
         most = self.most
         return Fraction(self.own) if most is None else min(most, Fraction(self.own))
 

@@ -96,7 +96,7 @@ class Assigner:
         return Assignment(tuple(assigned), tried=tried)
 
     def _lends(self, demand: PodSetDemand, flavor: str) -> bool:
-        """Return whether a pod set of a group that requests nothing goes where the group goes."""
+        """Return whether a pod set without requests goes where its group goes."""
         asked = demand.pod_set.topology
         return not demand.amounts and asked is not None and bool(asked.group) and has_topology(self._cluster, flavor)
 

@@ -34,7 +34,7 @@ def created(cluster: Cluster, assigned: Assigned) -> PodTemplate:
 
 
 def created_pods(cluster: Cluster, decision: Decision) -> list[Wanted]:
-    """All pods that a decision lets be created, of all copies of the workload."""
+    """All pods that an admission lets be created, for all copies of the workload."""
     return [Wanted(a.pod_set, created(cluster, a), a.demand.count * decision.copies) for a in decision.assigned]
 
 

@@ -63,7 +63,7 @@ class Stance(Value):
 
 
 class Matrix(Value):
-    """Of one cluster. `profile` is the pattern that settings hold it to, None for none."""
+    """The preemption report of one cluster. `profile` is the pattern in the settings, or None."""
 
     cluster: str
     fair_sharing: bool
@@ -222,7 +222,7 @@ def _borrow_effects(policy: Preemption, fair: bool) -> Iterator[str]:
 
 
 def _never_simulated(cluster: Cluster, queue: ClusterQueue, fair: bool) -> bool:
-    """Without nominal quota in a flat cohort Kueue does not even look for candidates, unless it may preempt to borrow."""
+    """Without nominal quota in a flat cohort, Kueue does not search for candidates, unless it may preempt to borrow."""
     if (
         fair
         or queue.preemption.borrow is not PreemptionPolicy.NEVER

@@ -60,7 +60,7 @@ def queue_of(cluster: Cluster, workload: Workload) -> str | None:
 
 @answered_once
 def destination(cluster: Cluster, workload: Workload) -> Destination:
-    """Resolves the queue of a workload, as far as the repository tells. Worked out once for each."""
+    """Resolve the queue of a workload, as far as the repository shows. Each is computed once."""
     workload = at_home(cluster, workload)
     if not is_integrated(cluster, workload):
         return _unmanaged(workload, _why_outside(workload))

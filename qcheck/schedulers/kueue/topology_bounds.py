@@ -122,7 +122,7 @@ def as_kueue_sees(cluster: Cluster, template: PodTemplate) -> PodTemplate:
 
 
 def _anywhere(cluster: Cluster, asking: list[Assigned], limits: LimitRangeBounds) -> Looked:
-    """With nodes as the lowest level Kueue places each pod on a node, as kube-scheduler would."""
+    """If nodes are the lowest level, Kueue places each pod on a node, as kube-scheduler would."""
     wanted = list(_by_node(cluster, asking))
     placed = schedule(cluster, limits, wanted) if wanted else None
     if placed is None or placed.runs is not False:

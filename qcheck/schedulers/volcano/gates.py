@@ -63,7 +63,7 @@ def stopped_by(cluster: Cluster) -> str:
 
 
 def _most(cluster: Cluster) -> Amounts:
-    """All that the nodes can ever have; what is not known of them, or of nodes that were not read, bounds nothing."""
+    """The most that the nodes can ever have; unknown values, and nodes that were not read, impose no bound."""
     named = {r for t in queues_of(cluster).terms for r in (*t.capability, *t.deserved, *t.guarantee)}
     named |= {r for g in gangs_of(cluster) for r in g.resources}
     is_open = not cluster.has_all(NODES)

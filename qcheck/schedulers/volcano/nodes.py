@@ -83,7 +83,7 @@ def _allocatable(group: NodeGroup, at_best: bool) -> Amounts:
 
 @answered_once
 def is_known(cluster: Cluster, resource: str) -> bool:
-    """Return whether the nodes tell how much there is of a resource."""
+    """Return whether the capacity of a resource is known from the nodes."""
     groups = supply_of(cluster).groups
     return bool(groups) and all(g.is_known and all(c.knows(resource) for c in g.classes) for g in groups)
 

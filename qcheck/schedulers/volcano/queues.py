@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Queues(Value, cached=True):
-    """All declared queues. `is_assumed`: no configuration of the scheduler was read, its default is taken to hold."""
+    """All declared queues. `is_assumed`: no scheduler configuration was read, so the default applies."""
 
     scheduler: VolcanoScheduler
     is_assumed: bool
@@ -86,13 +86,13 @@ class Queues(Value, cached=True):
 
     @cached_property
     def terms(self) -> tuple[VolcanoTerms, ...]:
-        """All queues as the division takes them, `root` and `default` among them."""
+        """All queues in the form that the division uses, including `root` and `default`."""
         implicit = [VolcanoTerms(name) for name in (ROOT, DEFAULT) if name not in self.queue]
         return (*(_terms(q) for q in self.declared), *implicit)
 
     @cached_property
     def stored(self) -> Mapping[str, StoredQueue]:
-        """All queues as the webhook sees them."""
+        """All queues in the form that the webhook uses."""
         return {q.name: _stored(q) for q in self.declared}
 
     def node_terms(self, name: str) -> NodeGroupTerms | None:

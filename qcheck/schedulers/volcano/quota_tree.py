@@ -88,7 +88,7 @@ def gang_of(cluster: Cluster, workload: Workload) -> VolcanoGang | None:
 
 
 def queue_of(cluster: Cluster, workload: Workload) -> str | None:
-    """Return the queue that a workload goes to; None for one that Volcano does not schedule."""
+    """Return the queue of a workload; None if Volcano does not schedule it."""
     gang = gang_of(cluster, workload)
     return None if gang is None else gang.queue
 

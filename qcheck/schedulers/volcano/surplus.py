@@ -36,7 +36,9 @@ def divide(total: Fraction, claimants: Iterable[Claimant]) -> dict[str, Fraction
 
 
 def _level(total: Fraction, claimants: tuple[Claimant, ...]) -> dict[str, Fraction]:
-    """One level: first what is deserved, then the rest by priority, with those that deserve nothing before the others."""
+    """Divide one level: first the deserved amounts, then the rest by priority, with queues that deserve nothing before
+    the others.
+    """
     bounds = {c.name: min(c.deserved, c.most) for c in claimants}
     given = filled(total, bounds, {c.name: c.deserved for c in claimants})
     for priority in sorted({c.priority for c in claimants}, reverse=True):
@@ -50,7 +52,7 @@ def _level(total: Fraction, claimants: tuple[Claimant, ...]) -> dict[str, Fracti
 
 
 def filled(total: Fraction, bounds: Mapping[str, Fraction], weights: Mapping[str, Fraction]) -> dict[str, Fraction]:
-    """Return `total` divided by weight, nobody above the own bound; what one does not take goes to the others."""
+    """Return `total` divided by weight, each share within its own bound; the rest goes to the others."""
     given = dict.fromkeys(bounds, Fraction(0))
     open_to = [name for name, bound in bounds.items() if bound > 0 and weights[name] > 0]
     left = total

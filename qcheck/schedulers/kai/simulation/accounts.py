@@ -98,7 +98,7 @@ def within(amount: Vector, bound: Vector) -> bool:
 
 
 def is_tighter(left: Vector, right: Vector) -> bool:
-    """Return whether one bound is nowhere wider than another, and somewhere tighter."""
+    """Return whether one bound is nowhere wider than another, and tighter at some point."""
     ours, theirs = ([inf if a == UNLIMITED else a for a in each] for each in (left, right))
     return ours != theirs and all(a <= b for a, b in zip(ours, theirs, strict=True))
 

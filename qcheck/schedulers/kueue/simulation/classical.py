@@ -148,7 +148,7 @@ def _rival(attempt: Attempt, holder: Holder, node: LedgerNode, meeting: LedgerNo
 
 
 def _search(attempt: Attempt, ordered: list[Candidate], is_borrowing: bool) -> list[Victim]:
-    """Removes candidates until the request fits, then puts back whoever may stay. The ledger is as before at the end."""
+    """Remove candidates until the request fits, then put back all that may stay. The ledger is unchanged at the end."""
     removed: list[Victim] = []
     for candidate in ordered:
         if candidate.meeting is not None and not _may_go(attempt, candidate, candidate.meeting, is_borrowing):

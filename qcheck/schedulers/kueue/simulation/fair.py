@@ -187,7 +187,7 @@ class _Walk:
         return self._attempt.sorted((self._lists[best.name][0], first))[0] is first
 
     def _largest_cohort(self, cohort: LedgerNode) -> LedgerNode | None:
-        """Of several with the same share, which Kueue leaves to chance, the first by name."""
+        """Of several with the same share, which Kueue chooses at random, the first by name."""
         left = []
         for child in cohort.cohorts:
             if child in self._dropped:

@@ -183,7 +183,7 @@ class Ledger:
         return [cell.usage for cell in self._cells]
 
     def restore(self, usage: list[int]) -> None:
-        """Goes back to an earlier moment: a cycle charges what nobody comes to hold."""
+        """Restores an earlier state: a cycle charges quota that may not be granted in the end."""
         for cell, used in zip(self._cells, usage, strict=True):
             cell.usage = used
 

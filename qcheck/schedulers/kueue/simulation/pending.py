@@ -47,7 +47,7 @@ class PendingWorkloads:
         return bool(self._offered)
 
     def push(self, job: Job) -> None:
-        """Takes a workload; one whose shape failed before goes straight to the inadmissible ones."""
+        """Add a workload; one whose shape failed before goes directly to the inadmissible ones."""
         if self._groups_shapes and job.shape in self._failed_shapes:
             self._aside[job.name] = job
         else:
@@ -85,7 +85,7 @@ class PendingWorkloads:
         return job
 
     def requeue(self, job: Job, outcome: Outcome, has_flavors_left: bool, reason: WaitReason) -> PendingPlace:
-        """Takes back a head that was not admitted, and returns where it goes."""
+        """Put back a head that was not admitted, and return where it goes."""
         self._reasons[job.name] = reason
         if outcome in _STICKY and self._is_sticky:
             self._sticky = job.name

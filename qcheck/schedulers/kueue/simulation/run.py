@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _STILL = 4
 """Equal cycles after which nothing will move, if no list of flavors is longer."""
 _LOOP_CYCLES, _LOOP_PREEMPTIONS = 60, 4
-"""A run goes in circles if, so many cycles after the last arrival or end, a workload was preempted so often since."""
+"""A run cycles if a workload was preempted this often within this many cycles after the last arrival or end."""
 _WAITS_FOR = {
     Outcome.PENDING_PREEMPTION: WaitReason.WAITING_FOR_PREEMPTED,
     Outcome.DEFERRED_FIT: WaitReason.WAITING_FOR_PREEMPTED,

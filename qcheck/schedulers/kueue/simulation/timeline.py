@@ -89,7 +89,7 @@ class Timeline(Value):
 
 
 class Recorder:
-    """Writes a run down while it goes on."""
+    """Records a run as it proceeds."""
 
     def __init__(self, start: int) -> None:
         self._start = self._last = start
@@ -126,7 +126,7 @@ class Recorder:
         self._ends_in_loop |= is_loop
 
     def timeline(self, holders: list[Holder], waiting: list[PendingWorkload]) -> Timeline:
-        """All of it, with those that hold quota or wait at the end."""
+        """The whole timeline, with the workloads that hold quota or wait at the end."""
         open_spans = (_span(h, None, None) for h in holders)
         return Timeline(
             outcome=End.CYCLING if self._ends_in_loop else End.QUIET,
