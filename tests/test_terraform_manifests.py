@@ -196,3 +196,15 @@ def test_what_yamlencode_makes_is_read(tmp_path: Path, label: str, expected: set
     (tmp_path / "all.yaml").write_text(f"{NODES}---\n{CLUSTER_QUEUE}")
     findings = audit([str(tmp_path)]).findings
     assert {(f.rule.id, str(f.severity)) for f in findings if f.rule and f.severity != "note"} == expected
+
+
+@pytest.mark.parametrize(("default", "severity"), [("", "warning"), ("default = true", "error")])
+def test_findings_about_what_may_not_exist_are_warnings(tmp_path: Path, default: str, severity: str) -> None:
+    lines = CLUSTER_QUEUE.replace("\n", "\n    ")
+    body = f"  count = var.on ? 1 : 0\n  yaml_body = <<-YAML\n    {lines}\n  YAML\n"
+    queue = f'resource "kubectl_manifest" "queue" {{\n{body}}}\n'
+    flavor = FLAVOR.replace("LABEL", '"h100"')
+    (tmp_path / "main.tf").write_text(f'variable "on" {{ {default} }}\n{flavor}{queue}')
+    (tmp_path / "nodes.yaml").write_text(NODES)
+    findings = [f for f in audit([str(tmp_path)]).findings if f.rule and f.rule.id == "QC101"]
+    assert [str(f.severity) for f in findings] == [severity]

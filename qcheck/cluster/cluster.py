@@ -44,10 +44,10 @@ SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-crit
 class Cluster(Value, cached=True):
     """Everything known of one cluster. Tuples are in the order of the files; lookups go by name.
 
-    `copies` are definitions of objects that are defined already, and differently. `unread` names the inputs that might define
-    more objects but could not be read. `fleet` are the other clusters of the settings, for a MultiKueue manager to find its
-    workers among. `live`: its nodes were read from the running cluster, so
-    that pools only add what may still come. `state` is what goes on in it, where the inputs come from an API server.
+    `copies` are definitions of objects that are defined already, and differently, and objects that may not exist. `unread`
+    names the inputs that might define more objects but could not be read. `fleet` are the other clusters of the settings,
+    for a MultiKueue manager to find its workers among. `live`: its nodes were read from the running cluster, so that pools
+    only add what may still come. `state` is what goes on in it, where the inputs come from an API server.
     """
 
     name: str = "default"

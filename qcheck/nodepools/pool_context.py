@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 class PoolContext:
     """The objects of one cluster that are about nodes, by API group and kind, in the order of the files.
 
-    `applied` are objects of other kinds that Terraform applies.
+    `applied` are objects of other kinds that Terraform applies, each with whether it is known that it does.
     """
 
     def __init__(self, own: Mapping[str, Machine]) -> None:
         self.own = own
-        self.applied: list[Cursor] = []
+        self.applied: list[tuple[Cursor, bool]] = []
         self._objects: dict[tuple[str, str], list[Cursor]] = {}
 
     def add(self, group: str, kind: str, root: Cursor) -> None:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 def read(
     roots: Iterable[Cursor], own: Mapping[str, Machine], hcl: Sequence[Text] = ()
-) -> tuple[tuple[NodePool, ...], tuple[Node, ...], tuple[Problem, ...], list[Cursor]]:
+) -> tuple[tuple[NodePool, ...], tuple[Node, ...], tuple[Problem, ...], list[tuple[Cursor, bool]]]:
     """Every pool and node among some objects and HCL files, what could not be understood, and the other objects that
-    Terraform applies.
+    Terraform applies, each with whether it is known that it does.
 
     `own` are the machine types of the settings.
     """

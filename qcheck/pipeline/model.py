@@ -78,7 +78,7 @@ def model(
             *found.problems,
             *kept.problems,
         ],
-        copies=decoded(found.distinct.others),
+        copies=decoded([*found.distinct.others, *found.uncertain]),
         unread=[*not_read, *found.unread, *kept.unread, *unread],
         mig_layouts=_mig_layouts(files),
         volcano_scheduler=scheduler,

@@ -29,7 +29,7 @@ LOOKED_UP = frozenset({"ClusterQueue", "Cohort", "ResourceFlavor", "Topology", "
 class ClusterObjects(Value):
     """The objects of a cluster, each once, its node pools and nodes; problems with both, and what could not be read.
 
-    `is_live`: some objects are those of a running cluster.
+    `uncertain` are objects that may not exist. `is_live`: some objects are those of a running cluster.
     """
 
     distinct: Distinct
@@ -37,6 +37,7 @@ class ClusterObjects(Value):
     nodes: tuple[Node, ...]
     problems: list[Problem]
     unread: list[Unread]
+    uncertain: list[Cursor]
     is_live: bool
 
     @property
@@ -61,6 +62,7 @@ def objects_of(rendered: Sequence[Loaded], as_is: UnrenderedFiles, own_types: Ma
         nodes=nodes,
         problems=[*problems, *by_terraform.problems, *found.problems],
         unread=[*_unread(problems), *by_terraform.unread],
+        uncertain=by_terraform.uncertain,
         is_live=live,
     )
 

@@ -18,23 +18,30 @@ HELP = "Add the plan as JSON (`terraform show -json`) to the paths: it contains 
 
 
 class Applied(Value):
-    """The objects of kinds that count here; of those that cannot be told, problems and what they may define."""
+    """The objects of kinds that count here; of those that cannot be told, problems and what they may define.
+
+    `uncertain` are objects of which it is not known whether they exist.
+    """
 
     objects: list[Cursor]
+    uncertain: list[Cursor]
     problems: list[Problem]
     unread: list[Unread]
 
 
-def applied(manifests: Iterable[Cursor]) -> Applied:
-    """Sort manifests into those that are known and those that hold a value which is not."""
-    found = Applied([], [], [])
-    for each in manifests:
+def applied(manifests: Iterable[tuple[Cursor, bool]]) -> Applied:
+    """Sort manifests into those that are known and those that hold a value which is not. Each has whether it exists."""
+    found = Applied([], [], [], [])
+    for each, is_certain in manifests:
         kind = each.text_at("kind")
         if not recognises(each.text_at("apiVersion"), kind):
             continue
         gap = _gap(each)
         if gap is None:
-            found.objects.append(Cursor(each.document, each.route, _without_nulls(each.data)))
+            known = Cursor(each.document, each.route, _without_nulls(each.data))
+            found.objects.append(known)
+            if not is_certain:
+                found.uncertain.append(known)
             continue
         found.unread.append(Unread(each.document.path, frozenset({kind})))
         if concerns_queues(each):

@@ -52,16 +52,16 @@ def read_configurations(texts: Sequence[Text], context: PoolContext) -> tuple[li
 
 
 def of_resources(resources: Sequence[Resource], context: PoolContext) -> Iterator[NodePool]:
-    objects = [(manifests.kind_of(each), each) for resource in resources for each in manifests.manifests(resource)]
-    for (group, kind), each in objects:
+    objects = [(manifests.kind_of(m), m, r.doubt is None) for r in resources for m in manifests.manifests(r)]
+    for (group, kind), each, _ in objects:
         if (group, kind) in REFERRED:
             context.add(group, kind, each)
     yield from pools.read(resources, context.own)
     for resource in resources:
         if resource.type.startswith("module "):
             yield from (pools.repeated(pool, resource.doubt) for pool in modules.read(resource, context.own))
-    for key, each in objects:
+    for key, each, is_certain in objects:
         if key not in READERS and key not in REFERRED:
-            context.applied.append(each)
+            context.applied.append((each, is_certain))
         elif key in READERS:
             yield from import_module(f"qcheck.nodepools.{READERS[key]}").read_pools(each, context)
