@@ -1,4 +1,4 @@
-"""Promised and present accelerators of a whole cluster, each node counted once. All in devices."""
+"""Promised and existing accelerators of a whole cluster, in devices. Each node is counted once."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The cost of the nodes, and its use: quota of queues, devices that nobody can use, nodes under no quota.
 
-A node's price is divided evenly among its accelerators, or among its cores where it has none. All amounts are exact
+A node's price is divided evenly among its accelerators, or among its cores if it has none. All amounts are exact
 fractions, per hour, in the currency of the settings, and the parts sum to the bill.
 """
 

@@ -1,6 +1,6 @@
-"""The holders of each node's devices, as a picture: quota is laid out over the nodes one after the other.
+"""The holders of each node's devices, as a picture: quota is laid out over the nodes in order.
 
-Cell is not bound to nodes on a cluster; laying it out shows what is promised, taken and left. The amounts per group are
+A real cluster does not bind quota to nodes; the layout shows what is promised, taken and free. The amounts per group are
 those of the max-flow that also judges the quota, so that picture and verdict agree.
 """
 

@@ -1,4 +1,4 @@
-"""Edits that may resolve findings, as values. Whether one does is for whoever applies and judges it."""
+"""Edits that may resolve findings, as values. The code that applies an edit judges whether it does."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Changes after which a workload runs, found by trying: each is judged again before it is named.
+"""Changes after which a workload runs, found by trial: each is judged before it is proposed.
 
 They are edits of the workload itself, from one line to a smaller job, and then the quota of its queue. `admit` names the
-first; `suggest` writes those that are other values at places of files.
+first; `suggest` writes those that replace values in files.
 """
 
 from __future__ import annotations

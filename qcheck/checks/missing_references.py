@@ -1,4 +1,4 @@
-"""References to what does not exist: every use of one missing name is one finding."""
+"""References to missing objects: all uses of one missing name are one finding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Taints that keep the pods of a quota pool off nodes: what several families of rules ask."""
+"""Taints that keep the pods of a quota pool off nodes, for several rule families."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs rules over a cluster. A rule that raises becomes a finding (QC000); a rule that lacks facts is skipped, aloud."""
+"""Runs rules over a cluster. A rule that raises becomes a finding (QC000); one that lacks facts is skipped and reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Interpolations of HCL that go over several lines, made into one line each, which the parser asks for.
+"""HCL interpolations that span several lines, each joined into one line, as the parser requires.
 
 Every character keeps its offset: a line end becomes a blank, or the comma that it stands for between members of an object.
 """

@@ -1,4 +1,4 @@
-"""The parts of one line, worked out once for equal lines. `lines` reads documents by them."""
+"""The parts of one line, computed once for equal lines. `lines` reads documents by them."""
 
 from __future__ import annotations
 

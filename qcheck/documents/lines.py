@@ -1,13 +1,13 @@
-"""The speed path: documents of ordinary lines, read a line at a time.
+"""The fast path: documents of ordinary lines, read line by line.
 
-Nearly all manifests are block mappings and lists with one key, value or item to a line. Such documents are read here
+Nearly all manifests are block mappings and lists with one key, value or item per line. Such documents are read here
 some four times faster than from libyaml's events: a line is looked at once and remembered, and only the indents are
 followed. At anything unusual - a tag, an anchor, a folded or escaped text, a value on several lines, a repeated key, a
 tab, an indent that does not fit - `compose` gives up and returns None, and `events` reads the document. So nothing here
 decides what is wrong with a document, and whatever it accepts must be exactly what `events` makes of it, to the last
 offset: that is its slow twin, and the tests compare the two on everything they have.
 
-Most documents are never pointed into, so places are not noted: `LineIndex` finds those that somebody asks for.
+No finding points into most documents, so places are not recorded: `LineIndex` computes them on request.
 """
 
 from __future__ import annotations

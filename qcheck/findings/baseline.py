@@ -1,4 +1,4 @@
-"""The baseline: findings that were accepted on some day, so that only new ones count.
+"""The baseline: findings that were accepted earlier, so that only new ones count.
 
 The file is JSON, sorted by fingerprint, and holds no line numbers: a moved line changes nothing in it.
 """

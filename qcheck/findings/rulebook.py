@@ -1,6 +1,6 @@
-"""The rules as their YAML files tell them: everything that `rules/index.json`, the documentation and `explain` need.
+"""The rules as their YAML files define them: everything that `rules/index.json`, the documentation and `explain` need.
 
-A run never comes here; it reads the index (`catalogue.py`).
+A run never imports this module; it reads the index (`catalogue.py`).
 """
 
 from __future__ import annotations

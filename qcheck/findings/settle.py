@@ -1,4 +1,4 @@
-"""Settles what was found: how severe it is, whether it is silenced or accepted, and in which order it is shown."""
+"""Settles findings: their severity, their order, and whether they are suppressed or accepted."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Suppressions: `# qcheck: ignore[QC205] reason` in a file, `qcheck.dev/ignore.QC205: reason` on an object.
 
 A comment counts on any line of a finding's places, or alone on the line above one. A reason is required and a blanket
-form does not exist. One that is malformed, expired or of no use is a finding itself (QC012).
+form does not exist. A malformed, expired or unused suppression is itself a finding (QC012).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An object in the one form in which two of it can be compared: what a file says, and what the API server made of it.
+"""An object in a normal form, so that its text in a file can be compared with the API server's copy.
 
 Defaults are filled in, quantities are canonical, v1beta1 of Kueue reads as v1beta2, and what is empty reads as absent.
 Status and metadata are left out, as are descriptions.

@@ -1,6 +1,6 @@
-"""Kustomizations: what each takes in, and which of the objects below it it changes.
+"""Kustomizations: their inputs, and the objects that each one changes.
 
-Source: the reference of kustomization.yaml (kustomize 5). Images and build metadata change nothing that is looked at here.
+Source: the reference of kustomization.yaml (kustomize 5). Images and build metadata do not affect anything that qcheck reads.
 """
 
 from __future__ import annotations

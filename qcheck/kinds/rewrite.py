@@ -1,7 +1,7 @@
 """Rewrites of an object that do not change its effect on the cluster.
 
 Canonical quantities, fields under their name in the object's version, and v1beta1 as v1beta2, as Kueue's own conversion
-does it. An object that would lose something by it, or be refused afterwards, is left alone.
+does it. An object that would lose a value, or be refused afterwards, stays unchanged.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reading the figures of one pool, and remembering those that are written but cannot be told.
+"""Reads the figures of one pool, and records those that are written but unknown.
 
 A value that is missing has the format's default; one that is an expression or a placeholder has none, and is a doubt.
 """

@@ -1,4 +1,4 @@
-"""From what a format says of a pool to a `NodePool`: machine types looked up, labels of others added, doubts kept."""
+"""From a pool in some format to a `NodePool`: looks up machine types, adds labels of providers, keeps doubts."""
 
 from __future__ import annotations
 

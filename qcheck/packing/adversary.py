@@ -1,6 +1,6 @@
-"""The worst that small pods of others can do: how few of them make large pods unplaceable.
+"""The worst case for large pods: how few small pods of other queues make them unplaceable.
 
-Small pods that cannot be preempted may come to lie anywhere. Per node the cheapest way to destroy some of the slots of a
+Small pods that cannot be preempted may be placed anywhere. Per node, the cheapest way to destroy some of the slots of a
 large pod is found by counting; over nodes it is a knapsack, solved exactly where that is cheap.
 """
 

@@ -1,7 +1,7 @@
-"""Packings that an integer-programming solver proposes, where our own search was cut short.
+"""Packings that an integer-programming solver proposes, if our own search ended early.
 
-HiGHS (`pip install kueue-qcheck[solver]`) works in floating point. So nothing it says is believed: its numbers are rounded
-to whole nodes, and whoever asks verifies the result in integers. That it finds nothing means nothing.
+HiGHS (`pip install kueue-qcheck[solver]`) works in floating point. So its results are not trusted: its numbers are rounded
+to whole nodes, and the caller verifies the result in integers. If it finds nothing, this proves nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The kustomizations among some files: what each takes in and changes, and which no other takes in."""
+"""The kustomizations among some files: their inputs, the objects they change, and the roots."""
 
 from __future__ import annotations
 

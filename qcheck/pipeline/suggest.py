@@ -1,4 +1,4 @@
-"""Suggestions: the smallest edits after which the rules find no more of what was asked about.
+"""Suggestions: the smallest edits that resolve the findings in question.
 
 Each alternative is a sequence of proposals. They are taken only if the rules, run again on what was read with them
 applied, find less of what was asked about and no new error: what is printed was judged like a file that says so.

@@ -1,6 +1,6 @@
-"""Trials: what was read with other values in it, judged as if the files said so.
+"""Trials: the inputs with some values replaced, judged as if the files contained them.
 
-A rendered value is edited where a person writes it, in a base or patch that is known, and in everything else that is rendered
+A rendered value is edited in its source, a known base or patch, and in everything else that is rendered
 from there.
 """
 

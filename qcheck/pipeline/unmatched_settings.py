@@ -1,6 +1,6 @@
-"""Settings that name nothing: a cluster's files, queues, node pools, flavors and rules are compared with what was read.
+"""Settings that match nothing: names of files, queues, node pools, flavors and rules are compared with the inputs.
 
-A misspelled pattern switches off what it was written for, so each is a problem of the settings file (QC014). Where something
+A misspelled pattern disables its own purpose, so each is a problem of the settings file (QC014). Where something
 that was not read may be what a pattern names, the problem is not certain.
 """
 

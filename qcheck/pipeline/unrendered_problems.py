@@ -1,4 +1,4 @@
-"""The words for kustomizations and charts that are not rendered: what is not known of them, and the command that tells."""
+"""Messages for kustomizations and charts that are not rendered: what is unknown, and the command that renders them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The least that quota must be lowered by, so that what is promised exists as nodes.
+"""The least amount by which quota must be lowered, so that the nodes cover the promises.
 
 Promises that a max-flow can meet at the same time are the independent vectors of a polymatroid. So all of it that can be met
 has one total, whichever promises are met first: the least that is taken is the same for every choice of cells, and a choice

@@ -1,6 +1,6 @@
 """The decision of a scheduler that starts pods itself: whether the queue of a workload lets it start, and why not.
 
-Kueue's answer has flavors and more, and is a value of its own.
+Kueue's decision also contains flavors, so it is a separate value.
 """
 
 from __future__ import annotations

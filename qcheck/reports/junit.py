@@ -1,6 +1,6 @@
 """JUnit XML: a case for each finding, and one for each rule that found nothing.
 
-A finding at or above the threshold is a failure; one below is a case that passed and says so in its output, so that a
+A finding at or above the threshold is a failure; one below is a passed case with the finding in its output, so that a
 test view agrees with the exit code. Rules that could not be judged are skipped cases.
 """
 

@@ -1,6 +1,6 @@
-"""GitHub markdown for a step summary: what was found, then the quota view beside the node view.
+"""GitHub markdown for a step summary: the findings, then the quota view next to the node view.
 
-Every text of a manifest is escaped, so that it can be no markup, no mention and no link. GitHub refuses a summary above
+All text from manifests is escaped, so that it cannot act as markup, a mention or a link. GitHub refuses a summary above
 1 MiB; ours is cut below and says so.
 """
 

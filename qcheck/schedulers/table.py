@@ -1,6 +1,6 @@
-"""The schedulers whose queues are judged, as peers: each offers the same few functions.
+"""The supported schedulers as peers: each offers the same few functions.
 
-To add one, write its package with a module `peer` that has these functions, and give it a row here.
+To add one, write its package with a module `peer` that has these functions, and add it to this table.
 """
 
 from __future__ import annotations

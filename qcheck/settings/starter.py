@@ -1,4 +1,4 @@
-"""A first qcheck.yaml from what a repository holds: every guess is marked as one, and nothing is switched off."""
+"""A starter qcheck.yaml for a repository: every guess is marked, and no rule is disabled."""
 
 from __future__ import annotations
 

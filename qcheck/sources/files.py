@@ -1,6 +1,6 @@
 """Discovery of files below the given paths, in a fixed order, and the reasons for skipping others.
 
-A tree is walked for YAML, JSON, Terraform and template files; a path that names a file is read whatever it is called.
+A tree is walked for YAML, JSON, Terraform and template files; a path that names a file is read regardless of its name.
 Nothing is read twice, and nothing outside the tree (or the git repository around it) unless a path says so.
 """
 

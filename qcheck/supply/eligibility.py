@@ -1,6 +1,6 @@
-"""May these pods use this node? The one answer: labels, affinity, taints, RuntimeClass, node name, cordons.
+"""Eligibility of a node for pods: labels, affinity, taints, RuntimeClass, node name, cordons.
 
-Answers are three-valued, because some labels differ from node to node in ways a repository does not tell. What is not
+Answers are three-valued, because some labels differ from node to node and are not in the repository. What is not
 possible is a proof; what is sure holds for each node and is the ground for a witness. Taints that come and go with a node's
 health do not count; a cordon only says that a node is not there now.
 

@@ -1,4 +1,4 @@
-"""Pools and dumped nodes as a handful of groups.
+"""Pools and dumped nodes as a few groups.
 
 A dump is more exact than a definition, a definition knows the ceiling: nodes that carry the label of a pool are that
 pool's nodes, and the pool itself stands only for those which may still come.

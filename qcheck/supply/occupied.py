@@ -1,4 +1,4 @@
-"""A cluster as full as it is now: its nodes without what the pods on them take."""
+"""A cluster at its current load: its nodes minus the requests of the pods on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""QC107 and QC111: quota that lacks its cores, and guarantees that need every node to be healthy."""
+"""QC107 and QC111: accelerator quota with too little cpu or memory, and guarantees that need every node to be healthy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""QC1, continued: the quota of a MultiKueue manager beside that of its workers."""
+"""QC1, continued: the quota of a MultiKueue manager and of its workers."""
 
 from __future__ import annotations
 

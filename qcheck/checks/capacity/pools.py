@@ -1,4 +1,4 @@
-"""QC1, continued: what the pools behind a quota are made of."""
+"""QC1, continued: the composition of the pools behind a quota."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quota on nodes whose taints keep its pods off: such nodes are counted, and nobody who is known can use them."""
+"""Quota on nodes whose taints keep its pods off: such nodes are counted, but no known workload can use them."""
 
 from __future__ import annotations
 

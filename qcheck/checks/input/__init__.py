@@ -1,1 +1,1 @@
-"""QC0: can it be read, and would the API server take it."""
+"""QC0: can qcheck read it, and does the API server accept it."""

@@ -1,4 +1,4 @@
-"""QC010: capacity that nothing tells, as far as quota or queued workloads depend on it."""
+"""QC010: unknown capacity that quota or queued workloads depend on."""
 
 from __future__ import annotations
 

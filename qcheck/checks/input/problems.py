@@ -1,4 +1,4 @@
-"""QC0: what reading and decoding met. The facts are problems already; here they become findings."""
+"""QC0: problems of reading and decoding, as findings."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""QC2: do selectors, labels and taints meet."""
+"""QC2: do selectors, labels and taints match."""

@@ -1,4 +1,4 @@
-"""QC213: device plugins that do not reach the nodes whose devices they are to advertise."""
+"""QC213: device plugins that do not run on the nodes whose devices they should advertise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""QC2, continued: labels and taints of pools that are empty, or that anybody may fill."""
+"""QC2, continued: labels and taints of pools that are empty, or that any pod may use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""QC2: do selectors, labels and taints meet."""
+"""QC2: do selectors, labels and taints match."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""QC3, continued: Kueue's priorities beside kube-scheduler's, where workloads meet on the same nodes."""
+"""QC3, continued: Kueue's priorities and kube-scheduler's, for workloads on the same nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""QC318: owners whose pods kube-scheduler makes no room for."""
+"""QC318: owners whose pods kube-scheduler does not preempt for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""QC3, continued: does lent quota come back, and in time."""
+"""QC3, continued: can owners reclaim lent quota, and in time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""QC317: a strict queue stands still behind its first workload."""
+"""QC317: a strict queue is blocked by its first workload."""
 
 from __future__ import annotations
 

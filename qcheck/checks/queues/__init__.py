@@ -1,1 +1,1 @@
-"""QC4: is every queue wired."""
+"""QC4: do queues, cohorts and checks refer to each other correctly."""

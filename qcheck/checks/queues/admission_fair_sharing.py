@@ -1,4 +1,4 @@
-"""Admission fair sharing: queues that order their workloads by usage that nobody counts."""
+"""Admission fair sharing: queues that order their workloads by usage that is not counted."""
 
 from __future__ import annotations
 

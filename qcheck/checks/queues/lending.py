@@ -1,4 +1,4 @@
-"""QC4, continued: quota that nobody can use, borrow or lend as it says."""
+"""QC4, continued: quota that no queue can use, borrow or lend as configured."""
 
 from __future__ import annotations
 

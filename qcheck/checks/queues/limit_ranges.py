@@ -1,4 +1,4 @@
-"""QC419: what a LimitRange puts into pods that nobody asked for."""
+"""QC419: requests that a LimitRange adds to pods unasked."""
 
 from __future__ import annotations
 

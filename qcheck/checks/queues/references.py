@@ -1,4 +1,4 @@
-"""QC4: does every queue, cohort and workload lead somewhere."""
+"""QC4: do the references of queues, cohorts and workloads resolve."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""QC9: the queues of other schedulers than Kueue."""
+"""QC9: the queues of schedulers other than Kueue."""

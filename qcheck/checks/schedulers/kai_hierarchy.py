@@ -1,4 +1,4 @@
-"""QC906, QC907, QC920: queues, jobs and nodes that KAI passes over."""
+"""QC906, QC907, QC920: queues, jobs and nodes that KAI ignores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""QC901, QC902, QC909 to QC911: single amounts of KAI queues that cannot be meant so."""
+"""QC901, QC902, QC909 to QC911: individual amounts of KAI queues that are probably mistakes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""QC912 to QC914: settings of KAI's schedulers that have no effect, or another one than meant."""
+"""QC912 to QC914: settings of KAI's schedulers that have no effect, or an unintended one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""QC918, QC919: jobs that never get their turn while all queues are busy."""
+"""QC918, QC919: jobs that never start while all queues are busy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""QC908, QC917, QC921: what single jobs of KAI ask for."""
+"""QC908, QC917, QC921: requests of individual KAI jobs."""
 
 from __future__ import annotations
 

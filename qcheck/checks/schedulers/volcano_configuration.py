@@ -1,4 +1,4 @@
-"""QC954, QC955, QC959, QC964: what the configuration of Volcano's scheduler makes of its queues."""
+"""QC954, QC955, QC959, QC964: the effects of the scheduler's configuration on Volcano's queues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""QC956, QC961: parents and node groups of Volcano's queues that lead nowhere."""
+"""QC956, QC961: parents and node groups of Volcano's queues that do not exist."""
 
 from __future__ import annotations
 

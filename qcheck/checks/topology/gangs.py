@@ -1,4 +1,4 @@
-"""QC507 and QC508: gangs that need a domain to themselves, and quota in units of domains."""
+"""QC507 and QC508: gangs that need a whole domain, and quota in units of domains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""QC501 to QC503 and QC513: topologies, their levels, and what workloads ask of them."""
+"""QC501 to QC503 and QC513: topologies, their levels, and the requests of workloads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""QC510: MIG layouts that no GPU, or not this one, can be cut into."""
+"""QC510: MIG layouts that no GPU, or not the one in question, supports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""QC506: quota whose sum exists and whose pods still do not fit the nodes."""
+"""QC506: quota that the nodes cover in total, but whose pods do not fit."""
 
 from __future__ import annotations
 

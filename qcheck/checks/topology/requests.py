@@ -1,4 +1,4 @@
-"""QC514 and QC515: what a topology request, or its absence, leads to."""
+"""QC514 and QC515: the consequences of a topology request, or of its absence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""QC509 and QC511: accelerators that are there and cannot be used."""
+"""QC509 and QC511: accelerators that exist but cannot be used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""QC6, continued: labels and integrations that decide whether Kueue looks at a workload at all."""
+"""QC6, continued: labels and integrations that decide whether Kueue manages a workload."""
 
 from __future__ import annotations
 

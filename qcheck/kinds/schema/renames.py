@@ -1,4 +1,4 @@
-"""Fields that another version, or people's memory, call differently: what to write, or why it is gone."""
+"""Fields that have another name in another version or in common use: the right name, or why it no longer exists."""
 
 from __future__ import annotations
 

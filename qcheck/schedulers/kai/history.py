@@ -1,4 +1,4 @@
-"""The use of the past that KAI's shares look back on: allocations in a window, weighted by age, over the capacity.
+"""The past usage in KAI's shares: allocations in a window, weighted by age, over the capacity.
 
 The capacity is the whole cluster's, whatever shard or department a queue belongs to, and every allocation counts, also
 what lies within the quota.

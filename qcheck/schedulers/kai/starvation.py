@@ -1,7 +1,7 @@
 """Test whether a job larger than its queue's quota can ever start by reclaim while all queues are busy.
 
 A queue may take back up to its fair share. History raises the share of a queue that held little, at the expense of one
-that held much; with three or more busy queues those that starve share what the other one loses. The most favourable
+that held much; with three or more busy queues the starving queues share what the other one loses. The most favourable
 history is assumed: the job's queue holds only what it never gives up, and one rival holds everything else.
 """
 

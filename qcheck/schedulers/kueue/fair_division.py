@@ -1,6 +1,6 @@
-"""The fluid division of fair sharing: what queues get if workloads could be cut as finely as one likes.
+"""The fluid division of fair sharing: the amounts that queues would get if workloads were arbitrarily divisible.
 
-Every node first gets what it wants of its own quota. What is left at a cohort goes to the children that borrow, so that
+Every node first gets its demand up to its own quota. What is left at a cohort goes to the children that borrow, so that
 what each borrows stays in proportion to its weight; children of weight 0 come last. Inside a child the same happens.
 Source: Kueue 0.20 `pkg/cache/scheduler/fair_sharing.go`, `pkg/scheduler/fair_sharing_iterator.go`: siblings compare what they
 borrow, divided by one and the same amount and by their weight.
