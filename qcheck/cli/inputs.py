@@ -140,7 +140,7 @@ def check_rules(named: Iterable[str], where: str) -> None:
 
 
 def check_settings(settings: Settings) -> None:
-    """Raises `UsageError` if the settings give a rule a parameter that it has not or of another type."""
+    """Raises `UsageError` if the settings give a rule a parameter that it does not have, or one of the wrong type."""
     if settings.path is None:
         return
     for route, choice in settings.choices():

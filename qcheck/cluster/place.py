@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
         @property
         def data(self) -> object:
-            """The plain data of the document; None for what is no document."""
+            """The plain data of the document; None if it is not a document."""
             ...
 
         @property
         def source(self) -> str | None:
-            """The file that a person edits, where this was rendered from one; None if `path` is that file."""
+            """The source file to edit, if this was rendered from one; None if `path` is that file."""
             ...
 
         def span(self, route: Route, on_key: bool = False) -> Span:
@@ -95,7 +95,7 @@ class Place(Value):
 
 
 def follow(data: object, route: Route) -> object:
-    """Return the value at a route; None if nothing does."""
+    """Return the value at a route; None if there is none."""
     for step in route:
         if isinstance(data, dict):
             data = data.get(step)
@@ -107,7 +107,7 @@ def follow(data: object, route: Route) -> object:
 
 
 def read_route(text: str) -> Route:
-    """The route that `show_route` writes so. Raises `ValueError`."""
+    """The inverse of `show_route`. Raises `ValueError`."""
     found: list[str | int] = []
     at = 0
     for step in re.finditer(_STEP, text, re.DOTALL):

@@ -90,7 +90,7 @@ def _with_prebuilt(workload: Workload, prebuilt: dict[tuple[str, str], Workload]
 
 
 def group_of(workload: Workload) -> str | None:
-    """The pod group that a Pod says it belongs to."""
+    """The pod group that a Pod names."""
     if workload.framework != "pod":
         return None
     return workload.labels.get(GROUP_NAME) or workload.annotations.get(GROUP_NAME) or None
@@ -130,7 +130,7 @@ def _as_one(members: list[Workload]) -> Workload:
 
 
 def declared_total(member: Workload) -> int | None:
-    """Return how many pods a group has, as one of them says."""
+    """Return the number of pods of a group, as stated by one of them."""
     return whole(member.annotations.get(GROUP_TOTAL, ""))
 
 

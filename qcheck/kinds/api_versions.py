@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 FORMER_KINDS = {"Queue": "LocalQueue"}
-"""Kinds of the first releases that have another name since."""
+"""Kinds of the first releases that were renamed later."""
 
 
 def version_problems(root: Cursor, identity: ObjectId, release: Release) -> Iterator[Problem]:

@@ -154,7 +154,7 @@ def _help(root: Cursor, failure: Failure) -> str:
 
 
 def _of_configuration(root: Cursor, identity: ObjectId, failure: Failure) -> Problem:
-    """The manager refuses to start over an unknown key as over a bad value."""
+    """An unknown key stops the manager's start, just as a bad value does."""
     path = field_path(failure.route[len(root.route) :])
     text, fix, check = f"{path}: {failure.text}", failure.fix, failure.check
     if failure.code is ProblemCode.UNKNOWN_FIELD:

@@ -70,5 +70,5 @@ def recognises_text(text: str) -> bool:
 
 
 def describes_nodes(root: Cursor) -> bool:
-    """Return whether an object is read here and is nothing else."""
+    """Return whether an object is only a node-pool object."""
     return recognises(root.text_at("apiVersion"), root.text_at("kind"))

@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from qcheck.reports.snippet import Row
 
 MOST_PLACES = 12
-"""Related places that are drawn; the rest is counted."""
+"""The number of related places that are shown; the others are counted."""
 
 STYLES = {"error": "1;31", "warning": "1;33", "note": "1;36", "bold": "1", "margin": "1;34", "dim": "2", "good": "1;32"}
 
 
 class Paint:
-    """Puts on colours, or leaves text as it is."""
+    """Colours text, or returns it unchanged."""
 
     def __init__(self, colour: bool) -> None:
         self._colour = colour
@@ -122,7 +122,7 @@ def _closing(result: Result, paint: Paint) -> Iterator[str]:
 
 
 def _fleet(result: Result, paint: Paint) -> Iterator[str]:
-    """The clusters at a glance, where there are several."""
+    """A summary of the clusters, if there are several."""
     rows = fleet_rows(result)
     if not rows:
         return

@@ -31,7 +31,7 @@ COUNT, PRODUCT = "nvidia.com/gpu.count", "nvidia.com/gpu.product"
 
 @rule("QC510")
 def mig_geometry_impossible(cluster: Cluster) -> Iterator[Finding]:
-    """Layouts for mig-parted, and instances that nodes are said to have."""
+    """Layouts for mig-parted, and instances that nodes declare."""
     for layout in cluster.mig_layouts:
         yield from _of_layout(layout)
     for group in supply_of(cluster).groups:
@@ -77,7 +77,7 @@ def _models(families: list[Family]) -> str:
 
 
 def _of_nodes(group: NodeGroup, node_class: NodeClass) -> Iterator[Finding]:
-    """Yield what a node is said to advertise, against the GPUs that it has."""
+    """Yield the instances that a node declares, compared with its GPUs."""
     product = node_class.machine.model or node_class.labels.get(PRODUCT, "")
     found = families_like(product.partition("-MIG-")[0])
     instances = {

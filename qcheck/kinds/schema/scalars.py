@@ -109,7 +109,7 @@ def _number(node: SchemaNode) -> Check:
 
 
 def _duration(node: SchemaNode) -> Check:
-    """A Go duration of at least nothing: 5m, 1h30m, 0s."""
+    """A Go duration that is not negative: 5m, 1h30m, 0s."""
 
     def check(value: object) -> list[Failure] | None:
         if type(value) is not str:

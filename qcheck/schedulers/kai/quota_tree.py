@@ -30,7 +30,7 @@ WORD = "Queue"
 
 @view
 def quota_tree(cluster: Cluster) -> QuotaTree:
-    """Return all queues that some scheduler of KAI sees; those without a known parent stand at the top."""
+    """Return all queues that some scheduler of KAI sees; those without a known parent are at the top."""
     shards = shards_of(cluster)
     nodes = tuple(_node(shard, queue) for shard in shards for queue in shard.queues)
     cycles = tuple(ring for shard in shards for ring in _rings(shard))

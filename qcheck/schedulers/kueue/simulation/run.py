@@ -166,7 +166,7 @@ class Simulation:
         self._preemptions.clear()
 
     def _take(self, holder: Holder) -> None:
-        """A workload comes to hold quota."""
+        """A workload gets quota."""
         queue = holder.job.queue
         self._holders[queue].add(holder)
         charge(holder.usage)
@@ -183,7 +183,7 @@ class Simulation:
         self._recorder.leaves(holder, self._now)
 
     def _changed(self, queue: str) -> None:
-        """A workload of a queue came to hold quota, lost it or is about to."""
+        """A workload of a queue got quota, lost it or is about to."""
         self._generation[queue] += 1
         root = self._ledger.queues[queue].root
         self._version[root] += 1
@@ -196,7 +196,7 @@ class Simulation:
         self._preemptions.clear()
 
     def _release(self, holders: list[Holder]) -> None:
-        """Evicted workloads are back in their heaps, and everything inadmissible of their trees with them."""
+        """Evicted workloads return to their heaps, together with all inadmissible workloads of their trees."""
         for holder in holders:
             self._leave(holder)
             self._waiting[holder.job.queue].take_back(holder.job)
@@ -238,7 +238,7 @@ class Simulation:
         return Head(job, progress, tried.nomination if is_same else None)
 
     def _apply(self, entries: list[Entry]) -> bool:
-        """Admits, preempts and requeues as the cycle came out; False if everything is as before."""
+        """Admits, preempts and requeues according to the cycle's outcome; False if nothing changed."""
         changed = False
         evicted: list[Holder] = []
         for entry in entries:
@@ -261,7 +261,7 @@ class Simulation:
         self._take(Holder(entry.job, entry.assignment.usage, entry.flavors, self._now))
 
     def _evict(self, entry: Entry) -> list[Holder]:
-        """Starts the eviction of an entry's victims, as far as it is not under way."""
+        """Starts the eviction of an entry's victims, unless it is under way."""
         new = [v for v in entry.targets if v.holder.evicted_by is None]
         for victim in new:
             victim.holder.evicted_by = entry.job.name, victim.cause
