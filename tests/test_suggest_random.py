@@ -23,7 +23,9 @@ from qcheck.settings.load import load_settings
 if TYPE_CHECKING:
     from qcheck.findings.result import Result
 
-EXAMPLES = int(os.environ.get("SUGGEST_EXAMPLES", "40"))
+WRITTEN = 3
+"""Alternatives of each cluster that are written and checked again."""
+EXAMPLES = int(os.environ.get("SUGGEST_EXAMPLES", "15"))
 MODELS = ("a100", "h100", "l40s")
 TAINT = "{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}"
 
@@ -178,7 +180,7 @@ def with_quotas(parts: list[str], quotas: list[tuple[str, int]]) -> Result:
 
 
 @settings(
-    max_examples=max(12, EXAMPLES // 10), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=max(8, EXAMPLES // 10), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(small())
 def test_no_smaller_cut_passes(
@@ -273,6 +275,8 @@ def test_every_alternative_keeps_what_it_says(
     for number, each in enumerate(found["alternatives"], 1):
         assert each["resolves"]
         assert {*each["resolves"], *each["leaves"]} == {f.fingerprint for f in errors}
+        if number > WRITTEN:
+            continue
         keeps_what_it_says(files, each, number, before)
     capsys.readouterr()
     orders = [(len(a["leaves"]), len(a["edits"])) for a in found["alternatives"]]
@@ -282,7 +286,7 @@ def test_every_alternative_keeps_what_it_says(
 
 
 @settings(
-    max_examples=max(12, EXAMPLES // 4),
+    max_examples=max(5, EXAMPLES // 4),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
