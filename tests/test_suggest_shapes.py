@@ -203,3 +203,13 @@ def test_divisions_leave_workloads_what_they_need(tmp_path: Path, capsys: pytest
     for mode in ("proportional", "fill"):
         found = suggested(tmp_path, capsys, text, "--mode", mode)
         assert edits(found)[0] == ("quota", [("40", "32")])
+
+
+def test_a_quota_is_not_lowered_and_raised_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Pods of two jobs and the quotas of flavors that share nodes are too large: each step may undo another."""
+    text = (Path(__file__).parent / "data" / "two-jobs-and-shared-nodes.yaml").read_text()
+    (tmp_path / "all.yaml").write_text(text)
+    run(["suggest", str(tmp_path), "--format", "json"])
+    alternatives = json.loads(capsys.readouterr().out)["alternatives"]
+    assert len(alternatives) > 1
+    assert all(edit["old"] != edit["new"] for each in alternatives for edit in each["edits"])

@@ -117,7 +117,9 @@ def fewer_pods(trial: _Trial, verdict: Verdict) -> Iterator[WorkloadChange]:
         most = _most(workload.groups - 1, lambda n: trial.runs(replace(workload, groups=n)))
         if most:
             values = _number(workload.place.at("spec", "replicas"), workload.groups, most)
-            yield WorkloadChange(f"run {most} groups instead of {workload.groups}", Way.FEWER_PODS, values)
+            yield WorkloadChange(
+                f"run {most} group{'s' * (most != 1)} instead of {workload.groups}", Way.FEWER_PODS, values
+            )
         return
     sizes = [(p.count, i) for i, p in enumerate(workload.pod_sets) if p.count > 1]
     if not sizes:
@@ -127,7 +129,7 @@ def fewer_pods(trial: _Trial, verdict: Verdict) -> Iterator[WorkloadChange]:
     each = _pods_each(pod_set)
     most = each * _most((count - 1) // each, lambda n: trial.runs(_sized(workload, index, n * each)))
     if most:
-        words = f"run {most} pods of {pod_set.name} at once instead of {count}"
+        words = f"run {most} pod{'s' * (most != 1)} of {pod_set.name} at once instead of {count}"
         yield WorkloadChange(words, Way.FEWER_PODS, _number(pod_set.count_place, count // each, most // each))
 
 

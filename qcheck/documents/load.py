@@ -270,7 +270,7 @@ def _looks_templated(text: str) -> bool:
 
 
 def _before(text: str, at: int) -> str:
-    """The end of what stands before a place in its line."""
+    """Return the text of a line up to a place, without its start if that is long."""
     start = max(0, at - LONGEST_BEFORE)
     return text[max(start, text.rfind("\n", start, at) + 1) : at]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.answers.proposals import Proposal
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.pipeline.trial import TrialState
+from qcheck.pipeline.trial import TrialState, spot_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +32,12 @@ def disjoint(several: Sequence[Proposal]) -> list[Proposal]:
             found.append(proposal)
         seen |= spots
     return found
+
+
+def contradicts(several: Sequence[Proposal], taken: Sequence[Proposal]) -> bool:
+    """Return whether a proposal sets a value that one of another way has set. Raises `Impossible` for other values."""
+    ways = {spot_of(place): p.way for p in taken for place, _ in p.values}
+    return any(ways.get(spot_of(place), p.way) is not p.way for p in several for place, _ in p.values)
 
 
 def ranked(several: Sequence[Proposal], rank: int) -> Proposal:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 
-from qcheck.checks.run import CHANGE, RuleRun, run
+from qcheck.checks.run import CHANGE, run
 from qcheck.cluster.cluster import Cluster
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.catalogue import choose, load_catalogue
@@ -13,12 +12,11 @@ from qcheck.findings.settle import SettleTerms, overrides, settle
 from qcheck.findings.severity import Severity
 from qcheck.pipeline.gather import Gathered
 from qcheck.pipeline.read import unwatched
-from qcheck.pipeline.second_process import beside
 from qcheck.settings import Settings
 from qcheck.settings.profiles import severities
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable
 
     from qcheck.answers.cluster_changes import ClusterChange
     from qcheck.documents.load import Loaded
@@ -26,12 +24,6 @@ if TYPE_CHECKING:
     from qcheck.findings.result import Result
     from qcheck.pipeline.read import Watch
     from qcheck.settings import RuleChoice
-
-MANY = 1000
-"""Queues and workloads of which a second process pays for its start."""
-BESIDE = frozenset({"priority", "queues", "topology"})
-"""Families of rules that take about half of the time."""
-NOTHING = RuleRun((), (), ())
 
 
 def checked(gathered: Gathered, settings: Settings, watch: Watch = unwatched, before: Gathered | None = None) -> Result:
@@ -42,12 +34,7 @@ def checked(gathered: Gathered, settings: Settings, watch: Watch = unwatched, be
     params = {name: overrides(catalogue, c.params) for name, c in choices.items()}
     watch("check", 0, 0)
     between = changes(before, gathered) if before else {}
-    outcomes = [
-        _outcome(
-            c, rules[c.name], partial(run, c, params=params[c.name], catalogue=catalogue, change=between.get(c.name))
-        )
-        for c in gathered.clusters
-    ]
+    outcomes = [run(c, rules[c.name], params[c.name], catalogue, between.get(c.name)) for c in gathered.clusters]
     watch("settle", 0, 0)
     inputs = replace(
         gathered.inputs,
@@ -59,22 +46,6 @@ def checked(gathered: Gathered, settings: Settings, watch: Watch = unwatched, be
     asked = tuple(rule for rule in catalogue.values() if rule.id in chosen)
     severity = {name: _severities(catalogue, settings.policy.profile, c) for name, c in choices.items()}
     return settle(findings, inputs, asked, gathered.clusters, _terms(catalogue, settings, severity, gathered.loaded))
-
-
-def _outcome(cluster: Cluster, rules: Sequence[Rule], outcome_of: Callable[[Sequence[Rule]], RuleRun]) -> RuleRun:
-    """Run the rules. Of a large cluster a second process finds out which rules of some families have nothing to say."""
-    if len(cluster.workloads) + len(cluster.queues) < MANY:
-        return outcome_of(rules)
-    others = [r for r in rules if r.family in BESIDE]
-    silent = beside(lambda: [r.id for r in others if outcome_of([r]) == NOTHING])
-    first = outcome_of([r for r in rules if r.family not in BESIDE])
-    told = silent() or ()
-    rest = outcome_of([r for r in others if r.id not in told])
-    return RuleRun(
-        (*first.findings, *rest.findings),
-        tuple(sorted((*first.skipped, *rest.skipped), key=lambda s: s.rule.id)),
-        (*first.crashed, *rest.crashed),
-    )
 
 
 def changes(before: Gathered, after: Gathered) -> dict[str, ClusterChange]:

@@ -16,7 +16,7 @@ from qcheck.answers.suggest import OVERDRAFT, proposals
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.views import ByIdentity
 from qcheck.findings.suggestions import Alternative, Kind, Rejected, Step, Suggestions
-from qcheck.pipeline.attempt import JudgedProposal, disjoint, key_of, ranked
+from qcheck.pipeline.attempt import JudgedProposal, contradicts, disjoint, key_of, ranked
 from qcheck.pipeline.new_findings import broken_workloads, gone, name, new_findings, shown
 from qcheck.pipeline.sums import shown_sums
 from qcheck.pipeline.trial import OBJECTS_JUDGED, Trials
@@ -222,11 +222,15 @@ class Search:
     def _tried(self, attempt: JudgedProposal, several: Sequence[Proposal], repairs: int = 0) -> JudgedProposal | None:
         """The state after some proposals; None if a value cannot be replaced, or a new error would be found.
 
+        None too if they change what the attempt has set in another way: a quota is not lowered and raised again.
+
         With `repairs` up to so many further proposals may resolve the new errors, which the old ones have hidden.
         """
         if self._trials.is_spent:
             return None
         try:
+            if contradicts(several, attempt.taken):
+                return None
             state = self._trials.after(attempt.state, [v for p in several for v in p.values])
         except Impossible as error:
             self._failed(several, str(error))

@@ -68,11 +68,11 @@ class Trials:
 
     def after(self, state: TrialState, values: Iterable[tuple[Place, str]]) -> TrialState:
         """Return what a state becomes with further values. Raises `Impossible` if one cannot be written."""
-        by_spot = {_spot(v.place): v for v in state.values}
+        by_spot = {spot_of(v.place): v for v in state.values}
         for place, text in values:
             first = self._first(place)
             self.edit(Replacement(first, text))
-            by_spot.update((_spot(p), Replacement(p, text)) for p in self._copies(first))
+            by_spot.update((spot_of(p), Replacement(p, text)) for p in self._copies(first))
         key = frozenset((spot, v.text) for spot, v in by_spot.items())
         if key not in self._known:
             made = tuple(by_spot.values())
@@ -103,7 +103,7 @@ class Trials:
 
     def _first(self, place: Place) -> Place:
         """The place as it was read, whatever was replaced since: documents keep their path and number."""
-        path, index, route = _spot(place)
+        path, index, route = spot_of(place)
         document = self._documents.get((path, index))
         return place if document is None else type(place)(document, route, place.caption, place.on_key)
 
@@ -111,16 +111,17 @@ class Trials:
         """The place, the one where a person writes it, and those that are rendered from there."""
         yield place
         written = place.written()
-        spot = _spot(written)
+        spot = spot_of(written)
         if spot[:2] in self._documents and not isinstance(written.origin, Traced):
             yield self._first(written)
         for document in self._traced:
             for route in {place.route, document.rendered_route(spot[:2], spot[2])}:
-                if document.has(route) and _spot(type(place)(document, route).written()) == spot:
+                if document.has(route) and spot_of(type(place)(document, route).written()) == spot:
                     yield type(place)(document, route)
 
 
-def _spot(place: Place) -> Spot:
+def spot_of(place: Place) -> Spot:
+    """Return what tells a value from others in every state. Raises `Impossible` if no document holds it."""
     origin = place.origin
     if not isinstance(origin, Document):
         raise Impossible(f"{place.line}: the value is written in no document")

@@ -64,7 +64,7 @@ def promised(scale: Scale, cells: Sequence[Cell]) -> str:
     if len(ordered) > SHOWN:
         rest = sum(c.promised for c in ordered[SHOWN:])
         parts.append(f"{scale.bare(rest)} ({len(ordered) - SHOWN} more)")
-    return f"{' + '.join(parts)} = {total}"
+    return f"{' + '.join(parts)} = {total}" if parts else total
 
 
 def supplied(scale: Scale, groups: Sequence[NodeGroup], at_best: bool) -> str:
