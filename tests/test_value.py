@@ -6,10 +6,13 @@ import ast
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from qcheck.cluster import place
+from qcheck.cluster.place import Place
 from qcheck.cluster.value import WRITTEN_AFTER, Value, replace
 
 if TYPE_CHECKING:
@@ -105,16 +108,64 @@ def test_nothing_changes_when_a_class_gets_methods_of_its_own() -> None:
         Often(1, z=1)  # type: ignore[call-arg]
 
 
-def calls_by_place(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield where a value is built from more than four arguments that only their order tells apart."""
-    module = import_module(".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__init__"))
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) > 4:
-            built = getattr(module, node.func.id, None)
-            if isinstance(built, type) and issubclass(built, Value):
-                yield f"{path.name}:{node.lineno}", node.func.id
+class Unnamed(NamedTuple):
+    """A class of ours that is built from more than four arguments that only their order distinguishes."""
+
+    place: str
+    built: str
 
 
-def test_values_of_many_fields_are_built_by_name() -> None:
-    found = [call for path in sorted((PROJECT / "qcheck").rglob("*.py")) for call in calls_by_place(path)]
-    assert not found
+def built_class(module: ModuleType, call: ast.Call, inside: type | None) -> type | None:
+    """The class that `call` makes an instance of, if it is one of ours. `inside` is the class around the call."""
+    steps: list[str] = []
+    made = call.func
+    if ast.unparse(made) == "super().__init__" and inside is not None:
+        return next((c for c in inside.__mro__[1:] if c.__module__.startswith("qcheck.")), None)
+    while isinstance(made, ast.Attribute):
+        steps.insert(0, made.attr)
+        made = made.value
+    if not isinstance(made, ast.Name):
+        return None
+    found = inside if made.id == "cls" else getattr(module, made.id, None)
+    for step in steps:
+        found = getattr(found, step, None)
+    return found if isinstance(found, type) and found.__module__.startswith("qcheck.") else None
+
+
+def unnamed(source: str, module: ModuleType, name: str) -> Iterator[Unnamed]:
+    """A starred argument counts as two: `*metadata(root)` stands for the labels and annotations of every object."""
+    tree = ast.parse(source)
+    around = {
+        id(node): getattr(module, each.name, None)
+        for each in ast.walk(tree)
+        if isinstance(each, ast.ClassDef)
+        for node in ast.walk(each)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and sum(1 + isinstance(a, ast.Starred) for a in node.args) > 4:
+            built = built_class(module, node, around.get(id(node)))
+            if built is not None:
+                yield Unnamed(f"{name}:{node.lineno}", built.__name__)
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        ("Place(a, b, c, d, e)", ["Place"]),
+        ("place.Place(a, b, c, *d)", ["Place"]),
+        ("Place(a, b, c, d, e=e)", []),
+        ("list(a, b, c, d, e)", []),
+        ("class Nearer(Place):\n    def __init__(self): super().__init__(a, b, c, d, e)", ["Place"]),
+    ],
+)
+def test_calls_with_many_unnamed_arguments_are_found(call: str, found: list[str]) -> None:
+    module = ModuleType("example")
+    module.__dict__.update(Place=Place, place=place, Nearer=type("Nearer", (Place,), {}))
+    assert [each.built for each in unnamed(call, module, "example.py")] == found
+
+
+def test_classes_with_many_fields_are_built_by_name() -> None:
+    for path in sorted((PROJECT / "qcheck").rglob("*.py")):
+        inside = path.relative_to(PROJECT)
+        module = import_module(".".join(inside.with_suffix("").parts).removesuffix(".__init__"))
+        assert not list(unnamed(path.read_text(encoding="utf-8"), module, str(inside)))

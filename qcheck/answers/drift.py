@@ -184,7 +184,10 @@ def _grouped(pool: NodePool, members: Iterable[Node]) -> list[NodeDifference]:
     for node in members:
         for field, file, live in _of_node(pool, node):
             alike.setdefault((field, file, live), []).append(node.name)
-    return [NodeDifference(pool.name, pool.place, *key, tuple(sorted(names))) for key, names in alike.items()]
+    return [
+        NodeDifference(pool=pool.name, place=pool.place, field=field, file=file, live=live, nodes=tuple(sorted(names)))
+        for (field, file, live), names in alike.items()
+    ]
 
 
 def _of_node(pool: NodePool, node: Node) -> Iterator[tuple[str, object, object]]:

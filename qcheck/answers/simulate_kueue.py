@@ -37,7 +37,9 @@ def simulate_kueue(cluster: Cluster, scenario: Scenario, report: Report | None) 
     if built.faults:
         raise QuestionError(built.faults)
     queues = {name: cluster.queue[name] for name in ledger.queues}
-    simulation = Simulation(queues, rules, ledger, scenario.start, scenario.eviction_delay)
+    simulation = Simulation(
+        queues=queues, rules=rules, ledger=ledger, start=scenario.start, eviction_delay=scenario.eviction_delay
+    )
     simulation.hold(built.holders)
     simulation.submit(built.jobs)
     timeline = simulation.run(report)

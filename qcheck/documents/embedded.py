@@ -37,7 +37,14 @@ class EmbeddedDocument(Document):
     __slots__ = ("_holder", "_route")
 
     def __init__(self, holder: Document, route: Route, composed: Composed) -> None:
-        super().__init__(Text(holder.path, ""), holder.index, composed.data, 0, composed.where, holder.rendered_from)
+        super().__init__(
+            text=Text(holder.path, ""),
+            index=holder.index,
+            data=composed.data,
+            start=0,
+            where=composed.where,
+            rendered_from=holder.rendered_from,
+        )
         self._holder = holder
         self._route = route
 
@@ -60,7 +67,12 @@ def embedded(holder: Document, route: Route, value: str, limit: limits.Limits = 
             start = spot.start + header.end()
             composed = events.compose(written[header.end() :], start, limit)
             return Document(
-                spot.text, holder.index, composed.data, composed.start, composed.where, holder.rendered_from
+                text=spot.text,
+                index=holder.index,
+                data=composed.data,
+                start=composed.start,
+                where=composed.where,
+                rendered_from=holder.rendered_from,
             )
         return EmbeddedDocument(holder, route, events.compose(value, 0, limit))
     except RefusedText as error:

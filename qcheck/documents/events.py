@@ -114,7 +114,7 @@ def _malformed(error: Any, text: str, base: int) -> RefusedText:
     at = base + min(mark.index, max(len(text) - 1, 0))
     context = ((str(error.context), base + before.index, base + before.index + 1),) if before else ()
     message = f"not valid YAML: {error.problem}" + (f", {error.context}" if error.context else "")
-    return RefusedText(ProblemCode.YAML_SYNTAX, message, at, at + 1, context)
+    return RefusedText(code=ProblemCode.YAML_SYNTAX, message=message, start=at, end=at + 1, context=context)
 
 
 class _Composer:

@@ -56,7 +56,9 @@ def refused(text: Text, refusal: RefusedText) -> Fault:
     if refusal.code is ProblemCode.LIMIT:
         return over_limit("aliases" if "aliases" in str(refusal) else "depth", str(refusal), spot)
     related = tuple((caption, text.spot(start, end)) for caption, start, end in refusal.context)
-    return Fault(refusal.code, str(refusal), spot, _hint(text.text, refusal.start), related)
+    return Fault(
+        code=refusal.code, message=str(refusal), spot=spot, help=_hint(text.text, refusal.start), related=related
+    )
 
 
 MOST_SHOWN = 10
@@ -74,12 +76,12 @@ def duplicate_keys(text: Text, repeated: Iterable[tuple[str, int, int]]) -> Iter
         kept = "all but one" if more else "one of the two"
         related = [("first written here", first), *(("written again here", at) for at in more[: MOST_SHOWN - 2])]
         yield Fault(
-            ProblemCode.DUPLICATE_KEY,
-            f"the key {key!r} occurs {times} in one mapping; the API server refuses this or drops {kept}",
-            text.spot(second, second + len(key)),
-            "Keep one of them." if more else "Keep one of the two.",
-            tuple((caption, text.spot(at, at + len(key))) for caption, at in related),
-            {"key": key},
+            code=ProblemCode.DUPLICATE_KEY,
+            message=f"the key {key!r} occurs {times} in one mapping; the API server refuses this or drops {kept}",
+            spot=text.spot(second, second + len(key)),
+            help="Keep one of them." if more else "Keep one of the two.",
+            related=tuple((caption, text.spot(at, at + len(key))) for caption, at in related),
+            data={"key": key},
         )
 
 

@@ -114,7 +114,7 @@ def _parsed(text: Text, written: str) -> Block:
         raise HclError("this is not valid HCL", _offset(error.pos_in_stream, len(text.text))) from None
     except (LarkError, RecursionError):
         raise HclError("this is not valid HCL", 0) from None
-    return Block("", (), _tree(tree.children[0]), tree, text)
+    return Block(kind="", labels=(), body=_tree(tree.children[0]), tree=tree, text=text)
 
 
 def _offset(at: int | None, end: int) -> int:
@@ -145,7 +145,7 @@ def _block(tree: Node, text: Text) -> Block:
     names = [c for c in tree.children if not isinstance(c, str) and c.data not in ("new_line_or_comment", "body")]
     body = next(c for c in tree.children if not isinstance(c, str) and c.data == "body")
     kind, *labels = (_word(n) for n in names)
-    return Block(kind, tuple(labels), body, tree, text)
+    return Block(kind=kind, labels=tuple(labels), body=body, tree=tree, text=text)
 
 
 class HclDocument(Document):
@@ -154,7 +154,7 @@ class HclDocument(Document):
     __slots__ = ("_block",)
 
     def __init__(self, block: Block, index: int, data: object) -> None:
-        super().__init__(block.text, index, data, block.tree.meta.start_pos, {})
+        super().__init__(text=block.text, index=index, data=data, start=block.tree.meta.start_pos, where={})
         self._block = block
 
     def written(self, route: Route) -> str:

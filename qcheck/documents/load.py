@@ -133,7 +133,13 @@ def _load_json(loaded: Loaded, limit: limits.Limits, wanted: Wanted | None) -> N
             return
         _keep(
             loaded,
-            Document(loaded.text, len(loaded.documents) + loaded.passed_over, data, at, json_text.JsonIndex(text)),
+            Document(
+                text=loaded.text,
+                index=len(loaded.documents) + loaded.passed_over,
+                data=data,
+                start=at,
+                where=json_text.JsonIndex(text),
+            ),
             repeated,
             limit,
             wanted,
@@ -216,7 +222,14 @@ def _load_chunk(loaded: Loaded, index: int, start: int, end: int, limit: limits.
             loaded.faults.append(refused(loaded.text, refusal))
         return
     if composed.data is not None:
-        made = Document(loaded.text, index, composed.data, composed.start, composed.where, _source(chunk[:400]))
+        made = Document(
+            text=loaded.text,
+            index=index,
+            data=composed.data,
+            start=composed.start,
+            where=composed.where,
+            rendered_from=_source(chunk[:400]),
+        )
         _keep(loaded, made, composed.repeated, limit, wanted, chunk)
 
 

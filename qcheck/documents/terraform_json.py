@@ -56,7 +56,7 @@ class JsonBlock:
             for name, inner in data.items():
                 yield from self._named(kind, more - 1, (*labels, name), (*route, name), inner)
         elif isinstance(data, dict):
-            yield JsonBlock(kind, labels, self._document, route, data)
+            yield JsonBlock(kind=kind, labels=labels, document=self._document, route=route, data=data)
 
     def document(self, data: object) -> tuple[Document, Route]:  # noqa: ARG002 (one signature for both syntaxes)
         """The file, and the route to the block in it."""
@@ -77,7 +77,13 @@ def _parse(text: Text) -> JsonBlock:
         data = json_text.read(text.text, start, limits.DEFAULT)[0]
     except RefusedText as refusal:
         raise HclError(str(refusal), refusal.start) from None
-    return JsonBlock("", (), Document(text, 0, data, start, json_text.JsonIndex(text.text)), (), data)
+    return JsonBlock(
+        kind="",
+        labels=(),
+        document=Document(text=text, index=0, data=data, start=start, where=json_text.JsonIndex(text.text)),
+        route=(),
+        data=data,
+    )
 
 
 def _counts(key: str) -> bool:

@@ -22,7 +22,12 @@ class Traced(Document):
 
     def __init__(self, rendered: Document, base: Spot, patches: Sequence[Document]) -> None:
         super().__init__(
-            rendered.text, rendered.index, rendered.data, rendered.start, rendered.where, rendered.rendered_from
+            text=rendered.text,
+            index=rendered.index,
+            data=rendered.data,
+            start=rendered.start,
+            where=rendered.where,
+            rendered_from=rendered.rendered_from,
         )
         self._base = base
         self._patches = tuple(patches)

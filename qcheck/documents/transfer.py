@@ -30,5 +30,7 @@ def from_plain(told: Plain, source: bytes, path: str) -> Loaded:
     documents, loaded.passed_over, loaded.chunks = told
     for index, data, start, begin, end, rendered_from in documents:
         where = LineIndex(loaded.text.text, begin, end)
-        loaded.documents.append(Document(loaded.text, index, data, start, where, rendered_from))
+        loaded.documents.append(
+            Document(text=loaded.text, index=index, data=data, start=start, where=where, rendered_from=rendered_from)
+        )
     return loaded

@@ -19,15 +19,19 @@ from qcheck.kinds.shared_fields import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypedDict
 
-    from qcheck.cluster.labels import Labels
-    from qcheck.cluster.objects import Object, ObjectId
+    from qcheck.cluster.objects import Object
     from qcheck.cluster.place import Place
     from qcheck.cluster.quantity import Quantity
     from qcheck.documents.cursor import Cursor
 
-    Groups = tuple[queues.ResourceGroup, ...]
-    Holder = tuple[ObjectId, Place, Labels, Labels, str | None, Place, Groups, Quantity | None]
+    class HolderFields(TypedDict):
+        parent: str | None
+        parent_place: Place
+        groups: tuple[queues.ResourceGroup, ...]
+        weight: Quantity | None
+
 
 GROUP = "kueue.x-k8s.io"
 _LEGACY_FUNGIBILITY = ("Borrow", "Preempt")
@@ -50,7 +54,10 @@ def cluster_queue(root: Cursor) -> Object:
     spec = root["spec"]
     parent = spec["cohortName" if is_current(root) else "cohort"]
     return queues.ClusterQueue(
-        *_holder(root, parent),
+        object_id(root),
+        place(root),
+        *metadata(root),
+        **_holder(spec, parent),
         strategy=spec["queueingStrategy"].choice(queues.QueueingStrategy.BEST_EFFORT_FIFO),
         namespace_selector=label_selector(spec["namespaceSelector"]),
         preemption=_preemption(spec["preemption"]),
@@ -61,10 +68,14 @@ def cluster_queue(root: Cursor) -> Object:
     )
 
 
-def _holder(root: Cursor, parent: Cursor) -> Holder:
-    """Return what ClusterQueue and Cohort share, in the order of `QuotaHolder`'s fields."""
-    groups, weight = _groups(root["spec"]["resourceGroups"]), quantity(root["spec"]["fairSharing"]["weight"])
-    return (object_id(root), place(root), *metadata(root), parent.text() or None, place(parent), groups, weight)
+def _holder(spec: Cursor, parent: Cursor) -> HolderFields:
+    """Return the fields of `QuotaHolder`, which ClusterQueue and Cohort share."""
+    return {
+        "parent": parent.text() or None,
+        "parent_place": place(parent),
+        "groups": _groups(spec["resourceGroups"]),
+        "weight": quantity(spec["fairSharing"]["weight"]),
+    }
 
 
 def is_current(root: Cursor) -> bool:
@@ -140,9 +151,7 @@ def _checks(spec: Cursor, is_current: bool) -> tuple[queues.CheckUse, ...]:
 def cohort(root: Cursor) -> Object:
     spec = root["spec"]
     parent = spec["parent" if (root["apiVersion"].text() or "").endswith("/v1alpha1") else "parentName"]
-    return queues.Cohort(
-        *_holder(root, parent),
-    )
+    return queues.Cohort(object_id(root), place(root), *metadata(root), **_holder(spec, parent))
 
 
 def local_queue(root: Cursor) -> Object:
@@ -188,7 +197,9 @@ def provisioning_request_config(root: Cursor) -> Object:
 def multikueue_config(root: Cursor) -> Object:
     spec = root["spec"]
     clusters, automated = text_list(spec["clusters"]), spec["quotaManagement"].text() == "Automated"
-    return queues.MultiKueueConfig(object_id(root), place(root), *metadata(root), clusters, automated)
+    return queues.MultiKueueConfig(
+        object_id(root), place(root), *metadata(root), clusters=clusters, is_automated=automated
+    )
 
 
 def multikueue_cluster(root: Cursor) -> Object:

@@ -166,7 +166,9 @@ def _machine(part: schema.InstanceTypePart, name: str, source: str) -> Machine:
 
 
 def _limits(part: schema.LimitsPart) -> Limits:
-    return Limits(part.bytes, part.depth, part.aliases, part.documents, part.values)
+    return Limits(
+        bytes=part.bytes, depth=part.depth, aliases=part.aliases, documents=part.documents, values=part.values
+    )
 
 
 def base_units(amounts: schema.Amounts) -> dict[str, int]:

@@ -145,7 +145,13 @@ class Instance:
             elif self.depth < DEEPEST:
                 given = resource.values.data
                 assert isinstance(given, dict)
-                inner = Instance(self.modules[folder], given, self.modules, self.depth + 1, self.effort)
+                inner = Instance(
+                    module=self.modules[folder],
+                    given=given,
+                    modules=self.modules,
+                    depth=self.depth + 1,
+                    effort=self.effort,
+                )
                 yield from (_nested(r, resource) for r in inner.resources())
 
     def _local_module(self, source: Evaluated) -> str | None:

@@ -76,7 +76,11 @@ def configurations(texts: Sequence[Text]) -> tuple[list[Instance], list[Problem]
         else:
             module.add(body)
     called = {folder for m in modules.values() for folder in _callees(m)}
-    return [Instance(m, None, modules, 0, Effort()) for f, m in modules.items() if f not in called], problems
+    return [
+        Instance(module=m, given=None, modules=modules, depth=0, effort=Effort())
+        for f, m in modules.items()
+        if f not in called
+    ], problems
 
 
 def _callees(module: Module) -> Iterator[str]:

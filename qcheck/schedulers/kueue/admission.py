@@ -119,7 +119,7 @@ def _broken(cluster: Cluster, workload: Workload, terms: AssignmentTerms) -> Ite
 def _within(
     cluster: Cluster, queue: ClusterQueue, start: Decision, terms: AssignmentTerms, look: Look | None
 ) -> Decision:
-    search = FlavorSearch(cluster, queue, unit(start.workload), terms, look)
+    search = FlavorSearch(cluster=cluster, queue=queue, pod_sets=unit(start.workload), terms=terms, look=look)
     first, looked = search.run({})
     if not first.fits:
         nothing = Reason(ReasonCode.NO_MATCHING_FLAVOR, "no-flavor", f"{queue.name} has no flavor for it", queue.place)

@@ -209,7 +209,9 @@ def _reclaim(session: Session, waiting: Iterable[SimulatedGang], multiplier: flo
             and reclaim.may_lose(accounts, gang, held.gang.queue)
         )
         is_allowed = partial(reclaim.is_allowed, accounts.copy(), multiplier=multiplier)
-        search = EvictionSearch(session, gang, Action.RECLAIM, victims, is_allowed)
+        search = EvictionSearch(
+            session=session, gang=gang, action=Action.RECLAIM, victims=victims, is_allowed=is_allowed
+        )
         after = search.solve() if reclaim.may_ask(accounts, gang) else None
         if after is None:
             turns.drop(gang)
@@ -226,7 +228,9 @@ def _preempt(session: Session, waiting: Iterable[SimulatedGang]) -> None:
             for held in session.running.values()
             if held.gang.queue == gang.queue and held.gang.is_preemptible and held.gang.priority < gang.priority
         )
-        after = EvictionSearch(session, gang, Action.PREEMPT, victims, lambda _, __: True).solve()
+        after = EvictionSearch(
+            session=session, gang=gang, action=Action.PREEMPT, victims=victims, is_allowed=lambda _, __: True
+        ).solve()
         if after is None:
             turns.drop(gang)
         else:

@@ -83,7 +83,9 @@ class Cycle:
         def find(wanted: Mapping[LedgerCell, int], in_need: frozenset[LedgerCell]) -> list[Holder]:
             return [v.holder for v in self._victims(job, node, wanted, in_need)]
 
-        return SimulatedAssigner(job, self._queues[job.queue], self._rules.is_fair, find, known).assign(progress, only)
+        return SimulatedAssigner(
+            job=job, queue=self._queues[job.queue], is_fair=self._rules.is_fair, find_victims=find, known=known
+        ).assign(progress, only)
 
     def _targets(self, job: Job, node: LedgerNode, assignment: SimulatedAssignment) -> list[Victim]:
         if assignment.mode is not AssignmentMode.PREEMPT:

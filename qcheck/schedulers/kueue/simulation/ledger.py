@@ -210,7 +210,7 @@ class Ledger:
         """The cell of a node and, as its parents, the same of all cohorts above it."""
         if key not in node.cells:
             above = self._cell(node.parent, self._tree.cohorts[node.parent.name], key) if node.parent else None
-            node.cells[key] = LedgerCell(self._tree, source, key, node, above)
+            node.cells[key] = LedgerCell(tree=self._tree, source=source, key=key, node=node, parent=above)
         return node.cells[key]
 
     def _lendable(self, cohort: LedgerNode) -> dict[str, int]:

@@ -211,7 +211,9 @@ class Simulation:
         """Runs a cycle over the heads of all queues."""
         jobs = [job for w in self._waiting.values() if (job := w.pop()) is not None]
         heads = {job.name: self._head(job) for job in jobs}
-        cycle = Cycle(self._rules, self._queues, self._ledger, self._holders, self._grades)
+        cycle = Cycle(
+            rules=self._rules, queues=self._queues, ledger=self._ledger, holders=self._holders, grades=self._grades
+        )
         entries = cycle.run(list(heads.values()))
         for entry in entries:
             self._tried[entry.job.name] = _Tried(
