@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -152,3 +153,45 @@ def test_what_is_rewritten_once_needs_no_second_time(tmp_path: Path, monkeypatch
         Path(f"{number}.yaml").write_bytes(path.read_bytes())
     run(["check", "--fix", "--quiet", "--format", "json=report.json", "."])
     assert rewritten(audit(["."])) == []
+
+
+COPIES = {"a.yaml": CASES["cohort"], "b/c.yaml": CASES["cohort"]}
+WITH_QUANTITIES = {
+    "queues.yaml": (
+        BETA + CELLS + "      - {name: x/y, nominalQuota: 4000m}\n      - {name: x/z, nominalQuota: 1024Mi}\n",
+        NEW + CELLS + "      - {name: x/y, nominalQuota: 4}\n      - {name: x/z, nominalQuota: 1Gi}\n",
+    ),
+    "copy.yaml": (
+        BETA + CELLS + "      - {name: x/y, nominalQuota: 4000m}\n      - {name: x/z, nominalQuota: 1024Mi}\n",
+        NEW + CELLS + "      - {name: x/y, nominalQuota: 4}\n      - {name: x/z, nominalQuota: 1Gi}\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("files", [COPIES, WITH_QUANTITIES], ids=["identical copies", "several rules and copies"])
+def test_the_diff_is_what_is_written(
+    files: dict[str, tuple[str, str]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, (before, _) in files.items():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(before, encoding="utf-8")
+    assert run(["check", "--diff", "."]) == 1
+    shown = capsys.readouterr().out
+    Path("shown.patch").write_text(shown, encoding="utf-8")
+    subprocess.run(["git", "apply", "--check", "shown.patch"], check=True, timeout=60)
+    run(["check", "--fix", "--quiet", "."])
+    assert {name: Path(name).read_text(encoding="utf-8") for name in files} == {n: a for n, (_, a) in files.items()}
+    subprocess.run(["git", "apply", "--reverse", "shown.patch"], check=True, timeout=60)
+    assert {name: Path(name).read_text(encoding="utf-8") for name in files} == {n: b for n, (b, _) in files.items()}
+
+
+def test_the_diff_refuses_what_fix_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("queues.yaml").write_text(CASES["cohort"][0], encoding="utf-8")
+    for flag in ("--fix", "--diff"):
+        for more in (("--since", "HEAD", "."), ("-",), ("--set", "a/b/c=1", ".")):
+            assert run(["check", flag, *more]) == 2, (flag, more)

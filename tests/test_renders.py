@@ -11,7 +11,8 @@ import pytest
 from rule_cases import RULES
 
 from qcheck.api import audit
-from qcheck.pipeline.gather import gather
+from qcheck.pipeline.gather import collect, gather
+from qcheck.pipeline.what_if import with_texts
 from qcheck.settings.load import load_settings
 
 FAIL = RULES / "QC101-quota-exceeds-capacity" / "fail-one-node-short"
@@ -137,6 +138,28 @@ def test_helm_names_the_template(repository: Path) -> None:
     queues = repository / "base" / "queues.yaml"
     stand_in(repository, "helm", "sed 's/^apiVersion:/# Source: chart\\/queues.yaml\\n&/' base/queues.yaml")
     assert places() == [f"base/queues.yaml:{line_of(queues, 'nominalQuota')}"]
+
+
+def test_other_values_are_read_as_the_first_ones_were(repository: Path) -> None:
+    """A what-if reads rendered text again under the same limits, with the same choice of documents."""
+    (repository / "qcheck.yaml").write_text("render: [{kustomize: base}]\nlimits: {depth: 250}\n")
+    origin = "  annotations:\\n    config.kubernetes.io\\/origin: |\\n      path: queues.yaml\\n"
+    deep = "{metadata: {name: deep}, apiVersion: v1, kind: Namespace, x: " + "[" * 200 + "]" * 200 + "}"
+    other = "{apiVersion: v1, kind: Service, metadata: {name: other}}"
+    stand_in(
+        repository,
+        "kustomize",
+        f"sed 's/^metadata:$/&\\n{origin}/' base/queues.yaml; echo '---'; echo '{deep}'; echo '---'; echo '{other}'",
+    )
+    settings = load_settings()
+    read = collect(["."], settings)
+    again = with_texts(read, {"base/queues.yaml": Path("base/queues.yaml").read_text() + "# end\n"}, settings.limits)
+    before, after = (render.loaded[0] for state in (read, again) for render in state.renders if render)
+    assert not before.faults
+    assert not after.faults
+    assert after.passed_over == before.passed_over > 0
+    assert after.documents[0].text.text.endswith("# end\n")
+    assert [f.text.text[-6:] for r in again.renders if r for f in r.origins] == ["# end\n"]
 
 
 def places() -> list[str]:

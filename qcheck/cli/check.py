@@ -9,17 +9,14 @@ from qcheck.cli.inputs import audited, check_rules, paths_for, running, settings
 from qcheck.cli.output import STDOUT, Output, UsageError, parse_outputs, to_stdout, write
 from qcheck.cli.terminal import ProgressReporter, annotate, complain, is_on_github, say, wants_color
 from qcheck.cluster.value import TYPE_CHECKING, replace
-from qcheck.findings.result import View
+from qcheck.findings.result import BaselineError, View
 from qcheck.reports import FORMATS, render, text
 
 if TYPE_CHECKING:
     from qcheck.cli.check_options import CheckOptions
     from qcheck.findings.result import Result
+    from qcheck.pipeline.fix import Fixed
     from qcheck.settings import Settings
-
-
-MOST_ROUNDS = 10
-"""The number of times that files are rewritten before remaining fixes are given up."""
 
 
 def check(options: CheckOptions) -> int:
@@ -68,8 +65,8 @@ def _result(options: CheckOptions, settings: Settings, watch: ProgressReporter) 
         return audited(options.paths, settings, watch, options.since, options.live)
     from qcheck.pipeline.what_if import Impossible, audit_what_if  # 1.1 ms
 
-    if options.since is not None or options.fix:
-        raise UsageError("--set and --add-nodes cannot be combined with --since or --fix")
+    if options.since is not None:
+        raise UsageError("--set and --add-nodes cannot be combined with --since")
     paths, live = paths_for(options.paths, settings, options.live), running(options.live, watch)
     try:
         return audit_what_if(paths, settings, watch, live, (options.set, options.add_nodes))
@@ -78,37 +75,38 @@ def _result(options: CheckOptions, settings: Settings, watch: ProgressReporter) 
 
 
 def _show_fixes(options: CheckOptions, settings: Settings, watch: ProgressReporter) -> int:
-    """Writes a diff of what could be rewritten; 1 if there is something."""
-    from qcheck.pipeline import fix  # 0.7 ms
-
-    found = fix.rewritten(audited(options.paths, settings, watch))
+    """Writes a diff of what `--fix` would rewrite; 1 if there is something."""
+    found = _fixes(options, settings, watch)
     watch.close()
     to_stdout("".join(fixed.diff() for fixed in found))
     return 1 if found and not options.exit_zero else 0
 
 
 def _fix(options: CheckOptions, settings: Settings, watch: ProgressReporter) -> None:
-    """Rewrites the files, and says which. Raises `UsageError` if one cannot be written.
-
-    Again and again, as fixes that touch the same text wait for each other, and identical copies are found one by one.
-    """
+    """Rewrites the files, and says which. Raises `UsageError` if one cannot be written."""
     from qcheck.pipeline import fix  # 0.7 ms
 
+    for fixed in _fixes(options, settings, watch):
+        try:
+            fix.write(fixed)
+        except OSError as error:
+            raise UsageError(f"{fixed.path} cannot be rewritten: {error}") from None
+        say(f"rewrote {fixed.objects} object{'s' * (fixed.objects != 1)} in {fixed.path}")
+
+
+def _fixes(options: CheckOptions, settings: Settings, watch: ProgressReporter) -> list[Fixed]:
+    """Return the files that `--fix` writes and `--diff` shows."""
+    from qcheck.pipeline.fix import fixed_files  # 0.7 ms
+
+    flag = "--diff" if options.diff else "--fix"
     if "-" in options.paths or options.since is not None:
-        raise UsageError("--fix cannot be combined with standard input or --since")
-    done: dict[str, int] = {}
-    for _ in range(MOST_ROUNDS):
-        found = fix.rewritten(audited(options.paths, settings, watch))
-        for fixed in found:
-            try:
-                fix.write(fixed)
-            except OSError as error:
-                raise UsageError(f"{fixed.path} cannot be rewritten: {error}") from None
-            done[fixed.path] = max(fixed.objects, done.get(fixed.path, 0))
-        if not found:
-            break
-    for path, objects in done.items():
-        say(f"rewrote {objects} object{'s' * (objects != 1)} in {path}")
+        raise UsageError(f"{flag} cannot be combined with standard input or --since")
+    if options.set or options.add_nodes:
+        raise UsageError(f"{flag} cannot be combined with --set or --add-nodes")
+    try:
+        return fixed_files(paths_for(options.paths, settings), settings, watch)
+    except BaselineError as error:
+        raise UsageError(str(error)) from None
 
 
 def _rendered(result: Result, output: Output, options: CheckOptions) -> str:

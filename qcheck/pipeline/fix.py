@@ -1,6 +1,7 @@
 """`check --fix`: rewrites files where it is safe, keeping their layout.
 
-An edited file is read again before it is written: it must hold exactly what the changes make of the old one.
+An edited file is read again before it is written: it must hold exactly what the changes make of the old one. All edits are
+made in memory first, so that `--diff` shows what `--fix` writes.
 """
 
 from __future__ import annotations
@@ -8,10 +9,13 @@ from __future__ import annotations
 import difflib
 import os
 
-from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.documents.edits import Unsafe, changed, edited
 from qcheck.documents.load import load
 from qcheck.findings.text_edits import rewrite_of
+from qcheck.pipeline.check import checked
+from qcheck.pipeline.gather import collect, modelled
+from qcheck.pipeline.what_if import with_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +24,11 @@ if TYPE_CHECKING:
     from qcheck.documents.text import Route
     from qcheck.findings.result import Result
     from qcheck.findings.text_edits import Rewrite, TextEdit
+    from qcheck.pipeline.read import Watch
+    from qcheck.settings import Settings
+
+MOST_ROUNDS = 10
+"""The number of times that files are edited before remaining fixes are given up."""
 
 
 class Fixed(Value):
@@ -46,8 +55,27 @@ def _lines(text: str) -> list[str]:
     return [f"{line}\n" for line in text.split("\n")[:-1]] + [line for line in text.split("\n")[-1:] if line]
 
 
+def fixed_files(paths: Sequence[str], settings: Settings, watch: Watch) -> list[Fixed]:
+    """Return the files that the safe fixes of all findings change, as they are after the last fix, in order of path.
+
+    Fixes are applied repeatedly: those that touch the same text wait for each other, and identical copies are found one by
+    one. Raises `BaselineError` as `audit` does.
+    """
+    read = collect(paths, settings, watch)
+    made: dict[str, Fixed] = {}
+    for _ in range(MOST_ROUNDS):
+        found = rewritten(checked(modelled(read, settings, watch), settings, watch))
+        if not found:
+            break
+        for each in found:
+            first = made.get(each.path, each)
+            made[each.path] = replace(each, before=first.before, objects=max(each.objects, first.objects))
+        read = with_texts(read, {each.path: each.after for each in found}, settings.limits)
+    return [made[path] for path in sorted(made)]
+
+
 def rewritten(result: Result) -> list[Fixed]:
-    """The files that the safe fixes of some findings change.
+    """The files that the safe fixes of some findings change at once.
 
     Suppressed findings are left alone, and so are renders and files that do not parse.
     """

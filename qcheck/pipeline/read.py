@@ -19,7 +19,7 @@ from qcheck.pipeline.second_process import beside
 from qcheck.sources import files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from qcheck.documents.limits import Limits
     from qcheck.documents.load import Loaded
@@ -107,6 +107,11 @@ def _without_objects(patch: Loaded) -> Loaded:
 
 def _read_again(loaded: list[Loaded], limits: Limits) -> list[Loaded]:
     """The same, with the objects of kinds that a CustomResourceDefinition among the inputs describes."""
+    return _described(loaded, loaded, limits)
+
+
+def _described(some: Sequence[Loaded], loaded: Sequence[Loaded], limits: Limits) -> list[Loaded]:
+    """Some of the loaded files, with the objects of kinds that a CustomResourceDefinition among all of them describes."""
     kinds = validate_cluster.described_kinds(
         [d for f in loaded if validate_cluster.DEFINITION in f.text.text for d in f.documents]
     )
@@ -118,8 +123,17 @@ def _read_again(loaded: list[Loaded], limits: Limits) -> list[Loaded]:
         load(f.text.text, f.text.path, limits, is_described)
         if f.passed_over and any(version in f.text.text for version, _ in kinds)
         else f
-        for f in loaded
+        for f in some
     ]
+
+
+def edited_files(loaded: Sequence[Loaded], texts: Mapping[str, str], limits: Limits) -> dict[str, Loaded]:
+    """The files with other texts, by path. A file without objects, such as a patch, stays one."""
+    new = {path: load(text, path, limits, is_wanted) for path, text in texts.items()}
+    for file in loaded:
+        if file.text.path in new and not (file.documents or file.faults or file.passed_over):
+            _without_objects(new[file.text.path])
+    return {f.text.path: f for f in _described(list(new.values()), loaded, limits)}
 
 
 def is_wanted(api_version: str, kind: str, text: str) -> bool:

@@ -18,7 +18,7 @@ from qcheck.documents.load import load
 from qcheck.documents.traced import Traced
 from qcheck.pipeline.check import checked
 from qcheck.pipeline.gather import collect, modelled
-from qcheck.pipeline.read import is_wanted
+from qcheck.pipeline.read import edited_files, is_wanted
 from qcheck.schedulers.table import promises_of
 from qcheck.supply.supply import supply_of
 
@@ -126,12 +126,17 @@ def with_values(read: ReadInputs, values: Iterable[Replacement], limits: Limits)
         new = {path: edited(text, sorted(set(edits[path]))) for path, text in texts.items()}
     except Unsafe:
         raise Impossible("two values are to be written in one place") from None
-    files = {path: load(text, path, limits, is_wanted) for path, text in new.items()}
+    return with_texts(read, new, limits)
+
+
+def with_texts(read: ReadInputs, texts: Mapping[str, str], limits: Limits) -> ReadInputs:
+    """Return what was read with other texts of some files, by path."""
+    files = edited_files(read.loaded, texts, limits)
     return replace(
         read,
         loaded=tuple(files.get(f.text.path, f) for f in read.loaded),
         as_is=tuple(_replaced(each, files) for each in read.as_is),
-        renders=tuple(None if each is None else _rendered(each, files) for each in read.renders),
+        renders=tuple(None if each is None else _rendered(each, files, limits) for each in read.renders),
     )
 
 
@@ -139,15 +144,19 @@ def _replaced(as_is: UnrenderedFiles, files: Mapping[str, Loaded]) -> Unrendered
     return replace(as_is, files=tuple(files.get(f.text.path, f) for f in as_is.files))
 
 
-def _rendered(renders: Renders, files: Mapping[str, Loaded]) -> Renders:
-    return replace(renders, loaded=tuple(_file(f, files) for f in renders.loaded))
+def _rendered(renders: Renders, files: Mapping[str, Loaded], limits: Limits) -> Renders:
+    return replace(
+        renders,
+        loaded=tuple(_file(f, files, limits) for f in renders.loaded),
+        origins=tuple(files.get(f.text.path, f) for f in renders.origins),
+    )
 
 
-def _file(file: Loaded, files: Mapping[str, Loaded]) -> Loaded:
+def _file(file: Loaded, files: Mapping[str, Loaded], limits: Limits) -> Loaded:
     """A render whose documents are replaced one by one: some of them are documents of the files they were made from."""
     if not any(d.path in files for d in file.documents):
         return file
-    changed = files.get(file.text.path) or load(file.text.text, file.text.path)
+    changed = files.get(file.text.path) or load(file.text.text, file.text.path, limits, is_wanted)
     changed.documents = [_document(d, files) for d in file.documents]
     return changed
 
