@@ -12,13 +12,14 @@ from qcheck.kinds.decode import roots
 from qcheck.kinds.shared_fields import object_id, place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from qcheck.cluster.place import Place
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.text import Text
 
 ARGO, FLUX, FLUX_HELM = "argoproj.io/", "kustomize.toolkit.fluxcd.io/", "helm.toolkit.fluxcd.io/"
+FLUX_SOURCE = "source.toolkit.fluxcd.io/"
 
 
 class Deployment(Value):
@@ -45,51 +46,84 @@ class ChartValues(Value):
 class GitSource(Value):
     """The source of an application's objects: a directory, or a chart of a registry. `by` names the application.
 
-    `values` are those that it writes for the chart itself, beside files; `at` is where.
+    `repository` is the address of the git repository that the directory is in, if known. `values` are those that it writes
+    for the chart itself, beside files; `at` is where.
     """
 
     by: str
     at: Place
     path: str = ""
+    repository: str = ""
     chart: str = ""
     values: ChartValues = ChartValues()
+
+    @property
+    def is_template(self) -> bool:
+        """Return whether the directory is known only when the application is made."""
+        return "{{" in self.path or "${" in self.path
 
 
 def sources(texts: Iterable[Text]) -> list[GitSource]:
     """Everything that the applications among some texts deploy."""
-    found = []
-    for text in texts:
-        if (ARGO in text.text and "Application" in text.text) or FLUX_HELM in text.text:
-            for document in load(text.text, text.path).documents:
-                for each in roots(document):
-                    found += list(_sources(each))
-    return found
+    documents = [
+        each for text in texts if _deploys(text.text) for d in load(text.text, text.path).documents for each in roots(d)
+    ]
+    repositories: dict[str, set[str]] = {}
+    for at in documents:
+        if at.text_at("apiVersion").startswith(FLUX_SOURCE) and at.text_at("kind") == "GitRepository":
+            repositories.setdefault(at["metadata"].text_at("name"), set()).add(at["spec"].text_at("url"))
+    known = {name: urls.pop() for name, urls in repositories.items() if len(urls) == 1}
+    return [source for at in documents for source in _sources(at, known)]
 
 
-def _sources(at: Cursor) -> Iterator[GitSource]:
-    group, kind = at.text_at("apiVersion"), at.text_at("kind")
-    by = str(object_id(at))
+def _deploys(text: str) -> bool:
+    return (ARGO in text and "Application" in text) or any(group in text for group in (FLUX, FLUX_HELM, FLUX_SOURCE))
+
+
+def _sources(at: Cursor, repositories: Mapping[str, str]) -> Iterator[GitSource]:
+    """The sources of an application; `repositories` are the addresses of Flux's GitRepositories by name."""
+    group, kind, spec = at.text_at("apiVersion"), at.text_at("kind"), at["spec"]
     if group.startswith(FLUX_HELM) and kind == "HelmRelease":
-        spec = at["spec"]
-        named = spec["chart"]["spec"]["chart"].text() or spec["chartRef"]["name"].text() or ""
-        path = _normal(named) if named.startswith(".") else ""
-        values = _chart_values([spec["values"].data], spec["valuesFrom"].items())
-        yield GitSource(by=by, at=place(at), path=path, chart="" if path else named, values=values)
+        yield _release(at, repositories)
+    elif group.startswith(FLUX) and kind == "Kustomization":
+        url = _repository(spec["sourceRef"], repositories)
+        yield GitSource(by=str(object_id(at)), at=place(at), path=_normal(spec.text_at("path")), repository=url)
     elif group.startswith(ARGO) and kind in ("Application", "ApplicationSet"):
-        spec = at["spec"] if kind == "Application" else at["spec"]["template"]["spec"]
-        for source in (spec["source"], *spec["sources"].items()):
+        inside = spec if kind == "Application" else spec["template"]["spec"]
+        for source in (inside["source"], *inside["sources"].items()):
             if source.exists:
-                helm = source["helm"]
-                inline = [_parsed(helm["values"], at), helm["valuesObject"].data]
-                values = _chart_values(inline, [*helm["parameters"].items(), *helm["fileParameters"].items()])
-                path = source.text_at("path")
-                yield GitSource(
-                    by=by,
-                    at=place(source),
-                    path=_normal(path) if path else "",
-                    chart=source.text_at("chart"),
-                    values=values,
-                )
+                yield _argo_source(at, source)
+
+
+def _release(at: Cursor, repositories: Mapping[str, str]) -> GitSource:
+    spec = at["spec"]
+    named = spec["chart"]["spec"]["chart"].text() or spec["chartRef"]["name"].text() or ""
+    path = _normal(named) if named.startswith(".") else ""
+    return GitSource(
+        by=str(object_id(at)),
+        at=place(at),
+        path=path,
+        repository=_repository(spec["chart"]["spec"]["sourceRef"], repositories),
+        chart="" if path else named,
+        values=_chart_values([spec["values"].data], spec["valuesFrom"].items()),
+    )
+
+
+def _repository(reference: Cursor, repositories: Mapping[str, str]) -> str:
+    return repositories.get(reference.text_at("name"), "") if reference.text_at("kind") == "GitRepository" else ""
+
+
+def _argo_source(at: Cursor, source: Cursor) -> GitSource:
+    helm, path = source["helm"], source.text_at("path")
+    inline = [_parsed(helm["values"], at), helm["valuesObject"].data]
+    return GitSource(
+        by=str(object_id(at)),
+        at=place(source),
+        path=_normal(path) if path else "",
+        repository=source.text_at("repoURL") if path else "",
+        chart=source.text_at("chart"),
+        values=_chart_values(inline, [*helm["parameters"].items(), *helm["fileParameters"].items()]),
+    )
 
 
 def _parsed(values: Cursor, application: Cursor) -> object:

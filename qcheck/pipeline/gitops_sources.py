@@ -11,12 +11,14 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.gitops import ChartValues, GitSource, sources
 from qcheck.kinds.helm import is_below
 from qcheck.nodepools.charts import is_software
+from qcheck.pipeline.own_repository import by_repository
 from qcheck.pipeline.relevance import concerns_queues_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from qcheck.documents.load import Loaded
+    from qcheck.pipeline.own_repository import OwnRepository
 
     Words = re.Pattern[str]
 
@@ -49,22 +51,18 @@ def unread(loaded: Iterable[Loaded]) -> tuple[list[Problem], list[Unread]]:
     files = _Files(loaded)
     problems: list[Problem] = []
     missing: list[Unread] = []
-    for source in sources(f.text for f in files.loaded):
-        if "{{" in source.path or source.path in files.folders:
-            problems += _own_values(source, files)
+    for source, own in by_repository(sources(f.text for f in files.loaded), files.folders):
+        folder = source.path if source.is_template else own.folder(source) if source.path else None
+        if folder is not None:
+            problems += _own_values(source, folder, files)
             continue
         if _may_define(source, NODE_NAMES, NODE_SECTIONS, NODE_FIELDS):
-            missing.append(
-                Unread(source.at.origin.path, frozenset({NODES}), source.at, f"{source.by} ({_what(source)})")
-            )
+            named = f"{source.by} ({_what(source, own)})"
+            missing.append(Unread(source.at.origin.path, frozenset({NODES}), source.at, named))
         if _may_define(source, QUEUE_NAMES, QUEUE_SECTIONS, QUEUE_FIELDS):
             missing.append(Unread(source.at.origin.path, QUEUE_KINDS))
-            message = f"{source.by} deploys {_what(source)}, which was not read: it may define queues"
-            problems.append(
-                Problem(
-                    ProblemCode.TEMPLATE_NOT_RENDERED, source.at, message, "Render it, and add the output to the paths."
-                )
-            )
+            message = f"{source.by} deploys {_what(source, own)}, which was not read: it may define queues"
+            problems.append(Problem(ProblemCode.TEMPLATE_NOT_RENDERED, source.at, message, _help(source, own)))
     return problems, missing
 
 
@@ -102,16 +100,26 @@ def _may_define(source: GitSource, names: Words, sections: Words, fields: Words)
     )
 
 
-def _what(source: GitSource) -> str:
+def _what(source: GitSource, own: OwnRepository) -> str:
     if source.chart:
         return f"the chart {source.chart}"
-    return f"the directory {source.path} of another repository" if source.path else "a chart"
+    if not source.path:
+        return "a chart"
+    if own.is_elsewhere(source):
+        return f"the directory {source.path} of {source.repository}"
+    return f"the directory {source.path}{'' if own.exists(source) else ' of another repository'}"
 
 
-def _own_values(source: GitSource, files: _Files) -> Iterator[Problem]:
+def _help(source: GitSource, own: OwnRepository) -> str:
+    if source.path and own.exists(source) and not own.is_elsewhere(source):
+        return f"Add {source.path} to the paths."
+    return "Render it, and add the output to the paths."
+
+
+def _own_values(source: GitSource, folder: str, files: _Files) -> Iterator[Problem]:
     """A chart of the repository that an application gives values which stand in no file."""
-    if source.values != ChartValues() and files.has_chart_of_queues(source.path):
-        message = f"{source.by} gives the chart {source.path} values of its own, which qcheck does not pass to helm"
+    if source.values != ChartValues() and files.has_chart_of_queues(folder):
+        message = f"{source.by} gives the chart {folder} values of its own, which qcheck does not pass to helm"
         yield Problem(
             ProblemCode.TEMPLATE_NOT_RENDERED,
             source.at,

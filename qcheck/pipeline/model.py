@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from qcheck.pipeline.unrendered_files import UnrenderedFiles
     from qcheck.settings import ClusterScope, Settings
 
-ARGO, FLUX = "argoproj.io/", "helm.toolkit.fluxcd.io/"
+ARGO, FLUX = "argoproj.io/", ".toolkit.fluxcd.io/"
 
 
 def model(
