@@ -8,7 +8,7 @@ from qcheck.answers.scenario import Admitted, Scenario, ScenarioWorkload
 from qcheck.answers.simulate import simulate
 from qcheck.answers.verdict import Verdict
 from qcheck.cluster.place import Place
-from qcheck.cluster.reasons import Reason, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
 from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.workloads import Workload
@@ -25,8 +25,6 @@ NEWCOMER = "the workload itself"
 """Its name in the simulation; no real object can have this name."""
 LATER = 1
 """It arrives a second after those that hold quota."""
-BUSY = "busy"
-"""The cause of reasons that would not apply on an idle cluster."""
 NOTHING_RUNS = "no running workload was read: --busy needs --live or a snapshot among the paths"
 
 
@@ -47,7 +45,7 @@ def judge_now(cluster: Cluster, workload: Workload) -> Verdict:
     try:
         return _beside_others(cluster, cluster.state, verdict)
     except QuestionError as error:  # a workload holds quota that no queue has any more
-        doubt = Reason(ReasonCode.CANNOT_TELL, BUSY, str(error), workload.place)
+        doubt = Reason(ReasonCode.CANNOT_TELL, ReasonCause.BUSY, str(error), workload.place)
         return Verdict(verdict.decision, None, (doubt,))
 
 
@@ -140,7 +138,7 @@ def _waits(cluster: Cluster, state: State, decision: Decision) -> Reason:
     queue = decision.cluster_queue or ""
     told = list(_cells(cluster, state, decision, queue))
     message = f"waits for quota of {queue}: {'; '.join(told)}" if told else f"waits for quota of {queue}"
-    return Reason(ReasonCode.WAITING_FOR_QUOTA, BUSY, message, decision.workload.place)
+    return Reason(ReasonCode.WAITING_FOR_QUOTA, ReasonCause.BUSY, message, decision.workload.place)
 
 
 def _cells(cluster: Cluster, state: State, decision: Decision, queue: str) -> Iterator[str]:
@@ -163,8 +161,8 @@ def _cells(cluster: Cluster, state: State, decision: Decision, queue: str) -> It
 
 
 def _beside(reason: Reason) -> Reason:
-    return replace(reason, cause=BUSY, message=f"with the pods that run now, {reason.message}")
+    return replace(reason, cause=ReasonCause.BUSY, message=f"with the pods that run now, {reason.message}")
 
 
 def _preempts(place: Place, victims: tuple[str, ...]) -> Reason:
-    return Reason(ReasonCode.PREEMPTS, BUSY, f"preempts {', '.join(victims)}", place)
+    return Reason(ReasonCode.PREEMPTS, ReasonCause.BUSY, f"preempts {', '.join(victims)}", place)

@@ -34,6 +34,68 @@ class ReasonCode(StrEnum):
     CANNOT_TELL = "CannotTell"
 
 
+class ReasonCause(StrEnum):
+    """The fact behind a reason, finer than its code.
+
+    The groups: the way to a queue, what is refused as written, flavors and quota, nodes. `AWAY`: a topology lacks nodes
+    that are cordoned or not ready. `BUSY`: the reason would not apply on an idle cluster.
+    """
+
+    UNMANAGED = "unmanaged"
+    NAMESPACE_EXCLUDED = "namespace-excluded"
+    NO_QUEUE = "no-queue"
+    LOCAL_QUEUE_MISSING = "local-queue-missing"
+    LOCAL_QUEUE_STOPPED = "local-queue-stopped"
+    CLUSTER_QUEUE_MISSING = "cluster-queue-missing"
+    QUEUE_STOPPED = "queue-stopped"
+    QUEUE_INACTIVE = "queue-inactive"
+    NAMESPACE_NOT_SELECTED = "namespace-not-selected"
+    PRIORITY_CLASS_MISSING = "priority-class-missing"
+    KAI_QUEUE = "kai-queue"
+    KAI_PRIORITY = "kai-priority"
+    VOLCANO_QUEUE = "volcano-queue"
+    MULTIKUEUE = "multikueue"
+    ADMISSION_CHECK = "admission-check"
+
+    NOT_READ = "not-read"
+    API_REJECTED = "api-rejected"
+    API_VERSION_GONE = "api-version-gone"
+    REQUESTS_INVALID = "requests-invalid"
+    RESOURCES_INVALID = "resources-invalid"
+    POD_GROUP = "pod-group"
+    DEVICE_CLAIMS = "device-claims"
+
+    NO_FLAVOR = "no-flavor"
+    FLAVOR_MISSING = "flavor-missing"
+    FLAVORS_CONTRADICT = "flavors-contradict"
+    RESOURCE_NOT_COVERED = "resource-not-covered"
+    AFFINITY = "affinity"
+    SELECTOR = "selector"
+    TAINT = "taint"
+    TOPOLOGY = "topology"
+    LEVEL = "level"
+    QUOTA = "quota"
+    KAI_QUOTA = "kai-quota"
+    KAI_LIMIT = "kai-limit"
+    KAI_NO_LIMIT = "kai-no-limit"
+    VOLCANO_LIMIT = "volcano-limit"
+
+    NO_NODES = "no-nodes"
+    FLAVOR_MATCHES_NO_NODES = "flavor-matches-no-nodes"
+    RUNTIME_CLASS = "runtime-class"
+    LARGER_THAN_NODE = "larger-than-node"
+    CAPACITY_GONE = "capacity-gone"
+    DOES_NOT_PACK = "does-not-pack"
+    DOMAIN = "domain"
+    ORDER = "order"
+    AWAY = "away"
+    SPREAD = "spread"
+    POD_AFFINITY = "pod-affinity"
+    SCHEDULING_GATE = "scheduling-gate"
+    BUSY = "busy"
+    UNCERTAIN = "uncertain"
+
+
 _SEVERITY = (ReasonCode.TOPOLOGY_FAILED, ReasonCode.EXCEEDS_MAX_QUOTA, ReasonCode.NO_MATCHING_FLAVOR)
 """From mild to severe, as Kueue ranks them when it has to name one."""
 
@@ -41,14 +103,14 @@ _SEVERITY = (ReasonCode.TOPOLOGY_FAILED, ReasonCode.EXCEEDS_MAX_QUOTA, ReasonCod
 class Reason(Value):
     """One thing that stands in the way.
 
-    `cause` tells apart what one code stands for. `place` is where to look first, mostly in
+    `place` is where to look first, mostly in
     the workload; `near` are the places on the other side: quota, flavor, pool. `change` is an edit that would remove this
     one reason, empty if none is known. `taint` is the one in the way; `short` says by how many base units of `resource`
     quota is short.
     """
 
     code: ReasonCode
-    cause: str
+    cause: ReasonCause
     message: str
     place: Place
     near: tuple[Place, ...] = ()

@@ -6,7 +6,7 @@ are packed together, exactly.
 
 from __future__ import annotations
 
-from qcheck.cluster.reasons import Reason, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.packing.answer import DoesNotFit, Fits
@@ -65,7 +65,9 @@ def schedule(
     if not cluster.has_nodes:
         place = next((w.template.place for w in pods), None)
         message = "no node pool and no Node was read, so it is unknown where the pods can run"
-        return Schedule(None, reasons=(Reason(ReasonCode.NODES_UNKNOWN, "no-nodes", message, place),) if place else ())
+        return Schedule(
+            None, reasons=(Reason(ReasonCode.NODES_UNKNOWN, ReasonCause.NO_NODES, message, place),) if place else ()
+        )
     refused = tuple(r for each in pods for r in _never_created(cluster, each))
     if refused:
         return Schedule(False if cluster.has_all(NODES) else None, reasons=refused)
@@ -95,7 +97,7 @@ def _never_created(cluster: Cluster, pods: Wanted) -> Iterator[Reason]:
             near = (runtime.place.at("scheduling", "nodeSelector", key),)
             yield Reason(
                 code=ReasonCode.UNSCHEDULABLE,
-                cause="runtime-class",
+                cause=ReasonCause.RUNTIME_CLASS,
                 message=message,
                 place=place,
                 near=near,
@@ -145,7 +147,7 @@ def _uneven(pods: Wanted, most: int) -> Reason:
     change = f"run at most {most} pods" if most else "raise maxSkew"
     return Reason(
         code=ReasonCode.UNSCHEDULABLE,
-        cause="spread",
+        cause=ReasonCause.SPREAD,
         message=message,
         place=spread.place,
         near=(pods.pod_set.count_place,),
@@ -159,7 +161,7 @@ def _spread_unknown(pods: list[Wanted]) -> Iterator[Reason]:
         if open_spreads:
             key = open_spreads[0].key
             message = f"pod set {each.pod_set.name} spreads over domains of {key}, which depends on other pods too"
-            yield Reason(ReasonCode.UNSCHEDULABLE, "spread", message, open_spreads[0].place)
+            yield Reason(ReasonCode.UNSCHEDULABLE, ReasonCause.SPREAD, message, open_spreads[0].place)
 
 
 def _not_judged(pods: list[Wanted]) -> Iterator[Reason]:
@@ -167,14 +169,17 @@ def _not_judged(pods: list[Wanted]) -> Iterator[Reason]:
         if each.template.has_pod_affinity and not each.template.one_per_node:
             message = f"pod set {each.pod_set.name} has required pod (anti-)affinity, which depends on other pods"
             place = each.template.place.at("affinity")
-            yield Reason(ReasonCode.UNSCHEDULABLE, "pod-affinity", message, place)
+            yield Reason(ReasonCode.UNSCHEDULABLE, ReasonCause.POD_AFFINITY, message, place)
         if each.template.scheduling_gates:
             gates = ", ".join(each.template.scheduling_gates)
             message = (
                 f"pod set {each.pod_set.name} waits for the scheduling gate {gates}, which a controller must remove"
             )
             yield Reason(
-                ReasonCode.UNSCHEDULABLE, "scheduling-gate", message, each.template.place.at("schedulingGates")
+                ReasonCode.UNSCHEDULABLE,
+                ReasonCause.SCHEDULING_GATE,
+                message,
+                each.template.place.at("schedulingGates"),
             )
 
 
@@ -186,7 +191,7 @@ def _doubt(pods: list[Wanted], shapes: tuple[WantedPods, ...]) -> Reason:
     message = f"pod set {first[0].pod_set.name} may or may not fit: {why}"
     return Reason(
         code=ReasonCode.NODES_UNKNOWN,
-        cause="uncertain",
+        cause=ReasonCause.UNCERTAIN,
         message=message,
         place=first[0].template.place,
         near=tuple(g.place for g in groups[:3]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.reasons import Reason, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
 from qcheck.cluster.units import IN_PROSE, scale_of, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.packing.proof_text import explain
@@ -42,7 +42,9 @@ def _labels(cluster: Cluster, pod_set: PodSet, shape: WantedPods) -> Reason | No
     if culprit is None:
         message = f"no node matches what pod set {pod_set.name} requires of its node"
         where = place.at("affinity", "nodeAffinity") if shape.template.selection.terms else place.at("nodeSelector")
-        return Reason(code=ReasonCode.UNSCHEDULABLE, cause="selector", message=message, place=where, near=near)
+        return Reason(
+            code=ReasonCode.UNSCHEDULABLE, cause=ReasonCause.SELECTOR, message=message, place=where, near=near
+        )
     key, value = culprit, demand_of(cluster, shape.template).selection.selector[culprit]
     if key in pod_set.template.selection.selector:
         return _own_label(cluster, pod_set, shape, key, near)
@@ -52,7 +54,7 @@ def _labels(cluster: Cluster, pod_set: PodSet, shape: WantedPods) -> Reason | No
         near = (runtime.place.at("scheduling", "nodeSelector", key), *near)
         return Reason(
             code=ReasonCode.UNSCHEDULABLE,
-            cause="runtime-class",
+            cause=ReasonCause.RUNTIME_CLASS,
             message=message,
             place=place.at("runtimeClassName"),
             near=near,
@@ -62,7 +64,11 @@ def _labels(cluster: Cluster, pod_set: PodSet, shape: WantedPods) -> Reason | No
     message = f"the {word} of pod set {pod_set.name} selects {key}={value}: {_seen(cluster, key)}"
     where = pool.labels_place.at(key) if pool else place
     return Reason(
-        code=ReasonCode.UNSCHEDULABLE, cause="flavor-matches-no-nodes", message=message, place=where, near=near
+        code=ReasonCode.UNSCHEDULABLE,
+        cause=ReasonCause.FLAVOR_MATCHES_NO_NODES,
+        message=message,
+        place=where,
+        near=near,
     )
 
 
@@ -78,7 +84,7 @@ def _own_label(cluster: Cluster, pod_set: PodSet, shape: WantedPods, key: str, n
         why, change = f", and its nodes must have {others}: no node has both", f"remove the selector {key}"
     return Reason(
         code=ReasonCode.UNSCHEDULABLE,
-        cause="selector",
+        cause=ReasonCause.SELECTOR,
         message=f"pod set {pod_set.name} selects {wanted}{why}",
         place=where,
         near=near,
@@ -133,7 +139,7 @@ def _taints(pod_set: PodSet, shape: WantedPods) -> Reason | None:
     place = pod_set.template.place.at("tolerations")
     return Reason(
         code=ReasonCode.UNSCHEDULABLE,
-        cause="taint",
+        cause=ReasonCause.TAINT,
         message=message,
         place=place,
         near=(host.group.place,),
@@ -153,7 +159,7 @@ def _size(pod_set: PodSet, shape: WantedPods, posed: Question, index: int) -> Re
         near = tuple(shape.hosts[i].group.count_place for i in able)
         return Reason(
             code=ReasonCode.UNSCHEDULABLE,
-            cause="capacity-gone",
+            cause=ReasonCause.CAPACITY_GONE,
             message=message,
             place=pod_set.template.place,
             near=near,
@@ -171,7 +177,7 @@ def _size(pod_set: PodSet, shape: WantedPods, posed: Question, index: int) -> Re
     places = (shape.hosts[largest].group.place, *_takers(shape.hosts[largest], resource))
     return Reason(
         code=ReasonCode.UNSCHEDULABLE,
-        cause="larger-than-node",
+        cause=ReasonCause.LARGER_THAN_NODE,
         message=message,
         place=_asked_at(pod_set, resource),
         near=places,
@@ -219,7 +225,7 @@ def _packing(pod_sets: list[PodSet], shapes: tuple[WantedPods, ...], posed: Ques
         change = f"run at most {room} pods at once" if room else ""
     return Reason(
         code=ReasonCode.UNSCHEDULABLE,
-        cause="does-not-pack",
+        cause=ReasonCause.DOES_NOT_PACK,
         message=message,
         place=largest[0].count_place,
         near=near,

@@ -6,6 +6,7 @@ from qcheck.answers.verdicts import verdicts_of
 from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.registry import rule
 from qcheck.cluster.quota_pool import SchedulerName
+from qcheck.cluster.reasons import ReasonCause
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
@@ -190,7 +191,7 @@ def selector_points_nowhere(cluster: Cluster) -> Iterator[Finding]:
         return
     causes = {v.workload.id: {r.cause for r in v.decision.reasons} for v in verdicts_of(cluster) if v.admitted is False}
     for workload in cluster.workloads:
-        if causes.get(workload.id, set()) & {"selector", "affinity"}:
+        if causes.get(workload.id, set()) & {ReasonCause.SELECTOR, ReasonCause.AFFINITY}:
             continue
         for pod_set in workload.pod_sets:
             template = pod_set.template

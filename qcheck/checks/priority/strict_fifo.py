@@ -6,6 +6,7 @@ from qcheck.answers.verdicts import verdicts_of
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
 from qcheck.cluster.kueue import QueueingStrategy
+from qcheck.cluster.reasons import ReasonCause
 from qcheck.cluster.unread import QUOTA_KINDS
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import ClusterQueue
 
-_LETS_PASS = ("namespace-not-selected", "queue-stopped", "queue-inactive", "priority-class-missing")
+_LETS_PASS = (
+    ReasonCause.NAMESPACE_NOT_SELECTED,
+    ReasonCause.QUEUE_STOPPED,
+    ReasonCause.QUEUE_INACTIVE,
+    ReasonCause.PRIORITY_CLASS_MISSING,
+)
 """Causes that keep a workload out of the queue, or for which Kueue lets the others pass."""
 
 

@@ -10,7 +10,7 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.severity import Severity
-from qcheck.schedulers.kueue.inactive_queues import inactive
+from qcheck.schedulers.kueue.inactive_queues import InactivityReason, inactive
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -90,9 +90,9 @@ def _flavors(cluster: Cluster) -> Iterator[Finding]:
 
 
 CONFLICTS = (
-    "MultipleMultiKueueAdmissionChecks",
-    "MultiKueueAdmissionCheckAppliedPerFlavor",
-    "MultiKueueWithProvisioningRequest",
+    InactivityReason.MULTIPLE_MULTIKUEUE_ADMISSION_CHECKS,
+    InactivityReason.MULTIKUEUE_ADMISSION_CHECK_APPLIED_PER_FLAVOR,
+    InactivityReason.MULTIKUEUE_WITH_PROVISIONING_REQUEST,
 )
 """Kueue's reasons for which checks that exist make a queue inactive together."""
 

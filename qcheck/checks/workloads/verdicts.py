@@ -8,7 +8,7 @@ from qcheck.checks.placement.taints import is_repelled
 from qcheck.checks.problems import of_problems
 from qcheck.checks.registry import rule
 from qcheck.cluster.problems import ProblemCode
-from qcheck.cluster.reasons import ReasonCode
+from qcheck.cluster.reasons import ReasonCause, ReasonCode
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.unread import QUOTA_KINDS
 from qcheck.cluster.value import TYPE_CHECKING, replace
@@ -28,15 +28,14 @@ if TYPE_CHECKING:
     from qcheck.cluster.workloads import PodSet
     from qcheck.schedulers.kueue.decision import Decision
 
-NOT_COVERED = "resource-not-covered"
 _TOLD_ELSEWHERE = (
-    "level",
-    "flavor-missing",
-    "domain",
-    "flavor-matches-no-nodes",
-    "kai-quota",
-    "kai-no-limit",
-    "volcano-limit",
+    ReasonCause.LEVEL,
+    ReasonCause.FLAVOR_MISSING,
+    ReasonCause.DOMAIN,
+    ReasonCause.FLAVOR_MATCHES_NO_NODES,
+    ReasonCause.KAI_QUOTA,
+    ReasonCause.KAI_NO_LIMIT,
+    ReasonCause.VOLCANO_LIMIT,
 )
 """Causes that another rule says with the place to edit: QC513, QC401, QC507, QC201, QC908, QC901, QC960."""
 _MOST = 4
@@ -72,9 +71,9 @@ def _is_refused(verdict: Verdict) -> bool:
 
 def _is_told_elsewhere(cluster: Cluster, verdict: Verdict) -> bool:
     reasons = verdict.decision.reasons
-    whole = {r for r in reasons if r.cause == "larger-than-node"}
+    whole = {r for r in reasons if r.cause is ReasonCause.LARGER_THAN_NODE}
     told = all(r.cause in _TOLD_ELSEWHERE for r in reasons if r not in whole)
-    return any(r.cause == NOT_COVERED for r in reasons) or (
+    return any(r.cause is ReasonCause.RESOURCE_NOT_COVERED for r in reasons) or (
         told and all(_asks_for_a_whole_node(cluster, verdict, r.resource or "") for r in whole)
     )
 
@@ -91,7 +90,7 @@ def _refusal(cluster: Cluster, verdict: Verdict) -> Finding:
     return (
         _advised(found, change)
         .about(verdict.workload.id)
-        .likely(not cluster.has_all(*QUOTA_KINDS) or any(r.cause == "away" for r in decision.reasons))
+        .likely(not cluster.has_all(*QUOTA_KINDS) or any(r.cause is ReasonCause.AWAY for r in decision.reasons))
         .at_most(Severity.WARNING if decision.is_in_part else Severity.ERROR)
         .with_data(reason=decision.code, queue=_queue(verdict), causes=sorted({r.cause for r in decision.reasons}))
     )
@@ -126,13 +125,15 @@ def admitted_but_pending(cluster: Cluster) -> Iterator[Finding]:
 
 def _is_said_of_nodes(cluster: Cluster, verdict: Verdict, reason: Reason) -> bool:
     """Return whether another rule already names the same cause (QC201, QC202, QC210, QC505, QC604)."""
-    if reason.cause == "flavor-matches-no-nodes" or reason.code is ReasonCode.REJECTED:
+    if reason.cause is ReasonCause.FLAVOR_MATCHES_NO_NODES or reason.code is ReasonCode.REJECTED:
         return True
-    if reason.cause == "selector":
+    if reason.cause is ReasonCause.SELECTOR:
         return any(not is_reachable(cluster, p.template) for p in verdict.workload.pod_sets)
-    if reason.cause == "taint":
+    if reason.cause is ReasonCause.TAINT:
         return any(is_repelled(cluster, f) for a in verdict.decision.assigned for f in a.flavor_names)
-    return reason.cause == "larger-than-node" and _asks_for_a_whole_node(cluster, verdict, reason.resource or "")
+    return reason.cause is ReasonCause.LARGER_THAN_NODE and _asks_for_a_whole_node(
+        cluster, verdict, reason.resource or ""
+    )
 
 
 def _asks_for_a_whole_node(cluster: Cluster, verdict: Verdict, resource: str) -> bool:
@@ -178,7 +179,7 @@ def resource_not_covered(cluster: Cluster) -> Iterator[Finding]:
         if decision.admitted is not False:
             continue
         for reason in decision.reasons:
-            if reason.cause == NOT_COVERED and not _is_a_default(cluster, verdict, reason):
+            if reason.cause is ReasonCause.RESOURCE_NOT_COVERED and not _is_a_default(cluster, verdict, reason):
                 found = finding(reason.place, f"{verdict.workload.id} is never admitted: {reason.message}")
                 for place in reason.near:
                     found = found.near(place, f"{decision.cluster_queue} covers")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.labels import NodeSelection, NodeSelectorTerm, Requirement
-from qcheck.cluster.reasons import Reason, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.quota.start_decision import StartDecision, StartingPods
 from qcheck.schedulers.kai.gates import Bound, barriers
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kai.jobs import KaiJob
     from qcheck.schedulers.kai.shards import Shard
 
-QUOTA_CAUSE, LIMIT_CAUSE, ZERO_LIMIT_CAUSE = "kai-quota", "kai-limit", "kai-no-limit"
-
 
 def decide(cluster: Cluster, workload: Workload) -> StartDecision | None:
     """Return KAI's answer; None for a workload that KAI does not schedule."""
@@ -30,7 +28,9 @@ def decide(cluster: Cluster, workload: Workload) -> StartDecision | None:
     shard = shard_of(cluster, job.partition)
     if workload.not_read:
         return StartDecision(
-            job.queue.name, None, (Reason(ReasonCode.NOT_READ, "not-read", workload.not_read, workload.name_place),)
+            job.queue.name,
+            None,
+            (Reason(ReasonCode.NOT_READ, ReasonCause.NOT_READ, workload.not_read, workload.name_place),),
         )
     if shard is None or job.queue.name not in shard.queue or job.queue.name in shard.inner:
         return _without_queue(cluster, job, shard)
@@ -48,7 +48,10 @@ def _without_queue(cluster: Cluster, job: KaiJob, shard: Shard | None) -> StartD
     if name in CHART_QUEUES and name not in {q.name for q in cluster.kai_queues}:
         message = f"queue {name} comes from KAI's chart, so its limits are not known"
         return StartDecision(
-            name, None, (Reason(ReasonCode.QUEUE_UNKNOWN, "kai-queue", message, place),), _starts(cluster, job)
+            name,
+            None,
+            (Reason(ReasonCode.QUEUE_UNKNOWN, ReasonCause.KAI_QUEUE, message, place),),
+            _starts(cluster, job),
         )
     if shard is not None and name in shard.inner:
         message = f"queue {name} has queues below it and runs no jobs"
@@ -56,7 +59,9 @@ def _without_queue(cluster: Cluster, job: KaiJob, shard: Shard | None) -> StartD
         message = f"there is no queue {name} in the job's shard"
     certain = cluster.has_all("Queue")
     return StartDecision(
-        name, False if certain else None, (Reason(ReasonCode.QUEUE_DOES_NOT_EXIST, "kai-queue", message, place),)
+        name,
+        False if certain else None,
+        (Reason(ReasonCode.QUEUE_DOES_NOT_EXIST, ReasonCause.KAI_QUEUE, message, place),),
     )
 
 
@@ -71,10 +76,10 @@ def _refused(job: KaiJob, barrier: KaiBarrier) -> Reason:
     why = f"the limit of queue {barrier.queue.name} is {amount}{unwritten}"
     if not is_limit:
         why = f"it is not preemptible, and the quota of queue {barrier.queue.name} is {amount}"
-    cause = QUOTA_CAUSE if not is_limit else LIMIT_CAUSE if barrier.amount else ZERO_LIMIT_CAUSE
+    at_limit = ReasonCause.KAI_LIMIT if barrier.amount else ReasonCause.KAI_NO_LIMIT
     return Reason(
         code=ReasonCode.EXCEEDS_MAX_QUOTA,
-        cause=cause,
+        cause=at_limit if is_limit else ReasonCause.KAI_QUOTA,
         message=f"it requests {requested}, and {why}",
         place=job.place_of(barrier.dimension),
         near=(place,),
@@ -88,7 +93,7 @@ def _unknown_priority(job: KaiJob) -> Reason:
         f"the value of its priority class {job.priority_class.name} is not known, so whether it must stay within quota"
     )
     place = job.priority_class.place or job.workload.name_place
-    return Reason(ReasonCode.PRIORITY_UNKNOWN, "kai-priority", f"{message} is not known either", place)
+    return Reason(ReasonCode.PRIORITY_UNKNOWN, ReasonCause.KAI_PRIORITY, f"{message} is not known either", place)
 
 
 def _starts(cluster: Cluster, job: KaiJob) -> tuple[StartingPods, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.reasons import Reason, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.workloads import Workload
 from qcheck.schedulers.kueue.assignment import Assigned, AssignmentTerms
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from qcheck.cluster.kueue import ClusterQueue
 
     Look = Callable[[Cluster, ClusterQueue, AssignmentTerms, tuple[Assigned, ...]], "Looked"]
-
-RUNS_ELSEWHERE = "multikueue"
-"""The cause where a check sends the pods to another cluster."""
 
 
 class PlacedPodSets(Value):
@@ -64,7 +61,7 @@ class Decision(Value):
     @property
     def runs_elsewhere(self) -> bool:
         """Return whether its pods run in another cluster, which MultiKueue chooses."""
-        return any(r.cause == RUNS_ELSEWHERE for r in self.reasons)
+        return any(r.cause is ReasonCause.MULTIKUEUE for r in self.reasons)
 
     @property
     def is_in_part(self) -> bool:

@@ -10,7 +10,7 @@ from qcheck.cluster.kueue import FlavorResource
 from qcheck.cluster.place import Place
 from qcheck.cluster.pods import Amounts
 from qcheck.cluster.quantity import written_amount
-from qcheck.cluster.reasons import Reason, ReasonCode, least_severe
+from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode, least_severe
 from qcheck.cluster.units import IN_PROSE, name_amount, scale_of, show_amount
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.workloads import PodSet
@@ -138,7 +138,7 @@ class Assigner:
         covered = ", ".join(r for g in self._queue.groups for r in g.covered) or "nothing"
         return Reason(
             code=ReasonCode.NO_MATCHING_FLAVOR,
-            cause="resource-not-covered",
+            cause=ReasonCause.RESOURCE_NOT_COVERED,
             message=f"pod set {asking.pod_set.name} asks for {name_amount(resource, asking.amounts[resource])}, "
             f"which {self._queue.name} does not cover (it covers {covered})",
             place=place_of(asking.pod_set, resource),
@@ -174,7 +174,11 @@ class Assigner:
         if flavor is None:
             message = f"flavor {quotas.name} does not exist"
             reason = Reason(
-                ReasonCode.NO_MATCHING_FLAVOR, "flavor-missing", message, quotas.name_place, flavor=quotas.name
+                ReasonCode.NO_MATCHING_FLAVOR,
+                ReasonCause.FLAVOR_MISSING,
+                message,
+                quotas.name_place,
+                flavor=quotas.name,
             )
             return _Attempt(quotas.name, 0, (reason,))
         mismatch = self._mismatch(group, flavor, together)
@@ -217,7 +221,7 @@ class Assigner:
         scale = scale_of(resource, (reach, own, asked, used, asking.amounts.get(resource, 0)), IN_PROSE)
         return Reason(
             code=ReasonCode.EXCEEDS_MAX_QUOTA,
-            cause="quota",
+            cause=ReasonCause.QUOTA,
             message=f"{_sum(asking, scale, asked, used)}; in flavor {flavor} {queue} can hold at most "
             f"{scale(reach)} (nominal {scale(own)}{_beyond(scale, reach - own)})",
             place=place_of(asking.pod_set, resource),

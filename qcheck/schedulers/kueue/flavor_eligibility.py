@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from qcheck.cluster.labels import NodeSelection, NodeSelectorTerm, Taint, untolerated
 from qcheck.cluster.place import Place
+from qcheck.cluster.reasons import ReasonCause
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.kueue.gates import TOPOLOGY, is_on
 
@@ -22,7 +23,7 @@ _IMPLIED_SINCE = 11
 class Miss(Value):
     """The reason why a flavor is skipped: `place` in the workload, `near` in the flavor or queue."""
 
-    cause: str
+    cause: ReasonCause
     message: str
     place: Place
     near: Place | None = None
@@ -80,13 +81,13 @@ def _topology_miss(
     if not asks_topology(pod_set):
         if flavor.topology and not is_topology_only(cluster, queue):
             message = f"flavor {flavor.name} is only for pods that ask for a topology"
-            return Miss("topology", message, place, flavor.place.at("spec", "topologyName"))
+            return Miss(ReasonCause.TOPOLOGY, message, place, flavor.place.at("spec", "topologyName"))
         return None
     if not flavor.topology:
         if asked.isdisjoint(group.covered):
             return None
         message = f"the pods ask for a topology, but flavor {flavor.name} has none"
-        return Miss("topology", message, place, flavor.name_place)
+        return Miss(ReasonCause.TOPOLOGY, message, place, flavor.name_place)
     return _level_miss(cluster, flavor, pod_set, place)
 
 
@@ -98,11 +99,11 @@ def _level_miss(cluster: Cluster, flavor: ResourceFlavor, pod_set: PodSet, place
     missing = next((level for level in asked.levels if level not in topology.levels), None)
     if missing is None and not asked.levels and not asked.unconstrained:
         message = f"the pods request no level of topology {topology.name}, not even an unconstrained one"
-        return Miss("topology", message, place, flavor.place.at("spec", "topologyName"))
+        return Miss(ReasonCause.TOPOLOGY, message, place, flavor.place.at("spec", "topologyName"))
     if missing is None:
         return None
     message = f"topology {topology.name} of flavor {flavor.name} has no level {missing}"
-    return Miss("level", message, place, topology.place.at("spec", "levels"))
+    return Miss(ReasonCause.LEVEL, message, place, topology.place.at("spec", "levels"))
 
 
 def _taint_miss(flavor: ResourceFlavor, pod_set: PodSet) -> Miss | None:
@@ -111,7 +112,7 @@ def _taint_miss(flavor: ResourceFlavor, pod_set: PodSet) -> Miss | None:
     if not left:
         return None
     return Miss(
-        cause="taint",
+        cause=ReasonCause.TAINT,
         message=f"the pods do not tolerate the taint {left[0]} of flavor {flavor.name}",
         place=template.place.at("tolerations"),
         near=flavor.place.at("spec", "nodeTaints"),
@@ -138,11 +139,11 @@ def _label_miss(flavor: ResourceFlavor, pod_set: PodSet, keys: set[str]) -> Miss
     near = flavor.place.at("spec", "nodeLabels")
     if wrong is None:
         message = f"the pods' required node affinity excludes the labels of flavor {flavor.name}"
-        return Miss("affinity", message, place.at("affinity", "nodeAffinity"), near)
+        return Miss(ReasonCause.AFFINITY, message, place.at("affinity", "nodeAffinity"), near)
     has = flavor.node_labels.get(wrong)
     message = f"the pods select {wrong}={selection.selector[wrong]}, but flavor {flavor.name} has {wrong}={has}"
     return Miss(
-        cause="selector",
+        cause=ReasonCause.SELECTOR,
         message=message,
         place=place.at("nodeSelector", wrong),
         near=near.at(wrong),

@@ -5,6 +5,8 @@ Source: Kueue 0.19 `pkg/cache/scheduler/clusterqueue.go` and the controllers of 
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from qcheck.cluster.place import Place
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import answered_once
@@ -20,10 +22,24 @@ if TYPE_CHECKING:
 _EXCLUSIVE_SINCE = 16
 
 
+class InactivityReason(StrEnum):
+    """Kueue's reason words of the condition `Active`."""
+
+    STOPPED = "Stopped"
+    HAS_CYCLE = "HasCycle"
+    FLAVOR_NOT_FOUND = "FlavorNotFound"
+    TOPOLOGY_NOT_FOUND = "TopologyNotFound"
+    ADMISSION_CHECK_NOT_FOUND = "AdmissionCheckNotFound"
+    ADMISSION_CHECK_INACTIVE = "AdmissionCheckInactive"
+    MULTIPLE_MULTIKUEUE_ADMISSION_CHECKS = "MultipleMultiKueueAdmissionChecks"
+    MULTIKUEUE_ADMISSION_CHECK_APPLIED_PER_FLAVOR = "MultiKueueAdmissionCheckAppliedPerFlavor"
+    MULTIKUEUE_WITH_PROVISIONING_REQUEST = "MultiKueueWithProvisioningRequest"
+
+
 class Inactivity(Value):
     """The reason why a queue is inactive, in Kueue's order. `certain` is False if a missing object may be elsewhere."""
 
-    reason: str
+    reason: InactivityReason
     message: str
     place: Place
     certain: bool = True
@@ -40,7 +56,7 @@ def _reasons(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactivity]:
     if queue.is_stopped:
         place = queue.place.at("spec", "stopPolicy")
         message = f"{queue.name} is stopped (stopPolicy {queue.stop_policy})"
-        yield Inactivity("Stopped", message, place, change=f"set stopPolicy of {queue.name} to None")
+        yield Inactivity(InactivityReason.STOPPED, message, place, change=f"set stopPolicy of {queue.name} to None")
     yield from _missing_flavors(cluster, queue)
     for use in queue.checks:
         yield from _check(cluster, use)
@@ -48,7 +64,7 @@ def _reasons(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactivity]:
     yield from _missing_topologies(cluster, queue)
     if queue.parent and cohort_tree(cluster).is_below_cycle(queue.parent):
         message = f"the parents of cohort {queue.parent} form a cycle, so Kueue does not schedule {queue.name}"
-        yield Inactivity("HasCycle", message, queue.parent_place)
+        yield Inactivity(InactivityReason.HAS_CYCLE, message, queue.parent_place)
 
 
 def _missing_flavors(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactivity]:
@@ -57,7 +73,7 @@ def _missing_flavors(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactivi
             message = f"{queue.name} names the flavor {flavor.name}, which does not exist"
             change = f"create the ResourceFlavor {flavor.name}, or remove it from {queue.name}"
             yield Inactivity(
-                reason="FlavorNotFound",
+                reason=InactivityReason.FLAVOR_NOT_FOUND,
                 message=message,
                 place=flavor.name_place,
                 certain=cluster.has_all("ResourceFlavor"),
@@ -73,40 +89,46 @@ def _missing_topologies(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inact
         if flavor is not None and flavor.topology and flavor.topology not in cluster.topology:
             message = f"flavor {flavor.name} names the topology {flavor.topology}, which does not exist"
             place = flavor.place.at("spec", "topologyName")
-            yield Inactivity("TopologyNotFound", message, place, cluster.has_all("Topology"))
+            yield Inactivity(InactivityReason.TOPOLOGY_NOT_FOUND, message, place, cluster.has_all("Topology"))
 
 
 def _check(cluster: Cluster, use: CheckUse) -> Iterator[Inactivity]:
     check = cluster.admission_check.get(use.name)
     if check is None:
         message = f"the admission check {use.name} does not exist"
-        yield Inactivity("AdmissionCheckNotFound", message, use.place, cluster.has_all("AdmissionCheck"))
+        yield Inactivity(
+            InactivityReason.ADMISSION_CHECK_NOT_FOUND, message, use.place, cluster.has_all("AdmissionCheck")
+        )
     elif check.is_provisioning or check.is_multikueue:
         wanted = "ProvisioningRequestConfig" if check.is_provisioning else "MultiKueueConfig"
         yield from _parameters(cluster, check, wanted)
     else:
         message = f"the admission check {check.name} belongs to {check.controller}, which is not part of Kueue"
-        yield Inactivity("AdmissionCheckInactive", message, check.place.at("spec", "controllerName"), certain=False)
+        yield Inactivity(
+            InactivityReason.ADMISSION_CHECK_INACTIVE, message, check.place.at("spec", "controllerName"), certain=False
+        )
 
 
 def _parameters(cluster: Cluster, check: AdmissionCheck, wanted: str) -> Iterator[Inactivity]:
     place = check.place.at("spec", "parameters")
     if check.parameters_kind != wanted or check.parameters_group != "kueue.x-k8s.io":
         message = f"the admission check {check.name} has no parameters of kind {wanted}"
-        yield Inactivity("AdmissionCheckInactive", message, place)
+        yield Inactivity(InactivityReason.ADMISSION_CHECK_INACTIVE, message, place)
         return
     known = cluster.provisioning_configs if check.is_provisioning else cluster.multikueue_configs
     config = next((c for c in known if c.name == check.parameters_name), None)
     if config is None:
         message = f"the {wanted} {check.parameters_name} of admission check {check.name} does not exist"
-        yield Inactivity("AdmissionCheckInactive", message, place.at("name"), cluster.has_all(wanted))
+        yield Inactivity(InactivityReason.ADMISSION_CHECK_INACTIVE, message, place.at("name"), cluster.has_all(wanted))
     elif check.is_multikueue:
         names = {c.name for c in cluster.multikueue_clusters}
         clusters = next(c.clusters for c in cluster.multikueue_configs if c.name == config.name)
         if names.isdisjoint(clusters):
             message = f"none of the clusters of the MultiKueueConfig {config.name} exists"
             certain = cluster.has_all("MultiKueueCluster")
-            yield Inactivity("AdmissionCheckInactive", message, config.place.at("spec", "clusters"), certain)
+            yield Inactivity(
+                InactivityReason.ADMISSION_CHECK_INACTIVE, message, config.place.at("spec", "clusters"), certain
+            )
 
 
 def _conflicts(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactivity]:
@@ -114,13 +136,13 @@ def _conflicts(cluster: Cluster, queue: ClusterQueue) -> Iterator[Inactivity]:
     remote = [u for u, c in known if c.is_multikueue]
     if len(remote) > 1:
         message = f"{queue.name} has more than one MultiKueue admission check"
-        yield Inactivity("MultipleMultiKueueAdmissionChecks", message, remote[1].place)
+        yield Inactivity(InactivityReason.MULTIPLE_MULTIKUEUE_ADMISSION_CHECKS, message, remote[1].place)
     flavors = {f.name for f in queue.flavors()}
     for use in remote:
         if use.flavors and set(use.flavors) != flavors:
             message = f"the MultiKueue admission check {use.name} is not on all flavors of {queue.name}"
-            yield Inactivity("MultiKueueAdmissionCheckAppliedPerFlavor", message, use.flavors_place)
+            yield Inactivity(InactivityReason.MULTIKUEUE_ADMISSION_CHECK_APPLIED_PER_FLAVOR, message, use.flavors_place)
     provisions = [u for u, c in known if c.is_provisioning]
     if remote and provisions and cluster.policy.kueue.at_least(_EXCLUSIVE_SINCE):
         message = f"{queue.name} has a MultiKueue and a ProvisioningRequest admission check"
-        yield Inactivity("MultiKueueWithProvisioningRequest", message, provisions[0].place)
+        yield Inactivity(InactivityReason.MULTIKUEUE_WITH_PROVISIONING_REQUEST, message, provisions[0].place)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from qcheck.cluster.objects import ObjectId
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import ProblemCode
-from qcheck.cluster.reasons import Reason, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import view
@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from qcheck.cluster.problems import Problem
     from qcheck.cluster.workloads import PodSet, Workload
 
-_REFUSED = (ProblemCode.API_REJECTED, ProblemCode.REQUESTS_INVALID, ProblemCode.API_VERSION_GONE)
+_REFUSED = {
+    ProblemCode.API_REJECTED: ReasonCause.API_REJECTED,
+    ProblemCode.REQUESTS_INVALID: ReasonCause.REQUESTS_INVALID,
+    ProblemCode.API_VERSION_GONE: ReasonCause.API_VERSION_GONE,
+}
 
 
 class GroupFault(Value):
@@ -54,7 +58,7 @@ def refusals(cluster: Cluster, workload: Workload) -> Iterator[Reason]:
     for fault in group_faults(cluster, workload):
         yield Reason(
             code=ReasonCode.MISCONFIGURED,
-            cause="pod-group",
+            cause=ReasonCause.POD_GROUP,
             message=fault.message,
             place=fault.place,
             near=tuple(p for p, _ in fault.near),
@@ -77,7 +81,11 @@ def autoscaled_elsewhere(cluster: Cluster, workload: Workload) -> Reason | None:
             text = f"the check {use.name} sends it to other clusters, where an elastic RayCluster cannot scale"
             message = f"spec.enableInTreeAutoscaling: Forbidden: {text}"
             return Reason(
-                code=ReasonCode.REJECTED, cause="api-rejected", message=message, place=scaling, near=(use.place,)
+                code=ReasonCode.REJECTED,
+                cause=ReasonCause.API_REJECTED,
+                message=message,
+                place=scaling,
+                near=(use.place,),
             )
     return None
 
@@ -105,7 +113,7 @@ def _is_of_pods(problem: Problem) -> bool:
 def _rejected(problem: Problem) -> Reason:
     return Reason(
         code=ReasonCode.REJECTED,
-        cause=problem.code,
+        cause=_REFUSED[problem.code],
         message=problem.message,
         place=problem.place,
         near=problem.related,

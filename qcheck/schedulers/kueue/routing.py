@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from qcheck.cluster.kueue import ClusterQueue, LocalQueue
 from qcheck.cluster.place import Place
-from qcheck.cluster.reasons import Reason, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.views import answered_once
 from qcheck.schedulers.kueue.gates import DEFAULT_QUEUE, is_on
-from qcheck.schedulers.kueue.inactive_queues import inactive
+from qcheck.schedulers.kueue.inactive_queues import InactivityReason, inactive
 from qcheck.schedulers.kueue.namespaces import is_managed_namespace, selects
 
 if TYPE_CHECKING:
@@ -110,7 +110,9 @@ def _why_outside(workload: Workload) -> str:
 
 
 def _unmanaged(workload: Workload, message: str) -> Destination:
-    return Destination(None, doubts=(Reason(ReasonCode.UNMANAGED, "unmanaged", message, workload.name_place),))
+    return Destination(
+        None, doubts=(Reason(ReasonCode.UNMANAGED, ReasonCause.UNMANAGED, message, workload.name_place),)
+    )
 
 
 def _without_queue(cluster: Cluster, workload: Workload) -> Destination:
@@ -125,7 +127,7 @@ def _without_queue(cluster: Cluster, workload: Workload) -> Destination:
     near = (manager.place.at("manageJobsWithoutQueueName"),)
     reason = Reason(
         code=ReasonCode.SUSPENDED,
-        cause="no-queue",
+        cause=ReasonCause.NO_QUEUE,
         message=message,
         place=workload.name_place,
         near=near,
@@ -148,7 +150,7 @@ def _obstacles(cluster: Cluster, workload: Workload, name: str) -> Iterator[tupl
             and not cluster.generates("LocalQueue")
             and not _elsewhere(cluster, workload, name)
         )
-        yield certain, Reason(ReasonCode.MISCONFIGURED, "local-queue-missing", message, place, change=change)
+        yield certain, Reason(ReasonCode.MISCONFIGURED, ReasonCause.LOCAL_QUEUE_MISSING, message, place, change=change)
         return
     if local.is_stopped:
         yield True, _stopped(local, place)
@@ -160,13 +162,17 @@ def _obstacles(cluster: Cluster, workload: Workload, name: str) -> Iterator[tupl
         yield (
             certain,
             Reason(
-                code=ReasonCode.MISCONFIGURED, cause="cluster-queue-missing", message=message, place=place, near=near
+                code=ReasonCode.MISCONFIGURED,
+                cause=ReasonCause.CLUSTER_QUEUE_MISSING,
+                message=message,
+                place=place,
+                near=near,
             ),
         )
         return
     for each in inactive(cluster, queue):
         message = f"ClusterQueue {queue.name} is inactive ({each.reason}): {each.message}"
-        cause = "queue-stopped" if each.reason == "Stopped" else "queue-inactive"
+        cause = ReasonCause.QUEUE_STOPPED if each.reason is InactivityReason.STOPPED else ReasonCause.QUEUE_INACTIVE
         yield (
             each.certain,
             Reason(
@@ -188,7 +194,12 @@ def _stopped(local: LocalQueue, place: Place) -> Reason:
     near = (local.place.at("spec", "stopPolicy"),)
     change = f"set stopPolicy of LocalQueue {local.name} to None"
     return Reason(
-        code=ReasonCode.SUSPENDED, cause="local-queue-stopped", message=message, place=place, near=near, change=change
+        code=ReasonCode.SUSPENDED,
+        cause=ReasonCause.LOCAL_QUEUE_STOPPED,
+        message=message,
+        place=place,
+        near=near,
+        change=change,
     )
 
 
@@ -212,7 +223,7 @@ def _excluded(cluster: Cluster, workload: Workload) -> Iterator[tuple[bool, Reas
         False,
         Reason(
             code=ReasonCode.UNMANAGED,
-            cause="namespace-excluded",
+            cause=ReasonCause.NAMESPACE_EXCLUDED,
             message=message,
             place=workload.queue_place,
             near=near,
@@ -228,7 +239,7 @@ def _priority(cluster: Cluster, workload: Workload) -> Iterator[tuple[bool, Reas
             place = workload.priority_class_place
             yield (
                 cluster.has_all("WorkloadPriorityClass"),
-                Reason(ReasonCode.MISCONFIGURED, "priority-class-missing", message, place),
+                Reason(ReasonCode.MISCONFIGURED, ReasonCause.PRIORITY_CLASS_MISSING, message, place),
             )
         return
     named = [(p.template.priority_class, p.template.place.at("priorityClassName")) for p in workload.pod_sets]
@@ -240,7 +251,7 @@ def _priority(cluster: Cluster, workload: Workload) -> Iterator[tuple[bool, Reas
             message = f"the PriorityClass {name} does not exist, so no Workload is created"
             yield (
                 cluster.has_all("PriorityClass"),
-                Reason(ReasonCode.MISCONFIGURED, "priority-class-missing", message, place),
+                Reason(ReasonCode.MISCONFIGURED, ReasonCause.PRIORITY_CLASS_MISSING, message, place),
             )
             return
 
@@ -255,7 +266,7 @@ def _namespace(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> Ite
             True,
             Reason(
                 code=ReasonCode.MISCONFIGURED,
-                cause="namespace-not-selected",
+                cause=ReasonCause.NAMESPACE_NOT_SELECTED,
                 message=message,
                 place=workload.name_place,
                 near=near,
@@ -277,7 +288,7 @@ def _namespace(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> Ite
         taken is not None,
         Reason(
             code=ReasonCode.MISCONFIGURED,
-            cause="namespace-not-selected",
+            cause=ReasonCause.NAMESPACE_NOT_SELECTED,
             message=message,
             place=workload.name_place,
             near=near,

@@ -10,7 +10,7 @@ Source: Kueue 0.19 `pkg/scheduler/flavorassigner/tas_flavorassigner.go`, `pkg/ca
 from __future__ import annotations
 
 from qcheck.cluster.pods import in_base_units
-from qcheck.cluster.reasons import Reason, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.schedulers.kueue.decision import Looked, PlacedPodSets
@@ -46,7 +46,9 @@ def look(cluster: Cluster, queue: ClusterQueue, terms: AssignmentTerms, assigned
     asking = [a for a in asking if not _is_delayed(cluster, queue, _flavor(cluster, a))]
     if asking and not cluster.has_nodes:
         message = "it asks for a topology, but no node pool or Node was read that may have it"
-        return Looked((Reason(ReasonCode.NODES_UNKNOWN, "no-nodes", message, asked_at(asking[0])),), certain=False)
+        return Looked(
+            (Reason(ReasonCode.NODES_UNKNOWN, ReasonCause.NO_NODES, message, asked_at(asking[0])),), certain=False
+        )
     by_flavor: dict[str, list[Assigned]] = {}
     for each in asking:
         by_flavor.setdefault(_flavor(cluster, each), []).append(each)
@@ -72,7 +74,11 @@ def _one_flavor(cluster: Cluster, queue: ClusterQueue, assigned: Assigned) -> It
         message = f"pod set {assigned.pod_set.name} asks for a topology, but gets no flavor that has one"
     near = (queue.place.at("spec", "resourceGroups"),)
     yield Reason(
-        code=ReasonCode.NO_MATCHING_FLAVOR, cause="topology", message=message, place=asked_at(assigned), near=near
+        code=ReasonCode.NO_MATCHING_FLAVOR,
+        cause=ReasonCause.TOPOLOGY,
+        message=message,
+        place=asked_at(assigned),
+        near=near,
     )
 
 
@@ -142,7 +148,7 @@ def _search_one(
     on = nodes.admitted_by(NodeDemand(template.selection, tolerations, compares=True))
     asked = _ask(nodes.tree.levels, workers, requests, leader)
     if isinstance(asked, str):
-        return Reason(ReasonCode.TOPOLOGY_FAILED, "domain", asked, asked_at(workers), flavor=flavor)
+        return Reason(ReasonCode.TOPOLOGY_FAILED, ReasonCause.DOMAIN, asked, asked_at(workers), flavor=flavor)
     asked = replace(asked, on=on)
     found = search(nodes.tree, asked, usage)
     if isinstance(found, NotFound):

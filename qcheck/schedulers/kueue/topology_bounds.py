@@ -5,7 +5,7 @@ Nodes are seen at their best, so a failure is a proof, or rests on estimates and
 
 from __future__ import annotations
 
-from qcheck.cluster.reasons import Reason, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.packing.domains import Slice
@@ -70,7 +70,7 @@ def _level(cluster: Cluster, together: list[Assigned], requests: dict[str, Amoun
     change = f"run at most {found.most} pods in one domain" if found.most else ""
     reason = Reason(
         code=ReasonCode.TOPOLOGY_FAILED,
-        cause="domain",
+        cause=ReasonCause.DOMAIN,
         message=message,
         place=asked.place,
         near=near,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.labels import NodeSelection, NodeSelectorTerm, Requirement
-from qcheck.cluster.reasons import Reason, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
 from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.volcano import NODE_GROUP_LABEL, ROOT
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from qcheck.schedulers.volcano.jobs import VolcanoGang
     from qcheck.schedulers.volcano.queues import Queues
 
-QUEUE_CAUSE, LIMIT_CAUSE = "volcano-queue", "volcano-limit"
-
 
 def decide(cluster: Cluster, workload: Workload) -> StartDecision | None:
     """Return Volcano's answer; None for a workload that Volcano does not schedule."""
@@ -32,7 +30,7 @@ def decide(cluster: Cluster, workload: Workload) -> StartDecision | None:
     why = _unusable(cluster, queues, gang)
     if why:
         certain = cluster.has_all("Queue") or queues.exists(gang.queue)
-        reason = Reason(ReasonCode.QUEUE_UNUSABLE, QUEUE_CAUSE, why, gang.queue_place)
+        reason = Reason(ReasonCode.QUEUE_UNUSABLE, ReasonCause.VOLCANO_QUEUE, why, gang.queue_place)
         return StartDecision(gang.queue, False if certain else None, (reason,))
     over = tuple(_refused(queues, gang, b) for b in barriers(cluster, gang))
     if over:
@@ -61,7 +59,7 @@ def _refused(queues: Queues, gang: VolcanoGang, barrier: VolcanoBarrier) -> Reas
     near = (queue.place_of("capability", barrier.resource) if is_stated else queue.name_place,) if queue else ()
     return Reason(
         code=ReasonCode.EXCEEDS_MAX_QUOTA,
-        cause=LIMIT_CAUSE,
+        cause=ReasonCause.VOLCANO_LIMIT,
         message=f"it needs {named(barrier.resource, requested)} to start, but queue {barrier.queue} may hold at most {limit}",
         place=gang.place,
         near=near,
