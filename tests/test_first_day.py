@@ -179,6 +179,28 @@ def test_a_flat_repository_gets_plain_settings(tmp_path: Path, monkeypatch: pyte
     assert not settings.renders
 
 
+def test_directories_beside_each_other_with_the_same_objects_are_clusters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pool = (
+        "apiVersion: qcheck.dev/v1\nkind: NodePool\nmetadata: {name: h100}\nspec: {count: COUNT, labels: {gpu: h100}, "
+    )
+    pool += "allocatable: {nvidia.com/gpu: 8}}\n"
+    for region, count in (("eu", "1"), ("us", "0")):
+        (tmp_path / "infra" / region / "nodes").mkdir(parents=True)
+        (tmp_path / "infra" / region / "nodes" / "pools.yaml").write_text(pool.replace("COUNT", count))
+        (tmp_path / "infra" / region / "queues.yaml").write_text(BASE)
+    (tmp_path / "examples").mkdir()
+    (tmp_path / "examples" / "queues.yaml").write_text(BASE)
+    assert entrypoint.run(["init"]) == 0
+    eu, us = load_settings().scopes
+    assert (eu.name, us.name) == ("eu", "us")
+    assert not us.holds("infra/eu/queues.yaml")
+    found = said(audit(["."], load_settings()))
+    assert [(severity, cluster) for rule, severity, cluster, _ in found if rule == "QC101"] == [("error", "us")]
+
+
 def test_applications_tell_values_names_and_clusters(repository: Path) -> None:
     shutil.rmtree(repository / "overlays")
     application = """\

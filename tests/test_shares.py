@@ -132,6 +132,15 @@ def test_an_unknown_queue_is_an_error_with_its_line(tmp_path: Path, capsys: pyte
     assert entrypoint.run(["shares", str(tmp_path), "--busy", "gost"]) == 2
 
 
+def test_an_unknown_key_is_an_error_with_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "queues.yaml").write_text(QUEUES.replace("RECLAIM", "Any"), encoding="utf-8")
+    demand = tmp_path / "demand.yaml"
+    demand.write_text("version: 1\nqueus: {}\n", encoding="utf-8")
+    for option in ("--demand", "--usage"):
+        assert entrypoint.run(["shares", str(tmp_path), option, str(demand)]) == 2
+        assert "demand.yaml:2: queus: there is no such key; did you mean queues?" in capsys.readouterr().err
+
+
 def test_what_is_taken_back_from_nobody_has_no_from(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     queue = "apiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: a}\nspec:\n  resources:\n"
     (tmp_path / "q.yaml").write_text(queue + "    gpu: {quota: 1, limit: -1, overQuotaWeight: 1}\n")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from itertools import combinations
 
 from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, Value
@@ -14,8 +15,8 @@ from qcheck.kinds.decode import roots
 from qcheck.kinds.gitops import Deployment, deployments
 from qcheck.kinds.helm import Chart, charts, is_below
 from qcheck.kinds.kustomize import Kustomization
-from qcheck.kinds.shared_fields import CLUSTER_SCOPED
-from qcheck.nodepools.formats import HCL
+from qcheck.kinds.shared_fields import CLUSTER_SCOPED, object_id
+from qcheck.nodepools.formats import HCL, describes_nodes
 from qcheck.pipeline.kustomizations import KustomizationTree
 from qcheck.pipeline.relevance import concerns_queues, concerns_queues_text
 from qcheck.settings import Render
@@ -95,8 +96,22 @@ class _Repository:
         for chart in self.charts:
             words = {_word_of_values(path) for path in chart.choices}
             found |= words if len(words) > 1 else set()
-        found |= self._of_variables() | self._usual()
+        found |= self._of_variables() | self._of_copies() | self._usual()
         return sorted(found - {""})
+
+    def _of_copies(self) -> set[str]:
+        """Directories beside each other that define the same object of a whole cluster, or the same pool, alike or not."""
+        folders: dict[tuple[str, str, str], set[str]] = {}
+        for path, file in zip(self.paths, self.files, strict=True):
+            if any(is_below(path, folder) for folder in self.tree.folders):
+                continue
+            for found in (x for d in file.documents for x in roots(d) if concerns_queues(x)):
+                identity = object_id(found)
+                if identity.namespace is None or describes_nodes(found):
+                    key = (identity.group, identity.kind, identity.name)
+                    folders.setdefault(key, set()).add(posixpath.dirname(path))
+        pairs = (pair for alike in folders.values() for pair in combinations(sorted(alike), 2))
+        return set[str]().union(*(_parting(*pair) for pair in pairs if _are_beside(*pair)))
 
     def _of_variables(self) -> set[str]:
         files = [p for p in self.paths if p.endswith(TFVARS) and not _is_automatic(p)]
@@ -182,6 +197,12 @@ def _parting(one: str, other: str) -> set[str]:
         if left != right:
             return {_canonical(left), _canonical(right)}
     return set()
+
+
+def _are_beside(one: str, other: str) -> bool:
+    """Return whether two directories differ in one part of their paths only."""
+    parts, others = one.split("/"), other.split("/")
+    return len(parts) == len(others) and sum(a != b for a, b in zip(parts, others, strict=True)) == 1
 
 
 def _canonical(word: str) -> str:

@@ -193,7 +193,7 @@ def _nearest(route: Route) -> str:
 
 def keys_at(schema: Any, route: Route) -> list[str]:
     """The keys that may stand at `route`, from a JSON Schema."""
-    definitions = schema["$defs"]
+    definitions = schema.get("$defs", {})
     part = schema
     for step in route:
         part = (

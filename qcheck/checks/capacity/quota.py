@@ -229,17 +229,18 @@ def _needs_more(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     )
     found = finding(largest.place, message)
     for group in groups:
-        found = found.near(group.count_place, _growth(group))
+        found = found.near(group.count_place, _growth(scale, group))
     return found.likely(any(supply_of(cluster).is_estimated(f, resource) for f in over.pools)).with_data(
         resource=resource, flavors=[pool_name(key) for key in over.pools], reserved=over.wanted, static=over.supply
     )
 
 
-def _growth(group: NodeGroup) -> str:
+def _growth(scale: Scale, group: NodeGroup) -> str:
+    """`8 nodes x 8 = 64 (h100) now, at most 16 nodes x 8 = 128 (h100)`."""
     if group.nodes and group.pool is None:
         return f"{group.static} of {plural(group.ceiling or 0, 'node')} ready and schedulable"
-    most = "no limit" if group.ceiling is None else f"at most {group.ceiling}"
-    return f"{plural(group.static, 'node')} now, {most}"
+    most = "no limit" if group.ceiling is None else f"at most {supplied(scale, [group], at_best=True)}"
+    return f"{supplied(scale, [group], at_best=False)} now, {most}"
 
 
 @rule("QC106")
