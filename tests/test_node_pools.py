@@ -279,7 +279,7 @@ def test_fields_of_another_type_never_raise(seed: int) -> None:
         if isinstance(d.data, dict)
     ]
     whole = [Cursor(d, (), spoilt(d.data, chance)) for d in documents]
-    for pool in read([*roots, *whole], {})[0]:
+    for pool in read([*roots, *whole], {}).pools:
         assert pool.count_place.span
         assert pool.maximum is None or pool.maximum >= 0
 

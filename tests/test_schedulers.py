@@ -39,8 +39,8 @@ GPU = "nvidia.com/gpu"
 
 def a_cluster(label: str) -> Cluster:
     """Two nodes with 8 GPUs each, and a pool of a scheduler that nobody has heard of."""
-    pools, nodes, *_ = read([root(d) for d in load(NODES, "nodes.yaml").documents], {})
-    cluster = assemble("default", Policy(), nodes, pools)
+    found = read([root(d) for d in load(NODES, "nodes.yaml").documents], {})
+    cluster = assemble("default", Policy(), found.nodes, found.pools)
     place = Place(load(QUEUES, "queues.yaml").documents[0], ())
     cluster.__dict__["quota_pools"] = {
         "toy/all": QuotaPool(

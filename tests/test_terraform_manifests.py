@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -208,3 +209,69 @@ def test_findings_about_what_may_not_exist_are_warnings(tmp_path: Path, default:
     (tmp_path / "nodes.yaml").write_text(NODES)
     findings = [f for f in audit([str(tmp_path)]).findings if f.rule and f.rule.id == "QC101"]
     assert [str(f.severity) for f in findings] == [severity]
+
+
+BROKEN = """\
+resource "kubectl_manifest" "queue" {
+  yaml_body = <<-YAML
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: ClusterQueue
+    metadata: {name: team}
+    spec: BODY
+  YAML
+}
+resource "kubectl_manifest" "local" {
+  yaml_body = "apiVersion: kueue.x-k8s.io/v1beta2\\nkind: LocalQueue\\nmetadata: {name: a}\\nspec: {clusterQueue: team}\\n"
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("{namespaceSelector: [}", [("QC001", "error", 6, 32), ("QC402", "warning", 10, 3)]),
+        ("{cohortName: a, cohortName: b}", [("QC002", "error", 6, 27)]),
+        ("{cohortName: '{{ cohort }}'}", [("QC003", "error", 2, 3)]),
+    ],
+    ids=["syntax", "repeated key", "no template"],
+)
+def test_faults_of_the_text_are_found_at_their_line(
+    tmp_path: Path, body: str, expected: list[tuple[str, str, int, int]]
+) -> None:
+    (tmp_path / "main.tf").write_text(BROKEN.replace("BODY", body))
+    findings = [
+        f
+        for f in audit([str(tmp_path)]).findings
+        if f.rule and f.rule.id in ("QC001", "QC002", "QC003", "QC009", "QC402")
+    ]
+    assert [(f.rule.id, str(f.severity), *f.primary.span[:2]) for f in findings if f.rule] == expected
+
+
+def test_faults_of_a_text_on_one_line_point_to_it(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(BROKEN.replace("BODY", "{}").replace("{clusterQueue: team}", "[}"))
+    (found,) = [f for f in audit([str(tmp_path)]).findings if f.rule and f.rule.id == "QC001"]
+    assert found.primary.span[0] == 10
+    assert found.primary.caption == "line 4 of the text"
+    assert found.message.startswith("yaml_body of kubectl_manifest.local: ")
+
+
+def test_faults_of_the_text_in_a_plan_are_found(tmp_path: Path) -> None:
+    values = {"yaml_body": "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nspec: [}\n"}
+    resource = {
+        "address": "kubectl_manifest.a",
+        "type": "kubectl_manifest",
+        "name": "a",
+        "values": values,
+        "mode": "managed",
+    }
+    plan = {
+        "format_version": "1.2",
+        "terraform_version": "1.9",
+        "planned_values": {"root_module": {"resources": [resource]}},
+    }
+    (tmp_path / "plan.json").write_text(json.dumps(plan, indent=1))
+    (found,) = [f for f in audit([str(tmp_path)]).findings if f.rule and f.rule.id == "QC001"]
+    assert found.primary.origin.path.endswith("plan.json")
+    assert found.primary.span[0] == next(
+        n for n, t in enumerate(json.dumps(plan, indent=1).split("\n"), 1) if "yaml_body" in t
+    )

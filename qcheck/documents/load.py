@@ -92,10 +92,10 @@ def load(source: str | bytes, path: str, limit: limits.Limits = limits.DEFAULT, 
     return loaded
 
 
-def first_document(text: Text) -> Loaded:
-    """The first document of a YAML text, placeholders or not, or what is wrong with it."""
+def load_literal(text: Text, most: int | None = None) -> Loaded:
+    """The first `most` documents, or all, of a YAML text in which nothing counts as a placeholder."""
     loaded = Loaded(text)
-    for index, (start, end) in enumerate(_chunks(text.text)[:1]):
+    for index, (start, end) in enumerate(_chunks(text.text)[:most]):
         _load_chunk(loaded, index, start, end, limits.DEFAULT, None)
     return loaded
 

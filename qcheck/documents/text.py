@@ -44,6 +44,10 @@ class Text:
         end = starts[number] if number < len(starts) else len(self.text)
         return self.text[starts[number - 1] : end].rstrip("\r\n")
 
+    def offset(self, number: int) -> int:
+        """The offset at which a line, 1-based, begins."""
+        return self._line_starts()[number - 1]
+
     def spot(self, start: int, end: int) -> Spot:
         return Spot(self, start, end)
 

@@ -12,7 +12,7 @@ from qcheck.cluster.place import Place
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.cursor import root
 from qcheck.documents.embedded import NotYaml, embedded
-from qcheck.documents.load import first_document, load
+from qcheck.documents.load import load, load_literal
 from qcheck.kinds.shared_fields import CLUSTER_SCOPED
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Kustomization(Value):
 
 def read_kustomization(text: Text, read: ReadText) -> Kustomization | None:
     """The kustomization in a file; None if it cannot be read. `read` gives the texts of the files that it names."""
-    documents = first_document(text).documents
+    documents = load_literal(text, 1).documents
     if not documents or not isinstance(documents[0].data, dict):
         return None
     at = root(documents[0])

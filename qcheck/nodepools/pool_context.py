@@ -9,17 +9,20 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.nodes import Machine
     from qcheck.documents.cursor import Cursor
+    from qcheck.nodepools.terraform.manifest_text import BrokenText
 
 
 class PoolContext:
     """The objects of one cluster that are about nodes, by API group and kind, in the order of the files.
 
-    `applied` are objects of other kinds that Terraform applies, each with whether it is known that it does.
+    `applied` are objects of other kinds that Terraform applies, each with whether it is known that it does; `broken` are
+    faults of the text of such objects.
     """
 
     def __init__(self, own: Mapping[str, Machine]) -> None:
         self.own = own
         self.applied: list[tuple[Cursor, bool]] = []
+        self.broken: list[BrokenText] = []
         self._objects: dict[tuple[str, str], list[Cursor]] = {}
 
     def add(self, group: str, kind: str, root: Cursor) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.nodepools.formats import CLUSTER_POLICY, CONFIG_MAP, NODE, PLAIN_READERS, READERS, REFERRED, TEMPLATES
 from qcheck.nodepools.kubernetes_nodes import read_node
 from qcheck.nodepools.pool_context import PoolContext
@@ -16,16 +16,25 @@ if TYPE_CHECKING:
     from qcheck.cluster.problems import Problem
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.text import Text
+    from qcheck.nodepools.terraform.manifest_text import BrokenText
 
 
-def read(
-    roots: Iterable[Cursor], own: Mapping[str, Machine], hcl: Sequence[Text] = ()
-) -> tuple[tuple[NodePool, ...], tuple[Node, ...], tuple[Problem, ...], list[tuple[Cursor, bool]]]:
-    """Every pool and node among some objects and HCL files, what could not be understood, and the other objects that
-    Terraform applies, each with whether it is known that it does.
+class PoolsRead(Value):
+    """Every pool and node among some inputs, and what could not be understood.
 
-    `own` are the machine types of the settings.
+    `applied` are the other objects that Terraform applies, each with whether it is known that it does; `broken` are faults
+    of their text.
     """
+
+    pools: tuple[NodePool, ...]
+    nodes: tuple[Node, ...]
+    problems: tuple[Problem, ...]
+    applied: tuple[tuple[Cursor, bool], ...]
+    broken: tuple[BrokenText, ...]
+
+
+def read(roots: Iterable[Cursor], own: Mapping[str, Machine], hcl: Sequence[Text] = ()) -> PoolsRead:
+    """Read some objects and HCL files; `own` are the machine types of the settings."""
     context = PoolContext(own)
     nodes: list[Node] = []
     mine: list[tuple[str, Cursor]] = []
@@ -61,4 +70,10 @@ def read(
         from qcheck.nodepools.nvidia_device_plugin import shared  # 0.4 ms
 
         pools = shared(plugin, pools)
-    return tuple(pools), tuple(nodes), tuple(problems), context.applied
+    return PoolsRead(
+        pools=tuple(pools),
+        nodes=tuple(nodes),
+        problems=tuple(problems),
+        applied=tuple(context.applied),
+        broken=tuple(context.broken),
+    )

@@ -52,16 +52,16 @@ def objects_of(rendered: Sequence[Loaded], as_is: UnrenderedFiles, own_types: Ma
     manifests, live = _of_files_first([*(r for f in rendered for d in f.documents for r in roots(d)), *as_is.objects()])
     found = distinct(manifests)
     hcl = [f.text for f in (*rendered, *as_is.files) if f.text.path.endswith(formats.HCL)]
-    pools, nodes, problems, others = read_pools(found.first, own_types, hcl)
-    by_terraform = applied(others)
+    by_pools = read_pools(found.first, own_types, hcl)
+    by_terraform = applied(by_pools)
     if by_terraform.objects:
         found = distinct([*manifests, *by_terraform.objects])
     return ClusterObjects(
         distinct=found,
-        pools=pools,
-        nodes=nodes,
-        problems=[*problems, *by_terraform.problems, *found.problems],
-        unread=[*_unread(problems), *by_terraform.unread],
+        pools=by_pools.pools,
+        nodes=by_pools.nodes,
+        problems=[*by_pools.problems, *by_terraform.problems, *found.problems],
+        unread=[*_unread(by_pools.problems), *by_terraform.unread],
         uncertain=by_terraform.uncertain,
         is_live=live,
     )

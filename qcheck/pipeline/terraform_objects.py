@@ -9,10 +9,10 @@ from qcheck.documents.cursor import Cursor
 from qcheck.documents.unresolved import Unresolved
 from qcheck.kinds.decode import recognises
 from qcheck.kinds.shared_fields import object_id, place
-from qcheck.pipeline.relevance import concerns_queues
+from qcheck.pipeline.relevance import concerns_queues, concerns_queues_text, kinds_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from qcheck.nodepools.read import PoolsRead
 
 HELP = "Add the plan as JSON (`terraform show -json`) to the paths: it contains the resolved value."
 
@@ -29,10 +29,16 @@ class Applied(Value):
     unread: list[Unread]
 
 
-def applied(manifests: Iterable[tuple[Cursor, bool]]) -> Applied:
-    """Sort manifests into those that are known and those that hold a value which is not. Each has whether it exists."""
-    found = Applied([], [], [], [])
-    for each, is_certain in manifests:
+def applied(read: PoolsRead) -> Applied:
+    """Sort the objects that Terraform applies into those that are known and those that hold a value which is not."""
+    news = [broken for broken in read.broken if concerns_queues_text(broken.text)]
+    unread = [
+        Unread(b.problem.place.origin.path, kinds_in(b.text))
+        for b in news
+        if b.problem.code is not ProblemCode.DUPLICATE_KEY
+    ]
+    found = Applied([], [], [b.problem for b in news], unread)
+    for each, is_certain in read.applied:
         kind = each.text_at("kind")
         if not recognises(each.text_at("apiVersion"), kind):
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.documents.load import first_document
+from qcheck.documents.load import load_literal
 from qcheck.documents.templates import first_mark
 from qcheck.sources.renderers import installed
 
@@ -66,7 +66,7 @@ def _others(first: Place, missed: Sequence[tuple[Cursor, KustomizeChange]]) -> t
 
 def unreadable(text: Text) -> Problem | None:
     """Return what is wrong with the text of a kustomization; None for an empty one, and for a template of one."""
-    fault = next(iter(first_document(text).faults), None)
+    fault = next(iter(load_literal(text, 1).faults), None)
     if fault is None or first_mark(text.text) is not None:
         return None
     related = tuple(Place(spot, caption=caption) for caption, spot in fault.related)

@@ -6,13 +6,15 @@ import re
 from itertools import product
 
 from qcheck.cluster.problems import Problem, ProblemCode
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.cursor import Cursor
 from qcheck.documents.hcl import HclDocument
-from qcheck.documents.load import load
+from qcheck.documents.load import load_literal
+from qcheck.documents.text import Text
 from qcheck.documents.unresolved import Unresolved
 from qcheck.nodepools.formats import READERS
 from qcheck.nodepools.scalars import place
+from qcheck.nodepools.terraform.manifest_text import BrokenText, faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,20 +31,27 @@ READ_ELSEWHERE = (".yaml", ".yml", ".json")
 """Files that are read for themselves, so that an expression which reads them hides nothing."""
 
 
-def manifests(resource: Resource) -> Iterator[Cursor]:
-    """The objects of a resource, as far as they can be told."""
+class Manifests(Value):
+    """The objects of a resource, and the faults of their text."""
+
+    objects: tuple[Cursor, ...]
+    faults: tuple[BrokenText, ...]
+
+
+def manifests(resource: Resource) -> Manifests:
+    """The objects of a resource, as far as they can be told, and what is wrong with their text."""
     if resource.type not in TYPES:
-        return
+        return Manifests((), ())
     values = resource.values
-    if isinstance(values["manifest"].data, dict):
-        yield values["manifest"]
+    found = [values["manifest"]] if isinstance(values["manifest"].data, dict) else []
     body = values["yaml_body"].text()
-    if body is not None:
-        for document in load(body, "manifest.yaml").documents:
-            yield Cursor(values.document, values["yaml_body"].route, document.data)
+    read = load_literal(Text("manifest.yaml", body)) if body is not None else None
+    if read is not None:
+        found += [Cursor(values.document, values["yaml_body"].route, document.data) for document in read.documents]
     for name in ("manifest", "yaml_body"):
         if isinstance(values[name].data, Unresolved):
-            yield from _named(values[name])
+            found += _named(values[name])
+    return Manifests(tuple(found), tuple(faults(read, values["yaml_body"], resource.address) if read else ()))
 
 
 def _named(unknown: Cursor) -> Iterator[Cursor]:

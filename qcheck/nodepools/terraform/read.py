@@ -52,7 +52,9 @@ def read_configurations(texts: Sequence[Text], context: PoolContext) -> tuple[li
 
 
 def of_resources(resources: Sequence[Resource], context: PoolContext) -> Iterator[NodePool]:
-    objects = [(manifests.kind_of(m), m, r.doubt is None) for r in resources for m in manifests.manifests(r)]
+    found = [(r, manifests.manifests(r)) for r in resources]
+    objects = [(manifests.kind_of(m), m, r.doubt is None) for r, mine in found for m in mine.objects]
+    context.broken += [fault for _, mine in found for fault in mine.faults]
     for (group, kind), each, _ in objects:
         if (group, kind) in REFERRED:
             context.add(group, kind, each)
