@@ -46,6 +46,11 @@ TOTALS: list[tuple[str, str, PodSets]] = [
     # The head's 100m are raised to 200m for fault tolerance; the autoscaler adds 500m and 512Mi.
     ("ray", "shared", [("head", 1, {"cpu": 700, "memory": GI + 512 * MI}), ("cpu", 2, {"cpu": 4000})]),
     ("ray", "answers", [("head", 1, {"cpu": 1000}), ("gpu", 1, {GPU: 1})]),
+    ("ray", "named-alike", [
+        ("head", 1, {"cpu": 1500, "memory": 512 * MI}),
+        ("head", 2, {"cpu": 4000}),
+        ("submitter", 3, {}),
+    ]),
     ("training", "torch", [("master", 1, {GPU: 8}), ("worker", 3, {GPU: 8})]),
     ("training", "tf", [("chief", 1, {"cpu": 1000}), ("ps", 2, {"cpu": 2000}), ("worker", 4, {"cpu": 4000})]),
     ("training", "xgb", [("master", 1, {"cpu": 1000}), ("worker", 2, {"cpu": 2000})]),

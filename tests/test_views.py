@@ -12,7 +12,7 @@ from qcheck.answers.judge import judge, place_pods
 from qcheck.answers.verdicts import verdicts_of
 from qcheck.cluster.cluster import Cluster
 from qcheck.cluster.value import replace
-from qcheck.cluster.views import cache_of
+from qcheck.cluster.views import answered_once, cache_of
 from qcheck.cluster.workloads import Workload
 from qcheck.pipeline.gather import gather
 from qcheck.schedulers.kueue import admission
@@ -49,3 +49,14 @@ def test_many_alike(tmp_path: Path) -> None:
     placed, admitted = cache_of(cluster, place_pods), cache_of(cluster, admission._decided)
     assert len(placed) < len(admitted) < len(verdicts)
     assert not [w for w in cluster.workloads if differ(cluster, w)]
+
+
+def test_the_key_of_an_answer_has_all_arguments() -> None:
+    @answered_once
+    def total(_: Cluster, first: int, second: int = 0) -> int:
+        return first + second
+
+    cluster = Cluster("default")
+    assert (total(cluster, 1, 2), total(cluster, 1, 3)) == (3, 4)
+    with pytest.raises(TypeError):
+        total(cluster, 1, second=2)  # type: ignore[call-arg]

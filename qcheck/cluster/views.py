@@ -11,12 +11,12 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
-    from typing import Any, Concatenate, ParamSpec, TypeVar
+    from typing import Any, TypeVar, TypeVarTuple
 
     from qcheck.cluster.cluster import Cluster
 
     T = TypeVar("T")
-    P = ParamSpec("P")
+    Arguments = TypeVarTuple("Arguments")
 
 
 class ByIdentity:
@@ -56,18 +56,21 @@ def view(make: Callable[[Cluster], T]) -> Callable[[Cluster], T]:
     return ask
 
 
-def answered_once(make: Callable[Concatenate[Cluster, P], T]) -> Callable[Concatenate[Cluster, P], T]:
-    """Decorate a question about a cluster and some positional arguments: equal questions are answered once.
+def answered_once(
+    make: Callable[[Cluster, *Arguments], T],
+) -> Callable[[Cluster, *Arguments], T]:
+    """Decorate a question about a cluster and some arguments: equal questions are answered once.
 
-    Values among the arguments are told apart by identity, which is cheap where they have many fields.
+    All arguments are positional, as they are the key. Values among them are told apart by identity, which is cheap where
+    they have many fields.
     """
 
     @wraps(make)
-    def ask(cluster: Cluster, /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def ask(cluster: Cluster, /, *args: *Arguments) -> T:
         answers = cache_of(cluster, make)
         key = tuple([id(a) if isinstance(a, Value) else a for a in args])
         if key not in answers:
-            answers[key] = args, make(cluster, *args, **kwargs)  # what is kept alive shares its id with nothing else
+            answers[key] = args, make(cluster, *args)  # what is kept alive shares its id with nothing else
         found: T = answers[key][1]
         return found
 

@@ -52,10 +52,11 @@ def _ray(root: Cursor, framework: str | None) -> Object:
 
 
 def _pod_set(root: Cursor, written: WrittenPodSet) -> PodSet:
-    found = pod_set(written)
-    if written.name == "head":
+    """A pod set with what KubeRay adds. A worker group may be called like the head or the submitter."""
+    found, at = pod_set(written), written.template.route
+    if at == ray_cluster_of(root)["headGroupSpec"]["template"].route:
         return replace(found, template=replace(found.template, injected=tuple(_added_to_head(root))))
-    if written.name == "submitter" and not written.template.exists:
+    if at == root["spec"]["submitterPodTemplate"].route and not written.template.exists:
         return replace(found, template=replace(found.template, containers=(_submitter(root["spec"]),)))
     return found
 

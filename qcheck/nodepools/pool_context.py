@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.nodes import Machine
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.terraform.manifest_text import BrokenText
+    from qcheck.nodepools.manifest_text import BrokenText
 
 
 class PoolContext:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.problems import Problem
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.text import Text
-    from qcheck.nodepools.terraform.manifest_text import BrokenText
+    from qcheck.nodepools.manifest_text import BrokenText
 
 
 class PoolsRead(Value):

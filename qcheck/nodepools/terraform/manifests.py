@@ -13,8 +13,8 @@ from qcheck.documents.load import load_literal
 from qcheck.documents.text import Text
 from qcheck.documents.unresolved import Unresolved
 from qcheck.nodepools.formats import READERS
+from qcheck.nodepools.manifest_text import BrokenText, faults
 from qcheck.nodepools.scalars import place
-from qcheck.nodepools.terraform.manifest_text import BrokenText, faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
