@@ -17,7 +17,7 @@ from qcheck import __version__
 from qcheck.cli import check as check_module
 from qcheck.cli import entrypoint
 from qcheck.cli.app import Command, from_table, spread_in
-from qcheck.cli.check_options import CHECK_OPTIONS, FLAG, MANY, MAYBE, CheckOptions, parse_plainly
+from qcheck.cli.check_options import CHECK_OPTIONS, CheckOptions, OptionKind, parse_plainly
 from qcheck.cli.output import Output, UsageError, parse_outputs, write
 from qcheck.cli.terminal import wants_color
 
@@ -77,9 +77,9 @@ def through_typer(words: list[str]) -> CheckOptions | None:
 
 def sample(name: str) -> list[list[str]]:
     option = next(o for o in CHECK_OPTIONS if name in o.names)
-    if option.kind == FLAG:
+    if option.kind is OptionKind.FLAG:
         return [[name]]
-    if option.kind == MAYBE:
+    if option.kind is OptionKind.MAYBE:
         return [[name], [f"{name}=value"], [name, f"{name}=value"]]
     value = option.choices[0] if option.choices else "some=value"
     joined = [[f"{name}={value}"]] if name.startswith("--") else []
@@ -113,7 +113,7 @@ def test_the_table_and_the_options_are_the_same_fields() -> None:
     assert {"paths", *(o.field for o in CHECK_OPTIONS)} == set(CheckOptions.__fields__)
     defaults = CheckOptions()
     for option in CHECK_OPTIONS:
-        expected = {FLAG: False, MANY: ()}.get(option.kind, option.default)
+        expected = {OptionKind.FLAG: False, OptionKind.MANY: ()}.get(option.kind, option.default)
         assert getattr(defaults, option.field) == expected
 
 

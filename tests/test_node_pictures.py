@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.answers.node_pictures import QUEUE, device_pictures, pictured_resources
+from qcheck.answers.node_pictures import SliceKind, device_pictures, pictured_resources
 from qcheck.api import audit
 from qcheck.schedulers.table import promises_of
 from qcheck.supply.supply import supply_of
@@ -17,7 +17,7 @@ def test_the_example_fleet() -> None:
     group = held.groups[0]
     assert sum(n.count for n in group.nodes) == 19
     assert {sum(s.amount for s in n.slices) for n in group.nodes} == {8}
-    of_queues = sum(n.count * s.amount for n in group.nodes for s in n.slices if s.kind == QUEUE)
+    of_queues = sum(n.count * s.amount for n in group.nodes for s in n.slices if s.kind is SliceKind.QUEUE)
     assert of_queues == 133
     assert held.beyond["h100"] == 152 - 133
 
@@ -29,7 +29,9 @@ def test_no_node_holds_more_than_it_has_and_nothing_is_lost() -> None:
         cluster = audit([str(case)]).clusters[0]
         for resource in pictured_resources(cluster):
             held = device_pictures(cluster, resource)
-            drawn = sum(n.count * s.amount for g in held.groups for n in g.nodes for s in n.slices if s.kind == QUEUE)
+            drawn = sum(
+                n.count * s.amount for g in held.groups for n in g.nodes for s in n.slices if s.kind is SliceKind.QUEUE
+            )
             known = [(f, qs) for (f, r), qs in promises_of(cluster).cells.items() if r == resource]
             promised = sum(q.promised for f, qs in known if supply_of(cluster).is_known(f, resource) for q in qs)
             assert drawn + sum(held.beyond.values()) == promised, case

@@ -64,7 +64,7 @@ def test_exit_codes() -> None:
     assert settled().exit_code == 0
     assert settled(over_quota()).exit_code == 1
     assert settled(over_quota().likely()).exit_code == 0
-    assert settled(over_quota().likely(), terms=SettleTerms(fail_on="warning")).exit_code == 1
+    assert settled(over_quota().likely(), terms=SettleTerms(fail_on=Severity.WARNING)).exit_code == 1
     assert settled(over_quota(), inputs=incomplete_inputs()).exit_code == 2
     skipped = replace(incomplete_inputs(), unjudged=())
     assert settled(inputs=skipped).exit_code == 0

@@ -16,6 +16,7 @@ from qcheck.findings.causes import CONSEQUENCES, causes_first, grouped
 from qcheck.findings.finding import Finding
 from qcheck.findings.result import View
 from qcheck.findings.same_in_clusters import apart, merged
+from qcheck.findings.severity import Severity
 from qcheck.findings.worsening import is_worse
 from qcheck.reports import FORMATS, render
 from qcheck.settings.load import load_settings
@@ -105,13 +106,13 @@ def test_a_baseline_of_one_cluster_does_not_cover_another(tmp_path: Path) -> Non
 
 
 def test_what_is_hidden_counts() -> None:
-    result = settled(over_quota(), replace(over_quota(), rule=CATALOGUE["QC206"])).from_severity("error")
+    result = settled(over_quota(), replace(over_quota(), rule=CATALOGUE["QC206"])).from_severity(Severity.ERROR)
     assert [f.severity for f in result.findings] == ["error"]
     assert json.loads(render(result, "json"))["summary"]["note"] == 1
     assert "1 error, 1 note; 1 not shown" in render(result, "text")
     assert (
-        replace(settled(replace(over_quota(), rule=CATALOGUE["QC206"])), fail_on="note")
-        .from_severity("error")
+        replace(settled(replace(over_quota(), rule=CATALOGUE["QC206"])), fail_on=Severity.NOTE)
+        .from_severity(Severity.ERROR)
         .exit_code
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from qcheck.answers.capacity import CapacityLine, capacity_lines
 from qcheck.cluster.place import Place, follow
 from qcheck.cluster.quantity import QuantityError, parse_quantity
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.place import Route
 
-ADDED, REMOVED, RENAMED, CHANGED = "added", "removed", "renamed", "changed"
 NAME_KEYS = ("name", "key", "nodeLabel")
 MISSING = object()
 QUOTA_FIELDS = ("nominalQuota", "borrowingLimit", "lendingLimit")
@@ -27,6 +28,13 @@ SERVER_FIELDS = {
     for field in ("resourceVersion", "uid", "generation", "creationTimestamp", "managedFields", "selfLink")
 }
 LAST_APPLIED = ("metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration")
+
+
+class ChangeKind(StrEnum):
+    ADDED = "added"
+    REMOVED = "removed"
+    RENAMED = "renamed"
+    CHANGED = "changed"
 
 
 class WrittenObject(Value):
@@ -55,7 +63,7 @@ class FieldChange(Value):
 class ObjectChange(Value):
     """`object` is the later state, or the earlier one if it was removed; `was` is set if it was renamed."""
 
-    how: str
+    how: ChangeKind
     object: WrittenObject
     was: WrittenObject | None = None
     fields: tuple[FieldChange, ...] = ()
@@ -94,8 +102,9 @@ class ClusterChange(Value, cached=True):
         come = {k: t for k, t in after.items() if k not in before}
         for pairs in (_same_name, _is_renamed):
             changes += _paired(gone, come, pairs)
-        changes += [ObjectChange(REMOVED, t) for t in gone.values()] + [ObjectChange(ADDED, t) for t in come.values()]
-        real = [c for c in changes if c.how != CHANGED or c.fields]
+        changes += [ObjectChange(ChangeKind.REMOVED, t) for t in gone.values()]
+        changes += [ObjectChange(ChangeKind.ADDED, t) for t in come.values()]
+        real = [c for c in changes if c.how is not ChangeKind.CHANGED or c.fields]
         return tuple(sorted(real, key=lambda c: (c.object.kind, c.object.name)))
 
     @property
@@ -138,14 +147,14 @@ def _paired(
         old = next((k for k, t in gone.items() if alike(t, new)), None)
         if old is not None:
             was = gone.pop(old)
-            changes.append(_changed(was, new) if was.name == new.name else ObjectChange(RENAMED, new, was))
+            changes.append(_changed(was, new) if was.name == new.name else ObjectChange(ChangeKind.RENAMED, new, was))
             del come[key]
     return changes
 
 
 def _changed(before: WrittenObject, after: WrittenObject) -> ObjectChange:
     fields = tuple(f for f in differences(before.data, after.data) if not _is_bookkeeping(f, after.kind))
-    return ObjectChange(CHANGED, after, None, fields)
+    return ObjectChange(ChangeKind.CHANGED, after, None, fields)
 
 
 def _same_name(before: WrittenObject, after: WrittenObject) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cache
 
-from qcheck.answers.node_pictures import DAEMON_SET, QUEUE, RESERVE, device_pictures
+from qcheck.answers.node_pictures import SliceKind, device_pictures
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.shapes import declared_shapes
@@ -150,8 +150,9 @@ def _divide_node(
 
     Of the devices that no pod can use, free ones count before those of queues.
     """
-    daemons, kept_back = (sum(s.amount for s in node.slices if s.kind == kind) for kind in (DAEMON_SET, RESERVE))
-    held = [(s.holder, s.amount) for s in node.slices if s.kind == QUEUE]
+    kinds = (SliceKind.DAEMON_SET, SliceKind.RESERVE)
+    daemons, kept_back = (sum(s.amount for s in node.slices if s.kind is kind) for kind in kinds)
+    held = [(s.holder, s.amount) for s in node.slices if s.kind is SliceKind.QUEUE]
     room = whole - daemons - kept_back
     idle = 0 if useful is None else max(0, room - useful)
     left = max(0, room - idle)

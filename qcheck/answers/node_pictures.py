@@ -6,6 +6,7 @@ those of the max-flow that also judges the quota, so that picture and verdict ag
 
 from __future__ import annotations
 
+from enum import StrEnum
 from math import gcd
 
 from qcheck.cluster.resources import is_compute
@@ -20,13 +21,21 @@ if TYPE_CHECKING:
     from qcheck.supply.groups import NodeClass, NodeGroup
 
 MOST_UNITS = 10_000
-DAEMON_SET, RESERVE, QUEUE, FREE = "DaemonSet", "reserve", "queue", "free"
+
+
+class SliceKind(StrEnum):
+    """The kinds of holders of devices."""
+
+    DAEMON_SET = "DaemonSet"
+    RESERVE = "reserve"
+    QUEUE = "queue"
+    FREE = "free"
 
 
 class DeviceSlice(Value):
-    """`amount` devices of a node that `holder` has; `kind` is one of the four above."""
+    """`amount` devices of a node that `holder` has; nobody has those that are free."""
 
-    kind: str
+    kind: SliceKind
     holder: str
     amount: int
 
@@ -67,7 +76,7 @@ class DevicePictures(Value):
     @property
     def added(self) -> int:
         rows = (n for group in self.groups for n in group.nodes if n.is_extra)
-        return sum(s.amount * row.count for row in rows for s in row.slices if s.kind == QUEUE)
+        return sum(s.amount * row.count for row in rows for s in row.slices if s.kind is SliceKind.QUEUE)
 
 
 def pictured_resources(cluster: Cluster) -> list[str]:
@@ -116,7 +125,7 @@ def _shares(
             for key in [k for k in left if k[0] == flavor]:
                 taken = min(rest, left[key])
                 if taken:
-                    shares.setdefault(key[1], []).append(DeviceSlice(QUEUE, quota.holder, taken))
+                    shares.setdefault(key[1], []).append(DeviceSlice(SliceKind.QUEUE, quota.holder, taken))
                 left[key] -= taken
                 rest -= taken
             if rest and supply_of(cluster).is_known(flavor, resource):
@@ -135,7 +144,7 @@ def _picture(
 ) -> GroupPicture:
     most = max(group.classes, key=lambda c: c.free_at_best.get(resource, 0))
     room = most.free_at_best.get(resource, 0)
-    waiting = [*shares, *([DeviceSlice(RESERVE, "reserve", kept)] if kept else [])]
+    waiting = [*shares, *([DeviceSlice(SliceKind.RESERVE, "reserve", kept)] if kept else [])]
     needed = -(-sum(s.amount for s in waiting) // room) if room else 0
     count = max(group.static, needed)
     base = tuple(_taken(most, resource))
@@ -156,12 +165,12 @@ def _taken(node_class: NodeClass, resource: str) -> Iterator[DeviceSlice]:
     for taking in node_class.takings:
         amount = min(room, taking.amounts.get(resource, 0) if taking.certain else 0)
         if amount:
-            yield DeviceSlice(DAEMON_SET, taking.daemon_set.name, amount)
+            yield DeviceSlice(SliceKind.DAEMON_SET, taking.daemon_set.name, amount)
         room -= amount
     for reserve in node_class.reserves:
         amount = min(room, reserve.per_node.get(resource, 0))
         if amount:
-            yield DeviceSlice(RESERVE, reserve.reason or "reserve", amount)
+            yield DeviceSlice(SliceKind.RESERVE, reserve.reason or "reserve", amount)
         room -= amount
 
 
@@ -180,7 +189,7 @@ def _filled(waiting: list[DeviceSlice], room: int, count: int) -> Iterator[tuple
             yield _mixed(queue, room), 1
             count -= 1
     if count > 0:
-        yield (DeviceSlice(FREE, "", room),) if room else (), count
+        yield (DeviceSlice(SliceKind.FREE, "", room),) if room else (), count
 
 
 def _mixed(queue: list[DeviceSlice], room: int) -> tuple[DeviceSlice, ...]:
@@ -193,7 +202,7 @@ def _mixed(queue: list[DeviceSlice], room: int) -> tuple[DeviceSlice, ...]:
         room -= amount
         if share.amount > amount:
             queue.append(replace(share, amount=share.amount - amount))
-    return (*node, DeviceSlice(FREE, "", room)) if room else tuple(node)
+    return (*node, DeviceSlice(SliceKind.FREE, "", room)) if room else tuple(node)
 
 
 def _pod_sizes(cluster: Cluster, resource: str) -> frozenset[int]:

@@ -18,7 +18,7 @@ from typer.core import TyperCommand
 
 from qcheck import __version__
 from qcheck.cli.check import check
-from qcheck.cli.check_options import CHECK_OPTIONS, FLAG, LIVE, MANY, CheckOptions, CommandOption
+from qcheck.cli.check_options import CHECK_OPTIONS, LIVE, CheckOptions, CommandOption, OptionKind
 from qcheck.cli.completion import COMPLETIONS, formats_of
 from qcheck.cli.shared_parameters import Paths
 from qcheck.cli.signals import COULD_NOT_JUDGE
@@ -146,10 +146,10 @@ def options_of_all(
 
 
 def _annotation(option: CommandOption) -> Any:
-    if option.kind == FLAG:
+    if option.kind is OptionKind.FLAG:
         return bool
     one: Any = Literal[option.choices] if option.choices else str
-    return GenericAlias(list, (one,)) if option.kind == MANY else one | None
+    return GenericAlias(list, (one,)) if option.kind is OptionKind.MANY else one | None
 
 
 def _parameter(option: CommandOption) -> Parameter:
@@ -160,7 +160,7 @@ def _parameter(option: CommandOption) -> Parameter:
         rich_help_panel=option.panel,
         autocompletion=COMPLETIONS.get(option.field),
     )
-    default: object = {FLAG: False, MANY: []}.get(option.kind, option.default)
+    default: object = {OptionKind.FLAG: False, OptionKind.MANY: []}.get(option.kind, option.default)
     annotation: Any = Annotated[_annotation(option), declaration]
     return Parameter(option.field, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 

@@ -10,6 +10,7 @@ from qcheck.cli.output import STDOUT, Output, UsageError, parse_outputs, to_stdo
 from qcheck.cli.terminal import ProgressReporter, annotate, complain, is_on_github, say, wants_color
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.result import BaselineError, View
+from qcheck.findings.severity import Severity
 from qcheck.reports import FORMATS, render, text
 
 if TYPE_CHECKING:
@@ -134,6 +135,9 @@ def _settings(options: CheckOptions) -> Settings:
 
 def _judged(result: Result, options: CheckOptions) -> Result:
     """The result under the threshold that was asked for; `--strict` lets warnings fail as well."""
-    lowered = "warning" if options.strict and options.fail_on == "error" else options.fail_on
+    asked = Severity(options.fail_on)
+    lowered = Severity.WARNING if options.strict and asked is Severity.ERROR else asked
     view = View(everything=options.all, statistics=options.statistics)
-    return replace(result, fail_on=lowered, strict=options.strict, view=view).from_severity(options.min_severity)
+    return replace(result, fail_on=lowered, strict=options.strict, view=view).from_severity(
+        Severity(options.min_severity)
+    )

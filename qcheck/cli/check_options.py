@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import Enum
+
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.severity import SEVERITIES
 
@@ -10,15 +12,22 @@ if TYPE_CHECKING:
     from typing import Any
 
 COLORS = ("auto", "always", "never")
-FLAG, ONE, MANY, MAYBE = "flag", "one", "many", "maybe"
+
+
+class OptionKind(Enum):
+    """The values of an option: none, the last one, each one, or one after `=` (else "")."""
+
+    FLAG = "flag"
+    ONE = "one"
+    MANY = "many"
+    MAYBE = "maybe"
 
 
 class CommandOption(Value):
-    """One option. `kind` is FLAG (no value), ONE (the last value counts), MANY (each value counts) or MAYBE (a value only
-    after `=`, "" without one)."""
+    """One option of a command."""
 
     names: tuple[str, ...]
-    kind: str
+    kind: OptionKind
     help: str
     metavar: str = ""
     choices: tuple[str, ...] = ()
@@ -61,24 +70,31 @@ class CheckOptions(Value):
 
 
 OUTPUT, VERDICT, FIXES = "Output", "Verdict", "Fixes"
-CONFIG = CommandOption(("--config",), ONE, "Settings file; default: the nearest one above the first path.", "FILE")
-CLUSTER = CommandOption(("--cluster",), MANY, "Only this cluster of the settings; may be repeated.", "NAME")
+CONFIG = CommandOption(
+    ("--config",), OptionKind.ONE, "Settings file; default: the nearest one above the first path.", "FILE"
+)
+CLUSTER = CommandOption(("--cluster",), OptionKind.MANY, "Only this cluster of the settings; may be repeated.", "NAME")
 RENDER = CommandOption(
-    ("--render",), FLAG, "Render every kustomization root and chart found, with the kustomize and helm on PATH."
+    ("--render",),
+    OptionKind.FLAG,
+    "Render every kustomization root and chart found, with the kustomize and helm on PATH.",
 )
 FORMAT = CommandOption(
     ("--format", "-f"),
-    MANY,
+    OptionKind.MANY,
     "Report format: {formats}. Written to standard output, or to FILE. May be repeated.",
     "FMT[=FILE]",
     panel=OUTPUT,
 )
 LIVE = CommandOption(
-    ("--live",), MAYBE, "Read a running cluster through kubectl; if files are given too, read both.", "[=CONTEXT]"
+    ("--live",),
+    OptionKind.MAYBE,
+    "Read a running cluster through kubectl; if files are given too, read both.",
+    "[=CONTEXT]",
 )
 COLOR = CommandOption(
     names=("--color",),
-    kind=ONE,
+    kind=OptionKind.ONE,
     help="Use colours: auto (on terminals), always or never.",
     metavar="WHEN",
     choices=COLORS,
@@ -86,15 +102,21 @@ COLOR = CommandOption(
     panel=OUTPUT,
 )
 QUIET = CommandOption(
-    ("--quiet", "-q"), FLAG, "Hide the summary and progress; still report what could not be judged.", panel=OUTPUT
+    ("--quiet", "-q"),
+    OptionKind.FLAG,
+    "Hide the summary and progress; still report what could not be judged.",
+    panel=OUTPUT,
 )
 VERBOSE = CommandOption(
-    ("--verbose", "-v"), FLAG, "Print the settings file and the time per stage on standard error.", panel=OUTPUT
+    ("--verbose", "-v"),
+    OptionKind.FLAG,
+    "Print the settings file and the time per stage on standard error.",
+    panel=OUTPUT,
 )
 
 MIN_SEVERITY = CommandOption(
     names=("--min-severity",),
-    kind=ONE,
+    kind=OptionKind.ONE,
     help="Lowest severity to show: error, warning or note. Hidden findings still count.",
     metavar="LEVEL",
     choices=SEVERITIES[::-1],
@@ -103,7 +125,7 @@ MIN_SEVERITY = CommandOption(
 )
 FAIL_ON = CommandOption(
     names=("--fail-on",),
-    kind=ONE,
+    kind=OptionKind.ONE,
     help="Lowest severity that gives exit code 1: error, warning or note.",
     metavar="LEVEL",
     choices=SEVERITIES[::-1],
@@ -120,43 +142,54 @@ CHECK_OPTIONS = (
     QUIET,
     VERBOSE,
     MIN_SEVERITY,
-    CommandOption(("--statistics",), FLAG, "Add counts by rule at the end.", panel=OUTPUT),
-    CommandOption(("--suggest",), FLAG, "Add edits that resolve what fails; each one is tried first.", panel=OUTPUT),
-    CommandOption(("--all",), FLAG, "Also show findings that follow from others.", panel=OUTPUT),
+    CommandOption(("--statistics",), OptionKind.FLAG, "Add counts by rule at the end.", panel=OUTPUT),
+    CommandOption(
+        ("--suggest",), OptionKind.FLAG, "Add edits that resolve what fails; each one is tried first.", panel=OUTPUT
+    ),
+    CommandOption(("--all",), OptionKind.FLAG, "Also show findings that follow from others.", panel=OUTPUT),
     FAIL_ON,
     CommandOption(
         ("--select",),
-        MANY,
+        OptionKind.MANY,
         "Check only these rules: id, name or prefix such as QC1; may be repeated.",
         "RULE",
         panel=VERDICT,
     ),
-    CommandOption(("--ignore",), MANY, "Skip these rules; may be repeated.", "RULE", panel=VERDICT),
-    CommandOption(("--baseline",), ONE, "Accept the findings in this file.", "FILE", panel=VERDICT),
+    CommandOption(("--ignore",), OptionKind.MANY, "Skip these rules; may be repeated.", "RULE", panel=VERDICT),
+    CommandOption(("--baseline",), OptionKind.ONE, "Accept the findings in this file.", "FILE", panel=VERDICT),
     CommandOption(
-        ("--since",), ONE, "Fail only on findings that are new or worse since this revision.", "REV", panel=VERDICT
+        ("--since",),
+        OptionKind.ONE,
+        "Fail only on findings that are new or worse since this revision.",
+        "REV",
+        panel=VERDICT,
     ),
-    CommandOption(("--strict",), FLAG, "Fail on warnings and on rules that could not be judged.", panel=VERDICT),
-    CommandOption(("--exit-zero",), FLAG, "Exit 0 even with findings; code 2 is unaffected.", panel=VERDICT),
     CommandOption(
-        ("--fix",), FLAG, "Rewrite old API versions, renamed fields and quantities in place, then check.", panel=FIXES
+        ("--strict",), OptionKind.FLAG, "Fail on warnings and on rules that could not be judged.", panel=VERDICT
+    ),
+    CommandOption(("--exit-zero",), OptionKind.FLAG, "Exit 0 even with findings; code 2 is unaffected.", panel=VERDICT),
+    CommandOption(
+        ("--fix",),
+        OptionKind.FLAG,
+        "Rewrite old API versions, renamed fields and quantities in place, then check.",
+        panel=FIXES,
     ),
     CommandOption(
         names=("--set",),
-        kind=MANY,
+        kind=OptionKind.MANY,
         help="Check as if a quota were N, where QUOTA is POOL/QUEUE/RESOURCE. Writes nothing. May be repeated.",
         metavar="QUOTA=N",
         panel=VERDICT,
     ),
     CommandOption(
         names=("--add-nodes",),
-        kind=MANY,
+        kind=OptionKind.MANY,
         help="Check as if this node pool had N more nodes. Writes nothing. May be repeated.",
         metavar="POOL=N",
         panel=VERDICT,
     ),
     CommandOption(
-        ("--diff",), FLAG, "Show what --fix would rewrite, without writing; exit 1 if anything.", panel=FIXES
+        ("--diff",), OptionKind.FLAG, "Show what --fix would rewrite, without writing; exit 1 if anything.", panel=FIXES
     ),
 )
 
@@ -175,17 +208,17 @@ def parse_plainly(words: Sequence[str]) -> CheckOptions | None:
             paths += rest
         elif word == "-" or not word.startswith("-"):
             paths.append(word)
-        elif option is None or (option.kind == FLAG and equals):
+        elif option is None or (option.kind is OptionKind.FLAG and equals):
             return None
-        elif option.kind == FLAG:
+        elif option.kind is OptionKind.FLAG:
             flags[option.field] = True
-        elif option.kind == MAYBE:
+        elif option.kind is OptionKind.MAYBE:
             values[option.field] = [value]
         else:
             given = value if equals else next(rest, None)
             if given is None or (option.choices and given not in option.choices):
                 return None
             values.setdefault(option.field, []).append(given)
-    many = {o.field for o in CHECK_OPTIONS if o.kind == MANY}
+    many = {o.field for o in CHECK_OPTIONS if o.kind is OptionKind.MANY}
     named: dict[str, Any] = {field: tuple(given) if field in many else given[-1] for field, given in values.items()}
     return CheckOptions(tuple(paths), **named, **flags)

@@ -12,6 +12,7 @@ from qcheck.cli.output import STDOUT, Output, UsageError, parse_outputs, write
 from qcheck.cli.shared_parameters import Color, Format
 from qcheck.cli.terminal import complain, wants_color
 from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.findings.severity import Severity
 from qcheck.pipeline.merge import MergeError
 from qcheck.pipeline.merge import merge as merge_reports
 from qcheck.reports import FORMATS, render, text
@@ -20,7 +21,7 @@ from qcheck.sources.files import reason
 if TYPE_CHECKING:
     from qcheck.findings.result import Result
 
-Severity = Literal["error", "warning", "note"]
+Level = Literal["error", "warning", "note"]
 
 
 def merge(
@@ -28,8 +29,8 @@ def merge(
         list[str], typer.Argument(metavar="REPORT...", help="Reports of `check --format json`; - is stdin.")
     ],
     format: Format = None,
-    fail_on: Annotated[Severity, typer.Option("--fail-on", metavar="LEVEL", help=FAIL_ON.help)] = "error",
-    min_severity: Annotated[Severity, typer.Option("--min-severity", metavar="LEVEL", help=MIN_SEVERITY.help)] = "note",
+    fail_on: Annotated[Level, typer.Option("--fail-on", metavar="LEVEL", help=FAIL_ON.help)] = "error",
+    min_severity: Annotated[Level, typer.Option("--min-severity", metavar="LEVEL", help=MIN_SEVERITY.help)] = "note",
     exit_zero: Annotated[
         bool, typer.Option("--exit-zero", help="Exit 0 even with findings; code 2 is unaffected.")
     ] = False,
@@ -45,7 +46,7 @@ def merge(
         merged = merge_reports([(path, _content(path)) for path in reports])
     except MergeError as error:
         raise UsageError(str(error), "Write reports with `qcheck check --format json=FILE`.") from None
-    result = replace(merged, fail_on=fail_on).from_severity(min_severity)
+    result = replace(merged, fail_on=Severity(fail_on)).from_severity(Severity(min_severity))
     for output in outputs:
         write(output, _rendered(result, output, color))
     if result.inputs.unjudged and Output("text") not in outputs:

@@ -8,6 +8,10 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
     from fractions import Fraction
+    from typing import Literal
+
+    Counted = Literal["max", "min", "desired"]
+    """The size of an autoscaled pool that counts."""
 
 VOLCANO_SCHEDULER, VOLCANO_JOBS = "volcano", "batch.volcano.sh"
 """The name of Volcano's scheduler, and the API group of its jobs."""
@@ -79,14 +83,14 @@ class VolcanoPolicy(Value):
 
 
 class Policy(Value):
-    """`autoscaled`: what an autoscaled pool counts as (max, min, desired); None, which is max, where settings do not say.
+    """`autoscaled`: what an autoscaled pool counts as ; None, which is max, where settings do not say.
 
     `complete`: a missing object is missing. `prices`: per node and hour, by machine type.
     """
 
     kueue: Release = Release()
     complete: bool = True
-    autoscaled: str | None = None
+    autoscaled: Counted | None = None
     reserves: tuple[Reserve, ...] = ()
     virtual_resources: tuple[str, ...] = ()
     shapes: tuple[Shape, ...] = ()

@@ -9,7 +9,12 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from qcheck.cluster.value import Value
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    Family = Literal["decimal", "binary", "exponent"]
 
 NANO = 10**9
 MILLI = 1000
@@ -28,10 +33,10 @@ class QuantityError(ValueError):
 
 
 class Quantity(Value):
-    """An exact amount of nano-units, its `family` ("decimal", "binary" or "exponent") and the text it was read from."""
+    """An exact amount of nano-units, its `family` of suffixes and the text it was read from."""
 
     nanos: int
-    family: str
+    family: Family
     text: str
 
     @property
@@ -98,6 +103,7 @@ def _parse(text: str) -> Quantity:
     number = int(whole + fraction or "0")
     ten = 9 - len(fraction)
     two = 0
+    family: Family
     if exponent_mark:
         family = "exponent"
         ten += int(exponent)

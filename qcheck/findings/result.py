@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.findings.finding import Finding
-from qcheck.findings.severity import SEVERITIES
+from qcheck.findings.severity import SEVERITIES, Severity
 
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
@@ -83,7 +83,7 @@ class Result(Value):
     clusters: tuple[Cluster, ...] = ()
     older: tuple[Finding, ...] = ()
     hidden: tuple[Finding, ...] = ()
-    fail_on: str = "error"
+    fail_on: Severity = Severity.ERROR
     strict: bool = False
     view: View = View()
     fleet: tuple[ClusterSummary, ...] = ()
@@ -126,7 +126,7 @@ class Result(Value):
             return 2
         return 1 if self.fails or (self.strict and self.inputs.skipped) else 0
 
-    def from_severity(self, lowest: str) -> Result:
+    def from_severity(self, lowest: Severity) -> Result:
         """The same result, with the findings below a severity hidden."""
         bar = SEVERITIES.index(lowest)
         low = tuple(f for f in self.findings if SEVERITIES.index(f.severity) < bar)

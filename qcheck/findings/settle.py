@@ -38,7 +38,7 @@ class SettleTerms(Value):
 
     catalogue: Mapping[str, Rule] = {}
     severity: Mapping[str, Mapping[str, Severity]] = {}
-    fail_on: str = "error"
+    fail_on: Severity = Severity.ERROR
     strict: bool = False
     markers: tuple[Marker, ...] = ()
     baseline: Baseline | None = None

@@ -41,4 +41,4 @@ def new_findings(before: Result, after: Result) -> list[Finding]:
     """Return the errors and warnings that were not there before, or were less grave."""
     known = {(f.fingerprint, f.severity) for f in before.findings}
     known |= {(fingerprint, Severity.WARNING) for fingerprint, severity in known if severity is Severity.ERROR}
-    return [f for f in after.findings if f.severity != "note" and (f.fingerprint, f.severity) not in known]
+    return [f for f in after.findings if f.severity is not Severity.NOTE and (f.fingerprint, f.severity) not in known]

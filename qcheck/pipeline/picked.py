@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.catalogue import choose, load_catalogue
+from qcheck.findings.severity import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 def errors(result: Result) -> list[Finding]:
     """Return the errors."""
-    return [f for f in result.findings if f.severity == "error"]
+    return [f for f in result.findings if f.severity is Severity.ERROR]
 
 
 def of_rules(rules: Sequence[str]) -> Callable[[Result], list[Finding]]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from qcheck.documents.text import Text
     from qcheck.pipeline.unrendered_files import Spot
     from qcheck.settings import ClusterScope
+    from qcheck.sources.renderers import RenderTool
 
 
 PARTIAL = "_"
@@ -87,7 +88,7 @@ class _RenderPlan:
     def _folder(self, one: Render) -> str:
         return os.path.normpath(os.path.join(self.scope.root, one.path)).replace(os.sep, "/")
 
-    def _wish(self, tool: str, folder: str, values: tuple[str, ...] = ()) -> None:
+    def _wish(self, tool: RenderTool, folder: str, values: tuple[str, ...] = ()) -> None:
         below = (os.path.relpath(path, self.scope.root).replace(os.sep, "/") for path in (folder, *values))
         path, *rest = below
         self.renders.append(Render(tool, path, tuple(rest)))

@@ -15,6 +15,7 @@ from qcheck.answers.quota_proposals import written_cells
 from qcheck.answers.suggest import OVERDRAFT, proposals
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.views import ByIdentity
+from qcheck.findings.severity import Severity
 from qcheck.findings.suggestions import Alternative, Kind, Rejected, Step, Suggestions
 from qcheck.pipeline.attempt import JudgedProposal, contradicts, disjoint, key_of, ranked
 from qcheck.pipeline.new_findings import broken_workloads, gone, name, new_findings, shown
@@ -240,7 +241,7 @@ class Search:
             return None
         new = new_findings(attempt.state.result, state.result)
         broken = broken_workloads(attempt.state.result, new)
-        worst = [f for f in new if f.severity == "error" or f in broken]
+        worst = [f for f in new if f.severity is Severity.ERROR or f in broken]
         if not worst:
             return JudgedProposal(state, (*attempt.taken, *several), len(new_findings(self.start.result, state.result)))
         weighed = () if broken or len(worst) > repairs else self._weighed(state, worst[0], Way.LOWER_QUOTA)

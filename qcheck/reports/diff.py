@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.answers.cluster_changes import ADDED, REMOVED, RENAMED
+from qcheck.answers.cluster_changes import ChangeKind
 from qcheck.answers.share_changes import FIGURES, share_changes
 from qcheck.cluster.place import show_route
 from qcheck.cluster.units import IN_TABLES, name_amount, named, scale_of, show_amounts
@@ -34,7 +34,7 @@ MOST_SHARES = 20
 NOT_DEFINED = "(none)"
 MOST_FIELDS = 8
 """Fields of an object that are listed; the rest is counted."""
-SIGNS = {ADDED: "+", REMOVED: "-", RENAMED: ">"}
+SIGNS = {ChangeKind.ADDED: "+", ChangeKind.REMOVED: "-", ChangeKind.RENAMED: ">"}
 HEADERS = ("flavor", "resource", "quota", "nodes hold", "at most", "headroom")
 
 

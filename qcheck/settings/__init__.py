@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.nodes import Machine
     from qcheck.cluster.place import Route
     from qcheck.documents.limits import Limits
+    from qcheck.sources.renderers import RenderTool
 
     Params = dict[str, dict[str, str | int | list[str]]]
 
@@ -34,9 +35,9 @@ class SettingsError(Exception):
 
 
 class Render(Value):
-    """Something to be rendered by `tool` (kustomize or helm) as the user has it installed. Paths are below the root."""
+    """Something to be rendered by `tool` as the user has it installed. Paths are below the root."""
 
-    tool: str
+    tool: RenderTool
     path: str
     values: tuple[str, ...] = ()
     release: str | None = None

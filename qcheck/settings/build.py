@@ -13,6 +13,7 @@ from qcheck.settings import ClusterScope, Render, RuleChoice, Settings
 from qcheck.settings.validators import AUTO
 
 if TYPE_CHECKING:
+    from qcheck.cluster.policy import Counted
     from qcheck.settings import schema
 
 
@@ -111,7 +112,7 @@ def _own_policy(part: schema.ClusterSettingsPart, common: Policy) -> Policy:
     )
 
 
-def _autoscaled(part: schema.CapacityPart) -> str | None:
+def _autoscaled(part: schema.CapacityPart) -> Counted | None:
     """The size that is written; a default may give way to others."""
     return part.autoscaled if "autoscaled" in part.model_fields_set else None
 

@@ -18,7 +18,9 @@ from qcheck.sources.files import Content, NotLoaded
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import IO
+    from typing import IO, Literal
+
+    RenderTool = Literal["kustomize", "helm"]
 
 NOWHERE = "http://127.0.0.1:9"
 """The discard port: whatever wants the network is refused at once."""
@@ -37,7 +39,7 @@ PASSED_ON = ("PATH", "SYSTEMROOT", "TMPDIR", "TEMP")
 
 
 def render(
-    tool: str,
+    tool: RenderTool,
     folder: str,
     values: Sequence[str],
     release: str | None,
@@ -46,7 +48,7 @@ def render(
     most_bytes: int,
     within: str = ".",
 ) -> Content | NotLoaded:
-    """Return what `tool` ("kustomize" or "helm") makes of a directory. `values`, `release` and `namespace` are helm's.
+    """Return what `tool` makes of a directory. `values`, `release` and `namespace` are helm's.
 
     Relative paths are taken from the directory `within`. Of what is larger than `most_bytes` one byte more is given back,
     or nothing.
@@ -63,7 +65,7 @@ def render(
     return _run(name, command, seconds, most_bytes, within)
 
 
-def installed(tool: str) -> bool:
+def installed(tool: RenderTool) -> bool:
     """Return whether something on the search path renders for `tool`; kubectl does for kustomize."""
     return any(shutil.which(each) for each in ((tool, "kubectl") if tool == "kustomize" else (tool,)))
 

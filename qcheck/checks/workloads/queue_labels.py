@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.place import Place
     from qcheck.cluster.workloads import Workload
 
+ON_TEMPLATE = "on the pod template"
 _HANDS_DOWN = ("deployment", "statefulset", "pod")
 """Integrations for which the label on the pods is the one that counts in the end."""
 
@@ -66,7 +67,7 @@ def _misplaced(workload: Workload) -> tuple[Place, str, str] | None:
         template = pod_set.template
         for field, written in (("labels", template.labels), ("annotations", template.annotations)):
             if QUEUE_NAME in written and (field == "annotations" or workload.framework not in _HANDS_DOWN):
-                what = "on the pod template" if field == "labels" else "as an annotation of the pods"
+                what = ON_TEMPLATE if field == "labels" else "as an annotation of the pods"
                 return template.metadata_place.at(field, QUEUE_NAME).key(), what, written[QUEUE_NAME]
     return None
 
@@ -74,6 +75,6 @@ def _misplaced(workload: Workload) -> tuple[Place, str, str] | None:
 def _finding(workload: Workload, place: Place, where: str, queue: str) -> Finding:
     right = "spec.jobTemplate.metadata.labels" if workload.id.kind == "CronJob" else "metadata.labels"
     message = f"{workload.id} names the queue {queue} {where}, where it does not queue the {workload.id.kind}"
-    if where == "on the pod template":
+    if where == ON_TEMPLATE:
         message += "; with the pod integration each pod is admitted separately, otherwise none is queued"
     return finding(place, message).about(workload.id).fixed_by(f"Write the label in {right} of the {workload.id.kind}.")

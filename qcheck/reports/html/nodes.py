@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.answers.node_pictures import FREE, DevicePictures, device_pictures, pictured_resources
+from qcheck.answers.node_pictures import DevicePictures, SliceKind, device_pictures, pictured_resources
 from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.reports.html.markup import Html, tag
@@ -95,8 +95,8 @@ def _tile(node: NodePicture, look: PageContext) -> Html:
     )
 
 
-def _kind(kind: str) -> str:
-    return FREE if kind == FREE else "" if kind == "queue" else f" ({kind})"
+def _kind(kind: SliceKind) -> str:
+    return kind if kind is SliceKind.FREE else "" if kind is SliceKind.QUEUE else f" ({kind})"
 
 
 def _addable(picture: GroupPicture, tiles: list[Html]) -> Html | None:

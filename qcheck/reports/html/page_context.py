@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.answers.capacity import capacity_lines
-from qcheck.answers.node_pictures import DAEMON_SET, QUEUE, RESERVE
+from qcheck.answers.node_pictures import SliceKind
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.table import trees_of
 
@@ -73,9 +73,9 @@ class PageContext:
         return self._page.classes.get(name, "none")
 
     def of_slice(self, held: DeviceSlice) -> str:
-        if held.kind == QUEUE:
+        if held.kind is SliceKind.QUEUE:
             return self.of(held.holder)
-        return {DAEMON_SET: "daemon", RESERVE: "kept"}.get(held.kind, "free")
+        return {SliceKind.DAEMON_SET: "daemon", SliceKind.RESERVE: "kept"}.get(held.kind, "free")
 
     def scale(self, of: Cell | CapacityLine) -> int:
         return self._page.scale(of.pool, of.resource)
