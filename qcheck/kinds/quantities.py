@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.quantity import QuantityError, parse_quantity
@@ -30,17 +32,17 @@ _BUILTIN = frozenset({"", "apps", "batch", "node.k8s.io"})
 LONGEST_SHOWN = 40
 
 
-class FoundQuantity(Value):
-    """A quantity in an object: of which resource ("" if of none), and whether it is quota."""
+class Remark(Value):
+    """What there is to say about a quantity, wherever it is written."""
 
-    route: Route
-    resource: str
-    value: object
-    is_quota: bool
+    code: ProblemCode
+    message: str
+    help: str
+    data: dict[str, str]
 
 
 def quantity_problems(root: Cursor, identity: ObjectId, found: Described) -> Iterator[Problem]:
-    """Check all quantities of one object.
+    """Check all quantities of one object. Quota is for the resource that its holder names, other amounts for their own key.
 
     The validator reports values that are not quantities, except for a hint at `K`.
     """
@@ -48,56 +50,53 @@ def quantity_problems(root: Cursor, identity: ObjectId, found: Described) -> Ite
         not {(identity.kind, ""), (identity.kind, identity.version)}.isdisjoint(_REWRITTEN_KUEUE)
         and identity.group == KUEUE
     )
-    for each in _quantities(root.data, found):
-        yield from _said(root, identity, each, is_rewritten)
-
-
-def _quantities(data: object, described: Described) -> Iterator[FoundQuantity]:
-    """Every quantity of an object. Quota is for the resource that its holder names, other amounts for their own key."""
-    walk = described.compiler.quantities(described.tree)
-    if walk is None:
-        return
-    found: Quantities = []
-    walk(data, (), None, found)
-    for route, value, holder in found:
+    quantities: Quantities = []
+    if (walk := found.compiler.quantities(found.tree)) is not None:
+        walk(root.data, (), None, quantities)
+    for route, value, holder in quantities:
         is_quota = route[-1] in QUOTAS
         named = holder.get("name") if is_quota and isinstance(holder, dict) else str(route[-1])
         resource = named if isinstance(named, str) and named not in _OF_NOTHING else ""
-        yield FoundQuantity(route, resource, value, is_quota)
+        for remark in _remarks(resource, value, is_quota, is_rewritten) if isinstance(value, (str, int, float)) else ():
+            yield _problem(root, identity, route, remark)
 
 
-def _said(root: Cursor, identity: ObjectId, each: FoundQuantity, is_rewritten: bool) -> Iterator[Problem]:
+@lru_cache(4096, typed=True)
+def _remarks(resource: str, value: str | float, is_quota: bool, is_rewritten: bool) -> tuple[Remark, ...]:
+    """Remembered, because thousands of objects repeat a few quantities."""
     try:
-        quantity = parse_quantity(each.value)
+        quantity = parse_quantity(value)
     except QuantityError:
-        yield from _kilo(root, identity, each)
-        return
-    yield from _suspicious(root, identity, each, quantity)
-    if is_rewritten and quantity.text != quantity.canonical:
-        yield _rewritten(root, identity, each, quantity)
+        return _doubts(_kilo(value), resource, value)
+    doubts = _doubts(_suspicious(resource, quantity, is_quota), resource, value)
+    return (*doubts, _rewritten(quantity)) if is_rewritten and quantity.text != quantity.canonical else doubts
 
 
-def _kilo(root: Cursor, identity: ObjectId, each: FoundQuantity) -> Iterator[Problem]:
-    text = each.value
+def _doubts(said: str | None, resource: str, value: object) -> tuple[Remark, ...]:
+    if said is None:
+        return ()
+    return (Remark(ProblemCode.QUANTITY_SUSPICIOUS, said, "", {"resource": resource, "value": str(value)}),)
+
+
+def _kilo(text: object) -> str | None:
     if isinstance(text, str) and text.endswith("K") and text[:-1].replace(".", "", 1).isdigit():
         meant = f"{text[:-1]}k is {text[:-1]} thousand, {text[:-1]}Ki is {text[:-1]} x 1024"
-        yield _problem(root, identity, each, f"{text} has the suffix K, which does not exist: {meant}")
+        return f"{text} has the suffix K, which does not exist: {meant}"
+    return None
 
 
-def _suspicious(root: Cursor, identity: ObjectId, each: FoundQuantity, quantity: Quantity) -> Iterator[Problem]:
-    name, text = each.resource, quantity.text
+def _suspicious(name: str, quantity: Quantity, is_quota: bool) -> str | None:
+    text = quantity.text
     if _counts_bytes(name) and text.endswith(_SUB_UNITS):
         digits = text.rstrip("mun")
-        said = f"{text} of {name} is {_fraction(quantity)} bytes: m is a thousandth; {digits}Mi or {digits}M may be intended"
-        yield _problem(root, identity, each, said)
-    elif name == "memory" and each.is_quota and 0 < quantity.units < MEBIBYTE:
-        said = f"a memory quota of {text} is {quantity.units} bytes, less than 1Mi: is a suffix such as Gi missing?"
-        yield _problem(root, identity, each, said)
-    elif is_accelerator(name) and each.is_quota and not quantity.is_whole:
-        said = f"{text} of {name} is a fraction of a device: Kueue rounds it up to {quantity.units}"
-        yield _problem(root, identity, each, said)
-    elif (is_accelerator(name) or name in ("cpu", "pods")) and quantity.units >= 10**6:
-        yield _problem(root, identity, each, f"{text} of {name} is {quantity.units:,}: is the suffix intended?")
+        return f"{text} of {name} is {_fraction(quantity)} bytes: m is a thousandth; {digits}Mi or {digits}M may be intended"
+    if name == "memory" and is_quota and 0 < quantity.units < MEBIBYTE:
+        return f"a memory quota of {text} is {quantity.units} bytes, less than 1Mi: is a suffix such as Gi missing?"
+    if is_accelerator(name) and is_quota and not quantity.is_whole:
+        return f"{text} of {name} is a fraction of a device: Kueue rounds it up to {quantity.units}"
+    if (is_accelerator(name) or name in ("cpu", "pods")) and quantity.units >= 10**6:
+        return f"{text} of {name} is {quantity.units:,}: is the suffix intended?"
+    return None
 
 
 def _counts_bytes(name: str) -> bool:
@@ -109,27 +108,25 @@ def _fraction(quantity: Quantity) -> str:
     return f"{whole}.{rest:09}".rstrip("0").rstrip(".")
 
 
-def _problem(root: Cursor, identity: ObjectId, each: FoundQuantity, said: str) -> Problem:
-    return Problem(
-        code=ProblemCode.QUANTITY_SUSPICIOUS,
-        place=Place(root.document, root.route + each.route),
-        message=f"{field_path(each.route)}: {said}",
-        help="",
-        object=identity,
-        related=(),
-        data={"resource": each.resource, "value": str(each.value)},
+def _rewritten(quantity: Quantity) -> Remark:
+    canonical = _short(quantity.canonical)
+    return Remark(
+        ProblemCode.QUANTITY_NOT_CANONICAL,
+        f"the API server rewrites {quantity.text} to {canonical}",
+        f"Write {canonical}.",
+        {"value": quantity.text, "canonical": quantity.canonical},
     )
 
 
-def _rewritten(root: Cursor, identity: ObjectId, each: FoundQuantity, quantity: Quantity) -> Problem:
+def _problem(root: Cursor, identity: ObjectId, route: Route, remark: Remark) -> Problem:
     return Problem(
-        code=ProblemCode.QUANTITY_NOT_CANONICAL,
-        place=Place(root.document, root.route + each.route),
-        message=f"{field_path(each.route)}: the API server rewrites {quantity.text} to {_short(quantity.canonical)}",
-        help=f"Write {_short(quantity.canonical)}.",
+        code=remark.code,
+        place=Place(root.document, root.route + route),
+        message=f"{field_path(route)}: {remark.message}",
+        help=remark.help,
         object=identity,
         related=(),
-        data={"value": quantity.text, "canonical": quantity.canonical},
+        data=dict(remark.data),
     )
 
 
