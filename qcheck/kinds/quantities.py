@@ -33,7 +33,7 @@ LONGEST_SHOWN = 40
 
 
 class Remark(Value):
-    """What there is to say about a quantity, wherever it is written."""
+    """A remark about a quantity, the same wherever it is written."""
 
     code: ProblemCode
     message: str

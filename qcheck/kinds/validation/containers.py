@@ -36,13 +36,18 @@ _FIELD_OF_MAP = re.compile(r"metadata\.(labels|annotations)\['[^']+'\]")
 _OWN_RESOURCES = re.compile(r"(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)")
 
 
+CONTAINERS = ("initContainers", "containers")
+RUN = frozenset({"image", "command", "args", "env", "envFrom"})
+"""Fields that say what a container runs. They differ from pod to pod, and only `what_it_runs` looks at them."""
+
+
 def all_containers(spec: Cursor) -> list[Cursor]:
     """The init containers of a pod, then its containers."""
-    return [*spec["initContainers"].items(), *spec["containers"].items()]
+    return [container for kind in CONTAINERS for container in spec[kind].items()]
 
 
 def containers(spec: Cursor) -> Iterator[Failure]:
-    """Check all containers of a pod spec: each alone, and their names and host ports together."""
+    """Check all containers of a pod spec but what they run: each alone, and their names and host ports together."""
     initial, later = spec["initContainers"].items(), spec["containers"].items()
     if not later:
         yield refuse(spec["containers"], "POD-V05", "Required value: a pod has at least one container")
@@ -52,11 +57,11 @@ def containers(spec: Cursor) -> Iterator[Failure]:
     if initial:
         yield from _distinct([*initial, *later])
     for container in initial:
-        yield from _container(container)
+        yield from by_field(container, _OF_CONTAINER)
         if container.text_at("restartPolicy") != "Always":
             yield from _not_while_initialising(container)
     for container in later:
-        yield from _container(container)
+        yield from by_field(container, _OF_CONTAINER)
     yield from _host_ports(later)
     yield from _host_ports([c for c in initial if c.text_at("restartPolicy") == "Always"])
 
@@ -74,11 +79,12 @@ def _distinct(listed: list[Cursor]) -> Iterator[Failure]:
             yield refuse(container["name"], "POD-V05", text, related=(first.route,))
 
 
-def _container(at: Cursor) -> Iterator[Failure]:
-    image = at["image"]
-    if not image.exists or image.text() == "":
+def what_it_runs(container: Cursor) -> Iterator[Failure]:
+    """Check the image and the environment of a container."""
+    image = container["image"]
+    if image.data in (None, ""):
         yield refuse(image, "POD-V15", "Required value: a container has an image")
-    yield from by_field(at, _OF_CONTAINER)
+    yield from by_field(container, _OF_WHAT_IT_RUNS)
 
 
 def _not_while_initialising(at: Cursor) -> Iterator[Failure]:
@@ -244,13 +250,12 @@ _OF_CONTAINER: dict[str, FieldCheck] = {
     "terminationMessagePolicy": partial(one_of, check="POD-V15", values=("File", "FallbackToLogsOnError")),
     "restartPolicy": partial(one_of, check="POD-V16", values=_RESTART, allow_empty=False),
     "ports": _ports,
-    "env": _environment,
-    "envFrom": _environment_from,
     **{kind: partial(_probe, kind=kind) for kind in ("livenessProbe", "readinessProbe", "startupProbe")},
     "lifecycle": _lifecycle,
     "securityContext": _security,
 }
 """Checks of single fields of a container."""
+_OF_WHAT_IT_RUNS: dict[str, FieldCheck] = {"env": _environment, "envFrom": _environment_from}
 _OF_PORT: dict[str, FieldCheck] = {
     "containerPort": _port_number,
     "hostPort": _host_port,
