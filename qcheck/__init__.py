@@ -1,3 +1,3 @@
-"""qcheck: does the quota that Kueue admits by exist as nodes?"""
+"""qcheck: check that the quota by which Kueue admits workloads exists as nodes."""
 
 __version__ = "0.1.0"

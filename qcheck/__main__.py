@@ -7,16 +7,16 @@ import sys
 
 
 def main() -> None:
-    gc.disable()  # one short run whose documents and model live to its end: a collector would only walk them again and again
+    gc.disable()  # the run is short and its objects live until the end, so collecting garbage is useless
     try:
-        from qcheck.cli.entrypoint import run  # the guard is for a Ctrl-C while this is imported
+        from qcheck.cli.entrypoint import run  # guarded, because Ctrl-C may arrive during this import
     except KeyboardInterrupt:
         sys.exit(130)
     try:
         code = run(sys.argv[1:])
-    except KeyboardInterrupt:  # a second one, while the first was being dealt with
+    except KeyboardInterrupt:  # a second Ctrl-C, while the first was being handled
         code = 130
-    gc.freeze()  # nor is what is left worth the walk that the interpreter makes when it ends
+    gc.freeze()  # spares the interpreter its final collection as well
     sys.exit(code)
 
 

@@ -1,4 +1,4 @@
-"""The line, joined once: discover, load, decode, model, check, settle.
+"""The pipeline in one place: discover, load, decode, model, check, settle.
 
 from qcheck.api import audit
 result = audit(["clusters/prod"])
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def audit(
     paths: Sequence[str], settings: Settings | None = None, watch: Watch = unwatched, live: Live | None = None
 ) -> Result:
-    """Checks everything under `paths`, and a live cluster; returns the settled result. Never raises for what they hold.
+    """Check everything under `paths`, and a live cluster. Return the settled result; no input makes it raise.
 
     Raises `BaselineError` if settings name a baseline that cannot be read.
     """
@@ -44,7 +44,7 @@ def admit(
 ) -> Judged:
     """Judge every workload in the files `workloads`, in the clusters that `paths` and `live` describe.
 
-    With `busy`, the workloads and pods that run there count, otherwise nothing runs.
+    With `busy`, running workloads and pods count; otherwise the clusters count as idle.
     """
     from qcheck.pipeline.admit import judged  # 50 ms: the simulation
 
@@ -61,9 +61,9 @@ def simulate(
 ) -> Simulated:
     """Simulate the workloads in the file `scenario` in the cluster that `paths` and `live` describe.
 
-    With `busy` the workloads that hold quota there hold it from the start, beside those of the scenario.
+    With `busy`, the workloads that hold quota in the cluster hold it from the start, beside those of the scenario.
 
-    Raises `QuestionError` for a scenario that cannot be read or names what the cluster does not have.
+    Raises `QuestionError` for a scenario that cannot be read or that refers to something the cluster does not have.
     """
     from qcheck.pipeline.simulate import run_scenario  # 25 ms
 
@@ -71,7 +71,7 @@ def simulate(
 
 
 def drift(paths: Sequence[str], live: Live, settings: Settings, watch: Watch = unwatched) -> Drift:
-    """Return how a running cluster differs from the files under `paths`. The settings have one cluster."""
+    """Return how a running cluster differs from the files under `paths`. The settings must have a single cluster."""
     from qcheck.pipeline.drift import DriftSide, differences  # 45 ms
 
     written, running = gather(paths, settings, watch), gather((), settings, watch, live=live)

@@ -1,4 +1,4 @@
-"""`qcheck admit`: would this workload be admitted, and would it run?"""
+"""`qcheck admit`: predict whether a workload is admitted, and whether it runs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The Typer app: every command with its help. `check` takes its options from the table in `check_options.py`.
 
-A command's module is imported when the command is asked for, and all of them for the list of commands: importing all takes
-twice as long as a small check (measured: 170 ms of CPU).
+A command's module is imported when the command is called, and all of them only for the list of commands: importing all
+takes twice as long as a small check (measured: 170 ms of CPU).
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ found, unreadable input).
 
 
 FORMATS_HERE = "{formats}"
-"""Stands in the help of `--format` for the formats of a command."""
+"""The placeholder for a command's formats in the help of `--format`."""
 
 
 def flowing(text: str) -> str:
-    """Paragraphs without line breaks inside, so that the terminal's width decides where they are."""
+    """Return paragraphs without line breaks inside, so that the terminal's width decides where they are."""
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
 def main(words: Sequence[str]) -> int:
-    """Runs the app; its exit code."""
+    """Run the app and return its exit code."""
     try:
         code = app_for(words)(args=list(words), prog_name="qcheck", standalone_mode=False)
     except SystemExit as end:
@@ -61,11 +61,11 @@ def main(words: Sequence[str]) -> int:
 
 
 CommandLineError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
-"""The error that Typer raises for a command line that it refuses; only its subclasses are public."""
+"""The exception that Typer raises for a command line that it rejects; only its subclasses are public."""
 
 
 def _refused(error: Any) -> int:
-    """Shows an error as Typer does; on GitHub it is an annotation as well."""
+    """Print an error as Typer does; on GitHub, also as an annotation."""
     PROGRESS.erase()
     if is_on_github():
         annotate(error.format_message())
@@ -76,7 +76,7 @@ def _refused(error: Any) -> int:
 
 
 class Command(TyperCommand):
-    """A command in which `--live` takes a value only after `=`, and `--in` all words up to the next option.
+    """A command whose `--live` takes a value only after `=`, and whose `--in` takes all words up to the next option.
 
     The help of `--format` lists the formats.
     """
@@ -104,13 +104,13 @@ class Command(TyperCommand):
 
 
 def optional_value(words: Sequence[str]) -> list[str]:
-    """`--live` as `--live=`: Typer's own optional values take the word that follows, which is a path here."""
+    """Return `--live` as `--live=`: Typer's own optional values would consume the next word, which is a path here."""
     end = words.index("--") if "--" in words else len(words)
     return [f"{word}=" if word in LIVE.names else word for word in words[:end]] + list(words[end:])
 
 
 def spread_in(words: Sequence[str], valued: Container[str]) -> list[str]:
-    """`job.yaml --in a b` as `job.yaml --in a --in b`: once there is an argument, what follows `--in` are paths.
+    """Return `job.yaml --in a b` as `job.yaml --in a --in b`: after an argument, all words after `--in` are paths.
 
     `valued` are the options that take a value.
     """
@@ -127,7 +127,7 @@ def spread_in(words: Sequence[str], valued: Container[str]) -> list[str]:
 
 
 def examples(*lines: str) -> str:
-    """An epilog of example command lines, one below the other."""
+    """Return an epilog of example command lines, one per paragraph."""
     return "\n\n".join(("[dim]Examples[/dim]", *(f"  {line}" for line in lines)))
 
 
@@ -166,7 +166,7 @@ def _parameter(option: CommandOption) -> Parameter:
 
 
 def from_table(run: Callable[[CheckOptions], int], table: Sequence[CommandOption]) -> Callable[..., None]:
-    """A command function whose parameters are PATHS and the options of `table`."""
+    """Return a command function whose parameters are PATHS and the options of `table`."""
     paths = Parameter("paths", Parameter.KEYWORD_ONLY, default=None, annotation=Paths)
     parameters = [paths, *map(_parameter, table)]
 
@@ -223,11 +223,11 @@ EXAMPLES = {
     "baseline": ("qcheck baseline write", "qcheck baseline prune clusters/prod"),
     "init": ("qcheck init", "qcheck init clusters --output -"),
 }
-"""Every command, which is a function of its name in the module of its name (`baseline` is an app of its own)."""
+"""Example command lines of every command. A command is a function in the module of its name, `baseline` an app."""
 
 
 def app_for(words: Sequence[str]) -> typer.Typer:
-    """The app with the command that the first word names; with all of them where it names none."""
+    """Return the app with the command that the first word names, or with all commands."""
     app = typer.Typer(
         name="qcheck",
         help=flowing(HELP),

@@ -1,4 +1,4 @@
-"""`qcheck baseline`: accept what is found today, so that only what is new counts."""
+"""`qcheck baseline`: accept today's findings, so that only new ones count."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def prune(paths: Paths = None, config: ConfigFile = None, baseline: BaselineFile
 
 
 def _file(settings: Settings, given: str | None) -> str:
-    """Return where the baseline is, relative to the working directory."""
+    """Return the path of the baseline, relative to the working directory."""
     return given or os.path.normpath(os.path.join(settings.root, settings.baseline or DEFAULT))
 
 

@@ -1,4 +1,4 @@
-"""`qcheck capacity`: what queues promise beside what nodes hold."""
+"""`qcheck capacity`: compare what queues promise with what nodes hold."""
 
 from __future__ import annotations
 

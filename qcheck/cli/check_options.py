@@ -1,4 +1,4 @@
-"""The options of `check`: one table, read by the fast front here and by the Typer app."""
+"""The options of `check`: one table, used by the fast parser here and by the Typer app."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class CommandOption(Value):
 
     @property
     def field(self) -> str:
-        """Its name in `CheckOptions`."""
+        """The name of its field in `CheckOptions`."""
         return self.names[0].lstrip("-").replace("-", "_")
 
 
@@ -195,7 +195,7 @@ CHECK_OPTIONS = (
 
 
 def parse_plainly(words: Sequence[str]) -> CheckOptions | None:
-    """The options of `check`, or None if help, an error message or anything unusual is due (Typer's business)."""
+    """Return the options of `check`; None if Typer must handle it: help, an error message or anything unusual."""
     known = {name: option for option in CHECK_OPTIONS for name in option.names}
     values: dict[str, list[str]] = {}
     flags: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Shell completion of the words of a command line: rules, formats, clusters of the settings, schemas."""
+"""Shell completion: rules, formats, clusters of the settings, schemas."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from qcheck.settings.load import load_settings
 
 
 def rules(incomplete: str) -> Iterator[tuple[str, str]]:
-    """Ids, or names once something else than an id is typed, each with what the rule is about.
+    """Yield matching rule ids, or names if no id matches, each with the rule's summary.
 
-    After a comma the next of several rules is completed.
+    After a comma, the next of several rules is completed.
     """
     before, comma, word = incomplete.rpartition(",")
     for rule in load_catalogue().values():
@@ -27,18 +27,18 @@ def rules(incomplete: str) -> Iterator[tuple[str, str]]:
 
 
 def formats(ctx: typer.Context, incomplete: str) -> list[str]:
-    """The formats of a command, which are in its module as `FORMATS`."""
+    """Return the formats of a command, which its module lists as `FORMATS`."""
     return _starting(formats_of(ctx.command.callback), incomplete)
 
 
 def formats_of(function: Callable[..., Any] | None) -> Iterable[str]:
-    """The formats of the command that a function is."""
+    """Return the formats of a command by its function."""
     found: Iterable[str] = getattr(sys.modules.get(getattr(function, "__module__", "")), "FORMATS", FORMATS)
     return found
 
 
 def clusters(incomplete: str) -> list[str]:
-    """The clusters of the settings of the current directory; nothing if these cannot be read."""
+    """Return the clusters in the settings of the current directory; none if these cannot be read."""
     try:
         return _starting((scope.name for scope in load_settings().scopes), incomplete)
     except SettingsError:
@@ -50,4 +50,4 @@ def _starting(words: Iterable[str], incomplete: str) -> list[str]:
 
 
 COMPLETIONS: dict[str, Callable[..., Any]] = {"select": rules, "ignore": rules, "format": formats, "cluster": clusters}
-"""By option of `check`."""
+"""Completion functions by option of `check`."""

@@ -1,4 +1,4 @@
-"""`qcheck diff`: what a change does."""
+"""`qcheck diff`: show the effect of a change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`qcheck drift`: what the cluster has and the files do not, and the reverse."""
+"""`qcheck drift`: compare a running cluster with its files."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Entry point: a plain `check` starts here without Typer, and every error ends here as a message.
 
-Importing Typer takes longer than checking thirty files. So `check` is recognised and `check_options.py` reads its flags;
-help, completion, mistakes and all other commands go to the Typer app, which is built from the same table.
+Importing Typer takes longer than checking thirty files. So `check` is recognised here, and `check_options.py` reads its
+flags; help, completion, mistakes and all other commands go to the Typer app, which is built from the same table.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def run(words: Sequence[str]) -> int:
-    """Carries out a command line and returns its exit code. Nothing but a bug in this module gets out as a traceback."""
+    """Run a command line and return its exit code. Only a bug in this module can cause a traceback."""
     try:
         return _dispatch(words)
     except UsageError as error:
@@ -43,7 +43,7 @@ def _dispatch(words: Sequence[str]) -> int:
     if words and words[0] == "check" and "_QCHECK_COMPLETE" not in os.environ:
         options = parse_plainly(words[1:])
         if options is not None:
-            from qcheck.cli.check import check  # 50 ms, which other commands do without
+            from qcheck.cli.check import check  # 50 ms, which other commands do not need
 
             return check(options)
     from qcheck.cli.app import main  # 75 ms

@@ -1,5 +1,7 @@
-"""`qcheck explain RULE`: one rule with its reason, its fix and its examples; `explain preemption`: who takes back what;
-`explain kai`, `explain volcano`: what a scheduler's words mean beside Kueue's.
+"""`qcheck explain`: explain a rule, preemption in given clusters, or a scheduler's terms.
+
+`explain RULE` prints its reason, fix and examples; `explain preemption`, who reclaims what; `explain kai` and `explain
+volcano`, a scheduler's terms next to Kueue's.
 """
 
 from __future__ import annotations
@@ -25,13 +27,13 @@ from qcheck.findings.rulebook import page_path, topic_path
 
 PREEMPTION = "preemption"
 FORMATS = ("text", "json", "markdown", "html")
-"""An option of `explain preemption`, whose module takes 15 ms to import."""
+"""The formats of `explain preemption`, whose module takes 15 ms to import."""
 ELSEWHERE: dict[str, Callable[..., object]] = {
     run.CRASHED: run.run,
     settle.SUPPRESSION_PROBLEM: suppressions.problems,
     settle.BASELINE_STALE: baseline.stale_findings,
 }
-"""The functions that find the findings of rules without a check of a cluster."""
+"""The functions that produce the findings of rules without a check function."""
 
 
 def explain(
@@ -82,7 +84,9 @@ def explain(
 
 
 def source_of(rule: Rule) -> str:
-    """`file:line` of the function that finds a rule's findings, the file relative to the working directory if below it."""
+    """Return `file:line` of the function that produces a rule's findings, relative to the working directory if inside
+    it.
+    """
     function = check_of(rule.id, rule.family) or ELSEWHERE[rule.id]
     code = function.__code__
     path = os.path.relpath(code.co_filename)

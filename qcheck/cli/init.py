@@ -1,4 +1,4 @@
-"""`qcheck init`: a starter qcheck.yaml from what is found."""
+"""`qcheck init`: write a starter qcheck.yaml for a repository."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings and paths from the command line; the same for every command that reads inputs."""
+"""Settings and paths from the command line, shared by all commands that read inputs."""
 
 from __future__ import annotations
 
@@ -29,9 +29,11 @@ def settings_for(
     renders_all: bool = False,
     near: Sequence[str] = (),
 ) -> Settings:
-    """The settings that count for `paths`, narrowed to the named clusters, or to the one that is read from a running
-    cluster; with `renders_all` each renders what it finds. Without paths they are looked for beside the files in `near`.
-    Raises `SettingsError` and `UsageError`."""
+    """Return the settings for `paths`, narrowed to the named clusters or to the one read from a running cluster.
+
+    With `renders_all` each cluster renders what it finds. Without paths, settings are searched for beside the files in
+    `near`. Raises `SettingsError` and `UsageError`.
+    """
     settings = load_settings(next((path for path in (*paths, *near) if path != "-"), "."), config)
     check_settings(settings)
     if renders_all:
@@ -56,7 +58,7 @@ def _named(settings: Settings, name: str) -> ClusterScope:
 
 
 def _running(settings: Settings, context: str) -> ClusterScope:
-    """The cluster of the settings that a context refers to: the only one, else the one of that name."""
+    """Return the cluster of the settings that a context refers to: the only one, else the one with that name."""
     first, *more = settings.scopes
     if not more:
         return replace(first, name=context or first.name) if settings.path is None else first
@@ -68,15 +70,15 @@ def _running(settings: Settings, context: str) -> ClusterScope:
 
 
 def paths_for(paths: Sequence[str], settings: Settings, live: str | None = None) -> tuple[str, ...]:
-    """The given paths, else where the settings' clusters are, which is the current directory without settings.
+    """Return the given paths, else the root of the settings (the current directory without settings).
 
-    None if a running cluster is read alone.
+    Return no paths if only a running cluster is read.
     """
     return tuple(paths) or (() if live is not None else (settings.root,))
 
 
 def running(live: str | None, watch: Watch) -> Live | None:
-    """Return what `--live` reads: the cluster of a context; None if it was not given."""
+    """Return the running cluster that `--live` names; None if the option was not given."""
     if live is None:
         return None
     from qcheck.pipeline.live import read_live  # 50 ms
@@ -88,7 +90,7 @@ def running(live: str | None, watch: Watch) -> Live | None:
 def audited(
     paths: Sequence[str], settings: Settings, watch: Watch, since: str | None = None, live: str | None = None
 ) -> Result:
-    """The result of a run over the given paths; of what is new since a revision, if one is given.
+    """Return the result of a run over the given paths; only new findings if a revision is given.
 
     Raises `UsageError` for a baseline that cannot be used, and for a revision that git does not know.
     """
@@ -115,18 +117,18 @@ def _since(revision: str, paths: Sequence[str], settings: Settings, watch: Watch
 
 
 def stop_if_unjudged(unjudged: Sequence[str]) -> None:
-    """Raises `UsageError` if the run could not judge; what it could say has been written by then."""
+    """Raise `UsageError` if the run could not judge everything; its results have been written by then."""
     if unjudged:
         raise UsageError("could not judge everything:\n" + "\n".join(unjudged))
 
 
 def words(texts: Iterable[str]) -> tuple[str, ...]:
-    """`--select QC1,QC2 --select QC305` as three words."""
+    """Split `--select QC1,QC2 --select QC305` into three words."""
     return tuple(word for text in texts for word in text.split(",") if word)
 
 
 def check_rules(named: Iterable[str], where: str) -> None:
-    """Raises `UsageError` if a word names no rule: a typing mistake must not switch a rule off silently."""
+    """Raise `UsageError` if a word names no rule: a typo must not silently disable a rule."""
     asked = tuple(named)
     if not asked:
         return
@@ -140,7 +142,7 @@ def check_rules(named: Iterable[str], where: str) -> None:
 
 
 def check_settings(settings: Settings) -> None:
-    """Raises `UsageError` if the settings give a rule a parameter that it does not have, or one of the wrong type."""
+    """Raise `UsageError` if the settings give a rule an unknown parameter, or a parameter of the wrong type."""
     if settings.path is None:
         return
     for route, choice in settings.choices():
@@ -162,7 +164,7 @@ def _check_params(choice: RuleChoice, path: str, route: Route) -> None:
 
 
 def _param_error(known: Mapping[str, object], name: str, value: object) -> tuple[str, str]:
-    """Return the fault of a rule's parameter and its fix; empty if it is valid."""
+    """Return the fault of a rule's parameter and its fix; empty strings if it is valid."""
     if name not in known:
         return f" has no parameter {name!r}", f"It has: {', '.join(known) or 'none'}."
     if not isinstance(value, (str, int) if isinstance(known[name], str) else type(known[name])):

@@ -1,4 +1,4 @@
-"""`qcheck merge`: the JSON reports of many runs as one report."""
+"""`qcheck merge`: combine the JSON reports of many runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing of reports: to standard output or files, completely or not at all."""
+"""Output of reports to standard output or files, complete or not at all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STDOUT = "-"
 
 
 class UsageError(Exception):
-    """The command cannot be carried out as it was given."""
+    """The command cannot be carried out as given."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -31,7 +31,7 @@ class Output(Value):
 
 
 def parse_outputs(words: Iterable[str], formats: Sequence[str]) -> tuple[Output, ...]:
-    """`FMT[=FILE]` of each `--format`; the first of `formats` when none is given. Raises `UsageError`."""
+    """Return `FMT[=FILE]` of each `--format`; the first of `formats` if none is given. Raises `UsageError`."""
     outputs = tuple(_output(word, formats) for word in words) or (Output(formats[0]),)
     files = [output.file for output in outputs]
     if double := next((file for file in files if files.count(file) > 1), None):
@@ -52,14 +52,14 @@ def _output(word: str, formats: Sequence[str]) -> Output:
 
 
 def write_report(output: Output, formats: Mapping[str, Callable[..., str]], *given: object) -> None:
-    """Write `given` in a format; text for a terminal fits its width. Raises `UsageError`."""
+    """Write `given` in a format, fitted to the width of a terminal. Raises `UsageError`."""
     render = formats[output.format]
     on_terminal = output == Output("text") and (width := width_of(sys.stdout)) is not None
     write(output, render(*given, width=width) if on_terminal else render(*given))
 
 
 def write(output: Output, text: str) -> None:
-    """Writes a report. Raises `UsageError` if the file cannot be written."""
+    """Write a report. Raises `UsageError` if the file cannot be written."""
     if output.file == STDOUT:
         to_stdout(text)
         return
@@ -71,7 +71,7 @@ def write(output: Output, text: str) -> None:
 
 
 def to_stdout(text: str) -> None:
-    """Bytes as they are: UTF-8 and `\\n` whatever the platform says. A reader that went away is not an error."""
+    """Write UTF-8 bytes with LF line ends on every platform. A closed pipe is not an error."""
     PROGRESS.erase()
     try:
         sys.stdout.flush()
@@ -82,7 +82,7 @@ def to_stdout(text: str) -> None:
 
 
 def write_whole(path: str, text: str) -> None:
-    """Puts the file there in one step, so that an interrupted run leaves the old one; pipes and devices are written to."""
+    """Write a file in one step, so that an interrupted run keeps the old one; write to pipes and devices directly."""
     data = text.encode("utf-8", "backslashreplace")
     path = os.path.realpath(path)
     if os.path.exists(path) and not os.path.isfile(path):

@@ -1,4 +1,4 @@
-"""`qcheck explain preemption`: can an owner get its quota back, from whom, and how long may that take."""
+"""`qcheck explain preemption`: whether owners get their quota back, from whom, and how long it may take."""
 
 from __future__ import annotations
 

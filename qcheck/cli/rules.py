@@ -1,4 +1,4 @@
-"""`qcheck rules`: the list of rules, and their messages with sample values."""
+"""`qcheck rules`: list the rules, or their messages with sample values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MOST_ALIKE = 12
 LETTERS_FOR_DIGITS = str.maketrans("OIL", "011")
-"""QC1O1 is meant as QC101."""
+"""Letters that are mistaken for digits: QC1O1 means QC101."""
 
 
 def rules(
@@ -58,7 +58,7 @@ def of_family(catalogue: dict[str, Rule], family: str) -> list[Rule]:
 def listed(catalogue: dict[str, Rule], select: Sequence[str], called: str = "") -> list[Rule]:
     """Return the rules that `select` names, or all. Raises `UsageError` for a word that names none.
 
-    `called` is the word that the error quotes, if it is not the unknown word itself.
+    `called` is the word for the error to quote, if it differs from the unknown word.
     """
     words = [word for text in select for word in text.split(",") if word]
     ids, unknown = choose(catalogue.values(), words) if words else (set(catalogue), [])
@@ -68,7 +68,7 @@ def listed(catalogue: dict[str, Rule], select: Sequence[str], called: str = "") 
 
 
 def no_such_rule(catalogue: dict[str, Rule], word: str) -> UsageError:
-    """The error for a word that names no rule, with the nearest that does."""
+    """Return the error for a word that names no rule, with the closest rule name."""
     names = [text for rule in catalogue.values() for text in (rule.id, rule.name)]
     digits = word.upper().translate(LETTERS_FOR_DIGITS)
     begun = [digits] if digits in catalogue else [name for name in names if name.startswith(word.lower())]
@@ -88,7 +88,7 @@ def as_text(chosen: list[Rule]) -> str:
 
 
 def messages_of(rule: Rule, samples: Samples) -> str:
-    """One rule's messages in a row, and its general fix if a message has no help."""
+    """Return a rule's messages, one after the other, and its general fix if a message has no help."""
     lines = [f"{rule.id} {rule.name}"]
     for sample in samples[rule.id]:
         lines.append(f"  {sample['severity']}: {sample['message']}")

@@ -27,8 +27,8 @@ LiveCluster = Annotated[
         help="Required: the running cluster, from kubectl's current context or from CONTEXT.",
     ),
 ]
-"""For commands that need a running cluster."""
-"""`cli/app.py` gives it the value "" where none follows."""
+"""Variant for commands that require a running cluster."""
+"""`cli/app.py` sets it to "" if no value follows."""
 Busy = Annotated[bool, typer.Option("--busy", help="Take running workloads into account; needs --live or a snapshot.")]
 Color = Annotated[
     Literal["auto", "always", "never"],

@@ -1,4 +1,4 @@
-"""`qcheck shares`: what each queue gets when queues are busy."""
+"""`qcheck shares`: show what each queue gets when queues are busy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Termination of a run by a signal: unfinished files are removed. (Ctrl-C is an exception by itself.)"""
+"""Removal of unfinished files when a signal ends the run. (Ctrl-C already raises an exception.)"""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ INTERRUPTED, TERMINATED = 130, 143
 
 
 class Terminated(BaseException):
-    """The process was asked to end."""
+    """A signal asked the process to end."""
 
 
 def end_tidily() -> None:
-    """From here on, SIGTERM and the end of the terminal raise an exception, which also ends the programs that the run
-    started. For runs that write files or start programs.
+    """Make SIGTERM and SIGHUP raise an exception, which also ends the programs that the run started.
+
+    For runs that write files or start programs.
     """
     import signal  # 0.4 ms
     import threading  # 0.6 ms
@@ -23,5 +24,5 @@ def end_tidily() -> None:
     if threading.current_thread() is threading.main_thread():
         for name in ("SIGTERM", "SIGHUP"):
             number = getattr(signal, name, None)
-            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # ignored under nohup
                 signal.signal(number, terminate)

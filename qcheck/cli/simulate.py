@@ -1,4 +1,4 @@
-"""`qcheck simulate`: what a scheduler does with many workloads, cycle by cycle."""
+"""`qcheck simulate`: simulate a scheduler with many workloads, cycle by cycle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`qcheck snapshot`: a running cluster as one file."""
+"""`qcheck snapshot`: save a running cluster as one file."""
 
 from __future__ import annotations
 

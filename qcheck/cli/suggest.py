@@ -1,4 +1,4 @@
-"""`qcheck suggest`: the smallest edits after which `check` passes."""
+"""`qcheck suggest`: find the smallest edits that make `check` pass."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _suggested(
 
 
 def _write(found: Suggestions, pick: int) -> None:
-    """Write an alternative to its files. Raises `UsageError` if there is none of that number, or a file resists."""
+    """Write an alternative to its files. Raises `UsageError` for an unknown number or a file that cannot be written."""
     if pick > len(found.alternatives):
         there = f"{len(found.alternatives)} alternative{'s' * (len(found.alternatives) != 1)}"
         raise UsageError(f"--pick {pick}: there {'is' if len(found.alternatives) == 1 else 'are'} {there}")
@@ -142,7 +142,7 @@ def _write(found: Suggestions, pick: int) -> None:
 
 
 def _still_fails(paths: Sequence[str], settings: Settings, asked: Asked) -> bool:
-    """Return whether the files, read again, still have what was asked about, or could not be judged."""
+    """Return whether the files, read again, still have the findings in question, or could not be judged."""
     result = checked(gather(paths_for(paths, settings), settings), settings)
     return bool(result.inputs.unjudged) or bool(asked(result))
 

@@ -1,4 +1,4 @@
-"""Talking to people: errors and progress on standard error, and whether colours are wanted."""
+"""Errors and progress on standard error, and the choice of colours."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RED, BOLD, RESET = "\x1b[31m", "\x1b[1m", "\x1b[0m"
 
 
 def wants_color(choice: str, stream: TextIO) -> bool:
-    """`--color`, then NO_COLOR and FORCE_COLOR, then whether `stream` is a terminal that knows colours."""
+    """Decide by `--color`, then NO_COLOR and FORCE_COLOR, then whether `stream` is a terminal with colours."""
     if choice != "auto":
         return choice == "always"
     if os.environ.get("NO_COLOR"):
@@ -28,7 +28,7 @@ def wants_color(choice: str, stream: TextIO) -> bool:
 
 
 def width_of(stream: TextIO) -> int | None:
-    """The columns of a terminal; None for what is none, where lines may be as long as they are."""
+    """Return a terminal's width in columns; None for anything else, whose lines may have any length."""
     if not stream.isatty():
         return None
     from shutil import get_terminal_size  # 15 ms
@@ -37,7 +37,7 @@ def width_of(stream: TextIO) -> int | None:
 
 
 def complain(message: str, hint: str = "", color: str = "auto") -> None:
-    """An error for people: what is wrong, and what to do next; on GitHub it is an annotation as well."""
+    """Print an error for people: the problem, and what to do next; on GitHub, also as an annotation."""
     if is_on_github():
         annotate(f"{message}\n{hint}" if hint else message)
 
@@ -50,22 +50,25 @@ def complain(message: str, hint: str = "", color: str = "auto") -> None:
 
 
 def is_on_github() -> bool:
-    """Return whether a runner of GitHub Actions reads what is written."""
+    """Return whether GitHub Actions runs this process."""
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
 def annotate(message: str) -> None:
-    """An error as a workflow command. Runners read these on standard error too, where they spoil no report."""
+    """Print an error as a workflow command.
+
+    Runners read it on standard error too, where it does not affect a report.
+    """
     _to_stderr(error_command("qcheck", message))
 
 
 def say(text: str) -> None:
-    """A line on standard error."""
+    """Print a line on standard error."""
     _to_stderr(plain(text))
 
 
 def _to_stderr(text: str) -> None:
-    """A reader that has gone away must not make a run fail."""
+    """Print to standard error; a closed stream must not make a run fail."""
     PROGRESS.erase()
     try:
         print(text, file=sys.stderr, flush=True)
@@ -74,7 +77,7 @@ def _to_stderr(text: str) -> None:
 
 
 class ProgressLine:
-    """The line on standard error that says how far a run is; whatever is written next erases it first."""
+    """The progress line on standard error; any other output erases it first."""
 
     def __init__(self) -> None:
         self._is_drawn = False
@@ -105,7 +108,7 @@ def is_animated() -> bool:
 
 
 class ProgressReporter:
-    """Watches a run: progress on a terminal once it takes longer than a moment, times per stage for `--verbose`."""
+    """Reports progress on a terminal once a run takes longer than a moment, and times per stage for `--verbose`."""
 
     PATIENCE = 0.7
     REDRAW = 0.1
@@ -127,12 +130,12 @@ class ProgressReporter:
             PROGRESS.draw(f"{stage} {done}/{total}" if total else stage)
 
     def note(self, text: str) -> None:
-        """Details that only `--verbose` prints."""
+        """Print details for `--verbose`."""
         if self.verbose:
             say(text)
 
     def close(self) -> None:
-        """Takes the progress line away, and says how long each stage took if asked to."""
+        """Erase the progress line, and print how long each stage took for `--verbose`."""
         PROGRESS.erase()
         if self.verbose:
             ends = [began for _, began in self.stages[1:]] + [perf_counter()]

@@ -1,1 +1,1 @@
-"""The facts about one cluster as frozen values. No questions, no I/O, no floats."""
+"""The facts about one cluster, as frozen values. No derived answers, no I/O, no floats."""

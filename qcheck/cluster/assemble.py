@@ -1,4 +1,4 @@
-"""Joins what was decoded into one frozen `Cluster`."""
+"""Join decoded objects into one frozen `Cluster`."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _FIELDS_OF_SCHEDULERS = {
     "HyperNode": "hyper_nodes",
     "JobFlow": "job_flows",
 }
-"""By class name: the modules of other schedulers are imported only if a file has their objects."""
+"""Fields by class name, so that the modules of other schedulers are imported only if a file defines their objects."""
 
 
 def _field_of(found: Object) -> str:
@@ -80,7 +80,7 @@ def assemble(
     live: bool = False,
     state: State | None = None,
 ) -> Cluster:
-    """One cluster. `copies` are further definitions of objects that differ from the first, which counts."""
+    """Return one cluster. `copies` are later definitions of an object that differ from the first, which counts."""
     sorted_objects: dict[str, list[Object]] = {
         field: [] for field in (*_FIELDS.values(), *_FIELDS_OF_SCHEDULERS.values())
     }
@@ -104,6 +104,6 @@ def assemble(
 
 
 def as_fleet(clusters: Iterable[Cluster]) -> tuple[Cluster, ...]:
-    """The clusters, with MultiKueue managers knowing the others, among which their workers are."""
+    """Return the clusters; each MultiKueue manager has all others, including its workers, as `fleet`."""
     alone = tuple(clusters)
     return tuple(replace(c, fleet=tuple(o for o in alone if o is not c)) if c.multikueue_configs else c for c in alone)

@@ -1,4 +1,4 @@
-"""The cluster: every fact that was read, and who refers to whom. Views of it live in the modules that ask (`views`)."""
+"""The cluster: every fact that was read, and every reference between objects. Views live where they are used."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ if TYPE_CHECKING:
     from qcheck.cluster.workloads import DaemonSet, LimitRange, ResourceQuota, RuntimeClass, TrainingRuntime, Workload
 
 SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
-"""Classes that every cluster has."""
+"""Priority classes that every cluster has."""
 
 
 class Cluster(Value, cached=True):
-    """Everything known of one cluster. Tuples are in the order of the files; lookups go by name.
+    """All known facts about one cluster. Tuples keep the order of the files; lookups use names.
 
-    `copies` are definitions of objects that are defined already, and differently, and objects that may not exist. `unread`
-    names the inputs that might define more objects but could not be read. `fleet` are the other clusters of the settings,
-    for a MultiKueue manager to find its workers among. `live`: its nodes were read from the running cluster, so that pools
-    only add what may still come. `state` is what goes on in it, where the inputs come from an API server.
+    `copies` are differing redefinitions of objects, and objects that may not exist. `unread` lists inputs that might
+    define more objects but could not be read. `fleet` holds the other clusters in the settings, in which a MultiKueue
+    manager finds its workers. `live`: the nodes were read from the running cluster, so pools only add nodes that may
+    still appear. `state` is the runtime state, set if the inputs come from an API server.
     """
 
     name: str = "default"
@@ -94,11 +94,11 @@ class Cluster(Value, cached=True):
     state: State | None = None
 
     def has_all(self, *kinds: str) -> bool:
-        """Return whether an object of these kinds that is not here does not exist. Nodes and pools are of kind `Node`."""
+        """Return whether objects of these kinds that were not read do not exist. Nodes and pools are of kind `Node`."""
         return self.policy.complete and not any(u.may_define(kind) for u in self.unread for kind in kinds)
 
     def generates(self, kind: str) -> bool:
-        """Return whether something in the repository may create objects of a kind that no file holds."""
+        """Return whether a generator in the repository may create objects of a kind that no file contains."""
         return any(kind in g.kinds for g in self.generators)
 
     @property
@@ -111,14 +111,14 @@ class Cluster(Value, cached=True):
 
     @cached_property
     def kai_names(self) -> KaiNames:
-        """The labels and the scheduler name that KAI uses in this cluster."""
+        """The scheduler name and the label keys that KAI uses in this cluster."""
         from qcheck.cluster.kai import names_of  # 1 ms
 
         return names_of(self.policy.kai, self.kai_configs)
 
     @cached_property
     def quota_pools(self) -> dict[str, QuotaPool]:
-        """The sets of nodes that quota is stated for, by key, whichever scheduler divides it."""
+        """The node sets for which quota is stated, by key, for all schedulers."""
         pools = {f.name: f.quota_pool(self.topology.get(f.topology or "")) for f in self.flavors}
         if self.kai_queues or self.kai_shards:
             from qcheck.cluster.kai import shard_pools  # 1 ms
@@ -148,7 +148,7 @@ class Cluster(Value, cached=True):
 
     @cached_property
     def local_queue(self) -> dict[tuple[str, str], LocalQueue]:
-        """By namespace and name."""
+        """Local queues by namespace and name."""
         return {(q.namespace, q.name): q for q in self.local_queues}
 
     @cached_property
@@ -165,7 +165,7 @@ class Cluster(Value, cached=True):
 
     @cached_property
     def local_queues_of(self) -> dict[str, list[LocalQueue]]:
-        """Local queues by the cluster queue that they name."""
+        """Local queues by the name of their ClusterQueue."""
         found: dict[str, list[LocalQueue]] = {}
         for local in self.local_queues:
             if local.cluster_queue:
@@ -186,7 +186,7 @@ class Cluster(Value, cached=True):
         return {(o.id.group, o.id.kind, o.id.namespace, o.id.name): o.id for o in self.all_objects()}
 
     def all_objects(self) -> list[Object]:
-        """Every object of the cluster, node pools excepted."""
+        """Return every object of the cluster except node pools."""
         kinds = (
             self.nodes, self.flavors, self.queues, self.cohorts, self.local_queues, self.topologies,
             self.admission_checks, self.provisioning_configs, self.multikueue_configs, self.multikueue_clusters,
@@ -204,7 +204,7 @@ class Cluster(Value, cached=True):
         return {(id(o.place.origin), o.place.route): o.id for o in self.all_objects()}
 
     def object_at(self, place: Place) -> ObjectId | None:
-        """The object that a place lies in; None outside any, as in a node pool's definition."""
+        """Return the object that contains a place; None outside any object, such as in a node pool's definition."""
         for length in range(len(place.route), -1, -1):
             found = self._by_place.get((id(place.origin), place.route[:length]))
             if found is not None:
@@ -212,9 +212,9 @@ class Cluster(Value, cached=True):
         return None
 
     def pod_priority(self, template: PodTemplate) -> int | None:
-        """kube-scheduler's priority of a pod; None if its class is not known here.
+        """Return the priority that kube-scheduler gives a pod; None if its class is not known here.
 
-        Without a class the globalDefault class counts (the lowest one if there are several), else 0.
+        Pods without a class get the priority of the globalDefault class (the lowest if there are several), else 0.
         """
         if template.priority_class is None:
             defaults = [c.value for c in self.priority_classes if c.is_global_default]
@@ -228,5 +228,5 @@ class Cluster(Value, cached=True):
 
     @cached_property
     def views(self) -> dict[object, Any]:
-        """Return the cached views of this cluster, by view: see `qcheck.cluster.views`."""
+        """The cached views of this cluster, by view; see `qcheck.cluster.views`."""
         return {}

@@ -1,4 +1,4 @@
-"""The name that was probably meant."""
+"""The most likely intended name for a misspelled one."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 FAR = 0.5
-"""Names that differ in more than this part of their letters are not suggested."""
+"""The maximum edit distance of a suggestion, as a fraction of the name's length."""
 
 
 def nearest(word: str, names: Iterable[str]) -> str | None:
-    """Return the name with the smallest edit distance to `word`, whatever its case; None if it is far, or if two are as near.
+    """Return the name closest to `word` by edit distance, ignoring case; None if none is close or two tie.
 
-    Swapped neighbours count as one edit.
+    A swap of adjacent letters counts as one edit.
     """
     ranked = sorted((distance(word.lower(), name.lower()), name) for name in {*names} if name != word)
     if not ranked or ranked[0][0] > max(1, FAR * max(len(word), len(ranked[0][1]))):
@@ -24,7 +24,7 @@ def nearest(word: str, names: Iterable[str]) -> str | None:
 
 
 def distance(one: str, other: str) -> int:
-    """Return how many letters have to be inserted, removed, replaced or swapped to make one word the other."""
+    """Return the number of insertions, deletions, replacements and adjacent swaps that turn one word into the other."""
     before: list[int] = []
     last = list(range(len(other) + 1))
     for i, letter in enumerate(one, 1):

@@ -1,4 +1,4 @@
-"""Go's notation of a length of time, exactly."""
+"""Exact parsing of Go and Prometheus durations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WHOLE = re.compile(rf"([+-]?)((?:{_PART})+|0)", re.ASCII)
 
 
 def go_seconds(text: str) -> Fraction | None:
-    """Return the seconds that Go's `time.ParseDuration` reads; None for what it refuses, such as a bare number."""
+    """Return the seconds of a duration as Go's `time.ParseDuration` reads it; None if invalid, like a bare number."""
     found = _WHOLE.fullmatch(text)
     if found is None:
         return None
@@ -27,7 +27,7 @@ _LONG = re.compile(r"(\d+)(ms|[smhdwy])", re.ASCII)
 
 
 def prometheus_seconds(text: str) -> Fraction | None:
-    """Return the seconds of a length as Prometheus writes it, such as `1w` or `1d12h`; None for what it refuses."""
+    """Return the seconds of a Prometheus duration, such as `1w` or `1d12h`; None if it is invalid."""
     parts = _LONG.findall(text)
     if not parts or "".join(amount + unit for amount, unit in parts) != text:
         return None

@@ -1,6 +1,6 @@
-"""Edits at places of documents, as symbolic as the places are.
+"""Edits at places in documents, as symbolic as the places themselves.
 
-The text of the files is asked only when somebody wants to see or apply an edit (`qcheck.findings.text_edits`).
+`qcheck.findings.text_edits` reads the text of a file only when an edit is shown or applied.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from qcheck.cluster.value import Value
 
 
 class How(StrEnum):
-    """The effect of an edit on the value at its place; `text` of the edit is what is named here."""
+    """The effect of an edit on the value at its place. Each member states the meaning of the edit's `text`."""
 
     REPLACE = "replace"
-    """Another scalar: `text`."""
+    """Replace the scalar with `text`."""
     RENAME = "rename"
-    """Another key: `text`."""
+    """Rename the key to `text`."""
     NEST = "nest"
-    """The key and its value one level further in, under the key `text`."""
+    """Move the key and its value one level down, under the key `text`."""
     WRAP = "wrap"
-    """A mapping of one key, `text`, that holds the scalar."""
+    """Replace the scalar with a mapping of the single key `text` to that scalar."""
     REMOVE = "remove"
-    """Nothing."""
+    """Remove the value; `text` is unused."""
 
 
 class Edit(Value):
@@ -33,7 +33,7 @@ class Edit(Value):
 
 
 class Fix(Value):
-    """Edits that belong together. `is_safe`: they change nothing of what the cluster makes of the object."""
+    """Edits to be applied together. `is_safe`: they do not change how the cluster interprets the object."""
 
     edits: tuple[Edit, ...]
     description: str

@@ -54,7 +54,10 @@ class KaiTerms(Value):
         return self._in_base_units(self.written_limit)
 
     def _in_base_units(self, written: Fraction) -> Fraction:
-        """KAI reads every negative amount of memory as -1; other resources keep it."""
+        """Convert an amount to base units.
+
+        KAI reads every negative amount of memory as -1 and keeps other resources.
+        """
         if self.dimension is not Dimension.MEMORY:
             return written
         return max(UNLIMITED, written * MEGABYTE)
@@ -73,7 +76,10 @@ class KaiTerms(Value):
 
 
 class KaiQueue(Object):
-    """`min_runtimes`: the protection against `preempt` and `reclaim` as it is written. `created`: seconds of the epoch."""
+    """A queue of KAI. `min_runtimes`: protection from `preempt` and `reclaim`, as written.
+
+    `created`: seconds since the epoch.
+    """
 
     parent: str
     terms: dict[Dimension, KaiTerms]
@@ -86,12 +92,12 @@ class KaiQueue(Object):
         return self.place.at("spec", "parentQueue")
 
     def min_runtime_place(self, kind: str) -> Place:
-        """Return where the protection against `preempt` or `reclaim` is written."""
+        """Return the place of the protection from `preempt` or `reclaim`."""
         return self.place.at("spec", f"{kind}MinRuntime")
 
 
 class TopologyConstraint(Value):
-    """The topology that pods request: names of a Topology and of its levels (labels or aliases)."""
+    """The topology that pods request: the names of a Topology and its levels (labels or aliases)."""
 
     place: Place
     topology: str
@@ -99,7 +105,7 @@ class TopologyConstraint(Value):
     preferred: str = ""
 
     def levels(self) -> Iterator[str]:
-        """The levels that are named."""
+        """The levels that the constraint names."""
         return (level for level in (self.required, self.preferred) if level)
 
 
@@ -114,7 +120,7 @@ class SubGroup(Value):
 
 
 class KaiPodGroup(Object):
-    """A pod group written by hand; the pod grouper creates the others."""
+    """A pod group from a manifest; the pod grouper creates all others."""
 
     queue: str
     min_member: int | None = None
@@ -126,7 +132,7 @@ class KaiPodGroup(Object):
 
 
 class KaiPlugin(Value):
-    """A plugin or action of the scheduler as a shard sets it; `arguments` is None if the defaults hold."""
+    """A plugin or action as configured by a shard; `arguments` is None if the defaults apply."""
 
     name: str
     place: Place
@@ -135,7 +141,7 @@ class KaiPlugin(Value):
 
 
 class UsageSource(Value):
-    """The source of past usage of a shard: `params` are the fields of `usageParams` that are plain values."""
+    """A shard's source of past usage; `params` holds the scalar fields of `usageParams`."""
 
     place: Place
     client: str
@@ -161,7 +167,7 @@ class SchedulingShard(Object):
     usage: UsageSource | None = None
 
     def plugin(self, name: str) -> KaiPlugin | None:
-        """Return the shard's settings of a plugin."""
+        """Return the shard's settings for a plugin."""
         return next((p for p in self.plugins if p.name == name), None)
 
     def runs(self, action: str) -> bool:
@@ -170,7 +176,7 @@ class SchedulingShard(Object):
 
 
 class KaiTopology(Object):
-    """A hierarchy of domains; `levels` are node labels from wide to narrow, each with its alias or an empty text."""
+    """A hierarchy of domains; `levels` are node labels from coarse to fine, each with its alias or an empty string."""
 
     levels: tuple[tuple[str, str], ...]
 
@@ -180,7 +186,7 @@ class KaiTopology(Object):
 
 
 class KaiConfig(Object):
-    """The operator's configuration, as far as it decides what queues do; None if the default holds."""
+    """The operator's configuration, limited to what affects queues; a field is None if the default applies."""
 
     gpu_sharing: bool | None = None
     scheduler_name: str | None = None
@@ -191,7 +197,7 @@ class KaiConfig(Object):
 
 
 class KaiNames(Value):
-    """The names of KAI in a cluster: its scheduler name, and the keys of its labels."""
+    """KAI's names in a cluster: its scheduler name and its label keys."""
 
     scheduler: str = KAI_SCHEDULER
     queue_label: str = KAI_QUEUE_LABEL
@@ -199,7 +205,7 @@ class KaiNames(Value):
 
 
 def names_of(said: KaiPolicy, configs: tuple[KaiConfig, ...]) -> KaiNames:
-    """Return KAI's names: those of the settings, else of the operator's configuration, else the usual ones."""
+    """Return KAI's names: from the settings, else from the operator's configuration, else the defaults."""
     found = next(iter(configs), None)
     usual = KaiNames()
     return KaiNames(
@@ -210,16 +216,16 @@ def names_of(said: KaiPolicy, configs: tuple[KaiConfig, ...]) -> KaiNames:
 
 
 DEFAULT_SHARD = "default"
-"""The shard that KAI's chart creates: it has no partition value."""
+"""The shard that KAI's chart creates; it has no partition value."""
 
 
 def partition_of(labels: Labels, names: KaiNames) -> str:
-    """The partition that a label puts an object in; "" without the label."""
+    """Return the partition that an object's label assigns it to; "" without the label."""
     return labels.get(names.node_pool_label, "")
 
 
 def shard_pools(shards: Iterable[SchedulingShard], queues: Iterable[KaiQueue], names: KaiNames) -> Iterator[QuotaPool]:
-    """Yield the nodes of each shard that is written, and of each partition that queues name without one."""
+    """Yield the nodes of each declared shard and of each partition that queues name but no shard declares."""
     written = {shard.partition: shard for shard in shards}
     first: dict[str, Object] = {}
     for queue in queues:
@@ -240,5 +246,5 @@ def shard_pools(shards: Iterable[SchedulingShard], queues: Iterable[KaiQueue], n
 
 
 def pool_key(shard: str) -> str:
-    """The key of a shard's nodes among all quota pools."""
+    """Return the key of a shard's nodes in `Cluster.quota_pools`."""
     return f"{SchedulerName.KAI}/{shard or DEFAULT_SHARD}"

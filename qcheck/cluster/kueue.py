@@ -1,6 +1,6 @@
-"""Kueue's objects, in the words of v1beta2 with the server's defaults applied.
+"""Kueue's objects in v1beta2 terms, with the API server's defaults applied.
 
-Limits are None if they are absent: an absent borrowingLimit borrows without limit, an absent lendingLimit lends all.
+Absent limits are None: without a borrowingLimit a queue borrows without limit, without a lendingLimit it lends all.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FlavorResource = tuple[str, str]
-"""The key of all quota arithmetic: flavor name, resource name."""
+"""Flavor name and resource name: the key of all quota arithmetic."""
 
 
 class PreemptionPolicy(StrEnum):
-    """Whose workloads may be preempted: `withinClusterQueue`, `reclaimWithinCohort` and `borrowWithinCohort`."""
+    """The values of `withinClusterQueue`, `reclaimWithinCohort` and `borrowWithinCohort`: who may be preempted."""
 
     NEVER = "Never"
     LOWER_PRIORITY = "LowerPriority"
@@ -44,7 +44,7 @@ class StopPolicy(StrEnum):
 
 
 class FungibilityPolicy(StrEnum):
-    """The conditions under which the search for a flavor stops: at one that needs borrowing, or preemption."""
+    """The values of `whenCanBorrow` and `whenCanPreempt`: whether the flavor search stops at one that needs either."""
 
     MAY_STOP_SEARCH = "MayStopSearch"
     TRY_NEXT_FLAVOR = "TryNextFlavor"
@@ -56,7 +56,7 @@ class FlavorPreference(StrEnum):
 
 
 class AdmissionMode(StrEnum):
-    """The order of admission within a queue: with `USAGE_BASED`, by the usage of its LocalQueues."""
+    """The admission order within a queue; `USAGE_BASED` orders by the past usage of its LocalQueues."""
 
     USAGE_BASED = "UsageBasedAdmissionFairSharing"
     NOT_BY_USAGE = "NoAdmissionFairSharing"
@@ -74,7 +74,10 @@ class Quota(Value, cached=True):
 
     @cached_property
     def nominal(self) -> int:
-        """In base units. Negative amounts, which the API server refuses, count as zero, also in the limits."""
+        """The nominal quota in base units.
+
+        Negative amounts, which the API server rejects, count as zero here and in the limits.
+        """
         return self._amount(self.nominal_quantity)
 
     @cached_property
@@ -124,7 +127,7 @@ class ResourceFlavor(Object):
     topology: str | None = None
 
     def quota_pool(self, topology: Topology | None) -> QuotaPool:
-        """Return the flavor as a pool; `topology` is the one that it names, where that exists."""
+        """Return the flavor as a quota pool; `topology` is the Topology that it names, if that exists."""
         return QuotaPool(
             key=self.name,
             name=self.name,
@@ -141,7 +144,7 @@ class ResourceFlavor(Object):
 
 
 class QuotaHolder(Object):
-    """The common part of ClusterQueue and Cohort: a place in the cohort tree and resource groups."""
+    """The common part of ClusterQueue and Cohort: resource groups and a position in the cohort tree."""
 
     parent: str | None
     parent_place: Place
@@ -159,7 +162,7 @@ class QuotaHolder(Object):
 
 
 class Cohort(QuotaHolder):
-    """A node of the cohort tree; `parent` is the cohort above."""
+    """A node of the cohort tree; `parent` is the parent cohort."""
 
 
 class Preemption(Value):
@@ -182,7 +185,7 @@ class Fungibility(Value):
 
 
 class CheckUse(Value):
-    """An admission check on a queue; `flavors` empty: on every flavor."""
+    """An admission check of a queue; empty `flavors` means every flavor."""
 
     name: str
     flavors: tuple[str, ...]
@@ -191,7 +194,7 @@ class CheckUse(Value):
 
 
 class ClusterQueue(QuotaHolder):
-    """`namespace_selector` None selects no namespace; `parent` is the cohort."""
+    """A ClusterQueue. `namespace_selector` None selects no namespace; `parent` is the cohort."""
 
     strategy: QueueingStrategy
     namespace_selector: LabelSelector | None
@@ -217,7 +220,7 @@ class LocalQueue(Object):
 
 
 class Topology(Object):
-    """`levels` from coarse to fine: node label keys."""
+    """A Topology. `levels` are node label keys from coarse to fine."""
 
     levels: tuple[str, ...]
 
@@ -246,14 +249,14 @@ class ProvisioningRequestConfig(Object):
 
 
 class MultiKueueConfig(Object):
-    """`is_automated`: Kueue itself sums the workers' quota up for the manager."""
+    """A MultiKueueConfig. `is_automated`: Kueue itself sets the manager's quota to the sum of the workers' quotas."""
 
     clusters: tuple[str, ...]
     is_automated: bool = False
 
 
 class MultiKueueCluster(Object):
-    """A worker cluster; `location` of its kubeconfig (a Secret's name or a path)."""
+    """A worker cluster; `location` is that of its kubeconfig (a Secret's name or a path)."""
 
     location: str | None
 
@@ -263,7 +266,7 @@ class WorkloadPriorityClass(Object):
 
 
 class PriorityClass(Object):
-    """kube-scheduler's priority of pods."""
+    """A class of pod priorities for kube-scheduler."""
 
     value: int
     is_global_default: bool = False

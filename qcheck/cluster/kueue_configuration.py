@@ -1,4 +1,4 @@
-"""Kueue's manager Configuration, as far as it changes what queues do."""
+"""Kueue's manager Configuration, limited to what affects queues."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from qcheck.cluster.value import Value
 
 
 class Transformation(Value):
-    """An input resource counted as other ones; with `is_replaced` it no longer counts itself."""
+    """An input resource that is counted as other resources; with `is_replaced` it no longer counts itself."""
 
     input: str
     is_replaced: bool
@@ -25,9 +25,9 @@ class DeviceClassMapping(Value):
 
 
 class Configuration(Value):
-    """`place` is the Configuration's root, also where it stands inside a ConfigMap or Helm values.
+    """Kueue's Configuration. `place` is its root, even inside a ConfigMap or Helm values.
 
-    `is_contested`: another one was read that differs.
+    `is_contested`: another Configuration was read that differs.
     """
 
     version: str

@@ -1,6 +1,7 @@
-"""Kueue's feature gates: their default in each release (pkg/features of Kueue, site data on feature gates).
+"""Kueue's feature gates and their default in each release (pkg/features of Kueue, site data on feature gates).
 
-`0.18a` alpha and off, `0.18b` beta and on, `0.18-` beta and off, `0.17g` generally available and on, `0.19x` removed.
+The codes: `0.18a` alpha and off, `0.18b` beta and on, `0.18-` beta and off, `0.17g` generally available and on, `0.19x`
+removed.
 """
 
 from __future__ import annotations
@@ -116,15 +117,15 @@ NEEDS = {
     "UnadmittedWorkloadsExplicitStatus": ("UnadmittedWorkloadsObservability",),
     "FlavorFungibilityPreserveScanProgress": ("FlavorFungibility",),
 }
-"""Gates that need others to be on."""
+"""Gates that require other gates to be on."""
 _OLDEST_NEEDS: dict[str, Release] = {"TASProfileMixed": (0, 15), "TASRecomputeAssignmentWithinSchedulingCycle": (0, 20)}
-"""Since which release Kueue does not start where one is on by default and what it needs is not; for the others 0.18."""
+"""The first release that refuses to start if the gate is on by default and a required gate is off; 0.18 if absent."""
 
 _gates: dict[str, list[tuple[Release, str]]] = {}
 
 
 def gates() -> dict[str, list[tuple[Release, str]]]:
-    """Every gate with its stages, oldest first; a stage is the letter of the table."""
+    """Return every gate with its stages, oldest first; a stage is a release and its letter in the table."""
     if not _gates:
         for line in _TABLE.split("\n")[1:-1]:
             name, *stages = line.split()
@@ -133,7 +134,7 @@ def gates() -> dict[str, list[tuple[Release, str]]]:
 
 
 def stage(name: str, release: Release) -> str | None:
-    """The stage of a gate in a release; None if the release does not have it."""
+    """Return the stage of a gate in a release; None if the release does not have the gate."""
     current = None
     for since, letter in gates().get(name, ()):
         if since <= release:
@@ -142,17 +143,17 @@ def stage(name: str, release: Release) -> str | None:
 
 
 def is_on(name: str, release: Release) -> bool:
-    """The default of a gate in a release."""
+    """Return whether a gate is on by default in a release."""
     return stage(name, release) in ("b", "g")
 
 
 def needed_by(name: str) -> tuple[str, ...]:
-    """The gates that must be on for this one."""
+    """Return the gates that must be on for this gate."""
     return NEEDS.get(name, ())
 
 
 def dependents(name: str, release: Release) -> list[str]:
-    """The gates on by default that keep Kueue from starting where this one alone is turned off."""
+    """Return the gates that are on by default and keep Kueue from starting if only the gate `name` is turned off."""
     first = (0, 18)
     return [
         gate

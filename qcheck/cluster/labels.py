@@ -1,4 +1,4 @@
-"""Labels, selectors, taints and tolerations, with kube-scheduler's and the label selector's own semantics.
+"""Labels, selectors, taints and tolerations, with the exact semantics of kube-scheduler and of label selectors.
 
 Source: k8s.io/component-helpers `scheduling/corev1`, k8s.io/apimachinery `labels`.
 """
@@ -23,7 +23,10 @@ class Requirement(Value):
     values: tuple[str, ...] = ()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """In, NotIn, Exists, DoesNotExist, Gt, Lt, Gte, Lte; NotIn also holds when the label is absent."""
+        """Return whether labels satisfy the expression (In, NotIn, Exists, DoesNotExist, Gt, Lt, Gte, Lte).
+
+        NotIn also holds if the label is absent.
+        """
         value = labels.get(self.key)
         match self.operator:
             case "In":
@@ -52,7 +55,7 @@ class Requirement(Value):
 
 
 class LabelSelector(Value):
-    """A `metav1.LabelSelector`. An empty one selects everything; an absent one (None) is the holder's business."""
+    """A `metav1.LabelSelector`. An empty selector selects everything; the holder interprets an absent one (None)."""
 
     match_labels: Labels
     expressions: tuple[Requirement, ...] = ()
@@ -64,7 +67,7 @@ class LabelSelector(Value):
 
 
 class NodeSelectorTerm(Value):
-    """One term of a required node affinity: all of it must match. An empty term matches nothing."""
+    """One term of a required node affinity; all of its expressions must match. An empty term matches nothing."""
 
     expressions: tuple[Requirement, ...] = ()
     fields: tuple[Requirement, ...] = ()
@@ -77,7 +80,7 @@ class NodeSelectorTerm(Value):
 
 
 class NodeSelection(Value):
-    """The demands of a pod on its node: nodeSelector and required node affinity (terms are alternatives)."""
+    """The demands of a pod on its node's labels: nodeSelector and required node affinity (terms are alternatives)."""
 
     selector: Labels
     terms: tuple[NodeSelectorTerm, ...] | None = None
@@ -94,7 +97,7 @@ class NodeSelection(Value):
 
     @property
     def keys(self) -> set[str]:
-        """Every label key it looks at."""
+        """The label keys that the selection refers to."""
         return set(self.selector) | {e.key for t in self.terms or () for e in t.expressions}
 
 
@@ -105,7 +108,7 @@ class Taint(Value):
 
     @property
     def is_hard(self) -> bool:
-        """Return whether it keeps pods away; PreferNoSchedule does not."""
+        """Return whether the taint keeps pods off a node; PreferNoSchedule does not."""
         return self.effect in HARD_EFFECTS
 
     def __str__(self) -> str:
@@ -113,7 +116,7 @@ class Taint(Value):
 
 
 class Toleration(Value):
-    """An empty key (with Exists) tolerates every key, an empty effect every effect."""
+    """A toleration. An empty key (with Exists) tolerates every key, an empty effect every effect."""
 
     key: str = ""
     operator: str = "Equal"
@@ -145,5 +148,5 @@ class Toleration(Value):
 
 
 def untolerated(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> tuple[Taint, ...]:
-    """The hard taints that none of the tolerations covers."""
+    """Return the hard taints that none of the tolerations covers."""
     return tuple(t for t in taints if t.is_hard and not any(a.tolerates(t) for a in tolerations))

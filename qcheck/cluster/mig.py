@@ -1,8 +1,8 @@
-"""MIG: into which instances a GPU can be cut.
+"""MIG: the ways to divide a GPU into instances.
 
-A GPU has memory slices in a row; an instance of a profile takes some of them, beginning at fixed positions. A layout is
-possible iff its instances can begin so that none overlaps. Source: NVIDIA's MIG user guide, tables of supported profiles
-and of their placements. Families differ in the memory that a profile has, hence in its name.
+A GPU has a row of memory slices; an instance of a profile takes some of them, starting at one of a few fixed positions.
+A layout is possible iff its instances can be placed without overlap. Source: the tables of supported profiles and of
+their placements in NVIDIA's MIG user guide. The memory of a profile, and so its name, differs between GPU families.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ SEVENTHS: tuple[tuple[str, Starts], ...] = (
     ("4g", ((0,), 4)),
     ("7g", ((0,), 8)),
 )
-"""Compute slices, where an instance may begin and how many memory slices it takes, in the order of the memory columns
-below; the second 1g has twice the memory.
+"""The placement of each profile: compute slices, possible start positions, length in memory slices.
+
+The order is that of the memory columns below; the second 1g has twice the memory.
 """
 MEMORY: dict[tuple[str, int], tuple[int, ...]] = {
     ("A100", 40): (5, 10, 10, 20, 20, 40),
@@ -49,7 +50,7 @@ QUARTERS: dict[tuple[str, int], tuple[str, ...]] = {
 
 
 class MigLayout(Value):
-    """The division of one GPU: instances by profile, and where each is written. `name` is that of its configuration."""
+    """The division of one GPU: instances by profile, and the place of each. `name` is that of the configuration."""
 
     name: str
     instances: dict[str, int]
@@ -58,7 +59,7 @@ class MigLayout(Value):
 
 
 def placements(model: str, memory_gib: int | None) -> dict[str, Starts]:
-    """Per profile of a GPU where an instance may begin and how long it is; empty for GPUs without MIG."""
+    """Return the start positions and length of each profile of a GPU; empty for GPUs without MIG."""
     found: dict[str, Starts] = {}
     for (name, size), memory in MEMORY.items():
         if name == bare(model) and memory_gib in (None, size):
@@ -70,22 +71,22 @@ def placements(model: str, memory_gib: int | None) -> dict[str, Starts]:
 
 
 def profiles(model: str, memory_gib: int | None) -> dict[str, int]:
-    """Profile names of a GPU and how many instances of each it holds at most; empty for GPUs without MIG."""
+    """Return the maximum number of instances of each profile of a GPU; empty for GPUs without MIG."""
     return {profile: len(starts) for profile, (starts, _) in placements(model, memory_gib).items()}
 
 
 def families() -> list[tuple[str, int]]:
-    """Every GPU with MIG: model and memory in GB."""
+    """Return every GPU with MIG as its model and its memory in GB."""
     return [*MEMORY, *QUARTERS]
 
 
 def bare(model: str) -> str:
-    """PCIe boards are cut like their SXM siblings."""
+    """Return the model without ` PCIe`: PCIe boards are divided like their SXM counterparts."""
     return model.removesuffix(" PCIe")
 
 
 def is_possible(instances: Mapping[str, int], table: Mapping[str, Starts]) -> bool:
-    """Return whether one GPU can hold all the instances. Profiles with media extensions are there once per GPU."""
+    """Return whether one GPU can hold all the instances. A profile with media extensions fits once per GPU."""
     rows: list[Starts] = []
     for profile, count in instances.items():
         plain, _, attribute = profile.partition("+")
@@ -97,7 +98,7 @@ def is_possible(instances: Mapping[str, int], table: Mapping[str, Starts]) -> bo
 
 @lru_cache(maxsize=4096)
 def _place(rows: tuple[Starts, ...], taken: int) -> bool:
-    """Return whether the instances fit beside the memory slices that are `taken` (a bit each)."""
+    """Return whether the instances fit into the memory slices that are not `taken` (one bit per slice)."""
     if not rows:
         return True
     starts, length = rows[0]
@@ -109,7 +110,7 @@ def _place(rows: tuple[Starts, ...], taken: int) -> bool:
 
 
 def placement_text(profile: str, table: Mapping[str, Starts]) -> str:
-    """`3g.20gb takes 4 memory slices from 0 or 4`."""
+    """Return the placement in words: `3g.20gb takes 4 memory slices from 0 or 4`."""
     plain = profile.partition("+")[0]
     if plain not in table:
         return f"it has no profile {profile}"
@@ -120,7 +121,7 @@ def placement_text(profile: str, table: Mapping[str, Starts]) -> str:
 
 
 def families_like(text: str) -> list[tuple[str, int]]:
-    """The GPUs that a product name such as `NVIDIA-A100-SXM4-40GB` may mean; the longest model name wins."""
+    """Return the GPUs that a product name such as `NVIDIA-A100-SXM4-40GB` may refer to; the longest model name wins."""
     words = text.upper().replace("-", " ")
     named = [f for f in families() if f" {f[0].upper()} " in f" {words} "]
     longest = max((len(model) for model, _ in named), default=0)

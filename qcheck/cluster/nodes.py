@@ -1,4 +1,4 @@
-"""Node pools and nodes: where capacity comes from, and how sure each figure is."""
+"""Node pools and nodes: the sources of capacity, and the certainty of each figure."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from qcheck.cluster.value import Value
 
 
 class Certainty(StrEnum):
-    """The source of a figure of a node."""
+    """The source of a node's figure."""
 
     DECLARED = "declared"
-    """Written down in the repository, or read from a Node."""
+    """Stated in the repository, or read from a Node."""
     CATALOGUE = "catalogue"
-    """A fact of the machine type (accelerators per machine)."""
+    """A fact about the machine type (accelerators per machine)."""
     ESTIMATED = "estimated"
-    """Derived (cpu and memory left after the provider's reservations); never the base of an error."""
+    """Derived (cpu and memory left after the provider's reservations); never the basis of an error."""
 
 
 PLENTY = 2**62
-"""An amount that nothing asked for exceeds, where there is no bound or none is known."""
+"""A stand-in for an unlimited or unknown amount: larger than any request."""
 
 
 def at_most(estimate: int) -> int:
-    """Return what an estimated amount may turn out to be: up to 5 % more."""
+    """Return the upper bound of an estimated amount: 5 % more."""
     return estimate * 21 // 20
 
 
 class LabelOrigin(Value):
-    """The origin of a label that the pool does not declare, and whether it exists before the node boots.
+    """The source of a label that the pool does not declare, and whether the label exists before the node boots.
 
-    An autoscaler that scales from zero knows only labels that exist before boot.
+    An autoscaler that scales from zero sees only labels that exist before boot.
     """
 
     by: str
@@ -41,12 +41,12 @@ class LabelOrigin(Value):
 
 
 class Machine(Value):
-    """One shape of node that a pool may consist of.
+    """One machine shape that a pool may contain.
 
-    `allocatable` is what kube-scheduler may hand out per node, in base units (milli-cpu, bytes, devices); a resource
-    that is absent is unknown if it is in `unknown`, else 0. `sure` says how each figure is known. `physical` counts
-    devices where sharing (time-slicing, MPS, MIG) advertises more or other ones than exist. `capacity` is what a Node
-    reports before anything is held back.
+    `allocatable` is what kube-scheduler may assign per node, in base units (milli-cpu, bytes, devices); an absent
+    resource is unknown if it is listed in `unknown`, else 0. `sure` gives the certainty of each figure. `physical`
+    counts devices if sharing (time-slicing, MPS, MIG) advertises more or other devices than exist. `capacity` is what a
+    Node reports before any reservation.
     """
 
     instance_type: str | None
@@ -61,12 +61,12 @@ class Machine(Value):
     capacity: dict[str, int] = {}
 
     def whole(self, resource: str) -> int:
-        """Return what the machine has of a resource, devices that are unhealthy now included."""
+        """Return the machine's total amount of a resource, including devices that are currently unhealthy."""
         return max(self.allocatable.get(resource, 0), self.capacity.get(resource, 0))
 
 
 class TopologyLevel(Value):
-    """The domains of one level: their number in total (`domains`) or their size (`nodes_per_domain`), whichever is known."""
+    """The domains of one level: their number (`domains`) or their size (`nodes_per_domain`), whichever is known."""
 
     level: str
     domains: int | None = None
@@ -75,17 +75,17 @@ class TopologyLevel(Value):
 
 
 class NodePool(Value):
-    """Nodes of one definition, in one place of the repository.
+    """Nodes that share one definition in the repository.
 
     * `minimum`, `desired`, `maximum`: node counts in total over all zones. `maximum` None: no ceiling.
-      `minimum == maximum` for a fixed pool. Where the count is not known (`count_unknown`), it is 0..no ceiling.
-    * `machines`: the alternatives; more than one when several instance types may come. Empty: unknown machine type.
-    * `labels`: the same on every node of the pool, declared and added; `added` tells the origin of those not declared.
-    * `varying`: labels that every node has, with values that differ; an empty tuple means values unknown (hostname).
-    * `taints`: those a running node carries (startup taints are left out).
+      `minimum == maximum` for a fixed pool. If the count is not known (`count_unknown`), it is 0 to no ceiling.
+    * `machines`: alternatives; several if the pool may use several instance types. Empty: unknown machine type.
+    * `labels`: common to every node of the pool, declared or added; `added` gives the origin of those not declared.
+    * `varying`: labels that every node has, with values that differ; an empty tuple means unknown values (hostname).
+    * `taints`: the taints of a running node (startup taints are excluded).
     * `limits`: ceilings on the sum over all nodes, in base units (Karpenter, cluster-autoscaler).
-    * `labels_unknown`, `taints_unknown`: there may be more of them than could be told.
-    * `why_unknown`: what could not be resolved, naming the expression or machine type; None when all is known.
+    * `labels_unknown`, `taints_unknown`: there may be more than could be determined.
+    * `why_unknown`: what could not be resolved, naming the expression or machine type; None if everything is known.
     """
 
     name: str
@@ -120,7 +120,7 @@ class NodePool(Value):
 
 
 class Node(Object):
-    """A node as a dump shows it. `allocatable` in base units; `physical` as in `Machine`."""
+    """A Node object. `allocatable` is in base units; `physical` as in `Machine`."""
 
     node_labels: Labels
     taints: tuple[Taint, ...]

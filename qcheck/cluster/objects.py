@@ -1,4 +1,4 @@
-"""The identity of a Kubernetes object and the place where it is written."""
+"""The identity of a Kubernetes object and its place in a document."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from qcheck.cluster.place import Place
 from qcheck.cluster.value import Value
 
 NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name"
-"""The label that the API server puts on every namespace: its name."""
+"""The label with a namespace's name that the API server adds to every namespace."""
 
 
 class ObjectId(Value):
@@ -20,7 +20,7 @@ class ObjectId(Value):
 
     @property
     def is_generated(self) -> bool:
-        """Return whether the server makes up the rest of the name (`generateName`), so that no other object has it."""
+        """Return whether the server completes the name (`generateName`), so that no other object shares it."""
         return self.name.endswith("*") or not self.name
 
     @property
@@ -49,7 +49,7 @@ class Object(Value):
 
     @property
     def namespace(self) -> str:
-        """The namespace of a namespaced object; `default` where the manifest leaves it out."""
+        """The namespace of a namespaced object; `default` if the manifest omits it."""
         return self.id.namespace or "default"
 
     @property
@@ -58,7 +58,7 @@ class Object(Value):
 
 
 class Other(Object):
-    """An object of a kind that the model does not look into; it still exists."""
+    """An object of a kind that is not decoded further; it still exists."""
 
 
 class Namespace(Object):
@@ -66,6 +66,6 @@ class Namespace(Object):
 
 
 class Generator(Object):
-    """A policy by which the cluster creates objects that are not in any file; `kinds` are the kinds that it creates."""
+    """A policy by which the cluster creates objects that are in no file; `kinds` are the kinds of these objects."""
 
     kinds: tuple[str, ...]

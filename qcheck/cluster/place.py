@@ -1,7 +1,7 @@
 """Places: a document, a route into it, and a caption.
 
-Places are symbolic. Lines and columns are looked up by the document only when a report or a suppression asks, so that
-carrying a place costs nothing while the model is built.
+Places are symbolic. The document looks up lines and columns only when a report or a suppression needs them, so carrying
+a place costs nothing while the model is built.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ if TYPE_CHECKING:
 
 
 _STEP = r'\.?([^.\[\]"]+)|\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]'
-"""A step of a shown route: a plain name, a position, or a quoted name."""
+"""One step of a displayed route: a plain name, an index, or a quoted name."""
 
 
 class Place(Value):
-    """A spot in some document. `on_key` points to the key instead of the value."""
+    """A location in a document. `on_key` points to the key instead of the value."""
 
     origin: Origin
     route: Route = ()
@@ -63,19 +63,19 @@ class Place(Value):
     on_key: bool = False
 
     def at(self, *steps: str | int) -> Place:
-        """A place further inside: `queue.place.at("spec", "preemption")`."""
+        """Return a place further inside: `queue.place.at("spec", "preemption")`."""
         return Place(self.origin, self.route + steps, "", False)
 
     def key(self) -> Place:
-        """The key of this place instead of its value."""
+        """Return the place of the key instead of the value."""
         return Place(self.origin, self.route, self.caption, True)
 
     def named(self, caption: str) -> Place:
-        """The same place with a caption."""
+        """Return the same place with a caption."""
         return Place(self.origin, self.route, caption, self.on_key)
 
     def written(self) -> Place:
-        """The place where a person edits this, if it was rendered from something that is known."""
+        """The place that a person edits: the source if this document was rendered from a known one, else this place."""
         origin, route = self.origin.written_at(self.route)
         return self if origin is self.origin else Place(origin, route, self.caption, self.on_key)
 
@@ -85,7 +85,7 @@ class Place(Value):
 
     @property
     def exists(self) -> bool:
-        """False for a defaulted field: `span` then gives its nearest ancestor that is written."""
+        """Return whether the value is written; for a defaulted field, `span` gives the nearest ancestor that is."""
         return self.origin.has(self.route)
 
     @property
@@ -107,7 +107,7 @@ def follow(data: object, route: Route) -> object:
 
 
 def read_route(text: str) -> Route:
-    """The inverse of `show_route`. Raises `ValueError`."""
+    """Parse a route that `show_route` wrote. Raises `ValueError`."""
     found: list[str | int] = []
     at = 0
     for step in re.finditer(_STEP, text, re.DOTALL):
@@ -122,7 +122,7 @@ def read_route(text: str) -> Route:
 
 
 def show_route(route: Route) -> str:
-    """`("spec", "flavors", 0, "nvidia.com/gpu")` as `spec.flavors[0]["nvidia.com/gpu"]`."""
+    """Return `("spec", "flavors", 0, "nvidia.com/gpu")` as `spec.flavors[0]["nvidia.com/gpu"]`."""
     shown = ""
     for step in route:
         if isinstance(step, int):

@@ -1,4 +1,4 @@
-"""Pod templates: what a pod asks for, where it may go, and how much it counts.
+"""Pod templates: the requests of a pod, its constraints on nodes, and the arithmetic of its resources.
 
 Source of the arithmetic: k8s.io/component-helpers `resource`, as Kueue and kube-scheduler both use it.
 """
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 Quantities = dict[str, Quantity]
 Amounts = dict[str, int]
-"""Resource name to base units: milli-cpu, bytes, devices, pods."""
+"""Amounts in base units (milli-cpu, bytes, devices, pods) by resource name."""
 
 NEVER_PREEMPTS = "Never"
-"""The preemption policy of pods that wait for room and make none."""
+"""The preemption policy of pods that wait and never preempt others."""
 POD_LEVEL = ("cpu", "memory")
-"""Pod-level `spec.resources` covers these and hugepages only."""
+"""The resources that pod-level `spec.resources` covers, besides hugepages."""
 
 
 class Container(Value):
-    """A container with the requests and limits that are written; `is_sidecar`: an init container that keeps running."""
+    """A container with its requests and limits as written; `is_sidecar`: an init container that keeps running."""
 
     name: str
     place: Place
@@ -40,14 +40,14 @@ class Container(Value):
         return exactly(self.requests), exactly(self.limits), self.is_sidecar
 
     def effective_requests(self) -> Quantities:
-        """Requests, with limits standing in where a request is missing."""
+        """Return the requests, with the limit used for each resource without a request."""
         return {**self.limits, **self.requests}
 
 
 class Injected(Value):
-    """A container that an operator adds to the pods and no manifest shows; Kueue counts it from release 0.`since`.
+    """A container that an operator adds to the pods and that is in no manifest; Kueue counts it from release 0.`since`.
 
-    With `is_floor` it is none of its own: the pod's first container then requests at least this.
+    With `is_floor` no container is added: the pod's first container then requests at least this.
     """
 
     since: int
@@ -56,7 +56,7 @@ class Injected(Value):
 
 
 class HostPort(Value):
-    """A port of the node that a container takes: pods that take the same one cannot share a node. No `ip`: on all."""
+    """A node port that a container uses; pods with the same port cannot share a node. Without `ip`: all addresses."""
 
     protocol: str
     port: int
@@ -73,7 +73,8 @@ class HostPort(Value):
 class Spread(Value):
     """A topologySpreadConstraint with DoNotSchedule. `counts_own`: its selector matches the pods' own labels.
 
-    `is_plain`: nodes and pods are counted as they are by default, so that nothing else decides.
+    `is_plain`: the options that decide which nodes and pods count have their defaults, so nothing else affects the
+    result.
     """
 
     key: str
@@ -85,15 +86,15 @@ class Spread(Value):
 
     @property
     def ask(self) -> Hashable:
-        """Return the requests as a comparable value."""
+        """Return the constraint as a comparable value."""
         return self.key, self.max_skew, self.minimum_domains, self.counts_own, self.is_plain
 
 
 class PodTemplate(Value, cached=True):
-    """The parts of a pod (template) that admission, scheduling and eviction look at. `place` is the pod's `spec`.
+    """The parts of a pod (template) that admission, scheduling and eviction use. `place` is the pod's `spec`.
 
-    `is_wrapped`: Kueue sees it through an AppWrapper, which passes on neither what makes an init container a sidecar, nor
-    the RuntimeClass, nor resources of the whole pod.
+    `is_wrapped`: Kueue sees it through an AppWrapper, which does not pass on the sidecar property of init containers,
+    the RuntimeClass or pod-level resources.
     """
 
     place: Place
@@ -128,8 +129,9 @@ class PodTemplate(Value, cached=True):
 
     @cached_property
     def ask(self) -> Hashable:
-        """All that admission, scheduling and eviction consider, in comparable form: pods with equal requests get equal
-        results. Only places, labels and annotations are omitted.
+        """Everything that admission, scheduling and eviction depend on, as a comparable value.
+
+        Pods with equal values get equal results. Only places, labels and annotations are omitted.
         """
         return (
             self.selection.ask,
@@ -147,10 +149,10 @@ class PodTemplate(Value, cached=True):
         )
 
     def requests(self) -> Quantities:
-        """Return what one pod requests: the larger of its running containers and its largest need during initialisation.
+        """Return one pod's requests: those of its containers or its largest initialisation need, whichever is larger.
 
         Sidecars declared before an init container run beside it. Pod-level requests override cpu, memory and hugepages.
-        Overhead comes on top. Exact; rounding to base units is `amounts`.
+        Overhead is added. The result is exact; `amounts` rounds it to base units.
         """
         running: Quantities = {}
         for container in (*self.containers, *(c for c in self.init_containers if c.is_sidecar)):
@@ -168,14 +170,14 @@ class PodTemplate(Value, cached=True):
         return add(running, self.overhead)
 
     def amounts(self) -> Amounts:
-        """`requests` in base units, rounded up per pod; zero amounts are kept."""
+        """Return `requests` in base units, rounded up per pod; zero amounts are kept."""
         return in_base_units(self.requests())
 
     def all_containers(self) -> Iterable[Container]:
         return (*self.init_containers, *self.containers)
 
     def place_of(self, resource: str) -> Place:
-        """Return where `resource` is first requested or limited; the template itself if nowhere."""
+        """Return the place that first requests or limits `resource`; the template itself if there is none."""
         for container in (*self.containers, *self.init_containers):
             for side, written in (("requests", container.requests), ("limits", container.limits)):
                 if resource in written:
@@ -184,7 +186,7 @@ class PodTemplate(Value, cached=True):
 
 
 def add(left: Mapping[str, Quantity], right: Mapping[str, Quantity]) -> Quantities:
-    """The sum, resource by resource."""
+    """Return the sum, resource by resource."""
     total = dict(left)
     for resource, quantity in right.items():
         total[resource] = (
@@ -194,7 +196,7 @@ def add(left: Mapping[str, Quantity], right: Mapping[str, Quantity]) -> Quantiti
 
 
 def larger(left: Mapping[str, Quantity], right: Mapping[str, Quantity]) -> Quantities:
-    """The maximum, resource by resource."""
+    """Return the maximum, resource by resource."""
     result = dict(left)
     for resource, quantity in right.items():
         if resource not in result or quantity.nanos > result[resource].nanos:
@@ -203,7 +205,7 @@ def larger(left: Mapping[str, Quantity], right: Mapping[str, Quantity]) -> Quant
 
 
 def smaller(left: Mapping[str, Quantity], right: Mapping[str, Quantity]) -> Quantities:
-    """The minimum, resource by resource; a resource that only one side has is kept."""
+    """Return the minimum, resource by resource; a resource that only one side has is kept."""
     result = dict(left)
     for resource, quantity in right.items():
         if resource not in result or quantity.nanos < result[resource].nanos:
@@ -212,12 +214,12 @@ def smaller(left: Mapping[str, Quantity], right: Mapping[str, Quantity]) -> Quan
 
 
 def exactly(quantities: Quantities) -> Hashable:
-    """Quantities as values, regardless of spelling."""
+    """Return quantities as comparable values, regardless of spelling."""
     return tuple((r, q.nanos) for r, q in quantities.items())
 
 
 def in_base_units(quantities: Mapping[str, Quantity]) -> Amounts:
-    """Quantities as integers in base units, each rounded up."""
+    """Return quantities as integers in base units, each rounded up."""
     return {r: q.milli if r == "cpu" else q.units for r, q in quantities.items()}
 
 

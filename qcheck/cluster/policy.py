@@ -1,4 +1,4 @@
-"""The settings of a cluster as plain values."""
+"""A cluster's settings as plain values."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 VOLCANO_SCHEDULER, VOLCANO_JOBS = "volcano", "batch.volcano.sh"
 """The name of Volcano's scheduler, and the API group of its jobs."""
 KAI_SCHEDULER, KAI_QUEUE_LABEL = "kai-scheduler", "kai.scheduler/queue"
-"""The default names of KAI Scheduler and of the label of its queues."""
+"""The default names of KAI Scheduler and of its queue label."""
 KAI_CLASSES = {"train": 50, "build-preemptible": 75, "build": 100, "inference": 125}
-"""The priority classes that KAI's chart creates."""
+"""The priority classes that KAI's chart creates, with their values."""
 
 
 class Reserve(Value):
-    """Capacity that is kept free of quota: per node, or in total over the pools it names (glob patterns)."""
+    """Capacity that is kept free of quota: per node, or in total over the pools that match the patterns in `pools`."""
 
     pools: tuple[str, ...]
     per_node: dict[str, int]
@@ -31,7 +31,7 @@ class Reserve(Value):
 
 
 class Shape(Value):
-    """Pods that must be placeable: `pods` of them at once, each asking `requests` (base units)."""
+    """Pods that must fit: `pods` of them at once, each requesting `requests` (base units)."""
 
     name: str
     requests: dict[str, int]
@@ -54,9 +54,9 @@ class Release(Value):
 
 
 class KaiPolicy(Value):
-    """Facts about KAI Scheduler that no manifest contains; None if the manifests or KAI's defaults decide.
+    """Facts about KAI Scheduler that no manifest contains; None if the manifests or KAI's defaults apply.
 
-    With `full_hierarchy` off, departments take no part in the division. Names and labels replace KAI's usual ones.
+    With `full_hierarchy` off, departments take no part in the division. Names and labels replace KAI's defaults.
     """
 
     version: Release = Release(0, 17)
@@ -72,7 +72,7 @@ class KaiPolicy(Value):
 
 
 class VolcanoPolicy(Value):
-    """Facts about Volcano that no manifest contains. `scheduler`: the file with the configuration of its scheduler."""
+    """Facts about Volcano that no manifest contains. `scheduler`: the file with its scheduler's configuration."""
 
     version: Release = Release(1, 15)
     scheduler: str | None = None
@@ -103,7 +103,7 @@ class Policy(Value):
     volcano: VolcanoPolicy = VolcanoPolicy()
 
     def is_virtual(self, resource: str) -> bool:
-        """Return whether settings call `resource` one without nodes behind it (a licence, a token)."""
+        """Return whether the settings declare `resource` as having no nodes behind it (a licence, a token)."""
         return matches_any(resource, self.virtual_resources)
 
     def is_reserved(self, queue: str) -> bool:
@@ -114,5 +114,5 @@ class Policy(Value):
 
 
 def matches_any(name: str, patterns: tuple[str, ...]) -> bool:
-    """Return whether `name` matches one of some glob patterns."""
+    """Return whether `name` matches any of the glob patterns."""
     return any(fnmatch.fnmatchcase(name, p) for p in patterns)

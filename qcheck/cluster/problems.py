@@ -38,9 +38,9 @@ class ProblemCode(StrEnum):
 
 
 class Problem(Value):
-    """Something that reading or decoding met.
+    """A problem found while reading or decoding.
 
-    `object` is None if no object could be told; `certain` is False if it rests on what was not read.
+    `object` is None if the object could not be identified; `certain` is False if unread inputs could change the answer.
     """
 
     code: ProblemCode

@@ -1,7 +1,7 @@
-"""Kubernetes quantities, exactly.
+"""Exact Kubernetes quantities.
 
-A quantity is held as a whole number of nano-units, which is all the API server keeps (finer values are rounded away
-from zero). Source: k8s.io/apimachinery `pkg/api/resource`, checked by a table of values in the tests.
+A quantity is stored as a whole number of nano-units, the precision of the API server (finer values are rounded away
+from zero). Source: k8s.io/apimachinery `pkg/api/resource`; a table of values in the tests checks it.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class Quantity(Value):
 
     @property
     def milli(self) -> int:
-        """Rounded up to thousandths, as Kueue and kube-scheduler count cpu."""
+        """The amount in thousandths, rounded up, as Kueue and kube-scheduler count cpu."""
         return -(-self.nanos // 10**6)
 
     @property
     def units(self) -> int:
-        """Rounded up to whole units, as they count everything else (bytes, devices, pods)."""
+        """The amount in whole units, rounded up, as they count everything else (bytes, devices, pods)."""
         return -(-self.nanos // NANO)
 
     @property
@@ -55,7 +55,7 @@ class Quantity(Value):
 
     @property
     def canonical(self) -> str:
-        """The text to which the API server rewrites it."""
+        """Return the canonical text to which the API server rewrites the quantity."""
         if self.family == "binary":
             return self._binary()
         sign, left = ("-", -self.nanos) if self.nanos < 0 else ("", self.nanos)
@@ -84,9 +84,9 @@ class Quantity(Value):
 
 
 def parse_quantity(value: object) -> Quantity:
-    """Reads a scalar of a manifest as a quantity.
+    """Parse a scalar of a manifest as a quantity.
 
-    Raises `QuantityError` for anything the API server refuses.
+    Raises `QuantityError` for anything the API server rejects.
     """
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise QuantityError(f"{value!r} is not a quantity")
@@ -120,7 +120,7 @@ def _parse(text: str) -> Quantity:
 
 
 def _scaled(number: int, ten: int, two: int) -> int:
-    """`number x 10^ten x 2^two`, rounded up to a whole."""
+    """Return `number x 10^ten x 2^two`, rounded up to an integer."""
     if number == 0:
         return 0
     if ten > _MOST_DIGITS:
@@ -132,7 +132,7 @@ def _scaled(number: int, ten: int, two: int) -> int:
 
 
 def format_number(value: int | float) -> str:
-    """A YAML number as the text that the JSON decoder of the API server hands to the quantity parser."""
+    """Return a YAML number as the text that the API server's JSON decoder passes to the quantity parser."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
         return str(int(value))
     return str(value)
@@ -150,12 +150,12 @@ def _hint(text: str) -> str:
 
 
 def whole(text: str) -> int | None:
-    """The number that labels, annotations and names write in digits; None for anything else, and for one beyond int64."""
+    """Return the number that the digits of a label, annotation or name denote; None otherwise and beyond int64."""
     return integer(text) if text[:1].isdigit() else None
 
 
 def integer(text: str | None) -> int | None:
-    """Parse like Go's `strconv.ParseInt(text, 10, 64)`: no spaces, no underscores, 64 bits. None if that fails."""
+    """Parse like Go's `strconv.ParseInt(text, 10, 64)`: no spaces, no underscores, 64 bits. Return None on failure."""
     if text is None:
         return None
     digits = text[1:] if text.startswith(("+", "-")) else text
@@ -169,14 +169,14 @@ def integer(text: str | None) -> int | None:
 
 
 def amount(resource: str, quantity: Quantity) -> int:
-    """The base units in which `resource` is compared: milli-cpu for cpu, whole units rounded up for all else."""
+    """Return a quantity in the base units of `resource`: milli-cpu for cpu, whole units rounded up for all others."""
     return quantity.milli if resource == "cpu" else quantity.units
 
 
 def written_amount(resource: str, units: int, up: bool = False) -> str:
-    """Return an amount in base units as manifests write it, in the largest unit that says it exactly.
+    """Return an amount in base units in manifest notation, in the largest unit that is exact.
 
-    Memory of a MiB or more comes in whole MiB, rounded down, or up.
+    Memory of 1 MiB or more is given in whole MiB, rounded down, or up with `up`.
     """
     if resource == "cpu":
         return str(units // MILLI) if units % MILLI == 0 else f"{units}m"

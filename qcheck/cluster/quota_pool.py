@@ -1,4 +1,4 @@
-"""A quota pool: the set of nodes that some quota is stated for, whichever scheduler divides it."""
+"""A quota pool: the set of nodes for which a quota is stated, whichever scheduler divides it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from qcheck.cluster.value import Value
 
 
 class SchedulerName(StrEnum):
-    """The schedulers whose queues are judged."""
+    """The supported schedulers."""
 
     KUEUE = "kueue"
     KAI = "kai"
@@ -18,23 +18,23 @@ class SchedulerName(StrEnum):
 
 
 def pool_name(key: str) -> str:
-    """Return how a pool's scheduler calls it: keys are names, after the scheduler's name and a slash for all but Kueue."""
+    """Return a pool's name in its scheduler: its key without `kai/` or `volcano/`; Kueue's keys have no prefix."""
     return key.rpartition("/")[2]
 
 
 def is_flavor(key: str) -> bool:
-    """Return whether the key of a pool is the name of a flavor of Kueue."""
+    """Return whether a pool's key is the name of a Kueue flavor."""
     return "/" not in key
 
 
 class QuotaPool(Value):
     """The nodes that carry all of `node_labels` and none of the keys in `absent_labels`.
 
-    * `key` is unique in a cluster, `name` is how its scheduler calls it, and `word` is what it is called: a flavor (Kueue),
-      a shard (KAI) or a node group (Volcano).
-    * `tolerations` are added to the pods that get the pool; with `node_taints` admission asks for a toleration.
-    * `levels`: labels of its topology, from coarse to fine. `has_topology`: admission places pods on its nodes itself.
-    * `labels_place` is where its labels are written.
+    * `key` is unique in a cluster, `name` is the pool's name in its scheduler, and `word` is the scheduler's term for it:
+      flavor (Kueue), shard (KAI) or node group (Volcano).
+    * `tolerations` are added to the pods that get the pool; admission requires tolerations of `node_taints`.
+    * `levels`: labels of its topology, from coarse to fine. `has_topology`: admission itself assigns pods to nodes.
+    * `labels_place` is the place of its labels.
     """
 
     key: str
@@ -52,5 +52,5 @@ class QuotaPool(Value):
 
     @property
     def title(self) -> str:
-        """The pool with what it is, such as `flavor h100`."""
+        """The pool's term and name, such as `flavor h100`."""
         return f"{self.word} {self.name}"

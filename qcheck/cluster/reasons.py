@@ -1,4 +1,4 @@
-"""Reasons why a workload is not admitted or does not run, in Kueue's own words if it has one."""
+"""Reasons why a workload is not admitted or does not run, in Kueue's terms if it has one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from qcheck.cluster.value import Value
 
 
 class ReasonCode(StrEnum):
-    """Kueue's reason words; below them ours, for what Kueue does not judge."""
+    """Kueue's reason codes, followed by qcheck's own for cases that Kueue does not judge."""
 
     NO_MATCHING_FLAVOR = "NoMatchingFlavor"
     EXCEEDS_MAX_QUOTA = "ExceedsMaxQuota"
@@ -97,16 +97,16 @@ class ReasonCause(StrEnum):
 
 
 _SEVERITY = (ReasonCode.TOPOLOGY_FAILED, ReasonCode.EXCEEDS_MAX_QUOTA, ReasonCode.NO_MATCHING_FLAVOR)
-"""From mild to severe, as Kueue ranks them when it has to name one."""
+"""From least to most severe, as Kueue ranks them when it reports only one."""
 
 
 class Reason(Value):
-    """One thing that stands in the way.
+    """One obstacle to a workload.
 
-    `place` is where to look first, mostly in
-    the workload; `near` are the places on the other side: quota, flavor, pool. `change` is an edit that would remove this
-    one reason, empty if none is known. `taint` is the one in the way; `short` says by how many base units of `resource`
-    quota is short.
+    `code` is Kueue's reason word or qcheck's own, `cause` the fact behind it. `place` is where to look first, usually in
+    the workload; `near` are the places on the other side: quota, flavor, pool. `change` is an edit that would remove
+    this reason, empty if none is known. `taint` is the one that blocks; `short` is the quota shortfall in base units of
+    `resource`.
     """
 
     code: ReasonCode
@@ -122,5 +122,5 @@ class Reason(Value):
 
 
 def least_severe(codes: list[ReasonCode]) -> ReasonCode:
-    """The code that Kueue would show of several alternatives."""
+    """Return the code that Kueue would report for several alternatives."""
     return min(codes, key=lambda c: _SEVERITY.index(c) if c in _SEVERITY else -1)

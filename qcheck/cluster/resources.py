@@ -1,4 +1,4 @@
-"""Resource names: which are accelerators, which are plumbing."""
+"""Resource names: accelerators, fabric devices and others."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ _FABRIC_PREFIXES = ("rdma/", "nvidia.com/sriov", "networking.gke.io.networks/", 
 
 
 def is_fabric(resource: str) -> bool:
-    """Network devices that a device plugin advertises beside accelerators."""
+    """Return whether it is a network device that a device plugin advertises beside accelerators."""
     return resource in _FABRIC or resource.startswith(_FABRIC_PREFIXES)
 
 
 @lru_cache(maxsize=1024)
 def is_accelerator(resource: str) -> bool:
-    """Return whether a device plugin advertises it (RULES: "accelerator"), fabric devices included."""
+    """Return whether a device plugin advertises the resource (RULES: "accelerator"), fabric devices included."""
     return resource in _ACCELERATORS or resource.startswith(_ACCELERATOR_PREFIXES) or is_fabric(resource)
 
 
 @lru_cache(maxsize=1024)
 def is_compute(resource: str) -> bool:
-    """An accelerator that computes: what people mean by GPUs; fabric devices are not."""
+    """Return whether it is an accelerator that computes, a GPU in common terms; fabric devices are not."""
     return is_accelerator(resource) and not is_fabric(resource)
 
 
 def is_whole_device(resource: str) -> bool:
-    """A compute accelerator of which pods take several: not a MIG instance or a share, of which they take one."""
+    """Return whether pods may request several of this accelerator; they request only one MIG instance or share."""
     return is_compute(resource) and not resource.startswith("nvidia.com/mig-") and not resource.endswith(".shared")
 
 
 def looks_like_accelerator(resource: str) -> bool:
-    """Including misspelled ones: a qualified name whose domain or name is that of a known device family."""
+    """Return whether it looks like an accelerator, even if misspelled: it has a device family's domain and name."""
     if is_accelerator(resource):
         return True
     domain, slash, name = resource.partition("/")

@@ -1,4 +1,4 @@
-"""The state of a running cluster: pods, the workloads in Kueue's queues, and what its controllers say about them."""
+"""The state of a running cluster: pods, the workloads in Kueue's queues, and the conditions set by its controllers."""
 
 from __future__ import annotations
 
@@ -24,8 +24,11 @@ class Condition(Value):
 
 
 class RunningPod(Object):
-    """A pod that has not ended. `owner` is the object that created it; `blocked` is what kube-scheduler wrote into its
-    condition PodScheduled, None if it is placed or was not tried."""
+    """A pod that has not ended.
+
+    `owner` is the object that created it; `blocked` is the message of kube-scheduler in the condition PodScheduled,
+    None if the pod is placed or was not tried.
+    """
 
     template: PodTemplate
     owner: Key | None
@@ -42,7 +45,7 @@ class RunningPod(Object):
 
     @property
     def nearest(self) -> Key:
-        """The object that made it; the pod itself where a person did."""
+        """The object that created the pod; the pod itself if a person did."""
         return self.owner or ("Pod", self.namespace, self.name)
 
 
@@ -56,8 +59,10 @@ class QuotaReservation(Value):
 
 
 class QueuedWorkload(Object):
-    """A Workload object of Kueue. `owner` is the object that it stands for, or itself where a person wrote it.
-    `cluster_queue` and `assignments` are set once it has quota."""
+    """A Workload object of Kueue. `owner` is the object that it represents, or itself if a person wrote it.
+
+    `cluster_queue` and `assignments` are set once it has quota.
+    """
 
     owner: Key
     queue: str | None
@@ -74,7 +79,7 @@ class QueuedWorkload(Object):
 
     @property
     def usage(self) -> Usage:
-        """Return what it holds of each flavor and resource."""
+        """Return the amount that it holds of each flavor and resource."""
         held: Usage = {}
         for each in self.assignments:
             for resource, flavor in each.flavors.items():
@@ -84,7 +89,7 @@ class QueuedWorkload(Object):
 
 
 class QueueStatus(Value):
-    """The status of a ClusterQueue: quota in use and reserved, workloads that wait, and whether it is active."""
+    """The status of a ClusterQueue: quota in use and reserved, pending workloads, and whether it is active."""
 
     usage: Usage
     reserved: Usage
@@ -94,8 +99,11 @@ class QueueStatus(Value):
 
 
 class State(Value):
-    """A cluster's state. `made` leads from an object that a controller made to its owner; `events` are what kube-scheduler
-    last said about a pod, by namespace and name."""
+    """A cluster's runtime state.
+
+    `made` maps each object that a controller created to its owner; `events` holds kube-scheduler's last message about
+    each pod, by namespace and name.
+    """
 
     pods: tuple[RunningPod, ...]
     workloads: tuple[QueuedWorkload, ...]
@@ -104,7 +112,7 @@ class State(Value):
     events: dict[tuple[str, str], str]
 
     def origin(self, key: Key) -> Key:
-        """The object that a person created, from which a chain of owners leads to this one."""
+        """Return the object at the top of an object's chain of owners, the one that a person created."""
         met: set[Key] = set()
         while key in self.made and key not in met:
             met.add(key)

@@ -1,7 +1,7 @@
-"""Amounts as people read them: `1516 cores`, `1.5 TiB`, `8`. Manifests and JSON have their own forms, see `quantity`.
+"""Amounts in units for people: `1516 cores`, `1.5 TiB`, `8`. For the notation of manifests and JSON, see `quantity`.
 
-Amounts that are compared share one `Scale`, and so one unit. A scale is exact while that takes few characters. Otherwise
-it rounds, but two amounts that differ never look the same, and what is not zero never looks like zero.
+Amounts that are compared share one `Scale`, and so one unit. A scale is exact if that takes few characters. Otherwise
+it rounds, but different amounts never look the same, and nonzero amounts never look like zero.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ _DEVICES: Units = (("", 1),)
 _BYTES = frozenset({"memory", "ephemeral-storage", "storage"})
 _EXACT_DECIMALS, _ROUNDED_DECIMALS, _MOST_DECIMALS = 3, 2, 9
 _MOST_DIGITS = 24
-"""Longer numbers are written as `1e300`."""
+"""The digits beyond which a number is written as `1e300`."""
 _NEVER = 10**6
-"""The length of a number that the decimals cannot say exactly."""
+"""The length assigned to a number that the available decimals cannot express exactly."""
 IN_TABLES, IN_PROSE, IN_SUMS = 6, 9, 24
-"""Characters up to which the numbers stay exact."""
+"""The number of characters up to which numbers remain exact."""
 
 
 class Scale(Value):
-    """The unit in which amounts of one resource are shown, and the decimals; `mark` stands before rounded amounts."""
+    """The unit and decimals for displaying amounts of one resource; `mark` precedes rounded amounts."""
 
     resource: str
     unit: str
@@ -58,7 +58,7 @@ class Scale(Value):
     mark: str
 
     def __call__(self, amount: Amount) -> str:
-        """`1.5 TiB`, `1 core`, `8`."""
+        """Format an amount with its unit: `1.5 TiB`, `1 core`, `8`."""
         number = self.bare(amount)
         if amount and number.lstrip("~-") == "0":
             return self._own(amount)
@@ -66,25 +66,25 @@ class Scale(Value):
         return f"{number} {unit}".rstrip()
 
     def _own(self, amount: Amount) -> str:
-        """An amount that would look like zero: in a smaller unit, or with all decimals."""
+        """Format an amount that would look like zero: in a smaller unit, or with all decimals."""
         own = scale_of(self.resource, (amount,), IN_PROSE)
         above, below = amount.as_integer_ratio()
         decimals = own.decimals if 2 * abs(above) * 10**own.decimals >= below * own.size else _MOST_DECIMALS
         return f"{_number(above, below * own.size, decimals)} {own.unit}".rstrip()
 
     def bare(self, amount: Amount) -> str:
-        """The number without its unit."""
+        """Format the number without its unit."""
         above, below = amount.as_integer_ratio()
         is_exact = above * 10**self.decimals % (below * self.size) == 0
         return ("" if is_exact else self.mark) + _number(above, below * self.size, self.decimals)
 
     def name(self, amount: Amount) -> str:
-        """The amount and what it is an amount of: `12 cores`, `1.5 TiB of memory`, `8 nvidia.com/gpu`."""
+        """Format an amount and its resource: `12 cores`, `1.5 TiB of memory`, `8 nvidia.com/gpu`."""
         return named(self.resource, self(amount))
 
 
 def scale_of(resource: str, amounts: Iterable[Amount], room: int = IN_SUMS) -> Scale:
-    """Return the scale on which `amounts` can be compared: exact if none of them takes more than `room` characters."""
+    """Return the scale for comparing `amounts`: exact if none of them takes more than `room` characters."""
     given = {(abs(above), below) for above, below in (a.as_integer_ratio() for a in amounts)}
     units = _fitting(_family(resource, given), given)
     unit, size = min(units, key=lambda u: (_length(given, u[1]) + _strain(given, u[1]), -u[1]))
@@ -96,22 +96,22 @@ def scale_of(resource: str, amounts: Iterable[Amount], room: int = IN_SUMS) -> S
 
 
 def show_amount(resource: str, amount: Amount) -> str:
-    """One amount that is compared with no other: `12 cores`, `1.5 TiB`, `8`."""
+    """Format one amount that is not compared with others: `12 cores`, `1.5 TiB`, `8`."""
     return scale_of(resource, (amount,), IN_PROSE)(amount)
 
 
 def name_amount(resource: str, amount: Amount) -> str:
-    """The same with what it is an amount of: `12 cores`, `1.5 TiB of memory`, `8 nvidia.com/gpu`."""
+    """Format one amount and its resource: `12 cores`, `1.5 TiB of memory`, `8 nvidia.com/gpu`."""
     return named(resource, show_amount(resource, amount))
 
 
 def show_amounts(resource: str, *amounts: Amount) -> tuple[str, ...]:
-    """Amounts that are compared with each other."""
+    """Format amounts that are compared with each other."""
     return tuple(map(scale_of(resource, amounts, IN_PROSE), amounts))
 
 
 def named(resource: str, shown: str) -> str:
-    """A shown amount with what it is an amount of, where its unit does not tell."""
+    """Add the resource to a formatted amount unless the unit implies it."""
     if resource == "cpu":
         return shown
     return f"{shown} of {resource}" if _is_space(resource) else f"{shown} {resource}"
@@ -122,7 +122,7 @@ def _is_space(resource: str) -> bool:
 
 
 def _family(resource: str, given: set[Ratio]) -> Units:
-    """Binary units, unless decimal ones say the whole amounts in fewer characters."""
+    """Return binary units, or decimal units if they express the integer amounts in fewer characters."""
     if resource == "cpu":
         return _CORES
     if not _is_space(resource):
@@ -136,17 +136,17 @@ def _family(resource: str, given: set[Ratio]) -> Units:
 
 
 def _fitting(units: Units, given: set[Ratio]) -> Units:
-    """The units of which the largest amount makes at least one; else the smallest."""
+    """Return the units in which some amount is at least 1; if there are none, the smallest unit."""
     return tuple(u for u in units if any(above >= below * u[1] for above, below in given)) or units[:1]
 
 
 def _length(given: set[Ratio], size: int) -> int:
-    """Characters of the longest number in a unit of `size`."""
+    """Return the characters of the longest number in a unit of `size`."""
     return max((_exact_length(above, below * size) for above, below in given), default=1)
 
 
 def _strain(given: set[Ratio], size: int) -> int:
-    """Characters that a larger unit has to save where it makes an amount small: `0.008 PB` is harder to read than `8 TB`."""
+    """Return the penalty, in characters, of a unit that makes an amount small: `0.008 PB` reads worse than `8 TB`."""
     return 4 if any(0 < 10 * above < below * size for above, below in given) else 0
 
 
@@ -156,7 +156,7 @@ def _exact_length(above: int, below: int) -> int:
 
 
 def _telling(given: set[Ratio], size: int) -> int:
-    """The fewest decimals with which amounts that differ look different."""
+    """Return the fewest decimals with which different amounts look different."""
     for decimals in range(_ROUNDED_DECIMALS, _MOST_DECIMALS):
         shown = [s for s in (_number(above, below * size, decimals) for above, below in given) if s != "0"]
         if len(shown) == len(set(shown)):
@@ -165,7 +165,7 @@ def _telling(given: set[Ratio], size: int) -> int:
 
 
 def _number(above: int, below: int, decimals: int) -> str:
-    """A quotient with up to so many decimals, without zeros at the end."""
+    """Format a quotient with at most `decimals` decimals and no trailing zeros."""
     sign, above = ("-", -above) if above < 0 else ("", above)
     whole, rest = divmod((2 * above * 10**decimals + below) // (2 * below), 10**decimals)
     if whole >= 10**_MOST_DIGITS:
@@ -174,6 +174,6 @@ def _number(above: int, below: int, decimals: int) -> str:
 
 
 def _scientific(digits: str) -> str:
-    """`1e300`, `9.22e18`."""
+    """Format digits in scientific notation: `1e300`, `9.22e18`."""
     mantissa = f"{digits[0]}.{digits[1:3]}".rstrip("0").rstrip(".")
     return f"{mantissa}e{len(digits) - 1}"

@@ -1,4 +1,4 @@
-"""Inputs that could not be read, and the kinds of things that they may define."""
+"""Inputs that could not be read, and the kinds of objects that they may define."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from qcheck.cluster.place import Place
 from qcheck.cluster.value import Value
 
 NODES = "Node"
-"""The kind that stands for nodes and node pools, whatever defines them."""
+"""The kind that represents nodes and node pools, in whatever format."""
 QUOTA_KINDS = ("ClusterQueue", "Cohort", "ResourceFlavor")
-"""Kinds that could let a queue admit more if another object of them existed."""
+"""Kinds of which another object could let a queue admit more."""
 
 
 class Unread(Value):
-    """Something that was not read. `kinds`: the kinds of objects that it may define; None if it may be any.
+    """An input that was not read. `kinds`: the kinds of objects that it may define; None means any kind.
 
-    `place` is where it is named, None for a whole file; `what` names it where no other finding does.
+    `place` is where it is referenced, None for a whole file; `what` names it if no other finding does.
     """
 
     path: str
@@ -23,5 +23,5 @@ class Unread(Value):
     what: str = ""
 
     def may_define(self, kind: str) -> bool:
-        """Return whether an object of the kind may be in it."""
+        """Return whether the input may contain an object of the kind."""
         return self.kinds is None or kind in self.kinds

@@ -1,8 +1,8 @@
-"""Frozen values: what the model is made of.
+"""Frozen values: the base of all model classes.
 
 A subclass of `Value` declares its fields as annotations, like a dataclass with `frozen=True, slots=True`; type checkers
-see it as one (PEP 681). It is written out here because importing `dataclasses` and generating some eighty classes would
-double the start-up of `qcheck check` on a small repository (see `make bench`).
+treat it as one (PEP 681). It is implemented here because importing `dataclasses` and generating about eighty classes
+would double the start-up time of `qcheck check` on a small repository (see `make bench`).
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ else:
 
 
 WRITTEN_AFTER = 60
-"""Instances after which a class is worth methods of its own."""
+"""The number of instances from which generating methods for a class pays off."""
 _instances: dict[type, int] = {}
 
 
 def _init(self: Value, *given: object, **named: object) -> None:
-    """The `__init__` of a class with few instances, which most are on a small repository."""
+    """The generic `__init__`, for classes with few instances: on a small repository, most classes."""
     cls = type(self)
     made = _instances[cls] = _instances.get(cls, 0) + 1
     if made == 1:
@@ -37,7 +37,7 @@ def _init(self: Value, *given: object, **named: object) -> None:
     if len(given) > len(setters):
         raise TypeError(f"{cls.__name__} takes {len(setters)} fields, {len(given)} were given")
     rest = zip(cls.__fields__, setters, strict=True)
-    for value, (_, put) in zip(given, rest, strict=False):  # asks `given` first, so no field is lost where it ends
+    for value, (_, put) in zip(given, rest, strict=False):  # `given` first: when it ends, no field is consumed
         put(self, value)
     for field, put in rest:
         if field in named:
@@ -61,7 +61,7 @@ def _hash(self: Value) -> int:
 
 
 def _write_methods(cls: ValueType) -> None:
-    """Gives a class methods that name each field instead of going through them in a loop: several times faster."""
+    """Generate methods that name each field instead of looping over them: several times faster."""
     fields = cls.__fields__
     parameters = [f"{f}=defaults[{f!r}]" if f in cls.__defaults__ else f for f in fields]
     same = " and ".join(["self.__class__ is other.__class__", *(f"self.{f} == other.{f}" for f in fields)])
@@ -76,7 +76,7 @@ def _write_methods(cls: ValueType) -> None:
     ]
     scope: dict[str, Any] = {"defaults": cls.__defaults__}
     scope.update((f"put_{f}", put) for f, put in zip(fields, cls.__setters__, strict=True))
-    exec("\n".join(lines), scope)  # names of fields only, which are ours
+    exec("\n".join(lines), scope)  # contains only the names of our own fields
     for name, general in LOOPING.items():
         if getattr(cls, name) is general:
             type.__setattr__(cls, name, scope[name])
@@ -109,7 +109,7 @@ class ValueType(type):
         body["__slots__"] = (*own, "__dict__") if cached else own
         body["__fields__"] = fields
         body["__defaults__"] = defaults
-        if inherited:  # not the methods that may be written for the class above, which know its fields only
+        if inherited:  # not the methods generated for the parent class, which cover only its fields
             for method, general in LOOPING.items():
                 body.setdefault(method, general)
         return super().__new__(mcs, name, bases, body)
@@ -136,6 +136,6 @@ class Value(metaclass=ValueType):
 
 
 def replace(value: V, **changes: object) -> V:
-    """A copy of `value` with some fields changed."""
+    """Return a copy of `value` with some fields changed."""
     fields = {field: getattr(value, field) for field in type(value).__fields__}
     return type(value)(**{**fields, **changes})

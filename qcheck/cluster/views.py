@@ -1,6 +1,6 @@
-"""Views of a cluster: questions that are answered once, by the module that asks them.
+"""Views of a cluster: answers that the module that needs them computes once.
 
-A cluster is a plain value and knows none of its views. Each answer lives as long as the cluster it is about.
+A cluster is a plain value and knows none of its views. Each answer lives as long as its cluster.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ByIdentity:
-    """A key that stands for one object: equal only for the very same one, which it keeps alive."""
+    """A key that compares an object by identity and keeps it alive."""
 
     __slots__ = ("value",)
 
@@ -35,7 +35,7 @@ class ByIdentity:
 
 
 def cache_of(cluster: Cluster, by: object) -> dict[Hashable, Any]:
-    """Return what the function `by` keeps about a cluster: for answers that only some of its questions share."""
+    """Return the cache of the function `by` for a cluster, for functions that cache only some of their answers."""
     if by not in cluster.views:
         cluster.views[by] = {}
     found: dict[Hashable, Any] = cluster.views[by]
@@ -43,7 +43,7 @@ def cache_of(cluster: Cluster, by: object) -> dict[Hashable, Any]:
 
 
 def view(make: Callable[[Cluster], T]) -> Callable[[Cluster], T]:
-    """Decorate a function of a cluster so that it is worked out once for each cluster."""
+    """Decorate a function of a cluster so that it is computed once per cluster."""
 
     @wraps(make)
     def ask(cluster: Cluster) -> T:

@@ -1,4 +1,4 @@
-"""Volcano's objects: queues, pod groups, jobs, hyper nodes, job flows, and the configuration of its scheduler."""
+"""Volcano's objects: queues, pod groups, jobs, hyper nodes, job flows, and its scheduler's configuration."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 QUEUE_ANNOTATION = "scheduling.volcano.sh/queue-name"
-"""Names the queue of pods that no Volcano job and no pod group written by hand speaks for."""
+"""The annotation that names the queue of pods that belong to no Volcano job and to no pod group in a manifest."""
 GROUP_ANNOTATIONS = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
 NODE_GROUP_LABEL = "volcano.sh/nodegroup-name"
 ROOT = "root"
 DEFAULT = "default"
 AMOUNTS = ("capability", "deserved", "guarantee")
-"""The lists in which a queue states amounts, the largest first."""
+"""The lists of amounts in a queue, the largest first."""
 
 
 class NodeGroupTerms(Value):
-    """The node groups that a queue's pods must or may use, and those that they must not or had better not use."""
+    """The node groups that a queue's pods must use, prefer, must not use, or avoid."""
 
     required: tuple[str, ...] = ()
     preferred: tuple[str, ...] = ()
@@ -36,17 +36,23 @@ class NodeGroupTerms(Value):
 
     @property
     def is_empty(self) -> bool:
-        """Return whether no group is named at all."""
+        """Return whether no group is named."""
         return not (self.required or self.preferred or self.forbidden or self.avoided)
 
     def allows(self, group: str) -> bool:
-        """Return whether pods may run on nodes of a group. Anti-affinity comes last."""
+        """Return whether pods may run on a group's nodes.
+
+        Anti-affinity is evaluated last: `avoided` groups are always allowed.
+        """
         wanted = group in self.required or group in self.preferred
         return (wanted and group not in self.forbidden) or group in self.avoided
 
 
 class VolcanoQueue(Object, cached=True):
-    """`terms` None: any node. `reclaimable`: others may take back what it holds beyond its own. `state` as it is written."""
+    """A queue of Volcano. `terms` None: any node.
+
+    `reclaimable`: others may reclaim what it holds beyond its own quota. `state` is as written.
+    """
 
     weight: int = 1
     capability: Quantities = {}
@@ -60,12 +66,12 @@ class VolcanoQueue(Object, cached=True):
 
     @cached_property
     def amounts(self) -> dict[str, dict[str, int]]:
-        """The three lists of amounts in base units, without negative ones, which the API server refuses."""
+        """The three lists of amounts in base units, without negative amounts, which the API server rejects."""
         return {field: {r: a for r, a in in_base_units(getattr(self, field)).items() if a >= 0} for field in AMOUNTS}
 
     @property
     def is_below_another(self) -> bool:
-        """Return whether it names a parent other than `root`."""
+        """Return whether the queue names a parent other than `root`."""
         return self.parent not in ("", ROOT)
 
     @property
@@ -73,14 +79,14 @@ class VolcanoQueue(Object, cached=True):
         return self.place.at("spec", "parent")
 
     def place_of(self, field: str, resource: str | None = None) -> Place:
-        """Return where a list of amounts, or one of its amounts, is written."""
+        """Return the place of a list of amounts, or of one of its amounts."""
         steps = ("spec", field, "resource") if field == "guarantee" else ("spec", field)
         at = self.place.at(*steps)
         return at if resource is None else at.at(resource)
 
 
 class NetworkTopology(Value):
-    """The nearness that the pods of a job request: within a hyper node of at most this tier, or of this name."""
+    """The proximity that a job's pods request: within a hyper node of at most this tier, or of this tier name."""
 
     place: Place
     is_hard: bool = True
@@ -88,7 +94,7 @@ class NetworkTopology(Value):
 
 
 class VolcanoPodGroup(Object):
-    """A pod group written by hand; Volcano creates the others. `min_resources` None: it is always enqueued."""
+    """A pod group from a manifest; Volcano creates all others. With `min_resources` None it is always enqueued."""
 
     queue: str
     queue_place: Place
@@ -99,9 +105,10 @@ class VolcanoPodGroup(Object):
 
 
 class VolcanoJob(Workload):
-    """A Job of Volcano, or a template of one. `min_available`: the pods that must start together, `minimums` of each task.
+    """A Job of Volcano, or a template of one.
 
-    `queue` is Kueue's and stays empty; `queue_place` is where Volcano's queue is written.
+    `min_available`: the pods that must start together; `minimums`: those of each task. `queue` is Kueue's queue and
+    always empty; `queue_place` is where Volcano's queue is written.
     """
 
     volcano_queue: str = DEFAULT
@@ -113,7 +120,7 @@ class VolcanoJob(Workload):
 
 
 class HyperNodeMember(Value):
-    """One selector of a hyper node: by exact name, by regular expression or by labels, of nodes or of hyper nodes."""
+    """One selector of a hyper node: by exact name, regular expression or labels, of nodes or of hyper nodes."""
 
     place: Place
     is_node: bool
@@ -123,7 +130,7 @@ class HyperNodeMember(Value):
 
 
 class HyperNode(Object):
-    """Nodes that are near to each other in the network, or hyper nodes of lower tiers."""
+    """Nodes that are close to each other in the network, or hyper nodes of lower tiers."""
 
     tier: int
     tier_name: str
@@ -143,9 +150,9 @@ class JobFlow(Object):
 
 
 class SchedulerPlugin(Value):
-    """A plugin in the scheduler's configuration; without a place it stands in the default one.
+    """A plugin in the scheduler's configuration; `place` is None in the default configuration.
 
-    `tier` counts from 0; `options` are its switches, as they are written.
+    `tier` counts from 0; `options` are its switches, as written.
     """
 
     name: str
@@ -155,12 +162,12 @@ class SchedulerPlugin(Value):
     arguments: dict[str, str] = {}
 
     def is_on(self, option: str, default: bool = True) -> bool:
-        """Return whether a switch is on; most are unless they are turned off."""
+        """Return whether a switch is on; most are on by default."""
         return self.options.get(option, default)
 
 
 class VolcanoScheduler(Value, cached=True):
-    """The scheduler's configuration: actions in their order, plugins tier by tier. `place` None: the default."""
+    """The scheduler's configuration: actions in order, plugins tier by tier. `place` None: the default."""
 
     actions: tuple[str, ...]
     plugins: tuple[SchedulerPlugin, ...]
@@ -169,22 +176,22 @@ class VolcanoScheduler(Value, cached=True):
     object: ObjectId | None = None
 
     def plugin(self, name: str) -> SchedulerPlugin | None:
-        """The first plugin of a name."""
+        """Return the first plugin with a name."""
         return next((p for p in self.plugins if p.name == name), None)
 
     @cached_property
     def reclaims(self) -> bool:
-        """Return whether queues take back from each other what is theirs."""
+        """Return whether queues reclaim their quota from each other."""
         return not {"reclaim", "gangreclaim"}.isdisjoint(self.actions)
 
     @cached_property
     def preempts(self) -> bool:
-        """Return whether jobs of one queue displace others of the same queue."""
+        """Return whether jobs preempt other jobs of the same queue."""
         return not {"preempt", "gangpreempt"}.isdisjoint(self.actions)
 
     @cached_property
     def by_capacity(self) -> bool:
-        """Return whether the capacity plugin divides the cluster. Where proportion is on as well, both gates hold."""
+        """Return whether the capacity plugin divides the cluster. If proportion is on as well, both gates apply."""
         return self.plugin("capacity") is not None
 
     @cached_property
@@ -193,7 +200,7 @@ class VolcanoScheduler(Value, cached=True):
 
     @cached_property
     def hierarchy(self) -> bool:
-        """Return whether the capacity plugin divides from parent to child. A misspelled switch counts as the intended one."""
+        """Return whether the capacity plugin divides from parent to child; a misspelled switch counts as intended."""
         capacity = self.plugin("capacity")
         return capacity is not None and any(capacity.is_on(key, default=False) for key in HIERARCHY_KEYS)
 
@@ -211,18 +218,18 @@ DEFAULT_SCHEDULER = VolcanoScheduler(
         for name in names
     ),
 )
-"""The configuration that the chart installs. The scheduler itself falls back to the same without binpack."""
+"""The configuration that the chart installs. The scheduler's own default is the same without binpack."""
 HIERARCHY_KEY = "enableHierarchy"
 HIERARCHY_KEYS = (HIERARCHY_KEY, "enabledHierarchy")
-"""The switch as the scheduler reads it, and a spelling after the field in its code, which it does not read."""
+"""The switch that the scheduler reads, and a spelling after the field in its code, which it does not read."""
 NODE_GROUPS = "nodegroup"
-"""The plugin that keeps queues to node groups."""
+"""The plugin that restricts queues to node groups."""
 ALL_NODES = "all"
-"""The name of the nodes that no node group separates."""
+"""The name of the pool of all nodes, used if no node group applies."""
 
 
 def path(queues: Mapping[str, VolcanoQueue], name: str) -> list[VolcanoQueue]:
-    """A queue and those above it, without `root`; each once, also in a cycle, up to a parent that is not declared."""
+    """Return a queue and its ancestors without `root`, up to an undeclared parent; in a cycle, each queue once."""
     line: list[VolcanoQueue] = []
     at = queues.get(name)
     while at is not None and at.name != ROOT and at not in line:
@@ -232,9 +239,9 @@ def path(queues: Mapping[str, VolcanoQueue], name: str) -> list[VolcanoQueue]:
 
 
 def node_terms(queues: Mapping[str, VolcanoQueue], scheduler: VolcanoScheduler, name: str) -> NodeGroupTerms | None:
-    """The node groups that a queue's pods are kept to; None if the plugin is off and any node will do.
+    """Return the node groups that a queue's pods are restricted to; None if the plugin is off and any node will do.
 
-    With a hierarchy in the plugin, a queue that names none has those of the nearest queue above that does.
+    With a hierarchy in the plugin, a queue that names none inherits those of its nearest ancestor that does.
     """
     plugin = scheduler.plugin(NODE_GROUPS)
     if plugin is None:
@@ -246,13 +253,13 @@ def node_terms(queues: Mapping[str, VolcanoQueue], scheduler: VolcanoScheduler, 
 
 
 def pool_of(terms: NodeGroupTerms | None) -> str:
-    """The node group that a queue is kept to; all nodes where it may use none or several."""
+    """Return the node group that a queue is restricted to; all nodes if it may use none or several."""
     groups = set() if terms is None else {g for g in (*terms.required, *terms.preferred) if terms.allows(g)}
     return groups.pop() if len(groups) == 1 else ALL_NODES
 
 
 def volcano_pools(declared: Iterable[VolcanoQueue], scheduler: VolcanoScheduler | None) -> Iterator[QuotaPool]:
-    """Yield the sets of nodes that queues are kept to: each node group that one names, and all nodes for any other queue."""
+    """Yield the node sets that queues are restricted to: each named node group, and all nodes for other queues."""
     queues = {q.name: q for q in declared}
     by = scheduler or DEFAULT_SCHEDULER
     anywhere = (q for q in queues.values() if q.name != ROOT and pool_of(node_terms(queues, by, q.name)) == ALL_NODES)
@@ -282,5 +289,5 @@ def _pool(word: str, name: str, labels: dict[str, str], place: Place) -> QuotaPo
 
 
 def pool_key(name: str) -> str:
-    """The key of a node group among all quota pools."""
+    """Return the key of a node group in `Cluster.quota_pools`."""
     return f"{SchedulerName.VOLCANO}/{name}"

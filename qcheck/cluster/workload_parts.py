@@ -1,4 +1,4 @@
-"""Puts together what several documents say of one workload: TrainJobs, prebuilt Workloads, pod groups.
+"""Combine workloads that are spread over several documents: TrainJobs, prebuilt Workloads, pod groups.
 
 Source: Kueue 0.19 `pkg/controller/jobs/{trainjob,pod}`, `pkg/controller/jobframework`.
 """
@@ -25,7 +25,7 @@ _TRAINER_CONTAINER = "node"
 
 
 def joined(workloads: Iterable[Workload], runtimes: Iterable[TrainingRuntime]) -> tuple[Workload, ...]:
-    """Workloads with all that is known of their pods; the Pods of a group become one."""
+    """Return workloads with all known facts about their pods; the Pods of a group become one workload."""
     given = list(workloads)
     known = {(r.id.kind, r.id.namespace, r.name): r for r in runtimes}
     prebuilt = {(w.namespace, w.name): w for w in given if w.id.group == "kueue.x-k8s.io"}
@@ -34,7 +34,7 @@ def joined(workloads: Iterable[Workload], runtimes: Iterable[TrainingRuntime]) -
 
 
 def _trained(workload: Workload, runtimes: dict[tuple[str, str | None, str], TrainingRuntime]) -> Workload:
-    """A TrainJob with the pod sets of its runtime; one whose runtime is elsewhere says so."""
+    """Return a TrainJob with the pod sets of its runtime; if the runtime is not among the files, `not_read` says so."""
     recipe = workload.recipe
     if recipe is None:
         return workload
@@ -61,7 +61,7 @@ def _trainer_set(pod_set: PodSet, is_trainer: bool, recipe: TrainRecipe, runtime
 
 
 def _with_resources(template: PodTemplate, recipe: TrainRecipe) -> PodTemplate:
-    """`resourcesPerNode` replaces the resources of the container `node`, or of the only one."""
+    """Replace the resources of the container `node`, or of the only container, with `resourcesPerNode`."""
     if not recipe.requests and not recipe.limits:
         return template
     alone = len(template.containers) == 1
@@ -79,7 +79,7 @@ def _overridden(template: PodTemplate, override: TemplateOverride) -> PodTemplat
 
 
 def _with_prebuilt(workload: Workload, prebuilt: dict[tuple[str, str], Workload]) -> Workload:
-    """A job that names a prebuilt Workload asks for what that Workload says."""
+    """Return a job with the pod sets of the prebuilt Workload that it names, if any."""
     name = workload.labels.get(PREBUILT) or workload.annotations.get(PREBUILT)
     if not name or workload.id.group == "kueue.x-k8s.io":
         return workload
@@ -90,7 +90,7 @@ def _with_prebuilt(workload: Workload, prebuilt: dict[tuple[str, str], Workload]
 
 
 def group_of(workload: Workload) -> str | None:
-    """The pod group that a Pod names."""
+    """Return the pod group that a Pod names."""
     if workload.framework != "pod":
         return None
     return workload.labels.get(GROUP_NAME) or workload.annotations.get(GROUP_NAME) or None
@@ -109,7 +109,7 @@ def _grouped(workloads: list[Workload]) -> tuple[Workload, ...]:
 
 
 def _as_one(members: list[Workload]) -> Workload:
-    """A pod group as one workload: a pod set per role, that is, for pods of the same shape."""
+    """Return a pod group as one workload with one pod set per role, that is, per pod shape."""
     total = declared_total(members[0])
     if members[0].annotations.get(FAST_ADMISSION) == "true" and total is not None:
         main = members[0].pod_sets[0]
@@ -130,12 +130,12 @@ def _as_one(members: list[Workload]) -> Workload:
 
 
 def declared_total(member: Workload) -> int | None:
-    """Return the number of pods of a group, as stated by one of them."""
+    """Return the group's total number of pods, as stated by one of its members."""
     return whole(member.annotations.get(GROUP_TOTAL, ""))
 
 
 def _shape(pod: Workload, anywhere: Place) -> PodTemplate:
-    """The pod without what may differ inside a role: names, labels and places (all of which become `anywhere`)."""
+    """Return the pod without what may differ within a role: names, labels and places (which become `anywhere`)."""
     template = pod.pod_sets[0].template
     containers = tuple(replace(c, place=anywhere, name="") for c in template.containers)
     inits = tuple(replace(c, place=anywhere, name="") for c in template.init_containers)

@@ -1,4 +1,4 @@
-"""Workloads: queued ones, other pods, and the namespace rules that change what they ask for."""
+"""Workloads: queued ones, other pods, and the namespace rules that change their requests."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ PRIORITY_CLASS = "kueue.x-k8s.io/priority-class"
 
 
 class TopologySlice(Value):
-    """Every `size` pods share a domain of `level`."""
+    """A constraint that every `size` pods share a domain of `level`."""
 
     level: str
     size: int
 
 
 class TopologyRequest(Value):
-    """The `podset-*-topology` annotations of a pod template. `unconstrained` None: it says nothing of that.
+    """The `podset-*-topology` annotations of a pod template. `unconstrained` None: the annotation is absent.
 
-    `slices` are nested, the largest first; `slice_level` and `slice_size` are what one of the two annotations says alone.
+    `slices` are nested, the largest first; `slice_level` and `slice_size` hold a slice annotation that lacks its
+    counterpart.
     """
 
     place: Place
@@ -41,23 +42,23 @@ class TopologyRequest(Value):
 
     @property
     def is_explicit(self) -> bool:
-        """Return whether Kueue takes it for a request at all: some other annotations alone are none."""
+        """Return whether Kueue treats the annotations as a request at all; some of them alone are not one."""
         return bool(self.required or self.preferred or self.unconstrained is not None or self.slices)
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """Every level that it names."""
+        """The levels that the request names."""
         return tuple(level for level in (self.required, self.preferred, *(s.level for s in self.slices)) if level)
 
     @property
     def ask(self) -> Hashable:
-        """Return the requests as a comparable value."""
+        """Return the request as a comparable value."""
         slices = tuple((s.level, s.size) for s in self.slices)
         return self.required, self.preferred, self.unconstrained, slices, self.group
 
 
 class PodSet(Value):
-    """Pods of one template. `minimum` is set where partial admission allows fewer; `maximum` where it may grow."""
+    """Pods of one template. `minimum` is set if partial admission allows fewer pods, `maximum` if the set may grow."""
 
     name: str
     template: PodTemplate
@@ -75,7 +76,7 @@ class PodSet(Value):
 
 
 class TemplateOverride(Value):
-    """The changes of a TrainJob to the pods of some replicated jobs (of all, if `jobs` is empty)."""
+    """A TrainJob's changes to the pods of some replicated jobs (of all if `jobs` is empty)."""
 
     jobs: tuple[str, ...]
     selection: NodeSelection
@@ -83,7 +84,7 @@ class TemplateOverride(Value):
 
 
 class TrainRecipe(Value):
-    """The part of a TrainJob that describes its pods; the templates are in the runtime that it names."""
+    """The part of a TrainJob that describes its pods; their templates are in the runtime that it names."""
 
     runtime: str
     runtime_kind: str
@@ -95,13 +96,14 @@ class TrainRecipe(Value):
 
 
 class Workload(Object, cached=True):
-    """A top-level object with pods: one that Kueue may queue, or one that runs outside of it.
+    """A top-level object with pods: one that Kueue may queue, or one that runs outside Kueue.
 
     `framework` is the integration's name in Kueue's Configuration (`batch/job`, `ray.io/rayjob`, `pod` ...), None for
-    kinds that Kueue does not manage. `each_pod_alone`: each pod is a workload of its own (Deployment); `groups`: that
-    many equal workloads (LeaderWorkerSet). `not_read` says why pod sets could not be told (a TrainJob whose runtime is
-    elsewhere). `members` are the Pods of a pod group. `retries`: how many failed pods it survives, where that is
-    written; `on_disruption`: what its podFailurePolicy does with evicted pods (`Ignore`, `Count`, `FailJob`).
+    kinds that Kueue does not manage. `each_pod_alone`: each pod is a workload of its own (Deployment); `groups`: the
+    number of equal workloads (LeaderWorkerSet). `not_read` explains why pod sets could not be determined (a TrainJob
+    whose runtime is elsewhere). `members` are the Pods of a pod group. `retries`: the number of failed pods it
+    survives, if written; `on_disruption`: the action of its podFailurePolicy for evicted pods (`Ignore`, `Count`,
+    `FailJob`).
     """
 
     framework: str | None
@@ -129,7 +131,7 @@ class Workload(Object, cached=True):
 
 
 class TrainingRuntime(Object):
-    """The pod sets behind TrainJobs. `trainer`: the indices of those that the TrainJob's own settings are for."""
+    """The pod sets of TrainJobs. `trainer`: the indices of the pod sets that the TrainJob's own settings apply to."""
 
     pod_sets: tuple[PodSet, ...]
     trainer: tuple[int, ...]
@@ -154,14 +156,17 @@ class LimitRange(Object):
 
 
 class ResourceQuota(Object):
-    """`hard` by the names it uses: `requests.nvidia.com/gpu`, `cpu`, `pods` ... A scoped one holds for some pods only."""
+    """A ResourceQuota. `hard` uses its own names: `requests.nvidia.com/gpu`, `cpu`, `pods` ...
+
+    A scoped quota applies to some pods only.
+    """
 
     hard: Quantities
     is_scoped: bool = False
 
 
 class RuntimeClass(Object):
-    """A RuntimeClass and what its pods receive: overhead, and the labels and tolerations of its `scheduling`."""
+    """A RuntimeClass and what it adds to pods: overhead, and the node selector and tolerations of its `scheduling`."""
 
     overhead: Quantities
     node_selector: Labels = {}

@@ -1,1 +1,1 @@
-"""Findings: what is wrong, where, and whether it counts."""
+"""Findings: problems, their places, and whether they count."""

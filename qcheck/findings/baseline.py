@@ -1,6 +1,6 @@
 """The baseline: findings that were accepted earlier, so that only new ones count.
 
-The file is JSON, sorted by fingerprint, and holds no line numbers: a moved line changes nothing in it.
+The file is JSON, sorted by fingerprint, without line numbers, so that moved lines do not change it.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 class BaselineEntry(Value):
-    """One accepted finding. `fingerprint` says which, `severity` and `amounts` how bad it was when it was accepted.
+    """One accepted finding. `fingerprint` identifies it; `severity` and `amounts` state how bad it was when accepted.
 
-    The rest is for readers and for telling what was looked at. Files of earlier releases have no severity and no amounts.
+    The other fields inform readers and identify what was checked. Files of earlier releases lack severity and amounts.
     """
 
     fingerprint: str
@@ -42,16 +42,16 @@ class BaselineEntry(Value):
     amounts: dict[str, int] = {}
 
     def covers(self, found: Finding) -> bool:
-        """Return whether the finding with this fingerprint is no worse than what was accepted."""
+        """Return whether the finding with this fingerprint is no worse than when it was accepted."""
         return not is_worse(self.severity, self.amounts, found)
 
 
 TEXTS = ("fingerprint", "rule", "cluster", "file", "object", "field", "message")
-"""The fields that every entry has, in every release."""
+"""The fields that every entry has in all releases."""
 
 
 class Baseline(Value):
-    """The entries of a file by fingerprint, and the file's text for pointing into it."""
+    """The entries of a file by fingerprint, and the file's text, to locate entries in it."""
 
     text: Text
     entries: dict[str, BaselineEntry]
@@ -62,7 +62,7 @@ class Baseline(Value):
 
 
 def read_baseline(path: str) -> Baseline:
-    """Reads a baseline file. Raises `BaselineError` for one that is missing or no baseline."""
+    """Read a baseline file. Raises `BaselineError` if it is missing or not a baseline."""
     shown = path.replace(os.sep, "/")
     try:
         with open(path, "rb") as file:
@@ -98,12 +98,12 @@ def _entry(document: Document, position: int, item: object) -> BaselineEntry:
 
 
 def write_text(result: Result, kept: Iterable[BaselineEntry] = ()) -> str:
-    """A baseline of everything shown or already accepted in `result`, and of `kept` entries."""
+    """Return a baseline of everything shown or already accepted in `result`, plus `kept` entries."""
     return _text([*map(entry_of, apart((*result.findings, *result.baselined))), *kept])
 
 
 def prune_text(baseline: Baseline, result: Result) -> str:
-    """The baseline without the entries that no longer occur; entries that this run did not judge stay."""
+    """Return the baseline without the entries that no longer occur; entries that this run did not judge remain."""
     gone = {e.fingerprint for e in stale(baseline, result)}
     return _text(e for e in baseline.entries.values() if e.fingerprint not in gone)
 
@@ -132,7 +132,10 @@ def _text(entries: Iterable[BaselineEntry]) -> str:
 
 
 def stale(baseline: Baseline, result: Result) -> list[BaselineEntry]:
-    """Entries that no longer occur. One whose rule or cluster was not judged, or whose file was not read, may still."""
+    """Return entries that no longer occur.
+
+    One whose rule or cluster was not judged, or whose file was not read, still may.
+    """
     alive = {f.fingerprint for f in apart((*result.findings, *result.suppressed, *result.baselined))}
     skipped = {(s.rule.id, s.cluster) for s in result.inputs.skipped}
     ran = {r.id for r in result.rules}
@@ -150,7 +153,7 @@ def stale(baseline: Baseline, result: Result) -> list[BaselineEntry]:
 
 
 def stale_findings(baseline: Baseline, result: Result) -> Iterator[Finding]:
-    """QC013: one finding per stale entry, in the baseline file."""
+    """Yield a QC013 finding per stale entry, in the baseline file."""
     for entry in stale(baseline, result):
         what = f"{entry.rule} at {entry.object or entry.file}"
         found = finding(baseline.place(entry), f"the baseline still accepts {what}, which no longer occurs")

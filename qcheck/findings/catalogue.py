@@ -1,7 +1,7 @@
-"""The rule catalogue: what `rules/` says of each rule.
+"""The rule catalogue: the metadata of each rule in `rules/`.
 
-`rules/index.json` is compiled from the YAML files by `make docs` (a test holds it current), so that a run reads one
-file; `explain` and the documentation read the YAML itself.
+`make docs` compiles `rules/index.json` from the YAML files (a test keeps it current), so that a run reads one file;
+`explain` and the documentation read the YAML itself.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class Rule(Value):
-    """One rule. `needs` are the facts without which it is skipped; `kueue` the releases where its behaviour holds.
+    """One rule. `needs` are the facts without which it is skipped; `kueue` are the releases to which it applies.
 
-    A rule with a `scheduler` is passed over in clusters that have no object of that scheduler.
+    A rule with a `scheduler` does not run in clusters that have no object of that scheduler.
     """
 
     id: str
@@ -45,14 +45,14 @@ class Rule(Value):
 
 
 def rules_folder() -> str:
-    """`rules/` inside the installed package, or beside it in a checkout and an editable install."""
+    """Return the path of `rules/`: inside the installed package, or beside it in a checkout or editable install."""
     package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     inside = os.path.join(package, "rules")
     return inside if os.path.isdir(inside) else os.path.join(os.path.dirname(package), "rules")
 
 
 def load_catalogue() -> dict[str, Rule]:
-    """All rules by id, in order of id."""
+    """Return all rules by id, in order of id."""
     with open(os.path.join(rules_folder(), "index.json"), encoding="utf-8") as index:
         entries = json.load(index)
     return {e["id"]: Rule(**{**e, "needs": tuple(e["needs"]), "severity": Severity(e["severity"])}) for e in entries}
@@ -66,7 +66,7 @@ def load_samples() -> Samples:
 
 
 def choose(catalogue: Iterable[Rule], wanted: Iterable[str]) -> tuple[set[str], list[str]]:
-    """The ids that `wanted` names (ids, kebab-case names, or prefixes such as `QC1`), and what names nothing."""
+    """Return the ids that `wanted` selects (by id, name, or prefix such as `QC1`), and the words without a match."""
     rules = list(catalogue)
     chosen: set[str] = set()
     unknown: list[str] = []

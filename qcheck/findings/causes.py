@@ -1,7 +1,7 @@
 """Causes and consequences among findings, so that the cause is shown first.
 
-A finding follows from another one in the same cluster where the table pairs their rules and both are about the same thing.
-A finding is never put below one that is less severe.
+A finding is a consequence of another in the same cluster if the table pairs their rules and both share the same thing.
+A finding is never placed below a less severe one.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ FLAVOR, POOL, OBJECT, UNREAD = "flavor", "pool", "object", "unread"
 class Consequence(Value):
     """A pair of rules, and what two of their findings must share.
 
-    `shared` is FLAVOR, POOL or OBJECT; UNREAD for what is missing where a file that could define it was not read; or the
-    kind of the object that `cause` takes for the one that was meant.
+    `shared` is FLAVOR, POOL or OBJECT; UNREAD if the thing is missing and a file that could define it was not read; or
+    the kind of the object that `cause` names as the intended one.
     """
 
     cause: str
@@ -79,11 +79,11 @@ CONSEQUENCES = (
     Consequence("QC213", ("QC103", "QC206", "QC602"), POOL),
     Consequence("QC104", ("QC101", "QC111", "QC315", "QC505", "QC506", "QC507"), FLAVOR),
 )
-"""Causes and what follows from them. The rules form no cycle."""
+"""Causes and their consequences. The rules form no cycle."""
 
 
 class Group(Value):
-    """A finding and those that follow from it, worst first."""
+    """A finding and its consequences, worst first."""
 
     head: Finding
     followers: tuple[Finding, ...] = ()
@@ -101,7 +101,7 @@ def grouped(findings: Sequence[Finding]) -> list[Group]:
 
 
 def causes_first(findings: Sequence[Finding]) -> list[Finding]:
-    """Return all findings by severity; among equals each cause stands before what follows from it."""
+    """Return all findings by severity; among equals each cause precedes its consequences."""
     grouping = grouped(findings)
     return sorted((f for group in grouping for f in (group.head, *group.followers)), key=_rank)
 
@@ -111,7 +111,7 @@ def _rank(found: Finding) -> int:
 
 
 def _roots(findings: Sequence[Finding]) -> list[int]:
-    """Return for each finding the position of its first cause, its own where it has none."""
+    """Return, for each finding, the position of its root cause; its own if it has none."""
     by_topic: dict[tuple[str, str, str], list[int]] = {}
     for position, found in enumerate(findings):
         for pair in _as_cause(found):
@@ -137,7 +137,7 @@ def _parent(findings: Sequence[Finding], position: int, by_topic: Mapping[tuple[
 
 
 def _as_cause(found: Finding) -> Iterator[tuple[str, str, str]]:
-    """Yield cause, kind of thing and thing, for each row of the table that it may stand in."""
+    """Yield cause, kind of thing and thing, for each row of the table in which the finding may be the cause."""
     shared = dict.fromkeys(c.shared for c in CONSEQUENCES if found.rule and c.cause == found.rule.id)
     for kind in shared:
         meant = found.data.get("nearest")
@@ -160,11 +160,11 @@ _THINGS = {
     OBJECT: ("", ("workloads",)),
     UNREAD: ("", ()),
 }
-"""Per kind of thing: the kind of object that is one, and the entries of `data` that name some."""
+"""The object kind that each kind of thing corresponds to, and the entries of `data` that name such things."""
 
 
 def _things(found: Finding, kind: str) -> list[str]:
-    """Return the names of the things of one kind that a finding is about; what was not read is one thing."""
+    """Return the names of the things of one kind that a finding is about; all unread inputs are one thing."""
     if kind == UNREAD:
         return [kind]
     object_kind, entries = _THINGS[kind]

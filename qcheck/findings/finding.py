@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 class Finding(Value):
     """A finding of one rule. Built by `finding(place, message)`; every method returns a new one.
 
-    `certain` is False if a needed fact is estimated or may live elsewhere: an error then becomes a warning.
-    `rule` and `cluster` are filled in by the runner, `severity` and `fingerprint` when findings are settled, and `copies`
-    where several clusters have the same finding: one for each of them. `fixes` are edits that resolve it.
+    `certain` is False if a required fact is estimated or may be defined elsewhere: an error then becomes a warning. The
+    runner sets `rule` and `cluster`; settling sets `severity` and `fingerprint`, and `copies` if several clusters have
+    the same finding: one for each. `fixes` are edits that resolve it.
     """
 
     primary: Place
@@ -44,47 +44,47 @@ class Finding(Value):
 
     @property
     def clusters(self) -> tuple[str, ...]:
-        """The clusters that have it, in the order of the settings."""
+        """The clusters that have the finding, in the order of the settings."""
         return tuple(c.cluster for c in self.copies) or (self.cluster,)
 
     def near(self, place: Place | None, caption: str) -> Finding:
-        """Adds a related place; None is skipped, so that optional places need no branch."""
+        """Return the finding with a related place; None is skipped, so that optional places need no branch."""
         return self if place is None else replace(self, related=(*self.related, place.named(caption)))
 
     def about(self, subject: ObjectId) -> Finding:
-        """Names the object that the finding is about."""
+        """Return the finding with the object that it is about."""
         return replace(self, object=subject)
 
     def likely(self, when: bool = True) -> Finding:
-        """Marks it as resting on an estimate or on the completeness of the repository: at most a warning."""
+        """Return it marked as resting on an estimate or on the completeness of the repository: at most a warning."""
         return replace(self, certain=self.certain and not when)
 
     def at_most(self, severity: Severity) -> Finding:
-        """Caps the severity, for rules that state a milder case (`error; warning when ...`)."""
+        """Return it with its severity capped, for rules that state a milder case (`error; warning when ...`)."""
         lower = min(severity, self.ceiling, key=SEVERITIES.index)
         return replace(self, ceiling=lower)
 
     def at_least(self, severity: Severity) -> Finding:
-        """Raises the severity, for rules that state a graver case (`warning; error where ...`)."""
+        """Return it with its severity raised, for rules that state a more severe case (`warning; error where ...`)."""
         return replace(self, floor=max(severity, self.floor, key=SEVERITIES.index))
 
     def with_data(self, **data: Datum) -> Finding:
         return replace(self, data={**self.data, **data})
 
     def fixed_by(self, text: str) -> Finding:
-        """A fix for this very case; without it the rule's general fix is shown."""
+        """Return it with help for this case, which replaces the rule's general fix."""
         return replace(self, help=text)
 
     def offering_all(self, values: Iterable[tuple[Place, str]], description: str) -> Finding:
-        """Adds a fix that is not safe: other values at several places, which belong together."""
+        """Return it with an unsafe fix: new values at several places that belong together."""
         edits = tuple(Edit(place, How.REPLACE, text) for place, text in values)
         return replace(self, fixes=(*self.fixes, Fix(edits, description, is_safe=False)))
 
     def offering(self, place: Place, text: str, description: str) -> Finding:
-        """Adds a fix that is not safe: another value at a place, which only a person can decide for."""
+        """Return it with an unsafe fix: a new value at one place, for a person to decide."""
         return self.offering_all([(place, text)], description)
 
 
 def finding(place: Place, message: str, caption: str = "") -> Finding:
-    """A finding at `place`; `caption` labels the primary place in snippets."""
+    """Return a finding at `place`; `caption` labels the primary place in snippets."""
     return Finding(place.named(caption), message)

@@ -1,7 +1,7 @@
-"""Fingerprints: what makes a finding the same one tomorrow.
+"""Fingerprints: stable identities of findings across runs.
 
-They are made of the rule, the cluster, the object and the names of fields and list items, never of lines or numbers, so
-that moved lines, reordered documents and list items, and a quota that changed keep them.
+They consist of the rule, the cluster, the object and the names of fields and list items, but no lines or numbers, so
+they survive moved lines, reordered documents and list items, and changed quotas.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ TELLING = ("check", "reason", "cause", "flavor", "resource", "field", "key", "le
 """Entries of `data` that distinguish findings at one place; they hold names, never amounts."""
 
 NAME_KEYS = ("name", "key", "topologyKey", "nodeLabel")
-"""Fields that identify items of a list; the first one that an item has counts."""
+"""Fields that identify items of a list; the first one that an item has is used."""
 
 _LENGTH = 32
 
 
 def fingerprints(findings: Sequence[Finding], root: str = ".") -> list[str]:
-    """One fingerprint per finding, in order, all different. Those of equal findings differ by a counter.
+    """Return one fingerprint per finding, in order, all different. Equal findings are distinguished by a counter.
 
-    What is no object is known by its path, relative to `root`.
+    Anything other than an object is identified by its path relative to `root`.
     """
     from hashlib import sha256  # 2.5 ms
 
@@ -43,14 +43,14 @@ def fingerprints(findings: Sequence[Finding], root: str = ".") -> list[str]:
 
 
 def identity(finding: Finding, root: str) -> tuple[str, ...]:
-    """The names that distinguish a finding from others."""
+    """Return the names that distinguish a finding from others."""
     rule = finding.rule.id if finding.rule else ""
     telling = (f"{key}={finding.data[key]}" for key in TELLING if isinstance(finding.data.get(key), str))
     return (rule, finding.cluster, *_subject(finding, root), *named_route(finding.primary), *telling)
 
 
 def _subject(finding: Finding, root: str) -> tuple[str, ...]:
-    """The object it is about; else the object that is written at its place; else the file."""
+    """Return the object that the finding is about; else the object written at its place; else the file."""
     if finding.object is not None:
         found = finding.object
         return (found.group, found.kind, found.namespace or "", found.name)
@@ -63,7 +63,7 @@ def _subject(finding: Finding, root: str) -> tuple[str, ...]:
 
 
 def named_route(place: Place) -> tuple[str, ...]:
-    """The route with list positions replaced by the names of the items, where they have one."""
+    """Return the route with list positions replaced by the names of items that have one."""
     value = place.origin.data
     names = []
     for step in place.route:

@@ -1,4 +1,4 @@
-"""Several clusters at a glance: how many accelerators each promises and has."""
+"""Summary of several clusters: the accelerators that each promises and has."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class AcceleratorSum(Value):
-    """One kind of accelerator: promised by quota, and on nodes that are there (None if that is not known)."""
+    """One kind of accelerator: the amount promised by quota, and the amount on existing nodes (None if unknown)."""
 
     resource: str
     nominal: int
@@ -17,7 +17,7 @@ class AcceleratorSum(Value):
 
     @property
     def headroom(self) -> int | None:
-        """Negative where more is promised than there is."""
+        """The existing minus the promised amount; None if unknown."""
         return None if self.static is None else self.static - self.nominal
 
 
@@ -29,7 +29,7 @@ class ClusterSummary(Value):
 
 
 def over_all(clusters: Iterable[ClusterSummary]) -> tuple[AcceleratorSum, ...]:
-    """The accelerators of all clusters together; not known where that of one of them is not."""
+    """Return the accelerators of all clusters together; unknown if the figure of any cluster is unknown."""
     found: dict[str, list[AcceleratorSum]] = {}
     for cluster in clusters:
         for each in cluster.accelerators:

@@ -1,4 +1,4 @@
-"""The result of a run: the settled findings, what was read and what was not, and the exit code."""
+"""The result of a run: the settled findings, the inputs that were read and those that were not, and the exit code."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class NotRead(Value):
-    """A file that was not read, or only in part, and why."""
+    """A file that was not read, or only in part, and the reason."""
 
     path: str
     why: str
 
 
 class Skipped(Value):
-    """A rule that could not be judged in a cluster, and which facts were missing."""
+    """A rule that could not be judged in a cluster, and the facts that were missing."""
 
     rule: Rule
     why: str
@@ -29,11 +29,11 @@ class Skipped(Value):
 
 
 class BaselineError(Exception):
-    """There is no result, as the baseline cannot be used; the message names the file and what is wrong."""
+    """There is no result because the baseline cannot be used; the message names the file and the fault."""
 
 
 class Inputs(Value):
-    """The inputs of a run. `unjudged` says why the whole run counts as not judged (exit code 2); empty otherwise.
+    """The inputs of a run. `unjudged` gives the reasons why the whole run counts as not judged (exit code 2), if any.
 
     `paths` are the files that were read.
     """
@@ -60,19 +60,19 @@ class Checkout(Value):
 
 
 class View(Value):
-    """The requested details: consequences beside their causes (`everything`), and the counts by rule."""
+    """The requested details: consequences beside their causes (`everything`), and counts by rule."""
 
     everything: bool = False
     statistics: bool = False
 
 
 class Result(Value):
-    """The settled outcome. `findings` are the ones shown, sorted by file, line, rule; all piles are counted.
+    """The settled outcome. `findings` are those shown, sorted by file, line and rule; all piles are counted.
 
-    `hidden` are below the severity that is shown; they count like those shown. `older` are those that were there before
-    the change in question; without such a question there are none. Where reports of other runs were merged there are no
-    `clusters` but `fleet`, and `elsewhere` counts by severity or pile what these reports count and do not list.
-    `suggestions`: what can be done about some of them, where that was asked.
+    `hidden` are findings below the displayed severity; they count like those shown. `older` are findings from before
+    the change under review; empty without one. For merged reports of other runs, `fleet` replaces `clusters`, and
+    `elsewhere` counts by severity or pile what those reports count but do not list. `suggestions`: possible remedies,
+    if requested.
     """
 
     findings: tuple[Finding, ...]
@@ -110,7 +110,7 @@ class Result(Value):
 
     @property
     def fails(self) -> bool:
-        """Return whether some finding is at or above the threshold, listed or not."""
+        """True if some finding, listed or not, is at or above the threshold."""
         return any(self.count(s) for s in SEVERITIES[SEVERITIES.index(self.fail_on) :])
 
     @property
@@ -121,13 +121,13 @@ class Result(Value):
 
     @property
     def exit_code(self) -> int:
-        """0: nothing at or above the threshold; 1: findings; 2: could not judge. 2 wins over 1."""
+        """0: nothing at or above the threshold; 1: findings; 2: could not judge. 2 takes precedence over 1."""
         if self.inputs.unjudged:
             return 2
         return 1 if self.fails or (self.strict and self.inputs.skipped) else 0
 
     def from_severity(self, lowest: Severity) -> Result:
-        """The same result, with the findings below a severity hidden."""
+        """Return the same result with the findings below a severity hidden."""
         bar = SEVERITIES.index(lowest)
         low = tuple(f for f in self.findings if SEVERITIES.index(f.severity) < bar)
         shown = tuple(f for f in self.findings if SEVERITIES.index(f.severity) >= bar)

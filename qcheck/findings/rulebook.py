@@ -15,7 +15,7 @@ from qcheck.findings.catalogue import rules_folder
 
 
 class RulebookError(Exception):
-    """A rule file cannot be used; the message names the file and what is wrong."""
+    """A rule file cannot be used; the message names the file and the fault."""
 
 
 def _sentence(text: str) -> str:
@@ -73,7 +73,7 @@ class RuleText(RulePart):
         return f"{self.id}-{self.name}"
 
     def index_entry(self) -> dict[str, object]:
-        """Return what a run needs to know of the rule."""
+        """Return the fields that a run needs."""
         entry = self.model_dump(
             include={"id", "name", "family", "severity", "summary", "fix", "needs", "scheduler", "kueue", "since"}
         )
@@ -81,13 +81,13 @@ class RuleText(RulePart):
 
 
 def read_rulebook() -> dict[str, RuleText]:
-    """All rules by id, in order. Raises `RulebookError`."""
+    """Return all rules by id, in order. Raises `RulebookError`."""
     rules = [_read(path) for path in sorted(Path(rules_folder()).glob("QC*.yaml"))]
     return {rule.id: rule for rule in rules}
 
 
 def topic_path(name: str) -> Path | None:
-    """Return the page about a scheduler's words; None for a name that no page has."""
+    """Return the page about a scheduler's terms; None if no page has that name."""
     rules = Path(rules_folder())
     inside = rules / "topics"
     folder = inside if inside.is_dir() else rules.parent / "docs" / "schedulers"
@@ -95,7 +95,7 @@ def topic_path(name: str) -> Path | None:
 
 
 def page_path(identifier: str) -> Path:
-    """The documentation page of a rule; inside the installed package, or in `docs/` of a checkout."""
+    """Return the path of a rule's page: inside the installed package, or in `docs/` of a checkout."""
     rules = Path(rules_folder())
     inside = rules / "pages"
     folder = inside if inside.is_dir() else rules.parent / "docs" / "rules"

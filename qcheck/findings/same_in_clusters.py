@@ -1,4 +1,4 @@
-"""The same finding in several clusters: shown once, accepted and compared cluster by cluster."""
+"""Equal findings of several clusters: shown once, but accepted and compared per cluster."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 
 def merged(findings: Iterable[Finding], clusters: Sequence[str]) -> tuple[Finding, ...]:
-    """Each finding once, in the order given; `clusters` is the order in which clusters are listed.
+    """Return each finding once, in the given order; `clusters` is the order in which clusters are listed.
 
-    Two are the same where only their clusters and their related places differ. `data.clusters` then lists the clusters.
+    Findings are equal if they differ only in their clusters and related places. `data.clusters` then lists the
+    clusters.
     """
     found = tuple(findings)
     if len({f.cluster for f in found}) < 2:
@@ -34,13 +35,13 @@ def merged(findings: Iterable[Finding], clusters: Sequence[str]) -> tuple[Findin
 
 
 def apart(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """One finding for each cluster, as before merging."""
+    """Yield one finding for each cluster, as before merging."""
     for each in findings:
         yield from each.copies or (each,)
 
 
 def identity_of(found: Finding) -> tuple[object, ...]:
-    """Return what makes findings of several clusters the same one."""
+    """Return the key by which findings of several clusters are equal."""
     rule = found.rule.id if found.rule else ""
     said = (rule, found.severity, found.certain, found.message, found.help, str(found.object), repr(found.data))
     return (*said, _spot(found.primary))

@@ -1,4 +1,4 @@
-"""Settles findings: their severity, their order, and whether they are suppressed or accepted."""
+"""Settle findings: determine their severity and order, and whether they are suppressed or accepted."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ BASELINE_STALE = "QC013"
 
 
 class SettleTerms(Value):
-    """The terms of settling findings: severities by cluster and rule id, the threshold, comments, the baseline, today's date
-    (ISO).
+    """The terms of settling: severities by cluster and rule id, threshold, suppressions, baseline, today's ISO date.
 
-    Fingerprints that need a path have it relative to `root`.
+    Fingerprints use paths relative to `root`.
     """
 
     catalogue: Mapping[str, Rule] = {}
@@ -47,7 +46,7 @@ class SettleTerms(Value):
 
 
 def overrides(catalogue: Mapping[str, Rule], named: Mapping[str, T]) -> dict[str, T]:
-    """Return what settings say by rule id, where they name rules by id, name or prefix; what names a rule exactly wins."""
+    """Return settings by rule id; they may name rules by id, name or prefix, and an exact match overrides a prefix."""
     exact = {word for r in catalogue.values() for word in (r.id, r.name)}
     found: dict[str, T] = {}
     for word in sorted(named, key=lambda w: (w in exact, len(w))):
@@ -57,7 +56,7 @@ def overrides(catalogue: Mapping[str, Rule], named: Mapping[str, T]) -> dict[str
 
 
 def severity_of(found: Finding, severity: Mapping[str, Severity]) -> Severity:
-    """The settings' severity, else the rule's or the finding's floor; never above its ceiling, no error without certainty."""
+    """Return the severity from settings, else the rule's or the finding's floor, capped by ceiling and certainty."""
     assert found.rule is not None
     level = severity.get(found.rule.id) or max(found.rule.severity, found.floor, key=SEVERITIES.index)
     cap = found.ceiling if found.certain else min(found.ceiling, Severity.WARNING, key=SEVERITIES.index)
@@ -67,7 +66,7 @@ def severity_of(found: Finding, severity: Mapping[str, Severity]) -> Severity:
 def settle(
     findings: Iterable[Finding], inputs: Inputs, rules: Sequence[Rule], clusters: Sequence[Cluster], terms: SettleTerms
 ) -> Result:
-    """Return the result of a run: three piles, each sorted by file, line and rule. `rules` are those that were asked for."""
+    """Return the result of a run: three piles, each sorted by file, line and rule. `rules` are the requested rules."""
     graded = _graded(findings, terms)
     shown, suppressed = _suppress(graded, inputs, rules, clusters, terms)
     known = terms.baseline.entries if terms.baseline else {}
@@ -87,7 +86,7 @@ def settle(
 
 
 def _graded(findings: Iterable[Finding], terms: SettleTerms) -> list[Finding]:
-    """With severity and fingerprint, in order."""
+    """Return findings with severity and fingerprint, in order."""
     found = list(findings)
     if not found:
         return []
@@ -100,7 +99,7 @@ def _graded(findings: Iterable[Finding], terms: SettleTerms) -> list[Finding]:
 
 
 def reading_order(found: Finding) -> tuple[object, ...]:
-    """File, line and rule, then everything else that distinguishes findings."""
+    """Return the sort key: file, line and rule, then everything else that distinguishes findings."""
     line, column, _, _ = found.primary.span
     rule = found.rule.id if found.rule else ""
     return (found.primary.origin.path, line, rule, column, found.cluster, found.message)
@@ -109,7 +108,7 @@ def reading_order(found: Finding) -> tuple[object, ...]:
 def _suppress(
     graded: list[Finding], inputs: Inputs, rules: Sequence[Rule], clusters: Sequence[Cluster], terms: SettleTerms
 ) -> tuple[list[Finding], tuple[Finding, ...]]:
-    """Return the findings that stay (with QC012 for wrong suppressions), and the suppressed ones."""
+    """Return the remaining findings (with QC012 for wrong suppressions), and the suppressed ones."""
     suppressions = read_suppressions(terms.markers, clusters, terms.catalogue, terms.today)
     if not suppressions:
         return graded, ()
@@ -124,7 +123,7 @@ def _suppress(
 
 
 def _in_clusters(found: Finding, clusters: Sequence[Cluster]) -> list[Finding]:
-    """One finding for each cluster that reads the file in question; for the first if none has objects of it."""
+    """Return one finding for each cluster that reads the file; for the first cluster if none has objects from it."""
     path = found.primary.origin.path
     places = {c.name: [*(o.place for o in c.all_objects()), *(p.place for p in c.pools)] for c in clusters}
     reading = [name for name, known in places.items() if any(p.origin.path == path for p in known)]
@@ -133,7 +132,7 @@ def _in_clusters(found: Finding, clusters: Sequence[Cluster]) -> list[Finding]:
 
 
 def _with_stale(result: Result, terms: SettleTerms) -> Result:
-    """Adds QC013 for baseline entries that no longer occur."""
+    """Return the result with QC013 for baseline entries that no longer occur."""
     if terms.baseline is None:
         return result
     from qcheck.findings.baseline import stale_findings  # 0.4 ms
@@ -143,6 +142,6 @@ def _with_stale(result: Result, terms: SettleTerms) -> Result:
 
 
 def _own(identifier: str, findings: Iterable[Finding], rules: Sequence[Rule], terms: SettleTerms) -> list[Finding]:
-    """Findings of a rule that is judged here; none where it was not asked for."""
+    """Return findings of a rule that is judged here; none if the rule was not requested."""
     rule = next((r for r in rules if r.id == identifier), None)
     return _graded((replace(f, rule=rule) for f in findings), terms) if rule else []

@@ -14,4 +14,4 @@ class Severity(StrEnum):
 
 
 SEVERITIES = tuple(Severity)
-"""The mildest first."""
+"""All severities, the mildest first."""

@@ -1,4 +1,4 @@
-"""Suggestions: edits that were applied and judged, for whoever shows or writes them."""
+"""Suggestions: edits that were applied and judged, for display or for writing to files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Kind(StrEnum):
 
 
 class ValueEdit(Value):
-    """A value as it is written in a file, quotes included, and what to write instead. `text` is that without quotes."""
+    """A value as written in a file, quotes included, and its replacement. `text` is the replacement without quotes."""
 
     place: Place
     old: str
@@ -40,7 +40,7 @@ class ValueEdit(Value):
 
 
 class Step(Value):
-    """One change of an alternative in words, and its edits. `resolves`: the findings that it resolves without the others."""
+    """One change of an alternative in words, with its edits. `resolves`: the findings that it alone resolves."""
 
     words: str
     edits: tuple[ValueEdit, ...]
@@ -48,10 +48,11 @@ class Step(Value):
 
 
 class Alternative(Value):
-    """Edits that were applied and judged: fingerprints of what they resolve and leave, the rules
-    whose warnings they bring, and the sum that shows it.
+    """Edits that were applied and judged.
 
-    `patch` is the same as a unified diff. `proved`: no smaller edit of this kind would do.
+    `resolves` and `leaves` are fingerprints of findings; `brings` are the rules whose warnings the edits introduce;
+    `proof` is the sum that shows it. `patch` is the edits as a unified diff. `proved`: no smaller edit of this kind
+    works.
     """
 
     kind: Kind
@@ -78,7 +79,7 @@ class Rejected(Value):
 
 
 class Suggestions(Value):
-    """Alternatives that resolve `asked`, the findings in question, best first. `stopped`: why the search ended early."""
+    """Alternatives that resolve the findings in `asked`, best first. `stopped`: why the search ended early."""
 
     asked: tuple[Finding, ...]
     alternatives: tuple[Alternative, ...]

@@ -1,7 +1,7 @@
 """Suppressions: `# qcheck: ignore[QC205] reason` in a file, `qcheck.dev/ignore.QC205: reason` on an object.
 
-A comment counts on any line of a finding's places, or alone on the line above one. A reason is required and a blanket
-form does not exist. A malformed, expired or unused suppression is itself a finding (QC012).
+A comment applies on any line of a finding's places, or alone on the line above one. A reason is required and there is
+no blanket form. A malformed, expired or unused suppression is itself a finding (QC012).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qcheck.findings.catalogue import Rule
 
     Marker = tuple[int, str, bool, Origin]
-    """A comment that speaks to qcheck: its line, its text from `qcheck:` on, whether it stands alone, and its spot."""
+    """A comment addressed to qcheck: line, text from `qcheck:` on, whether it is alone on its line, and document."""
 
 ANNOTATION = "qcheck.dev/ignore."
 WORDS = ("ignore", "disable", "skip", "noqa", "suppress", "silence", "ignore-file")
@@ -32,7 +32,7 @@ MEANT = "write `# qcheck: ignore[QC205] reason`, optionally with `until=2027-01-
 class Suppression(Value):
     """A request to suppress `rules` (ids) for a reason, from a comment (`lines` of `place`'s file) or on an object.
 
-    `until` is an ISO date or ""; `wrong` says why it does not count, "" if it does.
+    `until` is an ISO date or ""; `wrong` says why it is invalid, "" if it is valid.
     """
 
     place: Place
@@ -44,7 +44,7 @@ class Suppression(Value):
     inside: Place | None = None
 
     def covers(self, found: Finding) -> bool:
-        """Return whether it silences a finding."""
+        """Return whether it suppresses a finding."""
         if self.wrong or found.rule is None or found.rule.id not in self.rules:
             return False
         if self.owner is not None and found.object == self.owner:
@@ -65,7 +65,7 @@ class Suppression(Value):
 def read_suppressions(
     markers: Iterable[Marker], clusters: Iterable[Cluster], catalogue: Mapping[str, Rule], today: str | None = None
 ) -> list[Suppression]:
-    """All suppressions, including invalid ones. `today` is an ISO date; None reads the calendar only if it matters."""
+    """Return all suppressions, including invalid ones. `today` is an ISO date; None uses the current date if needed."""
     names = {word: r.id for r in catalogue.values() for word in (r.id, r.name)}
     found = [_of_comment(marker, names, today) for marker in markers if _is_meant(marker[1])]
     for cluster in clusters:
@@ -74,7 +74,7 @@ def read_suppressions(
 
 
 def _is_meant(text: str) -> bool:
-    """Return whether a comment is intended as a suppression, valid or not; other comments may begin with `qcheck:` too."""
+    """Return whether a comment is intended as a suppression, valid or not; others may also begin with `qcheck:`."""
     word = re.split(r"[^a-z-]", text.removeprefix("qcheck:").strip().lower(), maxsplit=1)[0]
     return "[" in text or word in WORDS or nearest(word, WORDS) is not None
 
@@ -92,7 +92,7 @@ def _of_comment(marker: Marker, names: Mapping[str, str], today: str | None) -> 
 
 
 def _line_below(spot: Origin, line: int) -> int:
-    """The line that a separate comment refers to: the next one that is not a comment."""
+    """Return the line to which a comment on its own line applies: the next one that is not a comment."""
     while spot.line(line + 1).lstrip().startswith("#"):
         line += 1
     return line + 1
@@ -110,7 +110,7 @@ def _of_annotations(cluster: Cluster, names: Mapping[str, str], today: str | Non
 
 
 def _annotations(place: Place) -> dict[str, str]:
-    """The annotations of a node pool that is written as an object."""
+    """Return the annotations of a node pool that is written as an object."""
     found = follow(place.origin.data, (*place.route, "metadata", "annotations"))
     return {str(k): str(v) for k, v in found.items()} if isinstance(found, dict) else {}
 
@@ -152,9 +152,9 @@ def _expired(until: str, today: str | None) -> str:
 
 
 def problems(suppressions: Iterable[Suppression], used: set[int], judged: set[str]) -> Iterator[Finding]:
-    """QC012. `used` are positions of suppressions that silenced something; `judged` the rules that ran everywhere.
+    """Yield QC012. `used` are positions of suppressions that had an effect; `judged` the rules that ran everywhere.
 
-    One that several clusters read is used where it silences something in one of them.
+    A suppression that several clusters read is used if it suppresses something in one of them.
     """
     listed = list(suppressions)
     useful = {_spot(listed[position]) for position in used}

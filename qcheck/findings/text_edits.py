@@ -1,4 +1,4 @@
-"""Fixes of findings as edits of text, for whoever shows or applies them."""
+"""Fixes of findings as text edits, for display or for applying them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class TextEdit(Value):
-    """The replacement of the text between two offsets of a file. `span` is the same as lines and columns."""
+    """The replacement of the text between two offsets of a file. `span` is the same range as lines and columns."""
 
     path: str
     start: int
@@ -26,14 +26,14 @@ class TextEdit(Value):
 
 
 class Rewrite(Value):
-    """A fix made concrete: what it makes of the data of documents, and of the text of files, by file and offset."""
+    """A concrete fix: its changes to the data of documents, and its text edits by file and offset."""
 
     changes: tuple[tuple[Document, Change], ...]
     edits: tuple[TextEdit, ...]
 
 
 def rewrite_of(fix: Fix) -> Rewrite | None:
-    """Return a fix as edits of text; None if one of them cannot be made in place."""
+    """Return a fix as text edits; None if one of them cannot be made in place."""
     changes, edits = [], []
     for edit in fix.edits:
         document = _document_of(edit)
@@ -49,7 +49,7 @@ def rewrite_of(fix: Fix) -> Rewrite | None:
 
 
 def _document_of(edit: Edit) -> Document | None:
-    """Return the document that an edit changes; None if it is no part of a file that a person edits."""
+    """Return the document that an edit changes; None if it is not part of a file that a person edits."""
     origin = edit.place.origin
     is_file = isinstance(origin, Document) and not isinstance(origin, EmbeddedDocument) and origin.source is None
     return origin if is_file and isinstance(origin, Document) and origin.has(edit.place.route) else None

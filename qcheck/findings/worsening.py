@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from qcheck.findings.finding import Finding
 
 AMOUNTS = ("excess", "short", "missing", "uses", "seconds")
-"""Entries of `data` whose growth makes a finding worse; where an entry is no integer, it does not count."""
+"""Entries of `data` whose growth makes a finding worse; entries that are not integers are ignored."""
 
 GAPS = (
     ("reserved", "static"),
@@ -27,11 +27,11 @@ GAPS = (
     ("limit", "ceiling"),
     ("pod", "quota"),
 )
-"""Pairs of entries whose difference does."""
+"""Pairs of entries whose difference does the same: if it grows, the finding is worse."""
 
 
 def amounts(found: Finding) -> dict[str, int]:
-    """Return what says how bad a finding is, by name, in base units."""
+    """Return the amounts that state how bad a finding is, by name, in base units."""
     numbers = {key: value for key, value in found.data.items() if type(value) is int}
     single = {key: numbers[key] for key in AMOUNTS if key in numbers}
     gaps = {f"{more}-{less}": numbers[more] - numbers[less] for more, less in GAPS if {more, less} <= set(numbers)}
@@ -39,7 +39,7 @@ def amounts(found: Finding) -> dict[str, int]:
 
 
 def is_worse(severity: str, before: Mapping[str, int], now: Finding) -> bool:
-    """Return whether a finding exceeds what it was. `severity` is empty if it is not known."""
+    """Return whether a finding is worse than before. `severity` is empty if it is unknown."""
     if severity and SEVERITIES.index(now.severity) > SEVERITIES.index(severity):
         return True
     after = amounts(now)

@@ -1,1 +1,1 @@
-"""Can these pods be placed on these nodes? Exact, bounded, and with a proof either way."""
+"""Exact, bounded placement of pods on nodes, with a proof either way."""

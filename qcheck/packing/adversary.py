@@ -1,7 +1,7 @@
-"""The worst case for large pods: how few small pods of other queues make them unplaceable.
+"""The worst case for large pods: the fewest small pods of other queues that make them unplaceable.
 
-Small pods that cannot be preempted may be placed anywhere. Per node, the cheapest way to destroy some of the slots of a
-large pod is found by counting; over nodes it is a knapsack, solved exactly where that is cheap.
+Small pods that cannot be preempted may be placed anywhere. For each node, counting finds the cheapest way to destroy
+some of the slots of a large pod; across nodes this is a knapsack, solved exactly if that is cheap.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _WORK = 400_000
 
 
 class Blocked(Value):
-    """`slots` of the large pod remain when `pods` small ones lie badly; `exact` unless worse is possible."""
+    """The `slots` of the large pod left by `pods` badly placed small pods; if not `exact`, worse is possible."""
 
     pods: int
     slots: int
@@ -27,9 +27,9 @@ class Blocked(Value):
 
 
 def pods_to_block(nodes: Sequence[Nodes], large: Amounts, small: Amounts) -> int | None:
-    """Return how many small pods it takes at the least so that no large pod fits anywhere; None if they never can.
+    """Return the fewest small pods that keep the large pod off every node; None if no number can.
 
-    Exact: every slot of every node must go, and nodes do not influence each other.
+    The result is exact: every slot of every node must be destroyed, and nodes are independent.
     """
     total = 0
     for each in nodes:
@@ -41,7 +41,7 @@ def pods_to_block(nodes: Sequence[Nodes], large: Amounts, small: Amounts) -> int
 
 
 def worst_case(nodes: Sequence[Nodes], large: Amounts, small: Amounts, pods: int) -> Blocked:
-    """The fewest slots of the large pod that can be left once `pods` small pods are placed as badly as possible."""
+    """Return the fewest slots of the large pod that remain once `pods` small pods are placed as badly as possible."""
     slots = sum(n.count * (fits_times(n.free, large) or 0) for n in nodes)
     work = sum(n.count * len(_costs(n, large, small)) for n in nodes) * (slots + 1)
     if work <= _WORK:
@@ -50,14 +50,14 @@ def worst_case(nodes: Sequence[Nodes], large: Amounts, small: Amounts, pods: int
 
 
 def _costs(nodes: Nodes, large: Amounts, small: Amounts) -> list[int | None]:
-    """Entry j: the fewest small pods on one node that destroy j of its slots (None: impossible)."""
+    """Return the fewest small pods on one node that destroy j of its slots, for each j (None: impossible)."""
     slots = fits_times(nodes.free, large) or 0
     room = fits_times(nodes.free, small) or 0
     return [0, *(_fewest(nodes, large, small, slots - j, room) for j in range(1, slots + 1))]
 
 
 def _fewest(nodes: Nodes, large: Amounts, small: Amounts, slots: int, room: int) -> int | None:
-    """The fewest of up to `room` small pods that leave no more than `slots`, by bisection: more pods never leave more."""
+    """Return the fewest of up to `room` small pods that leave at most `slots`. Bisection: more never leave more."""
     low, high = 1, room + 1
     while low < high:
         number = (low + high) // 2
@@ -70,7 +70,7 @@ def _fewest(nodes: Nodes, large: Amounts, small: Amounts, slots: int, room: int)
 
 
 def _most_destroyed(nodes: Sequence[Nodes], large: Amounts, small: Amounts, pods: int, slots: int) -> int:
-    """Knapsack over nodes: the cheapest way to destroy each number of slots in total."""
+    """Return the most slots that `pods` small pods destroy: a knapsack over the cheapest ways on each node."""
     cheapest: list[int | None] = [0] + [None] * slots
     for each in nodes:
         costs = [(j, c) for j, c in enumerate(_costs(each, large, small)) if j and c is not None]
@@ -92,7 +92,7 @@ def _with_node(cheapest: list[int | None], costs: list[tuple[int, int]]) -> list
 
 
 def _destroyed_cheaply(nodes: Sequence[Nodes], large: Amounts, small: Amounts, pods: int) -> int:
-    """Return what taking the best bargains first achieves: a true lower bound of the damage."""
+    """Return the slots destroyed by taking the cheapest per slot first: a lower bound of the damage."""
     bargains: list[tuple[int, int, int]] = []
     for index, each in enumerate(nodes):
         bargains += [(cost, j, index) for j, cost in enumerate(_costs(each, large, small)) if j and cost is not None]

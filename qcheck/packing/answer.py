@@ -1,4 +1,4 @@
-"""The three answers, and the proofs that come with two of them."""
+"""The three possible answers, and the proofs for two of them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Fits(Value):
 
 
 class Weights(Value):
-    """A proof that pods do not fit: a pod of each shape has a weight, and no node of class c can hold more than `most[c]`.
+    """A proof that pods do not fit: each shape's pods have a weight, and a node of class c holds at most `most[c]`.
 
-    Sum of weights wanted > sum over classes of nodes x most. `example` is a filling that reaches `most` where one was
-    found.
+    The sum of the weights wanted exceeds the sum over all classes of nodes x most. `example` is a filling that reaches
+    `most`, if one was found.
     """
 
     weights: tuple[int, ...]
@@ -33,7 +33,7 @@ class Weights(Value):
 
 
 class Case(Value):
-    """One of the ways to fill a node that holds the pod in question, and the reason why the rest does not fit."""
+    """One way to fill a node that holds the pod in question, and the reason why the rest does not fit."""
 
     node: int
     filling: Filling
@@ -41,7 +41,7 @@ class Case(Value):
 
 
 class Cases(Value):
-    """A pod of shape `pod` must be on some node; however that node is filled up, the rest does not fit."""
+    """A proof by cases: a pod of shape `pod` must be on some node, but beside no filling with it does the rest fit."""
 
     pod: int
     cases: tuple[Case, ...]

@@ -1,7 +1,7 @@
-"""Weights that people would try: they prove most of what does not fit, and read best.
+"""Weights that people would try: they prove most negative answers, and are the easiest to read.
 
-In this order: one shape alone; a whole resource (the sums that everybody checks first, already rounded to what nodes can
-use); slots of one size (for sizes that divide each other this decides exactly: Coffman, Garey and Johnson 1987).
+In this order: one shape alone; one resource (the usual sums, rounded to what nodes can use); slots of one size
+(decisive if sizes divide each other: Coffman, Garey and Johnson 1987).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SIZES = 12
 
 
 def first_certificate(posed: Posed) -> Weights | None:
-    """The first of the well-known weights that proves that the pods do not fit."""
+    """Return the certificate of the first of the well-known weights that proves that the pods do not fit."""
     tried: set[tuple[int, ...]] = set()
     for weights in _candidates(posed):
         if weights not in tried and any(weights):
@@ -31,7 +31,7 @@ def first_certificate(posed: Posed) -> Weights | None:
 
 
 def weigh(posed: Posed, weights: tuple[int, ...]) -> Weights | None:
-    """The certificate that `weights` give, if they do."""
+    """Return the certificate that `weights` give; None if they prove nothing."""
     best = [room.best(weights) if n else None for room, n in zip(posed.rooms, posed.counts, strict=True)]
     most = tuple(b.bound if b else 0 for b in best)
     wanted = sum(w * n for w, n in zip(weights, posed.wanted, strict=True))
@@ -52,7 +52,7 @@ def _candidates(posed: Posed) -> Iterator[tuple[int, ...]]:
 
 
 def _asked(posed: Posed) -> list[tuple[int, ...]]:
-    """Per resource, what a pod of each wanted shape asks."""
+    """Return, for each resource, what a pod of each wanted shape requests."""
     room = next((r for r in posed.rooms if isinstance(r, VectorRoom)), None)
     if room is None:
         return []

@@ -1,7 +1,7 @@
-"""Domains: racks, blocks, NVLink islands; nodes that hang together, and domains that hang together.
+"""Domains: nested groups of nodes such as racks, blocks and NVLink islands.
 
-Sources: Kueue counts per domain and takes the floor at each level of slices (`pkg/cache/scheduler/tas_flavor_snapshot.go`
-of release 0.19); a gang of equal pods fits into a domain iff the domain's count of such pods is at least its size.
+Sources: Kueue counts per domain and rounds down at each level of slices (`pkg/cache/scheduler/tas_flavor_snapshot.go`
+of release 0.19); a gang of equal pods fits into a domain iff the domain holds at least that many such pods.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Domain(Value):
-    """`count` domains of one level that are all alike: each has `nodes` directly in it and smaller domains in `parts`.
+    """`count` equal domains of one level, each with `nodes` directly in it and smaller domains in `parts`.
 
     `level` is the node label's key; `label` names them in messages ("rack of pool gb200").
     """
@@ -29,21 +29,21 @@ class Domain(Value):
     parts: tuple[Domain, ...] = ()
 
     def all_nodes(self) -> Iterator[Nodes]:
-        """The nodes of one of these domains, at any depth, with their counts in it."""
+        """Yield the nodes of one of these domains, at any depth, with their counts in it."""
         yield from self.nodes
         for part in self.parts:
             yield from (replace(n, count=n.count * part.count) for n in part.all_nodes())
 
 
 class Slice(Value):
-    """Every `size` pods (or smaller slices) must share a domain of `level`."""
+    """A constraint that every `size` pods (or smaller slices) share a domain of `level`."""
 
     level: str
     size: int
 
 
 def at_level(domains: Iterable[Domain], level: str) -> tuple[Domain, ...]:
-    """The domains of a level, under any parent, with their total counts."""
+    """Return the domains of a level, under any parent, with their total counts."""
     return tuple(_at_level(domains, level, 1))
 
 
@@ -56,8 +56,9 @@ def _at_level(domains: Iterable[Domain], level: str, times: int) -> Iterator[Dom
 
 
 def capacity(domain: Domain, request: Amounts, slices: tuple[Slice, ...] = ()) -> int:
-    """Return how many pods of one shape one of these domains holds; with `slices` (coarse to fine), how many whole slices of
-    the coarsest kind.
+    """Return how many pods of one shape one of these domains holds.
+
+    With `slices` (coarse to fine), return how many whole slices of the coarsest kind it holds.
     """
     return _units(domain, request, {s.level: s.size for s in slices})
 
@@ -81,5 +82,5 @@ def gangs_per_domain(domain: Domain, request: Amounts, members: int, slices: tup
 
 
 def largest_gang(domains: Iterable[Domain], request: Amounts) -> int:
-    """The most pods of one shape that share a domain."""
+    """Return the most pods of one shape that fit into one domain."""
     return max((capacity(d, request) for d in domains if d.count > 0), default=0)

@@ -1,7 +1,7 @@
-"""Domains of a flavor's nodes: by the labels of dumped nodes, or by what pools declare.
+"""Domains of a flavor's nodes: from the labels of dumped nodes, or from what pools declare.
 
-Source of the counting: Kueue 0.19 takes nodes that carry every level's label (`pkg/cache/scheduler/tas_nodes_cache.go`).
-Seen at its best: nodes of which it is not known in which domain they lie might all share one.
+Kueue 0.19 counts only nodes that have the label of every level (`pkg/cache/scheduler/tas_nodes_cache.go`). The result
+is the best case: nodes whose domain is unknown might all share one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CLIQUE = "nvidia.com/gpu.clique"
 """The label that names a node's NVLink domain, which exists whether or not a Topology names it."""
 
 CARRIED, ABSENT, UNKNOWN = "carried", "absent", "unknown"
-"""The state of a level's label on a group's nodes."""
+"""The states of a level's label on a group's nodes."""
 
 
 def anything(_: NodeGroup) -> bool:
@@ -36,7 +36,7 @@ def anything(_: NodeGroup) -> bool:
 
 
 class NodeSpot(Value):
-    """`count` alike nodes of a group that share all labels that matter; `labels` None: those of the pool."""
+    """`count` equal nodes of a group that share all relevant labels; `labels` None: those of the pool."""
 
     group: NodeGroup
     nodes: Nodes
@@ -44,14 +44,14 @@ class NodeSpot(Value):
 
 
 class Layout(Value):
-    """The domains of the coarsest level. `unclear` are levels of which some nodes' domain is not known."""
+    """The domains of the coarsest level. `unclear` are levels in which the domain of some nodes is unknown."""
 
     domains: tuple[Domain, ...]
     unclear: frozenset[str]
 
 
 def label_state(group: NodeGroup, level: str) -> str:
-    """Return whether the nodes of a pool or a dumped group carry a level's label; `ABSENT` if only some of them do."""
+    """Return whether the nodes of a pool or a dumped group have a level's label; `ABSENT` if only some of them do."""
     if level == HOSTNAME:
         return CARRIED
     if group.nodes:
@@ -64,9 +64,9 @@ def label_state(group: NodeGroup, level: str) -> str:
 
 
 def nodes_per_domain(group: NodeGroup, level: str) -> int | None:
-    """The size of a domain as the pool declares it, in nodes; None if it does not.
+    """Return the size of a domain, in nodes, as the pool declares it; None if it does not.
 
-    A number of domains is taken as even: then none is larger than the quotient rounded up.
+    A declared number of domains is assumed to divide the nodes evenly: none is larger than the quotient rounded up.
     """
     pool = group.pool
     for stated in pool.topology if pool is not None else ():
@@ -78,7 +78,7 @@ def nodes_per_domain(group: NodeGroup, level: str) -> int | None:
 
 
 def _clique_size(group: NodeGroup) -> int | None:
-    """Nodes per NVLink domain, from the machine's figures."""
+    """Return the nodes per NVLink domain, from the machine's figures."""
     for node_class in group.classes:
         machine = node_class.machine
         devices = max((n for r, n in machine.allocatable.items() if is_compute(r)), default=0)
@@ -97,10 +97,10 @@ def layout(
     admits: Admits = anything,
     sums: bool = False,
 ) -> Layout | None:
-    """The domains of a flavor's nodes; `asked`, `view` and `most` as in `flavor_question.nodes_of`. None: not known.
+    """Return the domains of a flavor's nodes; None if unknown. For `asked`, `view` and `most`, see `nodes_of`.
 
-    `admits`: which groups may take the pods. `sums`: a domain's nodes count as one, as Kueue counts where its lowest level is
-    not the node.
+    `admits`: which groups may take the pods. `sums`: combine the nodes of a domain into one, as Kueue does if its
+    lowest level is not the node.
     """
     spots: list[NodeSpot] = []
     unclear: set[str] = set()
@@ -122,14 +122,14 @@ def layout(
 
 
 def _is_open(group: NodeGroup, level: str) -> bool:
-    """Return whether it is not known how a pool's nodes spread over the domains of a level."""
+    """Return whether the distribution of a pool's nodes over the domains of a level is unknown."""
     fixed = any(level in c.labels for c in group.classes)
     stated = any(t.level == level and t.nodes_per_domain for t in (group.pool.topology if group.pool else ()))
     return level != HOSTNAME and not (fixed or stated or (level == CLIQUE and _clique_size(group)))
 
 
 def _dumped(group: NodeGroup, nodes: Nodes, levels: tuple[str, ...]) -> list[NodeSpot]:
-    """Dumped nodes with all levels, those that share their values together; in order of the values."""
+    """Return dumped nodes that have all levels, grouped by the labels' values and in their order."""
     alike: dict[tuple[str, ...], list[Labels]] = {}
     for node in group.nodes:
         values = tuple(node.node_labels.get(level, "") for level in levels if level != HOSTNAME)
@@ -165,7 +165,7 @@ def _value(spot: NodeSpot, level: str) -> str | None:
 
 
 def _split(spot: NodeSpot, size: int, level: str, finer: tuple[str, ...], sums: bool) -> list[Domain]:
-    """Full domains of a pool, and a last one with the rest."""
+    """Return the full domains of a pool, and a last one with the remaining nodes."""
     full, rest = divmod(spot.nodes.count, size)
     parts = []
     for count, nodes in ((full, size), (1, rest)):

@@ -1,7 +1,7 @@
-"""From a cluster to packing questions: which nodes stand behind flavors, seen at their best.
+"""Packing questions from a cluster: the nodes behind flavors, in the best case.
 
-What is not known counts as plenty, so that "does not fit" is a proof. Figures that are only estimated are first taken as
-plenty too: what does not fit even then is certain; what fits only then is likely, and only beyond the estimate's margin.
+Unknown figures count as unlimited, so that "does not fit" is a proof. Estimated figures first count as unlimited too: a
+misfit even then is certain; a misfit only with the estimate's margin is likely.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from qcheck.supply.groups import NodeClass, NodeGroup
 
 PLAIN, LENIENT, SURE = "plain", "lenient", "sure"
-"""Estimated figures as they are, with the margin, or as plenty."""
+"""Estimated figures as they are, with the margin, or as unlimited."""
 
 
 class PodDemand(Value):
@@ -39,7 +39,7 @@ class PodDemand(Value):
 
 
 class PackingVerdict(Value):
-    """The answer to some demands, in the question's words. `certain`: without leaning on an estimate."""
+    """The answer to some demands, and the question whose terms it uses. `certain`: no estimate affects it."""
 
     answer: Answer
     question: Question
@@ -50,12 +50,12 @@ class PackingVerdict(Value):
         return isinstance(self.answer, DoesNotFit)
 
     def why(self) -> str:
-        """The certificate in words; empty unless it fails."""
+        """The certificate in words; empty unless the pods do not fit."""
         return explain(self.question, self.answer.certificate) if isinstance(self.answer, DoesNotFit) else ""
 
 
 class Without(Value):
-    """Capacity left out of the question: a number of `nodes` of groups, by name, and the pods of `evicted` DaemonSets."""
+    """Capacity excluded from the question: a number of `nodes` per group name, and the pods of `evicted` DaemonSets."""
 
     nodes: dict[str, int] = {}
     evicted: frozenset[ObjectId] = frozenset()
@@ -65,7 +65,7 @@ NOTHING = Without()
 
 
 def groups_behind(cluster: Cluster, flavors: Iterable[str]) -> tuple[NodeGroup, ...] | None:
-    """The node groups that some of the flavors select, each once; None if one of them is not known."""
+    """Return the node groups that any of the flavors selects, each once; None if one of them is not known."""
     found: dict[str, NodeGroup] = {}
     for flavor in flavors:
         found.update({m.group.name: m.group for m in supply_of(cluster).matches(flavor)})
@@ -73,10 +73,7 @@ def groups_behind(cluster: Cluster, flavors: Iterable[str]) -> tuple[NodeGroup, 
 
 
 def judge(cluster: Cluster, demands: Iterable[PodDemand], without: Without = NOTHING) -> PackingVerdict | None:
-    """Return whether all demands can be met at once.
-
-    None if nodes are not known, or nothing is wished for.
-    """
+    """Return whether all demands can be met at once; None if nodes are unknown or there is no demand."""
     wanted = _joined(demands)
     groups = groups_behind(cluster, sorted({f for w in wanted for f in w.flavors}))
     if not wanted or groups is None:
@@ -89,7 +86,7 @@ def judge(cluster: Cluster, demands: Iterable[PodDemand], without: Without = NOT
 
 
 def _joined(demands: Iterable[PodDemand]) -> tuple[PodDemand, ...]:
-    """Wishes for the same, by the same name, as one; those for nothing left out."""
+    """Combine equal demands with the same name; omit demands for no pods."""
     found: dict[tuple[object, ...], PodDemand] = {}
     for demand in demands:
         if demand.count > 0:
@@ -100,7 +97,7 @@ def _joined(demands: Iterable[PodDemand]) -> tuple[PodDemand, ...]:
 
 
 def _by_certainty(cluster: Cluster, ask: Callable[[str], Question], has_estimates: bool) -> PackingVerdict:
-    """Asks without estimates first, then with their margin."""
+    """Answer without estimates first, then with their margin, then with the estimates as they are."""
     sure = ask(SURE)
     answer = solved(cluster, sure)
     if isinstance(answer, DoesNotFit) or not has_estimates:
@@ -124,7 +121,7 @@ def _question(
 
 
 def _homes(cluster: Cluster, demand: PodDemand, groups: tuple[NodeGroup, ...]) -> frozenset[int] | None:
-    """The groups that a demand may use; None for all of them."""
+    """Return the groups that a demand may use; None for all of them."""
     selected = {(f, m.group.name) for f in demand.flavors for m in supply_of(cluster).matches(f)}
     homes = frozenset(
         i
@@ -135,8 +132,10 @@ def _homes(cluster: Cluster, demand: PodDemand, groups: tuple[NodeGroup, ...]) -
 
 
 def nodes_of(group: NodeGroup, asked: Iterable[str], view: str, most: int, without: Without = NOTHING) -> Nodes:
-    """Return a group at its best, for the packing engine: as many nodes as can exist, or `most` (the pods wanted) without a
-    ceiling; for several machine types, the largest figure of each resource.
+    """Return a group in the best case, for the packing engine.
+
+    The count is the most nodes that can exist, or `most` (the pods wanted) without a ceiling; with several machine
+    types, each resource has the largest figure.
     """
     free = {r: max((_free(group, c, r, view, without) for c in group.classes), default=0) for r in asked}
     count = _count(group)
@@ -144,12 +143,12 @@ def nodes_of(group: NodeGroup, asked: Iterable[str], view: str, most: int, witho
 
 
 def label_of(group: NodeGroup) -> str:
-    """A group's name in sums that count its nodes anyway."""
+    """Return a group's name for sums that state its node count anyway."""
     return group.name.removesuffix(f" ({len(group.nodes)} nodes)")
 
 
 def _count(group: NodeGroup) -> int | None:
-    """Return how many nodes there can be; a pool's own limits let it launch only whole nodes."""
+    """Return how many nodes there can be; a pool's own limits allow only whole nodes."""
     if group.pool is None or not group.pool.limits:
         return group.ceiling
     counts = [

@@ -1,7 +1,7 @@
-"""Usability of free capacity: placeable counts, stranded accelerators and what strands them, the FGD measure.
+"""Usability of free capacity: placeable pods, stranded accelerators and their cause, the FGD measure.
 
-Sources: the placeable count is exact for one shape, because equal nodes do not interact; the expected fragment is that of
-Weng et al., "Beware of Fragmentation" (USENIX ATC 2023), for whole accelerators.
+Sources: the placeable count is exact for one shape, because equal nodes do not interact; the expected fragment is
+defined by Weng et al., "Beware of Fragmentation" (USENIX ATC 2023), for whole accelerators.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from qcheck.packing.question import Nodes, Pods
 
 REMAINDER = "remainder"
-"""The accelerators left are fewer than a pod asks for."""
+"""The cause of stranding if fewer accelerators are left than a pod requests."""
 
 
 class Stranded(Value):
-    """Accelerators of one class of nodes that pods of one shape leave unused, in total, and the resource that stops them."""
+    """The accelerators of one class of nodes that pods of one shape leave unused, and the resource that limits them."""
 
     label: str
     amount: int
@@ -30,19 +30,19 @@ class Stranded(Value):
 
 
 def placeable(nodes: Iterable[Nodes], request: Amounts) -> int:
-    """Return how many pods of one shape fit. A request of nothing fits any number of times and counts as 0."""
+    """Return how many pods of one shape fit. An empty request would fit any number of times and counts as 0."""
     return sum(n.count * (fits_times(n.free, request) or 0) for n in nodes)
 
 
 def fragmentation_rate(nodes: Sequence[Nodes], request: Amounts, accelerator: str) -> Fraction:
-    """The part of the free accelerators that pods of this shape cannot use; 0 if none is free."""
+    """Return the fraction of free accelerators that pods of this shape cannot use; 0 if none is free."""
     free = sum(n.count * n.free.get(accelerator, 0) for n in nodes)
     used = placeable(nodes, request) * request.get(accelerator, 0)
     return Fraction(free - used, free) if free else Fraction(0)
 
 
 def stranded(nodes: Iterable[Nodes], request: Amounts, accelerator: str) -> tuple[Stranded, ...]:
-    """Return what one shape leaves unused on each class of nodes when it takes all it can."""
+    """Return the accelerators stranded on each class of nodes once as many pods of one shape as possible are placed."""
     found = []
     for each in nodes:
         pods = fits_times(each.free, request) or 0
@@ -53,21 +53,21 @@ def stranded(nodes: Iterable[Nodes], request: Amounts, accelerator: str) -> tupl
 
 
 def _stopped_by(free: Amounts, request: Amounts, pods: int, accelerator: str) -> str:
-    """The resource that is too scarce for one pod more; the accelerator's own rest is what a whole pod does not fill."""
+    """Return the resource that is too scarce for one more pod; `REMAINDER` if that is the accelerator."""
     short = [r for r, q in sorted(request.items()) if q and free.get(r, 0) < (pods + 1) * q]
     return REMAINDER if accelerator in short or not short else short[0]
 
 
 def per_accelerator(free: Amounts, accelerator: str, resource: str) -> int | None:
-    """The most of `resource` that a pod may ask per accelerator so that no accelerator is stranded; None without any."""
+    """Return the most of `resource` that pods may request per accelerator without stranding any; None without any."""
     devices = free.get(accelerator, 0)
     return free.get(resource, 0) // devices if devices else None
 
 
 def expected_fragment(nodes: Iterable[Nodes], mix: Sequence[tuple[Pods, int]], accelerator: str) -> Fraction:
-    """Accelerators that a pod drawn from `mix` (shape, frequency) finds unusable, summed over the nodes.
+    """Return the accelerators that a pod drawn from `mix` (shape, frequency) cannot use, summed over the nodes.
 
-    A node that can take one pod of a shape counts as whole for it; one that cannot counts with all its free devices.
+    A node that can take one pod of a shape counts as fully usable for it; any other counts with all its free devices.
     """
     total = sum(frequency for _, frequency in mix)
     lost = 0

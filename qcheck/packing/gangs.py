@@ -1,7 +1,8 @@
-"""Gangs of pods that must share a domain, of several sizes and shapes, packed into domains.
+"""Gangs of pods that must share a domain, in several sizes and shapes, packed into domains.
 
-A domain is to gangs what a node is to pods: the same solver decides, with rooms that know which gangs one domain holds
-together. Gangs of one pod shape are counted; mixed ones (a leader beside its workers) are packed onto the domain's nodes.
+A domain is to gangs what a node is to pods: the same solver decides, with rooms that know which gangs fit together into
+one domain. Gangs of a single pod shape are counted; mixed gangs (a leader beside its workers) are packed onto the
+domain's nodes.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Gang(Value):
 
 
 class GangQuestion(Value, cached=True):
-    """Do all gangs fit into the domains, each gang within one domain?"""
+    """The question whether all gangs fit into the domains, each gang within one domain."""
 
     domains: tuple[Domain, ...]
     gangs: tuple[Gang, ...]
@@ -57,12 +58,12 @@ class GangQuestion(Value, cached=True):
 
     @cached_property
     def nodes(self) -> tuple[Nodes, ...]:
-        """The domains, to be named in messages."""
+        """The domains, as named in messages."""
         return tuple(Nodes(d.label, {}, d.count) for d in self.domains)
 
     @cached_property
     def pods(self) -> tuple[Pods, ...]:
-        """The gangs, to be named in messages."""
+        """The gangs, as named in messages."""
         return tuple(Pods(g.label, {}, g.count) for g in self.gangs)
 
     @property
@@ -86,13 +87,13 @@ class GangQuestion(Value, cached=True):
         return tuple(g.count for g in self.gangs)
 
     def why_no_more(self, node: int, pod: int, most: int) -> str:
-        """Return why one gang more does not fit into a domain, node by node."""
+        """Return why one more gang does not fit into a domain, node by node."""
         one_more = tuple((most + 1) * (g == pod) for g in range(len(self.gangs)))
         return GangRoom(self.domains[node], self.gangs).why_not(one_more)
 
 
 def pack_gangs(question: GangQuestion) -> tuple[Answer, Question | GangQuestion]:
-    """The answer, and the question in whose words its certificate is to be explained."""
+    """Return the answer, and the question in whose terms to explain its certificate."""
     if not question.gangs:
         return Fits(()), question
     posed = question.plain or question
@@ -100,7 +101,7 @@ def pack_gangs(question: GangQuestion) -> tuple[Answer, Question | GangQuestion]
 
 
 class GangRoom(Value, cached=True):
-    """One domain. Undecided cases count as held if a bound is computed, else as not held."""
+    """One domain as a room. An undecided case counts as held when computing a bound, else as not held."""
 
     domain: Domain
     gangs: tuple[Gang, ...]
@@ -115,7 +116,7 @@ class GangRoom(Value, cached=True):
         return self._answers[filling]
 
     def _on_nodes(self, filling: Filling) -> Question:
-        """Return whether the domain's nodes hold all members of some gangs."""
+        """Return the question whether the domain's nodes hold all members of some gangs."""
         pods = (replace(m, count=m.count * n) for g, n in zip(self.gangs, filling, strict=True) for m in g.members if n)
         return Question(tuple(self.domain.all_nodes()), tuple(pods))
 
@@ -134,7 +135,7 @@ class GangRoom(Value, cached=True):
         return tuple(self._alone(g) for g in range(len(self.gangs)))
 
     def _alone(self, gang: int) -> int:
-        """The most gangs of one kind that may fit, by bisection."""
+        """Return an upper bound for the gangs of one kind, by bisection."""
         low, high = 0, self.gangs[gang].count
         while low < high:
             middle = (low + high + 1) // 2
@@ -164,7 +165,7 @@ class GangRoom(Value, cached=True):
         return [f for f in found if not any(f != g and _within(f, g) for g in found)]
 
     def _walk(self, begun: Filling) -> Iterator[Filling]:
-        """Fillings with as many of the last kind of gang as may fit beside the others."""
+        """Yield fillings with as many of the last kind of gang as may fit beside the others."""
         at = len(begun)
         rest = (0,) * (len(self.gangs) - at - 1)
         for number in range(self.limits[at], -1, -1):
@@ -177,7 +178,7 @@ class GangRoom(Value, cached=True):
             yield from self._walk((*begun, number))
 
     def _pooled(self, weights: Sequence[int]) -> int:
-        """A bound that forgets where the domain's nodes end: their resources as one sum."""
+        """Return a bound that ignores the boundaries of the domain's nodes: it sums up their resources."""
         asked = sorted({r for g in self.gangs for m in g.members for r in m.request})
         free = tuple(sum(n.count * n.free.get(r, 0) for n in self.domain.all_nodes()) for r in asked)
         requests = tuple(

@@ -1,6 +1,6 @@
-"""Placing pods by simple rules: fast, and enough whenever there is some slack. A failure here proves nothing.
+"""Pod placement by simple rules: fast, and sufficient if there is some slack. A failure here proves nothing.
 
-Works on classes of equal nodes, so that 5,000 nodes cost no more than five.
+It works on classes of equal nodes, so 5,000 nodes cost no more than five.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class _Alike:
-    """Nodes of one class that hold the same pods so far."""
+    """Nodes of one class that currently hold the same pods."""
 
     def __init__(self, node: int, left: tuple[int, ...], filling: Filling, count: int) -> None:
         self.node, self.left, self.filling, self.count = node, left, filling, count
 
 
 def place_greedily(posed: Posed) -> tuple[Placement, ...] | None:
-    """A witness found by first-fit and best-fit decreasing in some orders; None if none of them succeeds."""
+    """Return a witness by first-fit and best-fit decreasing in several orders; None if none of them succeeds."""
     rooms = [r for r in posed.rooms if isinstance(r, VectorRoom)]
     if len(rooms) < len(posed.rooms) or not rooms:
         return None
@@ -55,7 +55,7 @@ def _place(
 
 
 def _put(alike: list[_Alike], group: _Alike, shape: int, wanted: int, room: VectorRoom) -> int:
-    """Puts up to `wanted` pods on the nodes of a group, each filled before the next; returns how many."""
+    """Put up to `wanted` pods on a group's nodes, filling each before the next; return how many were placed."""
     per_node = _fits(group, shape, room)
     if per_node == 0:
         return 0
@@ -81,7 +81,7 @@ def _fits(group: _Alike, shape: int, room: VectorRoom) -> int:
 
 
 def _orders(posed: Posed, rooms: list[VectorRoom]) -> list[list[int]]:
-    """Largest first: by the share of the roomiest node, by the sum of shares, by the number of nodes that would do."""
+    """Return orders of shapes: by largest share of a node, by sum of shares (largest first), by fewest usable nodes."""
     shapes = [s for s, wanted in enumerate(posed.wanted) if wanted > 0]
     width = range(len(rooms[0].free))
     roomiest = [max(1, *(room.free[r] for room in rooms)) for r in width]
@@ -96,17 +96,17 @@ def _orders(posed: Posed, rooms: list[VectorRoom]) -> list[list[int]]:
 
 
 def _tightest(group: _Alike, shape: int, room: VectorRoom) -> Key:
-    """Nodes that are fullest once they took what they can."""
+    """Return a sort key that puts nodes first that are fullest after taking as many pods as they can."""
     per_node = _fits(group, shape, room)
     rest = [f - per_node * q for f, q in zip(group.left, room.requests[shape], strict=True)]
     return (*(left * 10**6 // max(1, free) for left, free in zip(rest, room.free, strict=True)), group.node)
 
 
 def _first(group: _Alike, _shape: int, _room: VectorRoom) -> Key:
-    """Nodes in the order given, begun ones first."""
+    """Return a sort key that keeps the given order, partly filled nodes first."""
     return (not any(group.filling), group.node)
 
 
 def _fewest_choices(group: _Alike, shape: int, room: VectorRoom) -> Key:
-    """Nodes that can hold the fewest other shapes."""
+    """Return a sort key that puts nodes first that can hold the fewest other shapes."""
     return (sum(limit > 0 for limit in room.limits), -_fits(group, shape, room), group.node)

@@ -1,7 +1,7 @@
-"""kube-scheduler's decision for the pods of a workload, on the nodes of an otherwise idle cluster.
+"""kube-scheduler's decision for a workload's pods on the nodes of an otherwise idle cluster.
 
-Source: its filters NodeName, NodeAffinity, TaintToleration, NodePorts, PodTopologySpread and NodeResourcesFit; pods of a gang
-are packed together, exactly.
+Source: its filters NodeName, NodeAffinity, TaintToleration, NodePorts, PodTopologySpread and NodeResourcesFit. The pods
+of a gang are packed together, exactly.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Wanted(Value):
-    """Pods to be placed: a pod set, the template as its pods are created, and how many there are."""
+    """Pods to be placed: their pod set, the template from which they are created, and their number."""
 
     pod_set: PodSet
     template: PodTemplate
@@ -38,7 +38,10 @@ class Wanted(Value):
 
 
 class Placed(Value):
-    """`nodes` equal nodes of a group, each with `pods` (number by pod set). `names` where single nodes are known."""
+    """`nodes` equal nodes of a group, each with `pods` (number by pod set).
+
+    `names` is set if the individual nodes are known.
+    """
 
     group: str
     nodes: int
@@ -47,7 +50,7 @@ class Placed(Value):
 
 
 class Schedule(Value):
-    """The answer whether all pods can run at once; None: cannot tell. `witness` places them if they can."""
+    """The answer whether all pods can run at once; `runs` None: unknown. `witness` places them if they can."""
 
     runs: bool | None
     witness: tuple[Placed, ...] = ()
@@ -57,7 +60,7 @@ class Schedule(Value):
 def schedule(
     cluster: Cluster, limits: LimitRangeBounds, wanted: Iterable[Wanted], groups: tuple[NodeGroup, ...] | None = None
 ) -> Schedule:
-    """Places the pods on some groups of nodes (default: all), proves that they cannot be placed, or says why it cannot tell.
+    """Place the pods on groups of nodes (default: all), prove that this is impossible, or explain the uncertainty.
 
     `limits` are those of their namespace.
     """
@@ -84,7 +87,7 @@ def schedule(
 
 
 def _never_created(cluster: Cluster, pods: Wanted) -> Iterator[Reason]:
-    """A RuntimeClass whose node selector contradicts the pods': its admission plugin refuses them."""
+    """Yield a reason if a RuntimeClass's node selector contradicts the pods': its admission plugin rejects them."""
     runtime = runtime_class(cluster, pods.template)
     for key, value in runtime.node_selector.items() if runtime else ():
         own = pods.template.selection.selector.get(key, value)
@@ -133,7 +136,7 @@ def _decide(
 
 
 def _spread_out(sure: Question, shapes: tuple[WantedPods, ...]) -> Fits | None:
-    """The only pod set, placed as its spread constraint wants it; None if it may not fit."""
+    """Return a placement of the only pod set that satisfies its spread constraint; None if it may not fit."""
     even = spreading(sure, shapes)
     return Fits(placed_evenly(sure, even)) if even is not None and even.most >= shapes[0].count else None
 
@@ -184,7 +187,7 @@ def _not_judged(pods: list[Wanted]) -> Iterator[Reason]:
 
 
 def _doubt(pods: list[Wanted], shapes: tuple[WantedPods, ...]) -> Reason:
-    """Return why neither a placement nor a proof was found: what is estimated, unknown or true of some nodes only."""
+    """Return why there is neither a placement nor a proof: estimates, unknown figures, or differing nodes."""
     first = max(zip(pods, shapes, strict=True), key=lambda p: sum(not h.sure for h in p[1].hosts))
     groups = [h.group for h in first[1].hosts if h.possible]
     why = _uncertainty(groups, first[1]) or "the search ended before the packing was decided"
@@ -215,7 +218,7 @@ def _uncertainty(groups: list[NodeGroup], shape: WantedPods) -> str:
 def _named(
     groups: tuple[NodeGroup, ...], shapes: tuple[WantedPods, ...], witness: tuple[Placement, ...]
 ) -> Iterator[Placed]:
-    """The witness in names; nodes of a dump are named one by one."""
+    """Yield the witness in names; dumped nodes are named individually."""
     unused = [_ready(g) for g in groups]
     for put in witness:
         pods = {s.name: n for s, n in zip(shapes, put.filling, strict=True) if n}
@@ -225,5 +228,5 @@ def _named(
 
 
 def _ready(group: NodeGroup) -> list[str]:
-    """The names of existing nodes, cordoned ones last."""
+    """Return the names of ready nodes, cordoned ones last."""
     return [n.name for n in sorted(group.nodes, key=lambda n: n.unschedulable) if n.ready]

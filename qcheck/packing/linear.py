@@ -1,8 +1,8 @@
-"""The linear relaxation, solved exactly: how many pods stay out if nodes could be filled in fractions.
+"""The linear relaxation, solved exactly: how many pods remain unplaced if nodes could be filled in fractions.
 
-Minimises the shortage over all fillings (Gilmore and Gomory), generating fillings as the prices ask for them. The basis
-inverse is kept as integers over one common denominator (Edmonds' and Bareiss' integer pivoting), so nothing is rounded.
-Prices that leave a shortage are weights for a certificate.
+It minimises the shortage over all fillings (Gilmore and Gomory) and generates fillings as the prices require them. The
+basis inverse is stored as integers over a common denominator (integer pivoting of Edmonds and Bareiss), so nothing is
+rounded. Prices that leave a shortage are weights for a certificate.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ class FractionalFilling(Value):
 
 
 class Relaxed(Value):
-    """The outcome: a certificate, or fractional fillings that place everything, or neither (work bound reached)."""
+    """The outcome: a certificate, fractional fillings that place everything, or neither (work limit reached)."""
 
     certificate: Weights | None
     parts: tuple[FractionalFilling, ...] | None
 
 
 def relax(posed: Posed) -> Relaxed:
-    """Solves the relaxation of `posed`."""
+    """Solve the relaxation of `posed`."""
     return _Simplex(posed).solve()
 
 
 class _Column(Value):
-    """A variable: what it adds to each row, and 1 for a pod that stays out, else 0."""
+    """A variable: its coefficient in each row, and its cost, which is 1 for an unplaced pod and 0 otherwise."""
 
     entries: tuple[int, ...]
     cost: int
@@ -50,7 +50,10 @@ class _Column(Value):
 
 
 class _Simplex:
-    """Rows: one per shape (pods placed + pods left out - pods too many = wanted), one per class (nodes used + idle)."""
+    """The simplex method.
+
+    Rows: one per shape (placed + unplaced - surplus pods = wanted), one per class (used + idle nodes).
+    """
 
     def __init__(self, posed: Posed) -> None:
         self._posed = posed
@@ -87,12 +90,12 @@ class _Simplex:
         )
 
     def _prices(self) -> list[int]:
-        """Return what one more unit of each row's right side costs, times the common denominator."""
+        """Return the price of one more unit of each row's right side, times the common denominator."""
         rows = [row for row, column in zip(self._inverse, self._basis, strict=True) if column.cost]
         return [sum(row[i] for row in rows) for i in range(len(self._values))]
 
     def _price(self, prices: list[int]) -> tuple[_Column | None, Weights | None]:
-        """The variable that helps most, or the certificate that these prices give."""
+        """Return the most profitable variable, or the certificate that these prices give."""
         weights = tuple(max(0, p) for p in prices[: self._shapes])
         rooms, counts = self._posed.rooms, self._posed.counts
         best = [room.best(weights) if n else None for room, n in zip(rooms, counts, strict=True)]
@@ -108,7 +111,7 @@ class _Simplex:
         return self._surplus(prices), None
 
     def _surplus(self, prices: list[int]) -> _Column | None:
-        """One more pod than wanted, or one more idle node, where the price says so."""
+        """Return a surplus pod or an idle node as the entering variable if its price calls for it."""
         for row, price in enumerate(prices):
             if row < self._shapes and price < 0:
                 return self._unit(row, 0, -1)
@@ -134,7 +137,7 @@ class _Simplex:
         return True
 
     def _leaving(self, change: list[int]) -> int | None:
-        """The row that first reaches zero; pods left out leave first on ties, then the lowest row."""
+        """Return the row that first reaches zero; on ties, rows of unplaced pods come first, then the lowest row."""
         chosen = None
         for i, factor in enumerate(change):
             if factor <= 0:
@@ -154,6 +157,6 @@ def _gap(weights: tuple[int, ...], most: tuple[int, ...], posed: Posed) -> int:
 
 
 def _reduced(weights: tuple[int, ...], most: tuple[int, ...], example: tuple[Filling, ...]) -> Weights:
-    """Divide by the common factor, so that the numbers are as small as possible."""
+    """Divide all weights by their common factor."""
     common = gcd(*weights) or 1
     return Weights(tuple(w // common for w in weights), tuple(m // common for m in most), example)

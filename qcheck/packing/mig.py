@@ -59,7 +59,7 @@ class GpuRoom(Value, cached=True):
 
 
 class MigQuestion(Value, cached=True):
-    """Can `gpus` GPUs of one kind hold all the instances together?"""
+    """The question whether `gpus` GPUs of one kind hold all the instances together."""
 
     model: str
     gpus: int
@@ -89,5 +89,5 @@ class MigQuestion(Value, cached=True):
         return tuple(self.instances.values())
 
     def why_no_more(self, node: int, pod: int, most: int) -> str:  # noqa: ARG002 (all GPUs are alike)
-        """Return where an instance may begin: a fact of the GPU, told by its table."""
+        """Return where an instance may start, from the GPU's table."""
         return placement_text(tuple(self.instances)[pod], self.table)

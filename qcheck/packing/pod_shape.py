@@ -1,4 +1,4 @@
-"""Pods that have to be placed: how large one is, how many there are, and which nodes let them in."""
+"""Pods to be placed: their size, their number, and the nodes that accept them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from qcheck.supply.groups import NodeGroup
 
 KEPT_APART = "pods of one kind per node"
-"""A made-up resource: every node has one of it, pods with anti-affinity on the hostname ask for one."""
+"""A pseudo-resource: every node has one, and pods with anti-affinity on the hostname request one."""
 
 
 class PodShape(Value):
-    """Pods of one kind. `request` is what one pod needs of a node, its pod slot included.
+    """Pods of one kind. `request` is what one pod needs on a node, including its pod slot.
 
-    * `pods`: how many must be placeable at once, where that is said; `level`: inside one domain of that topology level.
-    * Of a workload: `queue` is its cluster queue, `template` its pods, `count` how many of them there are, `place` where.
+    * `pods`: how many must be placeable at once, if given; `level`: within one domain of that topology level.
+    * For a workload: its ClusterQueue (`queue`), and the `template`, `count` and `place` of the pods.
     """
 
     name: str
@@ -47,12 +47,12 @@ class PodShape(Value):
 
     @property
     def accelerator(self) -> str | None:
-        """The device that these pods compute on; the one of which they ask most."""
+        """The accelerator that these pods compute on: the one of which they request most."""
         devices = sorted((r for r, n in self.request.items() if n and is_compute(r)), key=lambda r: -self.request[r])
         return devices[0] if devices else None
 
     def may_use(self, cluster: Cluster, group: NodeGroup, pool: str) -> bool:
-        """Return whether some node of a group lets these pods in, with what admission to a quota pool adds to them."""
+        """Return whether some node of a group accepts these pods, including what the quota pool adds to them."""
         if self.template is None or not group.classes:
             return True
         demand = demand_of(cluster, self.template, self.request, cluster.quota_pools.get(pool))
@@ -60,6 +60,6 @@ class PodShape(Value):
 
 
 def pod_request(cluster: Cluster, workload: Workload, pod_set: PodSet) -> Amounts:
-    """Return what one pod of a pod set needs of a node."""
+    """Return what one pod of a pod set needs on a node."""
     request = scheduled(cluster, pod_set.template, bounds(cluster, workload.namespace))
     return {**request, KEPT_APART: 1} if pod_set.template.one_per_node else request

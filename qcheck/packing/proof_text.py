@@ -1,4 +1,4 @@
-"""A certificate as sentences that can be checked with pencil and paper."""
+"""A certificate as sentences that can be checked by hand."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         def pod_word(self) -> str: ...
 
         def why_no_more(self, node: int, pod: int, most: int) -> str:
-            """Return why one of the nodes holds `most` pods of a shape and not one more; "" where there is nothing to say."""
+            """Return why a node holds `most` pods of a shape and no more; "" if there is nothing to add."""
             ...
 
 
@@ -75,7 +75,7 @@ class _Words:
         return f"{where}: room for {room} {_many(room, f'{pods.label} {pod}')}, {wanted} {_are(wanted)} needed"
 
     def _they_hold(self, posed: Posed, nodes: list[int], most: str) -> str:
-        """`8 nodes of a, 4 of b and 4 of c hold at most 1 each`: classes of which the same is said."""
+        """Return `8 nodes of a, 4 of b and 4 of c hold at most 1 each`, for classes that share a bound."""
         first, *more = [(posed.counts[n], self._question.nodes[n].label) for n in nodes]
         shown = [f"{first[0]} {_many(first[0], self._question.node_word)} of {first[1]}"]
         shown += [f"{count} of {label}" for count, label in more]
@@ -91,7 +91,7 @@ class _Words:
         return f"{shown} ({reason})" if reason else shown
 
     def _resource(self, posed: Posed, proof: Weights) -> str | None:
-        """The resource whose requests are the weights, if there is one."""
+        """Return the resource whose requests are the weights, if there is one."""
         pods = self._question.pods
         named = sorted({r for p in pods for r in p.request})
         for resource in named:

@@ -1,7 +1,7 @@
-"""Packings that an integer-programming solver proposes, if our own search ended early.
+"""Packings proposed by an integer-programming solver, for questions on which qcheck's own search ended early.
 
-HiGHS (`pip install kueue-qcheck[solver]`) works in floating point. So its results are not trusted: its numbers are rounded
-to whole nodes, and the caller verifies the result in integers. If it finds nothing, this proves nothing.
+HiGHS (`pip install kueue-qcheck[solver]`) uses floating point, so its results are not trusted: they are rounded to
+whole nodes, and the caller verifies them in integers. A failure to find one proves nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SECONDS = 2.0
 
 
 def propose(posed: Posed) -> tuple[Placement, ...] | None:
-    """Placements to be verified; None without the solver, a proposal, or a list of fillings short enough to offer."""
+    """Return placements to verify; None without the solver, without a proposal, or with too many fillings to offer."""
     try:
         import highspy  # an extra
     except ImportError:
@@ -51,7 +51,7 @@ def propose(posed: Posed) -> tuple[Placement, ...] | None:
 
 
 def _columns(posed: Posed) -> list[Column] | None:
-    """Every full filling of every class of nodes; None if there are too many."""
+    """Return every full filling of every class of nodes; None if there are too many."""
     found: list[Column] = []
     for node, (room, count) in enumerate(zip(posed.rooms, posed.counts, strict=True)):
         fillings = room.fillings(MOST_FILLINGS) if count else []

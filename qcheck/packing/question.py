@@ -1,6 +1,6 @@
-"""The question: classes of equal nodes, and pods of a few shapes that want to be on them at the same time.
+"""The packing question: classes of equal nodes, and pods of a few shapes to be placed on them at the same time.
 
-Amounts are integers in base units (milli-cpu, bytes, devices, pods). A node that lacks a resource has 0 of it.
+Amounts are integers in base units (milli-cpu, bytes, devices, pods). A resource that a node lacks counts as 0.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def devices_first(resource: str) -> tuple[bool, str]:
-    """An order of resources: what people count their nodes by comes first."""
+    """Return a sort key for resources: devices, by which people count their nodes, come first."""
     return resource in BASIC, resource
 
 
 class Nodes(Value):
-    """`count` nodes that are all alike: each has `free` for pods. `label` names them in messages ("h100")."""
+    """`count` equal nodes, each with `free` for pods. `label` names them in messages ("h100")."""
 
     label: str
     free: Amounts
@@ -31,7 +31,7 @@ class Nodes(Value):
 
 
 class Pods(Value):
-    """`count` pods that each ask `request`. `on`: the indices of the nodes they may use; None for all."""
+    """`count` pods that each request `request`. `on`: the indices of the nodes that they may use; None for all."""
 
     label: str
     request: Amounts
@@ -43,7 +43,7 @@ class Pods(Value):
 
 
 class Question(Value, cached=True):
-    """Do all `pods` fit on `nodes` at the same time? Where whole domains are filled with gangs, `nodes` are domains."""
+    """The question whether all `pods` fit on `nodes` at once. For gangs that fill domains, `nodes` are domains."""
 
     nodes: tuple[Nodes, ...]
     pods: tuple[Pods, ...]
@@ -52,7 +52,7 @@ class Question(Value, cached=True):
 
     @cached_property
     def rooms(self) -> tuple[Room, ...]:
-        """Return what one node of each class can hold."""
+        """The capacity of one node of each class."""
         return tuple(self._room(i) for i in range(len(self.nodes)))
 
     def _room(self, index: int) -> VectorRoom:
@@ -64,12 +64,12 @@ class Question(Value, cached=True):
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Nodes per class."""
+        """The number of nodes of each class."""
         return tuple(n.count for n in self.nodes)
 
     @property
     def wanted(self) -> tuple[int, ...]:
-        """Pods per shape."""
+        """The number of pods of each shape."""
         return tuple(p.count for p in self.pods)
 
     def why_no_more(self, node: int, pod: int, most: int) -> str:

@@ -1,4 +1,4 @@
-"""A question as the solver sees it, and what is left of it once some nodes are filled."""
+"""A question as the solver sees it, and the remaining question once some nodes are filled."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from qcheck.packing.room import Filling, Room
 
     class Posed(Protocol):
-        """Classes of rooms with a count each, and how many pods of each shape are wanted."""
+        """Classes of rooms with their counts, and the number of pods wanted of each shape."""
 
         @property
         def rooms(self) -> tuple[Room, ...]: ...
@@ -31,7 +31,7 @@ class RemainingQuestion(Value):
 
 
 def left_after(posed: Posed, node: int, filling: Filling, times: int = 1) -> RemainingQuestion:
-    """`posed` without `times` nodes of a class and the pods they take; never fewer than none."""
+    """Return `posed` without `times` nodes of a class and the pods that fill them; counts do not go below zero."""
     counts = tuple(n - times * (i == node) for i, n in enumerate(posed.counts))
     wanted = tuple(max(0, n - times * f) for n, f in zip(posed.wanted, filling, strict=True))
     return RemainingQuestion(posed.rooms, counts, wanted)

@@ -1,4 +1,4 @@
-"""Search for domains of gangs at the level that they require, on the nodes of a flavor."""
+"""Search for domains that hold gangs at the level that they require, on the nodes of a flavor."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class GangRequest(Value):
     """Pods that must share a domain of `level`; with `slices`, every slice must share one of its level.
 
-    Without a `level` only the slices are bound. `members` are shapes with their numbers. `sums`: see `layout`.
+    Without a `level` only the slices are constrained. `members` are shapes with their counts. `sums`: see `layout`.
     """
 
     name: str
@@ -44,7 +44,7 @@ class GangRequest(Value):
 
 
 class Misfit(Value):
-    """No domain holds the party: why, the most pods that the largest one holds (None for unlike pods), how sure."""
+    """The reason why no domain holds the gang, and the most pods that the largest one holds (None for unlike pods)."""
 
     why: str
     most: int | None
@@ -54,7 +54,7 @@ class Misfit(Value):
 def misfit(
     cluster: Cluster, flavor: str, levels: tuple[str, ...], party: GangRequest, admits: Admits = anything
 ) -> Misfit | None:
-    """Return why a party fits no domain of a flavor's nodes that `admits` allows; None if it fits, or may fit."""
+    """Return why a gang fits no domain of a flavor's nodes that `admits` allows; None if it fits or may fit."""
     sure = _misfit(cluster, flavor, levels, party, SURE, admits)
     if sure is not None or not _misfit(cluster, flavor, levels, party, LENIENT, admits):
         return sure
@@ -79,7 +79,7 @@ def _misfit(
 
 
 def _counted(domains: tuple[Domain, ...], party: GangRequest, level: str, certain: bool) -> Misfit | None:
-    """Equal pods: the largest domain by count."""
+    """Decide for equal pods, by the count of the largest domain."""
     request = party.members[0].request
     most = max((capacity(d, request) for d in domains if d.count), default=0)
     if most >= party.size:
@@ -93,14 +93,14 @@ def _counted(domains: tuple[Domain, ...], party: GangRequest, level: str, certai
 
 
 def _sum(domain: Domain, request: dict[str, int]) -> str:
-    """`18 nodes x 1 = 18 of them`."""
+    """Return the count as a sum: `18 nodes x 1 = 18 of them`."""
     nodes = [n for n in domain.all_nodes() if n.count]
     parts = [f"{n.count} {'node' if n.count == 1 else 'nodes'} x {fits_times(n.free, request) or 0}" for n in nodes]
     return f"{' + '.join(parts) or 'no node'} = {capacity(domain, request)} of them"
 
 
 def _sliced(laid: Layout, domains: tuple[Domain, ...], party: GangRequest, certain: bool) -> Misfit | None:
-    """Equal pods in slices: whole slices are counted, per domain or, without a level, over all."""
+    """Decide for equal pods in slices: count whole slices per domain or, without a level, over all domains."""
     request, per_slice = party.members[0].request, party.slices[0].size
     wanted = party.size // per_slice
     if party.level is None:
@@ -117,7 +117,7 @@ def _sliced(laid: Layout, domains: tuple[Domain, ...], party: GangRequest, certa
 
 
 def _packed(domains: tuple[Domain, ...], party: GangRequest, level: str, certain: bool) -> Misfit | None:
-    """Unlike pods (a leader and its workers): packed onto each domain's nodes."""
+    """Decide for unlike pods (a leader and its workers): pack them onto each domain's nodes."""
     from qcheck.packing.gangs import Gang, GangQuestion, pack_gangs  # 0.3 ms
 
     answer, posed = pack_gangs(GangQuestion(domains, (Gang(party.name, party.members, 1),)))
@@ -127,7 +127,7 @@ def _packed(domains: tuple[Domain, ...], party: GangRequest, level: str, certain
 
 
 class DomainSize(Value):
-    """The largest domain of a level: `nodes` of them, `free` and `whole` accelerators in it."""
+    """The size of the largest domain of a level: its `nodes`, and its `free` and `whole` accelerators."""
 
     label: str
     nodes: int
@@ -136,7 +136,7 @@ class DomainSize(Value):
 
 
 def domain_size(cluster: Cluster, flavor: str, level: str, resource: str) -> DomainSize | None:
-    """The size of a full domain of a level; None if it is not known, or the level is the node itself."""
+    """Return the size of a full domain of a level; None if it is unknown, or the level is the node itself."""
     laid = _clear_layout(cluster, flavor, level, [resource])
     if level == HOSTNAME or laid is None:
         return None
@@ -155,15 +155,15 @@ def domain_size(cluster: Cluster, flavor: str, level: str, resource: str) -> Dom
 
 
 def gang_size(cluster: Cluster, flavor: str, level: str, request: Amounts) -> int | None:
-    """The most pods of one shape that share a domain of a level; None if its domains are not known."""
+    """Return the most pods of one shape that fit into one domain of a level; None if its domains are unknown."""
     laid = _clear_layout(cluster, flavor, level, request)
     return None if laid is None else largest_gang(laid.domains, request)
 
 
 def domains_to_lose(cluster: Cluster, flavor: str, level: str) -> dict[str, dict[str, int]]:
-    """Return what losing one domain of a level takes away, by the domain's name: nodes by group. Domains alike stand once.
+    """Return the nodes lost with one domain of a level, by the domain's name and node group; equal domains appear once.
 
-    Empty if the domains are not known, or there is only one.
+    The result is empty if the domains are unknown or there is only one.
     """
     laid = _clear_layout(cluster, flavor, level, [])
     if level == HOSTNAME or laid is None or sum(d.count for d in laid.domains) < 2:
@@ -179,7 +179,7 @@ def domains_to_lose(cluster: Cluster, flavor: str, level: str) -> dict[str, dict
 
 
 def _clear_layout(cluster: Cluster, flavor: str, level: str, asked: Iterable[str]) -> Layout | None:
-    """The domains of a level, if there are some and all of them are known and bounded."""
+    """Return the domains of a level; None if there are none or any of them is unknown or unbounded."""
     laid = layout(cluster, flavor, (level,), asked, PLAIN, PLENTY)
     if laid is None or level in laid.unclear or not laid.domains:
         return None

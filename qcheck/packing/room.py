@@ -1,7 +1,7 @@
 """The capacity of one node (or one domain): fillings, and the best filling by weight.
 
-A filling is a tuple with the number of pods per shape. Source of the approach: Gilmore and Gomory's patterns, with the
-best pattern found by branch and bound instead of listing all of them.
+A filling is a tuple with the number of pods of each shape. Source of the approach: the patterns of Gilmore and Gomory;
+branch and bound finds the best pattern without listing all of them.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class Room(Protocol):
-        """Something that holds some fillings and, with a filling, every smaller one."""
+        """A container that holds some fillings and, with a filling, every smaller one."""
 
         @property
         def limits(self) -> tuple[int, ...]:
-            """Return how many pods of each shape it holds when it holds nothing else, and no more than are wanted."""
+            """Return how many pods of each shape it holds if empty, but no more than are wanted."""
             ...
 
         def holds(self, filling: Sequence[int]) -> bool: ...
 
         def best(self, weights: Sequence[int]) -> Best:
-            """The heaviest filling."""
+            """Return the heaviest filling."""
             ...
 
         def fillings(self, most: int) -> list[tuple[int, ...]] | None:
-            """All fillings that cannot be extended; None if there are more than `most`."""
+            """Return all fillings that cannot be extended; None if there are more than `most`."""
             ...
 
 
@@ -38,7 +38,7 @@ _STEPS = 4000
 
 
 class Best(Value):
-    """The heaviest filling found and a bound that none exceeds; they meet (`exact`) unless the search was cut short."""
+    """The heaviest filling found and an upper bound; they are equal (`exact`) unless the search was cut short."""
 
     filling: Filling
     value: int
@@ -50,7 +50,7 @@ class Best(Value):
 
 
 class VectorRoom(Value, cached=True):
-    """A node: `free` per resource, a request vector per shape, and how many of each shape may come at all."""
+    """A node: `free` per resource, a request vector per shape, and the maximum number of pods of each shape."""
 
     free: tuple[int, ...]
     requests: tuple[tuple[int, ...], ...]
@@ -137,7 +137,7 @@ class _Heaviest:
         return min(self._room.limits[shape], min(counts, default=self._room.limits[shape]))
 
     def _bound(self, depth: int, left: tuple[int, ...]) -> int:
-        """No filling of `left` with the shapes from `depth` on is heavier: the scarcest resource, spent at its best."""
+        """Return an upper bound for fillings of `left` with shapes from `depth` on, from the scarcest resource."""
         shapes = self._order[depth:]
         bound = sum(self._weights[s] * self._most(s, left) for s in shapes)
         for resource, free in enumerate(left):

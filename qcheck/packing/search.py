@@ -1,8 +1,8 @@
-"""The exact search for what simple rules and the relaxation leave open.
+"""The exact search for questions that simple rules and the relaxation leave undecided.
 
-Takes a pod that is hard to place and tries every full filling of a node that holds it: one that leads to a packing is a
-witness; if none does, the cases together are the proof. Both the work and the length of a proof are bounded, because a
-proof that nobody can follow is none.
+It takes a pod that is hard to place and tries every full filling of a node that holds it: a filling that leads to a
+packing gives a witness; if none does, the cases together are the proof. Both the work and the length of a proof are
+bounded, because nobody can check an endless proof.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _FILLINGS = 400
 
 
 def search(posed: Posed) -> Answer:
-    """Decides `posed` within the bounds; the witness or certificate is not yet verified."""
+    """Decide `posed` within the limits; the witness or certificate is not yet verified."""
     return _CaseSearch().decide(posed)
 
 
 def settle(posed: Posed) -> Answer | tuple[FractionalFilling, ...]:
-    """Return what can be told without trying cases; else the fractional packing."""
+    """Return the answer if it needs no case distinction; else the fractional packing."""
     witness = place_greedily(posed)
     if witness is not None:
         return Fits(witness)
@@ -62,7 +62,7 @@ class _CaseSearch:
         return self._branch(posed)
 
     def _rounded(self, posed: Posed, parts: tuple[FractionalFilling, ...]) -> tuple[Placement, ...] | None:
-        """Whole nodes of the fractional packing, and the rest by simple rules."""
+        """Round the fractional packing down to whole nodes and place the rest by simple rules; None if that fails."""
         whole = [Placement(p.node, p.filling, p.above // p.below) for p in parts if p.above >= p.below]
         rest: Posed = posed
         for put in whole:
@@ -95,7 +95,7 @@ class _CaseSearch:
         return DoesNotFit(proof)
 
     def _ways(self, posed: Posed) -> tuple[int, list[tuple[int, Filling]]] | None:
-        """The wanted shape with the fewest full fillings that hold it, and those fillings by class."""
+        """Return the wanted shape with the fewest full fillings that hold it, and those fillings by class."""
         full: list[tuple[int, Filling]] = []
         for node, (room, count) in enumerate(zip(posed.rooms, posed.counts, strict=True)):
             found = room.fillings(_FILLINGS) if count else []
@@ -110,5 +110,5 @@ class _CaseSearch:
 
 
 def length(proof: Certificate) -> int:
-    """Return how many sums a reader has to check."""
+    """Return the number of sums that a reader has to check."""
     return sum(length(c.rest) for c in proof.cases) if isinstance(proof, Cases) else 1

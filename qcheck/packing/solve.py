@@ -1,4 +1,4 @@
-"""One question, one verified answer."""
+"""One packing question, one verified answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def solved(cluster: Cluster, asked: Question) -> Answer:
-    """The answer to a question about a cluster, worked out once for equal ones: names play no part in it."""
+    """Return the answer to a question about a cluster, cached by question; names do not matter."""
     nodes = tuple((tuple(n.free.items()), n.count) for n in asked.nodes)
     key = (nodes, tuple((tuple(p.request.items()), p.count, p.on) for p in asked.pods))
     known = cache_of(cluster, solved)
@@ -30,7 +30,7 @@ def solved(cluster: Cluster, asked: Question) -> Answer:
 def solve(question: Posed) -> Answer:
     """Return whether all pods fit at once: `Fits` with a witness, `DoesNotFit` with a certificate, or `Unknown`.
 
-    Witness and certificate are checked again here, whoever found them; one that does not hold is not passed on.
+    Every witness and certificate is verified here, whatever its origin; an invalid one is discarded.
     """
     answer = search(question)
     match answer:
@@ -44,6 +44,6 @@ def solve(question: Posed) -> Answer:
 
 
 def _proposed(question: Posed) -> Fits | None:
-    """A packing that an installed solver proposes, if it holds."""
+    """Return a packing that an installed solver proposes, if it is valid."""
     witness = propose(question)
     return Fits(witness) if witness is not None and witness_holds(question, witness) else None

@@ -1,10 +1,10 @@
-"""Topology spread constraints with DoNotSchedule: decided for one pod set with one such constraint, else not at all.
+"""Topology spread constraints with DoNotSchedule: decided only for a single pod set with a single such constraint.
 
-kube-scheduler keeps every domain within `maxSkew` of the emptiest one. Equal pods that count themselves can then fill each
-domain up to what the smallest one holds plus `maxSkew`, in whatever order they come; so their number decides.
+kube-scheduler keeps every domain within `maxSkew` of the emptiest one. Equal pods that count themselves can then fill
+each domain up to what the smallest one holds plus `maxSkew`, in any order; so their number decides.
 
 Source: the plugin PodTopologySpread of kube-scheduler 1.36 with default policies: nodes that the pods select count as
-domains, tainted and full ones too; nodes without the key take no pods.
+domains, even if tainted or full; nodes without the key take no pods.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ HOSTNAME = "kubernetes.io/hostname"
 
 
 class SpreadDomain(Value):
-    """A domain: groups of nodes (by index) with how many of each lie in it, and how many pods may come there."""
+    """A domain: how many nodes of each group (by index) it contains, and the most pods that it may take."""
 
     parts: tuple[tuple[int, int], ...]
     pods: int
 
 
 class Spreading(Value):
-    """The domains, and how many pods may come to all of them."""
+    """The domains, and the most pods that they may take together."""
 
     domains: tuple[SpreadDomain, ...]
 
@@ -61,9 +61,9 @@ def spreading(posed: Question, shapes: tuple[WantedPods, ...]) -> Spreading | No
 
 
 def _domains(host: Host, spread: Spread, count: int) -> dict[str, int] | None:
-    """The domains of a group's nodes with how many of `count` usable ones lie in each.
+    """Return how many of a group's `count` usable nodes are in each domain.
 
-    An empty collection without the label; None if it is not known. Cordoned nodes are domains too, without room.
+    The result is empty if the label is absent, None if it is unknown. Cordoned nodes also form domains, without room.
     """
     group = host.group
     present = max(count, len(group.nodes))
@@ -83,7 +83,7 @@ def _domains(host: Host, spread: Spread, count: int) -> dict[str, int] | None:
 
 
 def placed_evenly(posed: Question, found: Spreading) -> tuple[Placement, ...]:
-    """A placement of all pods that keeps to the constraint: one more into the emptiest domain, again and again."""
+    """Return a placement of all pods that satisfies the constraint: each pod goes to the emptiest domain."""
     counts = [0] * len(found.domains)
     emptiest = [(0, at) for at, domain in enumerate(found.domains) if domain.pods]
     heapify(emptiest)

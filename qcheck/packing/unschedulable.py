@@ -25,7 +25,7 @@ _PARTS = 10**6
 def obstacle(
     cluster: Cluster, pod_sets: list[PodSet], shapes: tuple[WantedPods, ...], posed: Question, proof: Certificate
 ) -> Reason:
-    """The cause of a proven `does not fit`: selector, taint, size of one pod, missing nodes, packing."""
+    """Return the cause of a proven `does not fit`: selector, taint, size of one pod, missing nodes, packing."""
     for index, (pod_set, shape) in enumerate(zip(pod_sets, shapes, strict=True)):
         reason = _labels(cluster, pod_set, shape) or _taints(pod_set, shape) or _size(pod_set, shape, posed, index)
         if reason is not None:
@@ -73,7 +73,7 @@ def _labels(cluster: Cluster, pod_set: PodSet, shape: WantedPods) -> Reason | No
 
 
 def _own_label(cluster: Cluster, pod_set: PodSet, shape: WantedPods, key: str, near: tuple[Place, ...]) -> Reason:
-    """A label that the pods select: on no node at all, or on none that the flavor's labels select as well."""
+    """Return the reason for a selected label that no node has, or no node that the flavor's labels also select."""
     selector = shape.template.selection.selector
     wanted, values = f"{key}={selector[key]}", _values(cluster, key)
     where = pod_set.template.place.at("nodeSelector", key)
@@ -93,7 +93,7 @@ def _own_label(cluster: Cluster, pod_set: PodSet, shape: WantedPods, key: str, n
 
 
 def _values(cluster: Cluster, key: str) -> list[str]:
-    """The values that nodes have for a label."""
+    """Return the values of a label on nodes."""
     classes = [c for g in supply_of(cluster).groups for c in g.classes]
     fixed = {c.labels[key] for c in classes if key in c.labels}
     return sorted(fixed | {v for c in classes for v in c.varying.get(key, ())})
@@ -109,7 +109,7 @@ def _select(key: str, has: list[str]) -> str:
 
 
 def _culprit(cluster: Cluster, shape: WantedPods) -> str | None:
-    """The selected label that most nodes lack; of equals one that the pods select themselves."""
+    """Return the selected label that most nodes lack; on ties, one that the pods select themselves."""
     classes = [c for g in supply_of(cluster).groups for c in g.classes]
     missing = {
         key: sum(c.labels.get(key) != value and key not in c.varying for c in classes)
@@ -149,7 +149,7 @@ def _taints(pod_set: PodSet, shape: WantedPods) -> Reason | None:
 
 
 def _size(pod_set: PodSet, shape: WantedPods, posed: Question, index: int) -> Reason | None:
-    """A pod that is larger than every node, and groups with no nodes."""
+    """Return the reason if a pod is larger than every node, or if its groups have no nodes."""
     able = [i for i, h in enumerate(shape.hosts) if h.possible]
     if any(posed.rooms[i].limits[index] > 0 and posed.nodes[i].count > 0 for i in able):
         return None
@@ -187,13 +187,13 @@ def _size(pod_set: PodSet, shape: WantedPods, posed: Question, index: int) -> Re
 
 
 def _share(posed: Question, index: int, shape: WantedPods) -> int:
-    """Return how much of the scarcest resource of a request a node has, in parts per million."""
+    """Return how much of a request's scarcest resource a node has, in parts per million of the request."""
     resource = _binding(posed, index, shape)
     return _PARTS * posed.nodes[index].free.get(resource, 0) // shape.request[resource]
 
 
 def _binding(posed: Question, index: int, shape: WantedPods) -> str:
-    """The scarcest resource of a node, relative to the request."""
+    """Return the scarcest resource of a node, relative to the request."""
     free = posed.nodes[index].free
     return min(shape.request, key=lambda r: (_PARTS * free.get(r, 0) // shape.request[r], r))
 

@@ -1,4 +1,4 @@
-"""Checks proofs without trusting whoever made them."""
+"""Verification of proofs, independent of how they were found."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _outweighs(question: Posed, certificate: Weights) -> bool:
 
 
 def _covers(question: Posed, certificate: Cases) -> bool:
-    """Every full filling that holds the pod has a case, and every case is closed."""
+    """Return whether every full filling that holds the pod has a case, and every case is closed."""
     if question.wanted[certificate.pod] <= 0:
         return False
     seen = {(case.node, case.filling) for case in certificate.cases}

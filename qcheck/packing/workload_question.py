@@ -1,8 +1,8 @@
 """The free capacity of nodes, and whether all pods of a workload fit at once.
 
-Two questions are asked. At best: with every node that may come, without DaemonSets that may be evicted, and with
-estimated or unknown figures left out of the account; what does not fit then can never run. For sure: with the nodes that
-surely match, after everything that may take from them; what fits then has a witness.
+There are two questions. Best case: every node that may be added, no DaemonSets that may be evicted, and no bounds from
+estimated or unknown figures; what does not fit then can never run. For sure: only nodes that are sure to match, minus
+everything that may take from them; what fits then has a witness.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _USUAL_PODS = 110
 
 
 class WantedPods(Value):
-    """`count` equal pods of a pod set: the template as the pods are created, and what each needs on a node."""
+    """`count` equal pods of a pod set: the template from which they are created, and what each needs on a node."""
 
     name: str
     template: PodTemplate
@@ -36,7 +36,10 @@ class WantedPods(Value):
 def question(
     cluster: Cluster, groups: tuple[NodeGroup, ...], shapes: tuple[WantedPods, ...], at_best: bool
 ) -> Question:
-    """The packing question for all shapes together. Nodes are in the order of the groups, as the shapes' hosts are."""
+    """Return the packing question for all shapes together.
+
+    Nodes follow the order of the groups, as do the shapes' hosts.
+    """
     priority = _priority(cluster, shapes)
     asked = sorted({r for s in shapes for r in s.request})
     slots = {name: 1 for s in shapes for name in _slots(s, shapes)}
@@ -48,15 +51,15 @@ def question(
 
 
 def _priority(cluster: Cluster, shapes: tuple[WantedPods, ...]) -> int | None:
-    """The highest priority of the pods, by which they may evict; None if one is not known."""
+    """Return the pods' highest priority, which decides what they may evict; None if one is unknown."""
     known = [cluster.pod_priority(s.template) for s in shapes]
     return None if None in known else max((p for p in known if p is not None), default=None)
 
 
 def _slots(shape: WantedPods, shapes: tuple[WantedPods, ...]) -> list[str]:
-    """Made-up resources of which every node has one, for pods that keep apart and for ports of the node.
+    """Return pseudo-resources of which every node has one, for pods that must be on separate nodes and for host ports.
 
-    Pods that take a port on all addresses take it on each that others name.
+    Pods that use a port on all addresses use it on each address that others name.
     """
     apart = [f"one {shape.name} per node"] if shape.template.one_per_node else []
     all_ports = [p for s in shapes for p in s.template.host_ports]
@@ -78,7 +81,7 @@ def _pods(
 
 
 def _ports_taken(cluster: Cluster, shape: WantedPods, group: NodeGroup, priority: int | None, at_best: bool) -> bool:
-    """Return whether DaemonSets hold a port that the pods need; for a proof, those that stay on all of the machines."""
+    """Return whether DaemonSets hold a port that the pods need; in the best case, only if they stay on all machines."""
     if not shape.template.host_ports or not group.classes:
         return False
     taken = [
@@ -95,7 +98,7 @@ def _ports_taken(cluster: Cluster, shape: WantedPods, group: NodeGroup, priority
 
 
 def _free(cluster: Cluster, group: NodeGroup, asked: list[str], priority: int | None, at_best: bool) -> Amounts:
-    """Return what each node of a group has for the pods; of several machine types the best or the worst of each resource."""
+    """Return what each node of a group has for the pods; of several machine types, the best or worst per resource."""
     if not group.classes:
         return dict.fromkeys(asked, PLENTY if at_best else 0)
     if at_best:
@@ -116,7 +119,7 @@ def _at_best(cluster: Cluster, node: NodeClass, resource: str, priority: int | N
 
 
 def _stays(cluster: Cluster, taking: Taking, priority: int | None) -> bool:
-    """Return whether kube-scheduler would leave a DaemonSet's pod where it is: it evicts only strictly lower priorities."""
+    """Return whether a DaemonSet's pod stays: kube-scheduler evicts only strictly lower priorities."""
     theirs = cluster.pod_priority(taking.daemon_set.template)
     return theirs is not None and priority is not None and theirs >= priority
 
@@ -128,7 +131,7 @@ def _for_sure(node: NodeClass, resource: str) -> int:
 
 
 def _count(cluster: Cluster, group: NodeGroup, shapes: tuple[WantedPods, ...], asked: list[str], at_best: bool) -> int:
-    """Return how many nodes there are to use: those of a dump that are ready, those that a pool can come to."""
+    """Return the number of usable nodes: the ready nodes of a dump, or those that a pool can grow to."""
     count, wanted = group.ceiling, sum(s.count for s in shapes)
     if not at_best and group.pool is None:
         cordons = not all(h.enters_cordoned for s in shapes for h in s.hosts)
@@ -145,7 +148,7 @@ def _count(cluster: Cluster, group: NodeGroup, shapes: tuple[WantedPods, ...], a
 
 
 def _set_aside(cluster: Cluster, group: NodeGroup, asked: list[str]) -> int:
-    """Return how many of the nodes reserves stated as totals may take up."""
+    """Return how many of the nodes may be taken by reserves stated as totals."""
     nodes = 0
     for reserve in cluster.policy.reserves:
         if matches_any(group.name, reserve.pools):

@@ -1,4 +1,4 @@
-"""A total divided by weights, in whole units."""
+"""Division of a total by weights, in whole units."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ if TYPE_CHECKING:
 
 
 def divided(total: int, weights: Sequence[int], floors: Sequence[int]) -> list[int]:
-    """Divide a total by weights in whole units, with no share below its floor; the rest goes to the largest remainders.
+    """Divide a total by weights in whole units, each share at least its floor; the rest goes to the largest remainders.
 
-    Floors that exceed the total are kept anyway.
+    Floors that exceed the total still apply.
     """
     amounts = list(floors)
     free = [i for i, weight in enumerate(weights) if weight]

@@ -1,10 +1,10 @@
-"""The fewest cells that must give quota up, so that the promises of pools that share nodes can be met together.
+"""The fewest cells to lower so that the promises of pools that share nodes can be met together.
 
-A choice works if the promises can be met with every chosen cell at its least. Cells of one pool differ only by how much
-they can give, so it suffices to know how many of the largest of each pool are chosen. Where pools share nodes this is a
-search, best first: a set of pools that promises too much needs at least as many cells as its largest that make up for the
-excess. The search is exact unless it takes more than `MOST_EXPANDED` steps; then a solver is asked for a better choice, if
-one is installed, and nothing is said to be proved that the bound does not prove.
+A choice works if the promises can be met with every chosen cell at its minimum. Cells of one pool differ only in how
+much they can give, so a choice is the number of largest cells of each pool. For pools that share nodes this is a
+best-first search: a set of pools that promises too much needs at least as many of its largest cells as make up for the
+excess. The search is exact unless it takes more than `MOST_EXPANDED` steps; then a solver, if installed, is asked for a
+better choice, and only what the bound proves counts as proved.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 MOST_EXPANDED = 2000
 MOST_CHOICES = 20
-"""Equally small choices that are found at most."""
+"""The maximum number of equally small choices to find."""
 
 
 class FewestQuestion(Value, cached=True):
-    """The promises of each pool, the amount that each of its cells can give (largest first), and where promises are met."""
+    """The promises of each pool, the amounts that its cells can give (largest first), and the nodes to meet them."""
 
     wanted: dict[str, int]
     rooms: dict[str, tuple[int, ...]]
@@ -42,13 +42,13 @@ class FewestQuestion(Value, cached=True):
         return tuple(self.rooms)
 
     def excess(self, counts: Sequence[int]) -> tuple[Overdraft, ...]:
-        """Return the sets of pools that still promise too much when that many cells of each pool are at their least."""
+        """Return the sets of pools that still promise too much with that many cells of each pool at their minimum."""
         given = {p: sum(self.rooms[p][:n]) for p, n in zip(self.pools, counts, strict=True)}
         wanted = {p: n - given.get(p, 0) for p, n in self.wanted.items()}
         return overdrafts(wanted, self.reach, self.capacity)
 
     def still_needed(self, counts: Sequence[int], over: Sequence[Overdraft]) -> int | None:
-        """Return the least number of further cells; None if all of them are too few."""
+        """Return a lower bound for the number of further cells; None if even all of them are too few."""
         needed = 0
         for each in over:
             left = [r for p, n in zip(self.pools, counts, strict=True) if p in each.pools for r in self.rooms[p][n:]]
@@ -64,14 +64,14 @@ class FewestQuestion(Value, cached=True):
 
 
 class Fewest(Value):
-    """Equally small choices, each as how many of the largest cells of each pool. `proved`: no smaller one would do."""
+    """Equally small choices, each as a number of largest cells per pool. `proved`: no smaller choice works."""
 
     choices: tuple[Counts, ...]
     proved: bool = True
 
 
 def fewest(problem: FewestQuestion, most_expanded: int = MOST_EXPANDED) -> Fewest:
-    """Return the smallest choices; none where lowering all cells does not do."""
+    """Return the smallest choices; none if even lowering all cells is not enough."""
     if problem.excess([len(rooms) for rooms in problem.rooms.values()]):
         return Fewest(())
     start = (0,) * len(problem.pools)
@@ -99,7 +99,7 @@ def fewest(problem: FewestQuestion, most_expanded: int = MOST_EXPANDED) -> Fewes
 
 
 def _further(problem: FewestQuestion, counts: Counts, over: Overdraft) -> list[Counts]:
-    """One more cell of each pool that promises too much."""
+    """Return the counts with one more cell of each pool that promises too much."""
     found = []
     for at, pool in enumerate(problem.pools):
         if pool in over.pools and counts[at] < len(problem.rooms[pool]):
@@ -108,7 +108,7 @@ def _further(problem: FewestQuestion, counts: Counts, over: Overdraft) -> list[C
 
 
 def _unproved(problem: FewestQuestion, bound: int) -> Fewest:
-    """Return what the solver proposes, or a greedy choice of the largest; proved if it reaches `bound`."""
+    """Return the solver's proposal, or a greedy choice of the largest cells; proved if it reaches `bound`."""
     greedy = _greedy(problem)
     proposed = proposed_counts(problem.wanted, problem.rooms, problem.reach, problem.capacity)
     if proposed is not None and not problem.excess(proposed) and sum(proposed) < sum(greedy):
@@ -117,7 +117,7 @@ def _unproved(problem: FewestQuestion, bound: int) -> Fewest:
 
 
 def _greedy(problem: FewestQuestion) -> Counts:
-    """The largest cells of what promises too much, until nothing does, without those that are not needed after all."""
+    """Take the largest cells of the pools that promise too much until none does, then drop unneeded ones."""
     counts = (0,) * len(problem.pools)
     while over := problem.excess(counts):
         counts = max(_further(problem, counts, over[0]), key=lambda c: _last(problem, c, counts))
@@ -128,5 +128,5 @@ def _greedy(problem: FewestQuestion) -> Counts:
 
 
 def _last(problem: FewestQuestion, counts: Counts, before: Counts) -> int:
-    """Return how much the cell gives that `counts` has and `before` has not."""
+    """Return the amount of the cell that `counts` has in addition to `before`."""
     return next(problem.rooms[p][n - 1] for p, n, m in zip(problem.pools, counts, before, strict=True) if n > m)

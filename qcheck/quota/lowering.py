@@ -1,8 +1,8 @@
-"""The least amount by which quota must be lowered, so that the nodes cover the promises.
+"""The least amount by which quota must be lowered so that the nodes cover the promises.
 
-Promises that a max-flow can meet at the same time are the independent vectors of a polymatroid. So all of it that can be met
-has one total, whichever promises are met first: the least that is taken is the same for every choice of cells, and a choice
-works exactly if the others can be met together with the least that the chosen ones may be.
+Promises that a max-flow can meet at the same time are the independent vectors of a polymatroid. So the total that can
+be met does not depend on which promises are met first: the least reduction is the same for every choice of cells, and a
+choice works iff the others can be met together with the minimums of the chosen cells.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     Reach = Mapping[str, Mapping[str, int | None]]
 
 MOST_COMPARED = 400
-"""Equally small choices that are compared by what they take of each cell; of more, those of the largest cells are."""
+"""The maximum number of equally small choices to compare by their cuts; beyond it, only those of the largest cells."""
 
 
 class Adjustable(Value):
-    """A cell, the least it may be lowered to (None: it is kept as it is), and whether it yields after all others."""
+    """A cell, its minimum after lowering (None: it must not be lowered), and whether it is lowered only last."""
 
     cell: Cell
     floor: int | None = 0
@@ -35,19 +35,19 @@ class Adjustable(Value):
 
     @property
     def room(self) -> int:
-        """Return how much may be taken from it at most."""
+        """The most by which the cell may be lowered."""
         return 0 if self.floor is None else max(0, self.cell.promised - self.floor)
 
 
 class GroupCapacity(Value, cached=True):
-    """The capacity behind promises: what each pool reaches of each group of nodes, and what each group holds."""
+    """The capacity behind promises: how much of each node group a pool can draw, and how much the group holds."""
 
     reach: Reach
     capacity: Mapping[str, int | None]
 
     @cached_property
     def _known(self) -> dict[tuple[tuple[str, int], ...], int]:
-        """Results of `met`: choices of equal cells leave equal amounts."""
+        """Cached results of `met`: choices of equal cells leave equal amounts."""
         return {}
 
     def met(self, amounts: Mapping[str, int]) -> int:
@@ -60,7 +60,7 @@ class GroupCapacity(Value, cached=True):
 
 
 class Lowering(Value):
-    """New amounts of some cells. `proved`: no choice of fewer cells would do."""
+    """New amounts of some cells. `proved`: no choice of fewer cells works."""
 
     amounts: tuple[tuple[Cell, int], ...]
     proved: bool = True
@@ -71,15 +71,15 @@ class Lowering(Value):
 
     @property
     def largest_cut(self) -> int:
-        """The largest relative cut, in parts of a million."""
+        """The largest relative cut, in parts per million."""
         return max((c.promised - n) * 10**6 // c.promised for c, n in self.amounts)
 
 
 def lowerings(cells: Sequence[Adjustable], room: GroupCapacity) -> Iterator[Lowering]:
-    """Yield the ways to lower the fewest cells, those with the smallest relative cut first.
+    """Yield the ways to lower the fewest cells, the smallest relative cut first.
 
-    Cells that yield last are lowered only where lowering all others does not do, and then in as few of the ways as can be.
-    Nothing is yielded where lowering does not help, or nothing needs to be lowered.
+    Cells that yield last are lowered only if lowering all others is not enough, and then in as few of the ways as
+    possible. Nothing is yielded if lowering does not help, or nothing needs to be lowered.
     """
     wanted = _by_pool(cells)
     needed = sum(wanted.values()) - room.met(wanted)
@@ -98,7 +98,7 @@ def lowerings(cells: Sequence[Adjustable], room: GroupCapacity) -> Iterator[Lowe
 def _smallest(
     able: Sequence[Adjustable], wanted: dict[str, int], needed: int, room: GroupCapacity
 ) -> Iterator[Lowering]:
-    """The choices of the fewest cells, each with what it takes of them."""
+    """Yield the choices of the fewest cells, each with its reductions."""
     by_pool: dict[str, list[Adjustable]] = {}
     for each in sorted(able, key=lambda c: -c.room):
         by_pool.setdefault(each.cell.pool, []).append(each)
@@ -113,7 +113,7 @@ def _smallest(
 
 
 def _choices(by_pool: Sequence[Sequence[Adjustable]], counts: Sequence[int]) -> Iterable[list[Adjustable]]:
-    """As many cells of each pool as `counts` states: every choice of them, or the first if there are too many."""
+    """Return every choice of `counts` cells of each pool, or the first ones if there are too many."""
     each: list[Iterator[tuple[Adjustable, ...]]]
     each = [combinations(mine, n) for mine, n in zip(by_pool, counts, strict=True)]
     if prod(comb(len(mine), n) for mine, n in zip(by_pool, counts, strict=True)) > MOST_COMPARED:
@@ -125,9 +125,9 @@ def _choices(by_pool: Sequence[Sequence[Adjustable]], counts: Sequence[int]) -> 
 def _lowered(
     chosen: Sequence[Adjustable], wanted: dict[str, int], needed: int, room: GroupCapacity
 ) -> tuple[tuple[Cell, int], ...] | None:
-    """The chosen cells lowered in proportion to what each can give, as far as their nodes allow; None if that is too little.
+    """Lower the chosen cells in proportion to what each can give, as far as their nodes allow; None if too little.
 
-    First all of them are at their floors, which must be met together with the others; then each is raised again.
+    All of them start at their floors, which must be met together with the others; then each is raised again.
     """
     amounts = [c.cell.promised - c.room for c in chosen]
     totals = dict(wanted)
@@ -149,7 +149,7 @@ def _lowered(
 
 
 def in_units(found: Lowering, units: Sequence[int], cells: Iterable[Adjustable], room: GroupCapacity) -> Lowering:
-    """Return a lowering in multiples of each cell's unit: rounded down, and up again where there is room."""
+    """Return a lowering in multiples of each cell's unit: rounded down, then up again if there is room."""
     amounts = [n - n % unit for (_, n), unit in zip(found.amounts, units, strict=True)]
     totals = _by_pool(cells)
     for (cell, _), amount in zip(found.amounts, amounts, strict=True):

@@ -1,7 +1,7 @@
-"""Test whether demands fit into shared capacity: max-flow, and the smallest set of demands that proves they do not.
+"""Max-flow test whether demands fit into shared capacity, with the smallest set of demands that proves they do not.
 
-By Hall's condition a set of pools that can only draw from certain groups is infeasible exactly when some subset asks for
-more than the groups it reaches hold together. That subset, made as small as possible, is the proof.
+By Hall's condition a set of pools that can only draw from certain groups is infeasible exactly when some subset demands
+more than the groups that it reaches hold together. That subset, made as small as possible, is the proof.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Overdraft(Value):
-    """Pools that together want more than the groups they reach hold; no smaller set of these pools does."""
+    """Pools that together demand more than the groups that they reach hold; no proper subset does."""
 
     pools: tuple[str, ...]
     groups: tuple[str, ...]
@@ -24,10 +24,10 @@ class Overdraft(Value):
 
 
 def overdrafts(wanted: Mapping[str, int], reach: Reach, capacity: Mapping[str, int | None]) -> tuple[Overdraft, ...]:
-    """The smallest violating set of each connected part.
+    """Return the smallest violating set of each connected part.
 
-    `wanted` and `capacity` are amounts by pool and group (None: unlimited); `reach[pool][group]` caps what a pool can
-    draw from a group, for groups only part of which it selects.
+    `wanted` and `capacity` are amounts by pool and group (None: unlimited); `reach[pool][group]` limits what a pool can
+    draw from a group of which it selects only a part.
     """
     found = []
     for part in _parts(reach):
@@ -44,7 +44,7 @@ def _unlimited(pool: str, reach: Reach, capacity: Mapping[str, int | None]) -> b
 
 
 def _parts(reach: Reach) -> list[list[str]]:
-    """Pools grouped by the groups they share, directly or through others."""
+    """Group pools that share node groups, directly or through others."""
     owner: dict[str, str] = {}
 
     def top(name: str) -> str:
@@ -62,7 +62,7 @@ def _parts(reach: Reach) -> list[list[str]]:
 
 
 def _smallest(demands: dict[str, int], reach: Reach, capacity: Mapping[str, int | None]) -> Overdraft:
-    """Drops pools one by one as long as the rest is still infeasible."""
+    """Drop pools one by one as long as the rest is still infeasible."""
     kept = dict(demands)
     for pool in sorted(demands, key=lambda f: (demands[f], f)):
         rest = {f: d for f, d in kept.items() if f != pool}
@@ -104,7 +104,7 @@ def _augment(
     left: Mapping[str, int | None],
     drawn: Mapping[tuple[str, str], int],
 ) -> tuple[list[tuple[tuple[str, str], int]], int]:
-    """The shortest way to serve more of `pool`, taking from others what they can get elsewhere."""
+    """Return the shortest path to serve more of `pool`, rerouting other pools to other groups."""
     came: dict[str, tuple[list[tuple[tuple[str, str], int]], int]] = {pool: ([], demand)}
     waiting = [pool]
     seen_groups: set[str] = set()

@@ -1,6 +1,6 @@
-"""Promises against supply: the quota of every scheduler's queues beside what the nodes of its pools can give.
+"""Promises against supply: the quota of every scheduler's queues compared with the nodes of its pools.
 
-Pools that select the same nodes share them; that is decided by max-flow.
+Pools that select the same nodes share them; a max-flow decides.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Promises:
 
     @cached_property
     def cells(self) -> dict[CellKey, tuple[Cell, ...]]:
-        """All cells by pool and resource, of nodes whose workloads run in this cluster."""
+        """All cells by pool and resource, of tree nodes whose workloads run in this cluster."""
         found: dict[CellKey, list[Cell]] = {}
         for tree in self.trees:
             for node in tree.local():
@@ -41,7 +41,7 @@ class Promises:
         return {key: tuple(cells) for key, cells in found.items()}
 
     def used_pools(self) -> list[tuple[QuotaPool, list[Cell]]]:
-        """The pools for which some queue has quota of something that nodes provide, with these cells."""
+        """Return the pools in which some queue has quota of a resource that nodes provide, with these cells."""
         found: dict[str, list[Cell]] = {}
         for (pool, resource), cells in self.cells.items():
             if pool in self.pool and not self._supply.is_virtual(resource):
@@ -49,16 +49,16 @@ class Promises:
         return [(self.pool[key], cells) for key, cells in found.items()]
 
     def is_provisioned(self, cell: Cell) -> bool:
-        """Return whether nodes are asked for before a workload of the cell's holder starts."""
+        """Return whether nodes are requested before a workload of the cell's holder starts."""
         return id(cell) in self._provisioned
 
     @cached_property
     def _provisioned(self) -> frozenset[int]:
-        """The cells for which nodes are asked beforehand, by identity."""
+        """The identities of the cells for which nodes are requested beforehand."""
         return frozenset(id(c) for t in self.trees for n in t.nodes if n.provisioned for c in n.cells)
 
     def total(self, key: CellKey) -> int:
-        """Return all that is promised of a pool's resource, in base units."""
+        """Return the sum of all promises of a pool's resource, in base units."""
         return sum(c.promised for c in self.cells.get(key, ()))
 
     def overdrafts(
@@ -70,9 +70,9 @@ class Promises:
     ) -> tuple[Overdraft, ...]:
         """Return the smallest sets of pools that promise more of a resource than their nodes supply together.
 
-        `at_best` compares with the ceiling, else with what is there. Pools whose supply is not known are left out, and so
-        are those that select nothing. `schedulers`: only the pools of these; each scheduler by itself without it. `without`:
-        groups that a pool selects and that do not count for it, as pairs of their names.
+        `at_best` compares with the ceiling, else with the static supply. Pools with unknown supply and pools that
+        select nothing are omitted. `schedulers`: only their pools, together; by default each scheduler separately.
+        `without`: pairs of a pool and a group that does not count for it.
         """
         judged = self._supply.is_bounded if at_best else self._supply.is_known
         if schedulers is not None:
@@ -83,20 +83,22 @@ class Promises:
         )
 
     def draws(self, resource: str) -> tuple[dict[tuple[str, str], int], dict[str, int | None]]:
-        """Return how much each pool draws from each group when as much quota as possible is met at the ceiling, and what
-        each group holds after total reserves (None: no ceiling)."""
+        """Return how much each pool draws from each group at the ceiling, with as much quota as possible met.
+
+        The second value is what each group holds after total reserves (None: no ceiling).
+        """
         wanted, reach, capacity = self.demand_at_best(resource)
         return assign(wanted, reach, capacity), capacity
 
     def demand_at_best(self, resource: str) -> tuple[dict[str, int], Reaching, dict[str, int | None]]:
-        """Return quota by pool, what each pool reaches of each group, and what a group can ever hold after reserves."""
+        """Return quota by pool, what each pool can draw from each group, and each group's ceiling after reserves."""
         everyone = [t.scheduler for t in self.trees]
         return self._demand_and_supply(resource, True, self._supply.is_known, everyone)
 
     def demand_and_supply(
         self, resource: str, scheduler: SchedulerName, at_best: bool = True
     ) -> tuple[dict[str, int], Reaching, dict[str, int | None]]:
-        """Return the same for the pools of one scheduler whose ceiling is known, or with what is there now."""
+        """Return the same for the pools of one scheduler: at their known ceiling, or with static supply."""
         judged = self._supply.is_bounded if at_best else self._supply.is_known
         return self._demand_and_supply(resource, at_best, judged, (scheduler,))
 
@@ -108,7 +110,7 @@ class Promises:
         schedulers: Collection[SchedulerName],
         without: Collection[tuple[str, str]] = (),
     ) -> tuple[dict[str, int], Reaching, dict[str, int | None]]:
-        """Quota by pool, what a pool reaches of each group, and what each group holds after total reserves."""
+        """Return quota by pool, what each pool can draw from each group, and each group's supply after reserves."""
         wanted: dict[str, int] = {}
         reach: Reaching = {}
         for (pool, name), cells in self.cells.items():

@@ -1,4 +1,4 @@
-"""Shares of busy queues: the values that every scheduler's `shares` returns, and what it is asked.
+"""Shares of busy queues: the input and output values of every scheduler's `shares`.
 
 A scheduler package offers `shares(cluster, demand, usage) -> tuple[PoolShares, ...]`, one entry per tree, pool and
 resource. Amounts are in base units (devices, milli-cpu, bytes). They are exact, except KAI's, which upstream computes
@@ -21,32 +21,35 @@ Amount = int | Fraction | float
 class Demand(Value):
     """The demand of the queues. `wanted` None: every queue wants more than exists.
 
-    Otherwise a queue that `wanted` does not name wants nothing, and a resource with None is wanted without limit.
+    Otherwise a queue that is not in `wanted` wants nothing, and a resource with None is wanted without limit.
     """
 
     wanted: dict[str, dict[str, int | Fraction | None]] | None = None
     busy: frozenset[str] = frozenset()
 
     def of(self, queue: str, resource: str) -> int | Fraction | None:
-        """Return how much a queue wants of a resource, in base units; None for more than there is."""
+        """Return how much a queue wants of a resource, in base units; None for more than exists."""
         if queue in self.busy or (self.wanted is None and not self.busy):
             return None
         return (self.wanted or {}).get(queue, {}).get(resource, 0)
 
     def capped(self, queue: str, resource: str, most: Amount) -> Amount:
-        """The same, and never more than `most`."""
+        """Return the same, limited to `most`."""
         wanted = self.of(queue, resource)
         return most if wanted is None else min(most, wanted)
 
 
 class Usage(Value):
-    """The past usage of queues: queue to resource to a fraction (KAI) or an amount (Kueue). `is_given`: by a file."""
+    """The past usage of queues: by queue and resource, a fraction (KAI) or an amount (Kueue).
+
+    `is_given`: read from a file.
+    """
 
     consumed: dict[str, dict[str, Fraction]]
     is_given: bool = False
 
     def of(self, queue: str, resource: str) -> Fraction:
-        """The history of a queue in a resource; 0 for one that is not named."""
+        """Return the past usage of a resource by a queue; 0 if it is not listed."""
         return self.consumed.get(queue, {}).get(resource, Fraction(0))
 
 
@@ -54,7 +57,7 @@ NO_USAGE = Usage({})
 
 
 class ShareNote(Value):
-    """A remark on a queue's share, such as `starves`; `place` is where it comes from, if it is written anywhere."""
+    """A remark on a queue's share, such as `starves`; `place` is its origin, if it is written anywhere."""
 
     code: str
     message: str
@@ -70,13 +73,13 @@ class Reclaimable(Value):
 
 
 class QueueShare(Value):
-    """One queue in one pool. `place` is its quota or, where none is written, the queue itself.
+    """One queue in one pool. `place` is its quota or, if none is written, the queue itself.
 
-    * `reserved`: what no other queue can keep from it.
+    * `reserved`: what no other queue can withhold from it.
     * `entitled`: nominal quota (Kueue), quota (KAI), deserved (Volcano).
-    * `share`: the fluid division when the queues want what `Demand` says; None if the mechanism defines none.
+    * `share`: the fluid division for the demand in `Demand`; None if the mechanism defines none.
     * `limit`: the most it can ever hold.
-    * `step`: the largest workload declared for it, in base units, by which a real division may differ; None if none is.
+    * `step`: its largest declared workload, in base units, by which the actual division may differ; None without one.
     """
 
     queue: str
@@ -94,8 +97,8 @@ class QueueShare(Value):
 class PoolShares(Value):
     """The queues of one tree that can hold workloads, for one pool and resource.
 
-    `pool` is the flavor (Kueue), the shard (KAI) or the node group (Volcano). `tree` names the root: the topmost cohort or
-    the queue that is in none (Kueue), the shard (KAI), the root queue (Volcano). `total` is what there is to divide.
+    `pool` is the flavor (Kueue), the shard (KAI) or the node group (Volcano). `tree` names the root: the topmost cohort
+    or a queue without one (Kueue), the shard (KAI), the root queue (Volcano). `total` is the amount to divide.
     """
 
     scheduler: str

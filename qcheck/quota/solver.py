@@ -1,6 +1,6 @@
 """The fewest cells as an integer program, for HiGHS (`pip install kueue-qcheck[solver]`).
 
-HiGHS works in floating point, so its answer is a proposal: whoever asks verifies it in integers.
+HiGHS uses floating point, so its answer is a proposal that the caller verifies in integers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def proposed_counts(
     reach: Mapping[str, Mapping[str, int | None]],
     capacity: Mapping[str, int | None],
 ) -> tuple[int, ...] | None:
-    """Return how many of the largest cells of each pool to lower; None without the solver, or without its answer.
+    """Return how many of the largest cells of each pool to lower; None without the solver or an answer from it.
 
     Variables: whether a cell gives, how much it gives, and what each pool draws from each group of nodes.
     """

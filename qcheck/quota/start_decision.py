@@ -1,4 +1,4 @@
-"""The decision of a scheduler that starts pods itself: whether the queue of a workload lets it start, and why not.
+"""The decision of a scheduler that starts pods itself: whether a workload's queue lets it start, and why not.
 
 Kueue's decision also contains flavors, so it is a separate value.
 """
@@ -12,7 +12,7 @@ from qcheck.cluster.workloads import PodSet
 
 
 class StartingPods(Value):
-    """Pods that start together: the pod set, the template as the scheduler binds its pods, and how many there are."""
+    """Pods that start together: their pod set, the template from which the scheduler binds them, and their number."""
 
     pod_set: PodSet
     template: PodTemplate
@@ -20,7 +20,7 @@ class StartingPods(Value):
 
 
 class StartDecision(Value):
-    """The answer on an otherwise idle cluster. `admitted` None: cannot tell, and `reasons` say why.
+    """The decision on an otherwise idle cluster. `admitted` None: unknown; `reasons` explain why.
 
     `starts` are the pods that must find nodes at once for the workload to start.
     """

@@ -1,6 +1,6 @@
-"""The neutral quota tree: what every scheduler's queues are promised, in one form.
+"""The neutral quota tree: the quota of every scheduler's queues, in one form.
 
-Amounts are integers in base units (devices, milli-cpu, bytes); a limit of None is no limit.
+Amounts are integers in base units (devices, milli-cpu, bytes); a limit of None means unlimited.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CellKey = tuple[str, str]
-"""The key of all sums: pool, resource."""
+"""Pool and resource: the key of all sums."""
 
 
 class AmountOrigin(StrEnum):
@@ -30,11 +30,11 @@ class AmountOrigin(StrEnum):
 class Cell(Value):
     """The amounts of one node of the tree for a pool and a resource.
 
-    * `promised` counts against the nodes: the sum over a tree is what its queues hold at the same time when each uses its
-      own. A scheduler whose parents contain their children counts only the topmost.
-    * `entitled` is theirs when they want it; `lendable` is the part of it that others may use meanwhile.
-    * `limit` is the most the node can ever hold; `borrowable` what that is beyond `entitled`.
-    * `place` is where the amount is written, `name_place` where the resource's name is, `limit_place` where the limit is.
+    * `promised` counts against the nodes: the sum over a tree is what its queues hold if each uses its own quota.
+      In schedulers whose parents' quota contains that of their children, only the topmost node counts.
+    * `entitled` is what the node can always claim; `lendable` is the part of it that others may use in the meantime.
+    * `limit` is the most that the node can ever hold; `borrowable` is the part of it beyond `entitled`.
+    * `place`, `name_place` and `limit_place` are the places of the amount, the resource's name and the limit.
     * `holder` names the node in sums.
     """
 
@@ -56,15 +56,15 @@ class Cell(Value):
 
     @property
     def borrowable(self) -> int | None:
-        """Return what the node may hold beyond what it is entitled to; None without limit."""
+        """The amount that the node may hold beyond what it is entitled to; None without a limit."""
         return None if self.limit is None else max(0, self.limit - self.entitled)
 
 
 class QuotaNode(Value, cached=True):
-    """A queue, or a node above queues. `name` is unique among the nodes of its `word`; `parent` is the key of the node above.
+    """A queue, or a node above queues. `name` is unique among nodes of the same `word`; `parent` is the parent's key.
 
-    `admits`: workloads go to it. `needs_nodes`: its workloads run in this cluster. `provisioned`: nodes are asked for
-    before a workload starts. `id` is None for a node that exists only by being named.
+    `admits`: workloads can be submitted to it. `needs_nodes`: its workloads run in this cluster. `provisioned`: nodes
+    are requested before a workload starts. `id` is None for a node that is only referenced, not declared.
     """
 
     name: str
@@ -80,12 +80,12 @@ class QuotaNode(Value, cached=True):
 
     @property
     def key(self) -> str:
-        """Unique in its tree."""
+        """The key of the node, unique in its tree."""
         return f"{self.word}/{self.name}"
 
     @property
     def title(self) -> str:
-        """The node's name in sums: a queue by its name, another node with what it is."""
+        """The node's name in sums: a queue's name alone, any other node's name with its word."""
         return self.name if self.admits else f"{self.word} {self.name}"
 
     @cached_property
@@ -95,7 +95,7 @@ class QuotaNode(Value, cached=True):
 
 
 class QuotaTree(Value, cached=True):
-    """All queues of one scheduler. `cycles`: nodes that are their own ancestors, by name; they are part of no tree."""
+    """All queues of one scheduler. `cycles`: nodes that are their own ancestors, by name; they belong to no tree."""
 
     scheduler: SchedulerName
     nodes: tuple[QuotaNode, ...]
@@ -109,11 +109,11 @@ class QuotaTree(Value, cached=True):
 
     @cached_property
     def queue(self) -> dict[str, QuotaNode]:
-        """The nodes that take workloads, by name."""
+        """The nodes that admit workloads, by name."""
         return {n.name: n for n in self.nodes if n.admits}
 
     def children(self, parent: str | None) -> Iterator[QuotaNode]:
-        """The nodes right below another one; the roots below None."""
+        """Yield the children of a node; the roots for None."""
         return iter(self._children.get(parent, ()))
 
     @cached_property
@@ -124,5 +124,5 @@ class QuotaTree(Value, cached=True):
         return found
 
     def local(self) -> Iterator[QuotaNode]:
-        """The nodes whose quota needs nodes of this cluster."""
+        """Yield the nodes of the tree whose quota needs nodes of this cluster."""
         return (n for n in self.nodes if n.needs_nodes)

@@ -1,6 +1,6 @@
 """Reports: a settled result as text in some format. One module per format, each with `render(result) -> str`.
 
-A report decides nothing: not what is shown, not the exit code.
+A report makes no decisions: neither which findings are shown nor the exit code.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ FORMATS = {
     "markdown": "md",
     "html": "html",
 }
-"""The values of `--format`, which are module names, each with the file name ending of its reports."""
+"""The values of `--format`, which are also module names, with the file name endings of their reports."""
 
 
 def render(result: Result, form: str) -> str:
-    """The report in one of `FORMATS`, without colours."""
+    """Return the report in one of `FORMATS`, without colours."""
     renderer: Callable[[Result], str] = import_module(f"qcheck.reports.{form}").render
     return renderer(result)

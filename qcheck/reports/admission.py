@@ -46,14 +46,14 @@ def verdict_data(cluster: str, verdict: Verdict) -> dict[str, Json]:
 
 
 def _edits_data(verdict: Verdict) -> Iterator[dict[str, Json]]:
-    """The values of the smallest change where people write them; nothing of what was rendered from an unknown place."""
+    """Yield the values of the smallest change at the places that people edit; none for rendered files."""
     for place, text in ((p.written(), text) for p, text in verdict.edits):
         if place.origin.source is None:
             yield {"file": place.origin.path, "line": place.span[0], "new": text}
 
 
 def flavors_of(assigned: Iterable[Assigned]) -> dict[str, str]:
-    """Resource to flavor over all pod sets; where they differ, the flavors in order."""
+    """Return flavors by resource over all pod sets; several flavors for one resource are listed in order."""
     found: dict[str, dict[str, None]] = {}
     for each in assigned:
         for resource, flavor in each.flavors.items():
@@ -88,7 +88,7 @@ def _reason_data(reason: Reason) -> dict[str, Json]:
 
 
 def render_text(judged: Judged) -> str:
-    """A block per workload: the verdict, where it runs or why it does not, and a count at the end."""
+    """Return one block per workload (its verdict, and where it runs or why it does not), then a summary."""
     many = len({cluster for cluster, _ in judged.verdicts}) > 1
     blocks = ["\n".join(_block(v, f" in {cluster}" if many else "")) for cluster, v in judged.verdicts]
     blocks += [f"? {plain(text)}" for text in judged.unjudged]
@@ -116,14 +116,14 @@ def _block(verdict: Verdict, where: str) -> Iterator[str]:
 
 
 def _assigned_line(assigned: Assigned) -> str:
-    """`pod set main, 4 x: 32 nvidia.com/gpu from h100, 64 cpu from h100`."""
+    """Return `pod set main, 4 pods: 32 nvidia.com/gpu from h100, 64 cores from h100`."""
     amounts = assigned.demand.amounts
     shares = [f"{name_amount(r, amounts.get(r, 0))} from {f}" for r, f in sorted(assigned.flavors.items())]
     return f"pod set {assigned.pod_set.name}, {plural(assigned.demand.count, 'pod')}: {', '.join(shares) or 'no quota'}"
 
 
 def _placed_line(placed: Placed) -> str:
-    """`3 nodes of h100, each 7 main (node-a, node-b, node-c)`."""
+    """Return `3 nodes of h100, each 7 main (node-a, node-b, node-c)`."""
     pods = " + ".join(f"{n} {name}" for name, n in placed.pods.items())
     more = len(placed.names) - _NAMES_SHOWN
     shown = [*placed.names[:_NAMES_SHOWN], *([f"{more} more"] if more > 0 else [])]

@@ -1,4 +1,4 @@
-"""`qcheck capacity`: the quota view and the node view side by side, as a table, as markdown, and as JSON (schema 1)."""
+"""`qcheck capacity`: quota and nodes side by side, as a table, as markdown, and as JSON (schema 1)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def cluster_data(cluster: Cluster) -> dict[str, Json]:
 
 
 def _source_data(pool: NodePool) -> dict[str, Json]:
-    """Return where the figures of a pool come from."""
+    """Return the sources of a pool's figures."""
     return {
         "pool": pool.name,
         "format": pool.format,
@@ -96,7 +96,7 @@ def _pool_data(pool: PoolLine) -> dict[str, Json]:
 
 
 def render_text(clusters: Sequence[Cluster], unjudged: Sequence[str] = (), width: int | None = None) -> str:
-    """A table per cluster, and what could not be judged."""
+    """Return a table per cluster, and what could not be judged."""
     return "\n".join([*(_text_of(c, len(clusters) > 1, width) for c in clusters), *unjudged_lines(unjudged)])
 
 
@@ -110,7 +110,7 @@ def _text_of(cluster: Cluster, many: bool, width: int | None) -> str:
 
 
 def _usable(cluster: Cluster) -> Iterator[str]:
-    """Below the table: what the free accelerators are good for, flavor by flavor."""
+    """Yield, below the table, how usable the free accelerators are, flavor by flavor."""
     for line in capacity_lines(cluster):
         found = usability(cluster, line.pool, line.resource, line.placeable) if line.placeable else None
         if found is not None and found.free:
@@ -119,7 +119,7 @@ def _usable(cluster: Cluster) -> Iterator[str]:
 
 
 def _sources(cluster: Cluster) -> Iterator[str]:
-    """Last: where the figures of each pool come from."""
+    """Yield, at the end, the sources of the figures of each pool."""
     if cluster.pools:
         yield ""
         yield "where the figures come from"
@@ -135,7 +135,7 @@ def _name(cluster: Cluster, many: bool) -> str:
 
 
 def cells(line: CapacityLine) -> tuple[str, ...]:
-    """A line in words, in the order of `HEADERS`; all its amounts have one unit."""
+    """Return a line as cells in the order of `HEADERS`; all its amounts share one unit."""
     scale = line_scale(line)
     return (
         plain(line.label),
@@ -150,7 +150,7 @@ def cells(line: CapacityLine) -> tuple[str, ...]:
 
 
 def line_scale(line: CapacityLine) -> Scale:
-    """The unit in which promises and nodes of a line are compared."""
+    """Return the unit in which the promises and nodes of a line are compared."""
     amounts = (line.nominal, line.static, line.ceiling, line.headroom, line.daemon_sets, line.reserves)
     return scale_of(line.resource, [a for a in amounts if a is not None], IN_TABLES)
 
@@ -168,7 +168,7 @@ def at_best(line: CapacityLine, scale: Scale) -> str:
 
 
 def _marked(line: CapacityLine, scale: Scale, amount: int) -> str:
-    """An amount of nodes, `~47 cores` if it is estimated; no nodes hold exactly nothing."""
+    """Format an amount of nodes: `~47 cores` if it is estimated; zero is always exact."""
     return f"~{scale(amount)}" if line.is_estimated and amount else scale(amount)
 
 
@@ -185,7 +185,7 @@ def taken_first(line: CapacityLine, scale: Scale) -> str:
 
 
 def pool_words(line: CapacityLine) -> Iterator[str]:
-    """`19 nodes x 7 of 8 (h100)`, pool by pool; amounts of one node have one unit."""
+    """Yield `19 nodes x 7 of 8 (h100)`, pool by pool; the amounts share one unit."""
     amounts = [a for p in line.pools for a in (p.per_node, p.free_per_node)]
     scale = scale_of(line.resource, amounts, IN_TABLES)
     return (_pool_words(pool, scale) for pool in line.pools)
@@ -206,5 +206,5 @@ def _pool_words(pool: PoolLine, scale: Scale) -> str:
 
 
 def holders(line: CapacityLine) -> list[Cell]:
-    """Return who holds a line's quota, the largest first; cohorts are marked as such."""
+    """Return the cells that hold a line's quota, the largest first."""
     return sorted((c for c in line.quotas if c.promised), key=lambda c: (-c.promised, c.holder))

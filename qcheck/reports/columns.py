@@ -1,4 +1,4 @@
-"""Tables as text: columns side by side or, on a terminal that is too narrow for them, a block for each row."""
+"""Tables as text: aligned columns or, on a narrow terminal, a block per row."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ GAP = "  "
 
 
 def columns(rows: Rows, right: Container[int] = (), width: int | None = None, keys: int = 1) -> list[str]:
-    """Lines for `rows`, of which the first has the headers; columns in `right` are flushed right.
+    """Return the lines for `rows`, the first of which is the header; columns in `right` are right-aligned.
 
-    Where a line would be longer than `width`, each row is a block headed by its first `keys` cells. None: no limit.
+    If a line would be longer than `width`, each row becomes a block headed by its first `keys` cells. None: no limit.
     """
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     lines = [
@@ -32,12 +32,12 @@ def columns(rows: Rows, right: Container[int] = (), width: int | None = None, ke
 
 
 def _block(headers: tuple[str, ...], record: tuple[str, ...], keys: int) -> list[str]:
-    """`h100 nvidia.com/gpu`, and below it each header with its cell; empty cells are left out."""
+    """Return the key cells as a heading, and below it each header with its cell; empty cells are omitted."""
     wide = max(map(len, headers[keys:]), default=0)
     pairs = zip(headers[keys:], record[keys:], strict=True)
     return [" ".join(record[:keys]), *(f"  {header:<{wide}}  {cell}" for header, cell in pairs if cell)]
 
 
 def cut(line: str, width: int | None) -> str:
-    """A line that a terminal shows without wrapping it."""
+    """Cut a line so that a terminal shows it without wrapping."""
     return line if width is None or len(line) <= width else f"{line[: width - 1]}…"

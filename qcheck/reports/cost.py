@@ -1,4 +1,4 @@
-"""The bill of a cluster in reports: JSON has it per hour, people read it per month."""
+"""The cost of a cluster in reports: per hour in JSON, per month for people."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOTE = f"A month has {HOURS_OF_A_MONTH} hours; amounts are in the currency of `p
 
 
 def number(amount: Fraction) -> int | float:
-    """An amount as JSON has it: whole where it is whole."""
+    """Return an amount as a JSON number, an integer if possible."""
     return amount.numerator if amount.denominator == 1 else float(amount)
 
 
@@ -45,7 +45,7 @@ def cost_data(cluster: Cluster) -> dict[str, Json]:
 
 
 def flavor_data(cluster: Cluster, pool: str) -> dict[str, Json]:
-    """Return what it adds to each row of a flavor."""
+    """Return what `capacity --format json` adds to each row of a flavor."""
     if not cluster.policy.prices:
         return {}
     hourly = pool_hour(cluster, pool)
@@ -53,7 +53,7 @@ def flavor_data(cluster: Cluster, pool: str) -> dict[str, Json]:
 
 
 def cost_rows(cost: Cost) -> list[tuple[str, str, str]]:
-    """The parts of the bill and the bill itself, in the order of `HEADERS`. The parts sum to the bill to the cent."""
+    """Return the parts of the cost and their total, in the order of `HEADERS`. The parts add up to the cent."""
     names = [*(q.queue for q in cost.queues), "stranded", "under no quota"]
     amounts = _in_cents([*(q.reserved for q in cost.queues), cost.stranded, cost.unclaimed])
     lent = [*(_shown(round(_cents(q.lendable))) for q in cost.queues), "", ""]
@@ -66,7 +66,7 @@ def _cents(hourly: Fraction) -> Fraction:
 
 
 def _in_cents(hourly: list[Fraction]) -> list[int]:
-    """Monthly amounts in whole cents whose sum is the rounded sum: what was cut off most is rounded up."""
+    """Return monthly amounts in whole cents that add up to the rounded sum: the largest remainders are rounded up."""
     exact = [_cents(amount) for amount in hourly]
     whole = [int(cents) for cents in exact]
     missing = round(sum(exact, Fraction())) - sum(whole)
@@ -80,12 +80,12 @@ def _shown(cents: int) -> str:
 
 
 def unpriced(cost: Cost) -> str:
-    """Return which nodes the bill leaves out; empty if it has all of them."""
+    """Return the nodes that the cost omits; empty if it includes all of them."""
     return f"without a price: {', '.join(cost.unpriced)}" if cost.unpriced else ""
 
 
 def cost_lines(cluster: Cluster) -> Iterator[str]:
-    """The bill as text; nothing without prices."""
+    """Yield the cost as text; nothing without prices."""
     cost = cost_of(cluster)
     if cost is None:
         return

@@ -1,4 +1,4 @@
-"""The state of a cluster in `capacity`: as text below the table, and as JSON."""
+"""The state of a running cluster in `capacity`: as text below the table, and as JSON."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_PODS = 3
 
 
 def now_data(cluster: Cluster) -> dict[str, Json]:
-    """Return what `capacity --format json` adds to a cluster that runs; nothing for files."""
+    """Return what `capacity --format json` adds for a running cluster; nothing for files."""
     found = current_state(cluster)
     if found is None:
         return {}
@@ -67,7 +67,7 @@ def _key_data(key: Key) -> Json:
 
 
 def now_lines(cluster: Cluster) -> Iterator[str]:
-    """One paragraph per topic; none for files."""
+    """Yield one paragraph per topic; nothing for files."""
     found = current_state(cluster)
     if found is None:
         return

@@ -1,4 +1,4 @@
-"""`qcheck diff`: what a change does to quota, supply, headroom and findings; as text, markdown and JSON (schema 1)."""
+"""`qcheck diff`: the effect of a change on quota, supply, headroom and findings, as text, markdown and JSON (schema 1)."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from qcheck.reports.json_text import Json
 
 MOST_SHARES = 20
-"""Figures of queues that are listed; the rest is counted."""
+"""The number of queues' figures to list; the others are counted."""
 NOT_DEFINED = "(none)"
 MOST_FIELDS = 8
-"""Fields of an object that are listed; the rest is counted."""
+"""The number of an object's fields to list; the others are counted."""
 SIGNS = {ChangeKind.ADDED: "+", ChangeKind.REMOVED: "-", ChangeKind.RENAMED: ">"}
 HEADERS = ("flavor", "resource", "quota", "nodes hold", "at most", "headroom")
 
@@ -53,7 +53,7 @@ def render_text(comparison: Comparison, colour: bool = False, width: int | None 
 
 
 def summary(comparison: Comparison) -> str:
-    """`new: 1 error, 2 notes; fixed: 1; remaining: 3`."""
+    """Return `new: 1 error, 2 notes; fixed: 1; remaining: 3`."""
     counts = [plural(n, s) for s in WORST_FIRST if (n := sum(f.severity == s for f in comparison.new))]
     new = ", ".join(counts) or "nothing"
     return f"new: {new}; fixed: {len(comparison.fixed)}; remaining: {len(comparison.remaining)}"
@@ -77,7 +77,7 @@ def _cluster_text(change: ClusterChange, many: bool, width: int | None) -> Itera
 
 
 def _share_lines(change: ClusterChange) -> Iterator[str]:
-    """`share of research in h100 falls from 60 to 41 nvidia.com/gpu`."""
+    """Yield lines such as `share of research in h100 falls from 60 to 41 nvidia.com/gpu`."""
     found = [(each, *figure) for each in share_changes(change) for figure in each.figures()]
     for each, name, old, new in found[:MOST_SHARES]:
         figure = f"{name} of {each.queue} in {each.pool}"
@@ -105,7 +105,7 @@ def _fields(change: ObjectChange, show: Callable[[str], str]) -> Iterator[str]:
 
 
 def _route(change: ObjectChange, field: FieldChange) -> str:
-    """With the names of list items, if they have one: `spec.flavors[h100].count`."""
+    """Return a field's route with the names of list items, if any: `spec.flavors[h100].count`."""
     place = change.object.place
     names = named_route(place.at(*field.route))[len(place.route) :]
     return "".join(n if n.startswith("[") else f".{n}" for n in names).removeprefix(".")
@@ -141,7 +141,7 @@ def _cells(pair: CapacityChange) -> tuple[str, ...]:
 
 
 def render_markdown(comparison: Comparison) -> str:
-    """For a step summary or a comment on the pull request."""
+    """Return markdown for a step summary or a comment on the pull request."""
     many = len(comparison.clusters) > 1
     lines = [f"# qcheck: {escape(comparison.before_name)} → {escape(comparison.after_name)}", ""]
     lines += [f"**{summary(comparison)}**", ""]

@@ -66,7 +66,7 @@ def _node_data(found: NodeDifference) -> Json:
 
 
 def _json(value: object) -> Json:
-    """Plain data, which is all that a comparison is made of."""
+    """Convert a value to plain JSON data."""
     made: Json = json.loads(json.dumps(value))
     return made
 

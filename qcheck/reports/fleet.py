@@ -1,4 +1,4 @@
-"""The clusters of a report at a glance: the worst first, and the headroom of each kind of accelerator over all."""
+"""The clusters of a report at a glance: the worst first, with the total headroom of each kind of accelerator."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ALL = "all clusters"
 
 
 def fleet_of(result: Result) -> tuple[ClusterSummary, ...]:
-    """The clusters that were judged, here or by the runs whose reports were merged."""
+    """Return the clusters that were judged, by this run or by the runs whose reports were merged."""
     return result.fleet or tuple(cluster_summary(c) for c in result.clusters)
 
 
 def fleet_rows(result: Result) -> list[tuple[str, str, str]]:
-    """A row for each cluster and one for all, in the order of `HEADERS`; none where there is only one cluster."""
+    """Return a row for each cluster and one for all, in the order of `HEADERS`; none for a single cluster."""
     fleet = fleet_of(result)
     if len(fleet) < 2:
         return []
@@ -37,7 +37,7 @@ def fleet_rows(result: Result) -> list[tuple[str, str, str]]:
 
 
 def _badness(findings: Iterable[Finding]) -> tuple[int, ...]:
-    """Sorts the cluster with most errors to the front, then the one with most warnings."""
+    """Return a sort key that puts the cluster with the most errors first, then the most warnings."""
     severities = [f.severity for f in findings]
     return tuple(-severities.count(s) for s in WORST_FIRST)
 

@@ -1,4 +1,4 @@
-"""The topology part of `qcheck capacity`: what fits on a flavor's nodes and what stays idle, in words and as data."""
+"""The topology part of `qcheck capacity`: what fits on a flavor's nodes and what stays idle, as text and as data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def usability_lines(flavor: str, resource: str, found: Usability) -> Iterator[str]:
-    """A heading and what follows from it, indented."""
+    """Yield a heading and the details below it, indented."""
     yield plain(f"{flavor}: {name_amount(resource, found.free)} free")
     yield plain(f"  pods that fit, by size: {', '.join(f'{u.pods} of {u.size}{_idle(u)}' for u in found.sizes)}")
     for use in found.shapes:
@@ -58,7 +58,7 @@ def _ratio(above: int, below: int) -> str:
 
 
 def _percent(above: int, below: int) -> str:
-    """`50 %`, or to a tenth with the exact ratio: `42.9 % (3/7)`."""
+    """Format a percentage: `50 %`, or `42.9 % (3/7)` with the exact ratio."""
     whole, rest = divmod(100 * above, below)
     if not rest:
         return f"{whole} %"
@@ -67,7 +67,7 @@ def _percent(above: int, below: int) -> str:
 
 
 def usability_data(found: Usability) -> dict[str, Json]:
-    """The same as data: integers in base units, ratios as `[numerator, denominator]`."""
+    """Return the same as data: integers in base units, ratios as `[numerator, denominator]`."""
     return {
         "free": found.free,
         "sizes": [_use_data(u) for u in found.sizes],

@@ -1,7 +1,7 @@
 """Workflow commands: annotations on a pull request.
 
-GitHub shows ten of a kind per step and drops the rest silently, so the worst come first and the rest is counted. Text
-is escaped as `@actions/core` does it, so that no name can give commands.
+GitHub shows ten annotations of a kind per step and silently drops the others, so the worst come first and the others
+are counted. Text is escaped as `@actions/core` does it, so that no name can inject a command.
 """
 
 from __future__ import annotations

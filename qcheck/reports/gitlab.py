@@ -1,4 +1,4 @@
-"""GitLab's code quality report: a JSON array, empty when clean. Related places stand in the description."""
+"""GitLab's code quality report: a JSON array, empty if there are no findings. Descriptions include related places."""
 
 from __future__ import annotations
 

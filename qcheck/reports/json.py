@@ -1,4 +1,4 @@
-"""The JSON report: schema 1, as `qcheck schema report` states it. It only ever grows within a schema."""
+"""The JSON report: schema 1, as printed by `qcheck schema report`. Within a schema, keys are only added."""
 
 from __future__ import annotations
 

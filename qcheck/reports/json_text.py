@@ -1,4 +1,4 @@
-"""JSON as our reports write it: readable, whole, and harmless in a terminal."""
+"""JSON output: readable, complete, and harmless in a terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RAW = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff
 
 
 def dump(value: Json) -> str:
-    """JSON text. Halves of surrogate pairs, which are no text, become question marks."""
+    """Return JSON text. Unpaired surrogates, which are not valid text, become question marks."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
     whole = text.encode("utf-8", "replace").decode("utf-8")
     return _RAW.sub(lambda m: f"\\u{ord(m[0]):04x}", whole) + "\n"

@@ -1,7 +1,7 @@
 """JUnit XML: a case for each finding, and one for each rule that found nothing.
 
-A finding at or above the threshold is a failure; one below is a passed case with the finding in its output, so that a
-test view agrees with the exit code. Rules that could not be judged are skipped cases.
+A finding at or above the threshold is a failure; one below it is a passed case with the finding in its output, so that
+a test view agrees with the exit code. Rules that could not be judged are skipped cases.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _names(kind: str, name: str) -> dict[str, str]:
 
 
 def _case(suite: Xml.Element, found: Finding, fails: bool, taken: dict[str, int]) -> None:
-    """Readers identify cases by class and name and drop later ones of equal name; hence the counter."""
+    """Add a case for a finding, with a counter: readers drop later cases of the same class and name."""
     name = f"{found.object or found.primary.origin.path} ({', '.join(found.clusters)})"
     key = f"{title(found)} {name}"
     taken[key] = count = taken.get(key, 0) + 1
@@ -55,7 +55,7 @@ def _body(found: Finding) -> str:
 
 
 def _passed(suite: Xml.Element, result: Result) -> None:
-    """A case for each rule that was judged and found nothing, so that a clean run is not "no tests"."""
+    """Add a case for each rule that was judged and found nothing, so that a clean run does not look like "no tests"."""
     spoken = {f.rule.id for f in result.findings if f.rule} | {s.rule.id for s in result.inputs.skipped}
     for rule in result.rules:
         if rule.id not in spoken:

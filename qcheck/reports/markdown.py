@@ -1,7 +1,7 @@
-"""GitHub markdown for a step summary: the findings, then the quota view next to the node view.
+"""GitHub markdown for a step summary: the findings, then quota and nodes side by side.
 
-All text from manifests is escaped, so that it cannot act as markup, a mention or a link. GitHub refuses a summary above
-1 MiB; ours is cut below and says so.
+All text from manifests is escaped, so that it cannot act as markup, a mention or a link. GitHub rejects a summary above
+1 MiB; this one is cut below that and says so.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SIGNS = {"error": "❌", "warning": "⚠️", "note": "\N{INFORMATION SOURCE}\uf
 _MARKUP = re.compile(r"([\\`*_\[\]|~$])")
 _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _LINKS = re.compile(r"([@#](?=\w)|\bwww(?=\.)|:(?=//)|\bGH(?=-\d))", re.IGNORECASE)
-"""Text that GitHub would turn into a mention, a reference or a link: an invisible comment breaks it."""
+"""Text that GitHub would turn into a mention, a reference or a link; an invisible comment prevents it."""
 _MOST_PLACES = 10
 _MOST_DIFF = 60
 _TICKS = re.compile("`+")
@@ -68,7 +68,7 @@ def render(result: Result) -> str:
 
 
 def _fleet(result: Result) -> Iterator[str]:
-    """The clusters at a glance, where there are several."""
+    """Yield a table of the clusters, if there are several."""
     rows = fleet_rows(result)
     if rows:
         yield from (f"| {' | '.join(HEADERS)} |", "|---|---|---|")
@@ -77,13 +77,13 @@ def _fleet(result: Result) -> Iterator[str]:
 
 
 def escape(text: str) -> str:
-    """Text that markdown shows as it is, on one line, also inside a table."""
+    """Escape text so that markdown shows it verbatim on one line, even inside a table."""
     harmless = _MARKUP.sub(r"\\\1", plain(text)).translate(_HTML)
     return _LINKS.sub(r"\1<!-- -->", harmless)
 
 
 def findings_table(groups: Sequence[Group], many: bool) -> Iterator[str]:
-    """One row for each finding and those that follow from it, in the order given; with clusters where there are `many`."""
+    """Yield one row for each finding and its consequences, in the given order; with clusters if there are `many`."""
     if not groups:
         return
     yield from ("| | rule | where | what |", "|---|---|---|---|")
@@ -107,7 +107,7 @@ def _what(group: Group) -> str:
 
 
 def _suggestions(found: Suggestions) -> Iterator[str]:
-    """The alternatives, each with its patch, and what was rejected."""
+    """Yield the alternatives, each with its patch, and the rejected edits."""
     yield from ("## Suggested edits", "", "Each was applied and checked.", "")
     for number, each in enumerate(found.alternatives, 1):
         yield f"{number}. **{escape(headline(each))}**: {escape(outcome(each, found.asked))}<br>{escape(each.proof)}"
@@ -125,7 +125,7 @@ def _suggestions(found: Suggestions) -> Iterator[str]:
 
 
 def _fenced(language: str, text: str) -> Iterator[str]:
-    """Lines between fences that no line of theirs can end, nor a long diff fill the summary."""
+    """Yield lines between fences that none of them can end; a long diff is cut."""
     lines = [_shown_line(line) for line in text.splitlines()[:_MOST_DIFF]]
     fence = "`" * max(3, 1 + max((len(run) for line in lines for run in _TICKS.findall(line)), default=0))
     left = len(text.splitlines()) - len(lines)
@@ -137,7 +137,7 @@ def _shown_line(line: str) -> str:
 
 
 def _statistics(result: Result) -> Iterator[str]:
-    """The counts by rule."""
+    """Yield the counts by rule."""
     rows = by_rule(result.counted)
     if rows:
         yield from ("## By rule", "", "| | rule | findings |", "|---|---|---:|")
@@ -146,7 +146,7 @@ def _statistics(result: Result) -> Iterator[str]:
 
 
 def capacity_section(cluster: Cluster, many: bool) -> Iterator[str]:
-    """The two views of a cluster as one table: left what queues promise, right what nodes hold."""
+    """Yield quota and nodes of a cluster in one table: promises on the left, nodes on the right."""
     lines = capacity_lines(cluster)
     if not lines:
         return
@@ -160,7 +160,7 @@ def capacity_section(cluster: Cluster, many: bool) -> Iterator[str]:
 
 
 def _cost(cluster: Cluster) -> Iterator[str]:
-    """Yield what the nodes cost, where the settings have prices."""
+    """Yield the cost of the nodes if the settings have prices."""
     found = cost_of(cluster)
     if found is None:
         return
@@ -213,7 +213,7 @@ def _quiet(result: Result) -> Iterator[str]:
 
 
 def _cut(lines: list[str]) -> str:
-    """As many whole lines as fit."""
+    """Return as many whole lines as fit."""
     size = 0
     for count, line in enumerate(lines):
         size += len(line.encode("utf-8", "replace")) + 1

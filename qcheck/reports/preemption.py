@@ -1,4 +1,4 @@
-"""`qcheck explain preemption`: can an owner get its quota back, from whom, and how long may that take."""
+"""`qcheck explain preemption`: whether owners get their quota back, from whom, and how long it may take."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _profile(matrix: Matrix) -> str:
 
 
 def profile_rows(matrix: Matrix) -> list[tuple[str, ...]]:
-    """The parts of the profile with the rule that holds each."""
+    """Return the parts of the profile with the rule that checks each."""
     return [PARTS, *((part.rule, part.severity, part.demand) for part in PROFILES[matrix.profile or ""])]
 
 
@@ -94,7 +94,7 @@ def _table(rows: Sequence[tuple[str, ...]], width: int | None) -> str:
 
 
 def claim_cells(claim: LendingClaim) -> tuple[str, ...]:
-    """A claim in words, in the order of `CLAIMS`."""
+    """Return a claim as cells in the order of `CLAIMS`."""
     resource = claim.quota.resource
     most, nominal = show_amounts(resource, claim.amount, claim.quota.nominal)
     held = f"{plain(_some(claim.holders))}: up to {most}"
@@ -103,7 +103,7 @@ def claim_cells(claim: LendingClaim) -> tuple[str, ...]:
 
 
 def how_long(claim: LendingClaim) -> str:
-    """Return how long nodes stay taken after the decision."""
+    """Return how long nodes remain occupied after the decision."""
     if claim.outcome is ComesBack.NEVER:
         return "no bound"
     if claim.is_assumed:
@@ -117,7 +117,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def stance_cells(stance: Stance) -> tuple[str, ...]:
-    """A stance in words, in the order of `STANCES`."""
+    """Return a stance as cells in the order of `STANCES`."""
     policy = stance.queue.preemption
     threshold = f" (up to {policy.borrow_threshold})" if policy.borrow_threshold is not None else ""
     return (

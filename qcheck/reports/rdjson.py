@@ -1,4 +1,4 @@
-"""reviewdog's diagnostic format. Its columns count bytes of UTF-8, ends are exclusive."""
+"""reviewdog's diagnostic format. Columns count UTF-8 bytes; ends are exclusive."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _diagnostic(found: Finding, many: bool) -> Json:
 
 
 def _suggestions(found: Finding) -> dict[str, Json]:
-    """Return what reviewdog offers to apply, one by one: fixes that are a single edit in the file of the finding."""
+    """Return the fixes that reviewdog can offer: those that are a single edit in the file of the finding."""
     origin = found.primary.origin
     single = [edits[0] for _, edits in text_edits(found.fixes) if len(edits) == 1 and edits[0].path == origin.path]
     offered: list[Json] = [{"range": _range(origin, e.span), "text": plain(e.new)} for e in single]

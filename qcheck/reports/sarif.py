@@ -1,8 +1,8 @@
 """SARIF 2.1.0, for code scanning.
 
-Suppressed and accepted findings are left out and counted, as GitHub does not act on `suppressions`. GitHub makes its own
-fingerprint (`primaryLocationLineHash`) and warns of others, so ours has a key of its own. Limits: GitHub keeps 5,000
-results of a run and 100 related places of a result.
+Suppressed and accepted findings are omitted but counted, because GitHub ignores `suppressions`. GitHub computes its own
+fingerprint (`primaryLocationLineHash`) and warns about others, so qcheck's has a key of its own. Limits: GitHub keeps
+5,000 results per run and 100 related places per result.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def render(result: Result) -> str:
 
 
 def _rules(result: Result) -> list[Rule]:
-    """Every rule that was asked for, including those without findings: this closes old alerts."""
+    """Return every requested rule, including those without findings: this closes old alerts."""
     known = {r.id: r for r in result.rules}
     known.update({f.rule.id: f.rule for f in result.findings if f.rule})
     return [known[key] for key in sorted(known)]
@@ -139,7 +139,10 @@ def _replacement(edit: TextEdit) -> Json:
 
 
 def _message(found: Finding, many: bool) -> str:
-    """The sentence, links to the related places, and what to do. Brackets of user text are escaped: they make links."""
+    """Return the message, links to the related places, and the help.
+
+    Brackets in user text are escaped: they form links.
+    """
     links = "".join(f"\n[{_escaped(p.caption or p.line)}]({i})" for i, p in enumerate(found.related[:MOST_RELATED], 1))
     rendered = f"\n{_escaped(note)}" if (note := rendered_note(found.primary)) else ""
     return f"{_escaped(found.message + within(found, many))}{rendered}{links}\n{_escaped(help_of(found))}"

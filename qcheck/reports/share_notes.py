@@ -1,4 +1,4 @@
-"""The notes of `qcheck shares`: each said once for a tree, with the queues and resources that it is about."""
+"""The notes of `qcheck shares`: each printed once per tree, with the queues and resources that it concerns."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 MOST_PLACES = 3
 OF_ALL_QUEUES = "default-configuration"
-"""The note that concerns every queue, although one queue carries it."""
+"""The note that concerns every queue, although only one queue has it."""
 
 
 def trees(pools: Iterable[PoolShares]) -> list[list[PoolShares]]:
-    """The tables of each tree together, accelerators first."""
+    """Return the tables of each tree together, accelerators first."""
     found: dict[tuple[str, str], list[PoolShares]] = {}
     for pool in sorted(pools, key=lambda p: not is_compute(p.resource)):
         found.setdefault((pool.scheduler, pool.tree), []).append(pool)
@@ -27,7 +27,7 @@ def trees(pools: Iterable[PoolShares]) -> list[list[PoolShares]]:
 
 
 def remarks(tree: Sequence[PoolShares]) -> list[str]:
-    """A line for each message: about whom, about which resources if not about all, and where."""
+    """Return a line for each message, with its queues, its place, and its resources if it does not concern all."""
     said: dict[str, dict[str, list[Cell]]] = {}
     places: dict[str, dict[str, None]] = {}
     general: list[str] = []
@@ -45,7 +45,7 @@ def remarks(tree: Sequence[PoolShares]) -> list[str]:
 
 
 def _lines(message: str, queues: dict[str, list[Cell]], every: list[Cell]) -> Iterator[str]:
-    """One line for the queues that a message concerns in the same cells."""
+    """Yield one line for the queues that a message concerns in the same cells."""
     alike: dict[tuple[Cell, ...], list[str]] = {}
     for queue, cells in queues.items():
         alike.setdefault(tuple(cells), []).append(queue)
@@ -57,7 +57,7 @@ def _lines(message: str, queues: dict[str, list[Cell]], every: list[Cell]) -> It
 
 
 def _cells(cells: Sequence[Cell], every: Sequence[Cell]) -> str:
-    """The resources, with their pools where the tree has several."""
+    """Return the resources, with their pools if the tree has several."""
     many = len({pool for pool, _ in every}) > 1
     return ", ".join(f"{resource} in {pool}" if many else resource for pool, resource in cells)
 

@@ -64,14 +64,14 @@ def _queue(share: QueueShare) -> dict[str, Json]:
 
 
 def number(value: Amount) -> Json:
-    """A whole number as one; KAI's doubles as they are, other fractions as the nearest double."""
+    """Return a JSON number: an integer if possible; KAI's doubles as they are, other fractions as the nearest double."""
     if isinstance(value, Fraction):
         return value.numerator if value.denominator == 1 else float(value)
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def render_text(divided: Divided, unjudged: Sequence[str] = (), width: int | None = None) -> str:
-    """A table per pool and resource; below those of a tree, its notes."""
+    """Return a table per pool and resource; the notes of a tree follow its tables."""
     many = len(divided) > 1
     lines: list[str] = []
     for name, pools in divided:
@@ -85,7 +85,7 @@ def render_text(divided: Divided, unjudged: Sequence[str] = (), width: int | Non
 
 
 def heading(pool: PoolShares) -> str:
-    """`h100: 152 nvidia.com/gpu in cohort tree pool (kueue)`."""
+    """Return `h100: 152 nvidia.com/gpu in cohort tree pool (kueue)`."""
     return f"{pool.pool}: {pool_scale(pool).name(pool.total)} in {pool.tree} ({pool.scheduler})"
 
 
@@ -97,7 +97,7 @@ def _text(pool: PoolShares, width: int | None) -> Iterator[str]:
 
 
 def pool_scale(pool: PoolShares) -> Scale:
-    """The unit in which the amounts of a table are compared."""
+    """Return the unit in which the amounts of a table are compared."""
     amounts = [pool.total]
     for each in pool.queues:
         amounts += [each.reserved, each.entitled, each.share or 0, each.limit, each.reclaimable.amount, each.step or 0]
@@ -105,7 +105,7 @@ def pool_scale(pool: PoolShares) -> Scale:
 
 
 def cells(share: QueueShare, scale: Scale) -> tuple[str, ...]:
-    """A queue in words, in the order of `HEADERS`."""
+    """Return a queue as cells in the order of `HEADERS`."""
     return (
         share.queue,
         scale(share.reserved),
@@ -117,7 +117,10 @@ def cells(share: QueueShare, scale: Scale) -> tuple[str, ...]:
 
 
 def _share(queue: QueueShare, scale: Scale) -> str:
-    """`48 ±8`: a real division differs by up to the largest workload. No margin where all fits or none is known."""
+    """Format a share: `48 ±8` if the actual division may differ, by up to the largest workload.
+
+    There is no margin if the share is zero or the limit, or if no workload is known.
+    """
     if queue.share is None:
         return "-"
     if queue.step and 0 < queue.share < queue.limit:
@@ -135,7 +138,7 @@ def _taken_back(share: QueueShare, scale: Scale) -> str:
 
 
 def render_markdown(divided: Divided, unjudged: Sequence[str] = ()) -> str:
-    """For a step summary or a comment on the pull request."""
+    """Return markdown for a step summary or a comment on the pull request."""
     lines = ["# qcheck: who gets what", ""]
     lines += [*(f"- **could not judge**: {escape(why)}" for why in unjudged), ""] if unjudged else []
     for name, pools in divided:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Data = dict[str, Json]
 
 MOST_EVENTS = 200
-"""Steps that the text shows; JSON has all of them."""
+"""The number of steps that the text shows; JSON has all of them."""
 MOST_PENDING = 40
 PENDING = "Pending"
 MOST_SHARES = 12
@@ -38,7 +38,7 @@ def render_json(run: Simulated) -> str:
 
 
 def as_data(run: Simulated) -> Data:
-    """The answer as plain data."""
+    """Return the answer as plain data."""
     timeline = run.timeline
     pending = [(w.job.name, w.site, _reason(run, w)) for w in timeline.waiting]
     pending += [(b.workload, PendingPlace.INADMISSIBLE, b.code) for b in run.rejected]
@@ -67,14 +67,14 @@ def _shares(step: ShareStep) -> Json:
 
 
 def _reason(run: Simulated, waiter: PendingWorkload) -> str | None:
-    """The reason in the words of the release: older ones write the same for all."""
+    """Return the reason in the release's terms: older releases write the same for all."""
     if waiter.reason is None:
         return None
     return waiter.reason.value if run.names_reasons else PENDING
 
 
 def number(value: Fraction) -> Json:
-    """A whole number as one, another rounded to thousandths."""
+    """Return an integer if possible, else a number rounded to thousandths."""
     return value.numerator if value.denominator == 1 else float(round(value, 3))
 
 
@@ -89,7 +89,7 @@ def _cycle(record: CycleRecord) -> Data:
 
 
 def render_text(run: Simulated) -> str:
-    """The timeline, the end, and a table of the queues."""
+    """Return the timeline, the end, and a table of the queues."""
     lines = [f"{run.title}, {plural(len(run.jobs), 'workload')}", "", *steps(run)]
     lines += ["", *ending(run), "", *_table(simulated_queues(run))]
     lines += ["", *_share_lines(run)] if run.shares else []
@@ -98,7 +98,7 @@ def render_text(run: Simulated) -> str:
 
 
 def _share_lines(run: Simulated) -> Iterator[str]:
-    """The fair shares at the start, where workloads are preempted, and in between."""
+    """Yield the fair shares at the start, at each preemption, and in between."""
     yield "fair shares:"
     found, preempting = run.shares, [c.at for c in run.timeline.cycles if c.preempted]
     decisive = (bisect_right(found, at, key=lambda step: step.at) - 1 for at in preempting)
@@ -145,7 +145,7 @@ def _release(span: Span, start: int) -> str:
 
 
 def clock(seconds: int) -> str:
-    """`+0:25:02` after the start."""
+    """Format seconds after the start as `+0:25:02`."""
     sign, left = ("-", -seconds) if seconds < 0 else ("+", seconds)
     days, rest = divmod(left, 86_400)
     shown = f"{rest // 3600}:{rest % 3600 // 60:02d}:{rest % 60:02d}"
@@ -153,7 +153,7 @@ def clock(seconds: int) -> str:
 
 
 def ending(run: Simulated) -> Iterator[str]:
-    """Yield how the run ends, and who waits then."""
+    """Yield how the run ends, and which workloads are then pending."""
     timeline = run.timeline
     at = clock(timeline.end - timeline.start)
     waiting = [*((w.job.name, w.job.queue, _why(w.site, w.reason)) for w in timeline.waiting)]
@@ -189,12 +189,12 @@ def _table(found: Sequence[SimulatedQueue]) -> Iterator[str]:
 
 
 def amount(lane: SimulatedQueue, units: int) -> str:
-    """An amount of a lane's resource with its unit."""
+    """Format an amount of a lane's resource with its unit."""
     return name_amount(lane.resource, units)
 
 
 def render_change_json(before: Simulated, after: Simulated, names: tuple[str, str]) -> str:
-    """Both runs, and the workloads whose outcome differs."""
+    """Return both runs, and the workloads whose outcome differs."""
     changes = outcome_changes(before, after)
     return dump(
         {
@@ -216,7 +216,7 @@ def _outcome_data(outcome: WorkloadOutcome | None) -> Json:
 
 
 def render_change(before: Simulated, after: Simulated, names: tuple[str, str]) -> str:
-    """Return what a change does to the workloads and to each queue."""
+    """Return the effect of a change on the workloads and on each queue."""
     start = before.timeline.start
     lines = [f"{names[0]} -> {names[1]}", ""]
     changes = outcome_changes(before, after)

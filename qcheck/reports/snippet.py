@@ -1,4 +1,4 @@
-"""Source lines with carets under them, as compilers draw them."""
+"""Source lines with carets under them, as compilers print them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from qcheck.cluster.place import Origin, Place
 
 WIDTH = 110
-"""Longest piece of a source line that is shown, in columns."""
+"""The maximum number of columns of a source line to show."""
 _TAB = 4
 
 
 class Mark(Value):
-    """A span on one line (columns 0-based, end-exclusive, in code points) and what to say of it."""
+    """A span on one line (columns 0-based, end-exclusive, in code points) and its caption."""
 
     line: int
     start: int
@@ -28,7 +28,7 @@ class Mark(Value):
 
 
 class Row(Value):
-    """A line of a drawing: the number in the margin ("" for none, "..." for a gap), text, and whose mark it is."""
+    """A line of a snippet: the number in the margin ("" for none, "..." for a gap), the text, and the kind of mark."""
 
     margin: str
     text: str
@@ -37,7 +37,7 @@ class Row(Value):
 
 
 def groups(primary: Place, related: Sequence[Place]) -> list[tuple[Origin, list[Mark]]]:
-    """The marks per file, the primary's file first, each in order of lines; a place that repeats is drawn once."""
+    """Return the marks per file, the primary's file first, each in line order; a repeated place is drawn once."""
     by_file: dict[str, tuple[Origin, list[Mark]]] = {}
     for number, place in enumerate((primary, *related)):
         mark = _mark(place, number == 0)
@@ -51,18 +51,18 @@ def groups(primary: Place, related: Sequence[Place]) -> list[tuple[Origin, list[
 
 def _mark(place: Place, is_primary: bool) -> Mark:
     line, column, end_line, end_column = place.span
-    length = len(place.origin.line(line)) or column - 1  # a report that is merged does not quote its files
+    length = len(place.origin.line(line)) or column - 1  # a merged report does not quote its files
     end = end_column - 1 if end_line == line else length
     start = min(column - 1, length)
     return Mark(line=line, start=start, end=max(end, start + 1), caption=place.caption, is_primary=is_primary)
 
 
 def draw(origin: Origin, marks: Sequence[Mark]) -> Iterator[Row]:
-    """The marked lines with a row of carets for each mark, and a gap where lines are left out."""
+    """Yield the marked lines with a row of carets for each mark, and a gap for omitted lines."""
     shown = 0
     for mark in marks:
         source = origin.line(mark.line)
-        if not source:  # a report that is merged does not quote its files
+        if not source:  # a merged report does not quote its files
             yield _unquoted(mark)
             continue
         if shown and mark.line > shown + 1:
@@ -75,7 +75,7 @@ def draw(origin: Origin, marks: Sequence[Mark]) -> Iterator[Row]:
 
 
 def _unquoted(mark: Mark) -> Row:
-    """The number of a line, dots in place of its text, and what is said of it."""
+    """Return the line number, dots in place of its text, and the caption."""
     return Row(str(mark.line), f"... {plain(mark.caption)}".rstrip(), True, mark.is_primary)
 
 
@@ -84,7 +84,7 @@ def _sign(mark: Mark) -> str:
 
 
 def _window(mark: Mark) -> int:
-    """Return where to begin a long line so that the mark is on it."""
+    """Return the column at which to begin a long line so that the mark is visible."""
     return 0 if mark.end <= WIDTH else max(0, mark.start - WIDTH // 3)
 
 
@@ -96,7 +96,7 @@ def _carets(source: str, cut: int, mark: Mark) -> Row:
 
 
 def _visible(text: str, limit: int = WIDTH) -> tuple[str, int]:
-    """The text as a terminal can show it, cut at `limit` columns, and its width in columns."""
+    """Return the text as a terminal can show it, cut at `limit` columns, and its width in columns."""
     if text.isascii() and text.isprintable():
         return text[:limit], min(len(text), limit)
     shown: list[str] = []
@@ -112,7 +112,7 @@ def _visible(text: str, limit: int = WIDTH) -> tuple[str, int]:
 
 
 def _columns(piece: str) -> int:
-    """Return how many columns a terminal gives it: two for wide characters, none for combining ones."""
+    """Return how many columns a terminal uses for a piece: two for wide characters, none for combining ones."""
     if piece.isascii():
         return len(piece)
     return 0 if combining(piece) else 2 if east_asian_width(piece) in "WF" else 1

@@ -24,7 +24,7 @@ NONE = "no change of a value resolves this"
 
 
 def exit_code(result: Result) -> int:
-    """0: nothing was asked about; 1: something was, whether or not it can be helped; 2: the input could not be judged."""
+    """Return 0 if nothing was asked about, 1 if something was, resolvable or not, 2 if the input could not be judged."""
     found = _suggestions(result)
     return 2 if result.inputs.unjudged else 1 if found.asked or found.alternatives else 0
 
@@ -59,7 +59,7 @@ def _alternative(found: Alternative) -> dict[str, Json]:
 
 
 def render_patch(result: Result) -> str:
-    """The first alternative as a unified diff; nothing if there is none."""
+    """Return the first alternative as a unified diff; empty if there is none."""
     alternatives = _suggestions(result).alternatives
     return alternatives[0].patch if alternatives else ""
 
@@ -86,7 +86,7 @@ def _lines(result: Result) -> Iterator[str]:
 
 
 def suggestion_lines(found: Suggestions) -> Iterator[str]:
-    """The alternatives, what was rejected, and whether the search was ended."""
+    """Yield the alternatives, the rejected edits, and whether the search ended early."""
     for number, each in enumerate(found.alternatives, 1):
         if number > 1:
             yield ""
@@ -115,7 +115,7 @@ def _told(number: int, found: Alternative, asked: Sequence[Finding]) -> Iterator
 
 
 def headline(found: Alternative) -> str:
-    """The changes in one line, and whether something smaller may do."""
+    """Return the changes in one line, and whether a smaller alternative may exist."""
     whole = "" if found.proved else " (the best found, not proved to be the smallest)"
     words = "; ".join(step.words for step in found.steps[:MOST_STEPS])
     more = f"; and {len(found.steps) - MOST_STEPS:,} more changes" if len(found.steps) > MOST_STEPS else ""
@@ -123,7 +123,7 @@ def headline(found: Alternative) -> str:
 
 
 def outcome(found: Alternative, asked: Sequence[Finding]) -> str:
-    """Return how much an alternative resolves, what it leaves, and which warnings are new."""
+    """Return how many findings an alternative resolves, what it leaves, and which warnings are new."""
     named = dict.fromkeys(f"{f.rule.id} {f.rule.name}" for f in asked if f.rule and f.fingerprint in found.leaves)
     shown = [*named][:MOST_LEFT] + ([plural(len(named) - MOST_LEFT, "more rule")] if len(named) > MOST_LEFT else [])
     leaves = f"; leaves {', '.join(shown)}" if shown else ""

@@ -1,4 +1,4 @@
-"""The report for people at a terminal: each finding with the lines of every file that takes part."""
+"""The report for people at a terminal: each finding with the lines of every file that it involves."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from qcheck.reports.snippet import Row
 
 MOST_PLACES = 12
-"""The number of related places that are shown; the others are counted."""
+"""The number of related places to show; the others are counted."""
 
 STYLES = {"error": "1;31", "warning": "1;33", "note": "1;36", "bold": "1", "margin": "1;34", "dim": "2", "good": "1;32"}
 
@@ -47,7 +47,7 @@ class Paint:
 
 
 def render(result: Result, colour: bool = False, quiet: bool = False) -> str:
-    """The whole report; without its closing lines if `quiet`. Names from manifests hold no escapes any more."""
+    """Return the whole report; without its closing lines if `quiet`. Names from manifests have no escapes left."""
     paint = Paint(colour)
     many = has_many_clusters(result)
     blocks = ["\n".join(_group_lines(g, paint, many)) for g in presented(result)]
@@ -84,7 +84,7 @@ def finding_lines(found: Finding, paint: Paint, many: bool) -> Iterator[str]:
 
 
 def _margin(found: Finding) -> int:
-    """Width of the line numbers."""
+    """Return the width of the line numbers."""
     return max(len(str(p.span[0])) for p in (found.primary, *found.related[:MOST_PLACES]))
 
 
@@ -122,7 +122,7 @@ def _closing(result: Result, paint: Paint) -> Iterator[str]:
 
 
 def _fleet(result: Result, paint: Paint) -> Iterator[str]:
-    """A summary of the clusters, if there are several."""
+    """Yield a summary of the clusters, if there are several."""
     rows = fleet_rows(result)
     if not rows:
         return
@@ -134,7 +134,7 @@ def _fleet(result: Result, paint: Paint) -> Iterator[str]:
 
 
 def _statistics(result: Result, paint: Paint) -> Iterator[str]:
-    """The counts by rule."""
+    """Yield the counts by rule."""
     rows = by_rule(result.counted)
     width = max((len(f"{count:,}") for count, _, _ in rows), default=0)
     for count, name, found in rows:

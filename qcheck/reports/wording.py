@@ -1,4 +1,4 @@
-"""Words that several reports share, and the one way in which text from manifests becomes harmless."""
+"""Words that several reports share, and the single function that makes text from manifests harmless."""
 
 from __future__ import annotations
 
@@ -16,47 +16,47 @@ if TYPE_CHECKING:
     from qcheck.findings.result import Result
 
 UNSAFE = "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
-"""Control characters, characters that reorder or hide text, and halves of surrogate pairs."""
+"""Control characters, characters that reorder or hide text, and unpaired surrogates."""
 
 WORST_FIRST = SEVERITIES[::-1]
 
 
 def plain(text: str) -> str:
-    """One line that no terminal, log or parser can misread: unsafe characters are escaped."""
-    if text.isprintable():  # nearly all text is, and then the pattern, which is slow to compile, is not needed
+    """Return one line that no terminal, log or parser can misread: unsafe characters are escaped."""
+    if text.isprintable():  # true for nearly all text; spares the pattern, which is slow to compile
         return text
     return re.sub(UNSAFE, lambda m: " " if m[0] in "\n\t" else f"\\u{ord(m[0]):04x}", text)
 
 
 def editable(place: Place) -> tuple[str, Span]:
-    """The file that a person edits and the span in it: for what was rendered, its source's first line."""
+    """Return the file that a person edits and the span in it: for rendered text, the first line of its source."""
     source = place.origin.source
     return (place.origin.path, place.span) if source is None else (source, (1, 1, 1, 1))
 
 
 def rendered_note(place: Place) -> str:
-    """`rendered from x.yaml, line 12 of the output`; nothing for what is written by hand."""
+    """Return `rendered from x.yaml, line 12 of the output`; empty for handwritten text."""
     source = place.origin.source
     return f"rendered from {source}; line {place.span[0]} of the output" if source else ""
 
 
 def unjudged_lines(unjudged: Iterable[str]) -> Iterator[str]:
-    """Yield why an answer may be wrong, a line for each reason."""
+    """Yield the reasons why an answer may be wrong, one line each."""
     return (f"could not judge: {plain(why)}\n" for why in unjudged)
 
 
 def plural(count: int, word: str) -> str:
-    """`1 error`, `2 errors`."""
+    """Return `1 error` or `2 errors`."""
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
 
 
 def title(found: Finding) -> str:
-    """`QC101 quota-exceeds-capacity`."""
+    """Return the rule of a finding: `QC101 quota-exceeds-capacity`."""
     return f"{found.rule.id} {found.rule.name}" if found.rule else ""
 
 
 def help_of(found: Finding) -> str:
-    """Return what to do: the finding's own advice, else the rule's."""
+    """Return the finding's own help, else the rule's general fix."""
     return found.help or (found.rule.fix if found.rule else "")
 
 
@@ -70,11 +70,11 @@ def has_many_clusters(result: Result) -> bool:
 
 
 LIKELY = "not a proof: it relies on an estimate, or on facts that these files may not contain"
-"""Of findings that are not certain."""
+"""The caption of findings that are not certain."""
 
 
 def within(found: Finding, many: bool) -> str:
-    """Return ` (cluster a)` or ` (clusters a, b)` where there are several clusters, else nothing."""
+    """Return ` (cluster a)` or ` (clusters a, b)` if there are several clusters, else nothing."""
     names = ", ".join(found.clusters)
     return f" (cluster{'s' * (len(found.clusters) > 1)} {names})" if many else ""
 
@@ -86,7 +86,7 @@ def following(count: int) -> str:
 
 
 LONG = 25
-"""Findings from which on a report for people ends with the counts by rule."""
+"""The number of findings from which a report for people ends with the counts by rule."""
 
 
 def shows_statistics(result: Result) -> bool:
@@ -95,7 +95,7 @@ def shows_statistics(result: Result) -> bool:
 
 
 def by_rule(findings: Iterable[Finding]) -> list[tuple[int, str, Finding]]:
-    """Return the counts by rule and severity, most severe and most frequent first, each with one of its findings."""
+    """Return the counts by rule and severity, the most severe and most frequent first, each with one of its findings."""
     met: dict[tuple[str, str], list[Finding]] = {}
     for found in findings:
         met.setdefault((found.severity, title(found)), []).append(found)
@@ -104,19 +104,19 @@ def by_rule(findings: Iterable[Finding]) -> list[tuple[int, str, Finding]]:
 
 
 def presented(result: Result) -> list[Group]:
-    """Return the findings as people read them: by severity, consequences with their cause unless all are asked for."""
+    """Return the findings in display order: by severity, consequences with their cause unless `everything` is set."""
     if result.view.everything:
         return [Group(found) for found in causes_first(result.findings)]
     return grouped(result.findings)
 
 
 def worst_first(result: Result) -> list[Finding]:
-    """The findings by severity; among equals in the order of files."""
+    """Return the findings by severity; among equals in the order of files."""
     return sorted(result.findings, key=lambda f: WORST_FIRST.index(f.severity))
 
 
 def counted(result: Result) -> str:
-    """`2 errors, 1 note; 1 suppressed` or `no findings`."""
+    """Return `2 errors, 1 note; 1 suppressed` or `no findings`."""
     shown = [plural(n, s) for s in WORST_FIRST if (n := result.count(s))]
     quiet = [
         f"{count:,} {word}"
@@ -132,7 +132,7 @@ def counted(result: Result) -> str:
 
 
 def looked_at(result: Result) -> str:
-    """`10 files, 16 documents, 24 objects`."""
+    """Return `10 files, 16 documents, 24 objects`."""
     inputs = result.inputs
     return ", ".join(
         (plural(inputs.files, "file"), plural(inputs.documents, "document"), plural(inputs.objects, "object"))
@@ -140,7 +140,7 @@ def looked_at(result: Result) -> str:
 
 
 def not_judged(result: Result) -> Iterator[tuple[str, str]]:
-    """Yield what the result says nothing about: (a file, or the rules that lack the same fact; why), each once."""
+    """Yield what the result does not cover: a file, or the rules that lack the same fact, and the reason; each once."""
     yield from dict.fromkeys((n.path, n.why) for n in result.inputs.not_read)
     lacking: dict[str, list[str]] = {}
     for rule, why in skipped_rules(result):
@@ -150,7 +150,7 @@ def not_judged(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def skipped_rules(result: Result) -> Iterator[tuple[str, str]]:
-    """(id and name, why), each once; with the cluster where there are several."""
+    """Yield rule (id and name) and reason, each once; with the cluster if there are several."""
     many = len(result.clusters) > 1 or len(result.fleet) > 1
     for skipped in dict.fromkeys(
         (s.rule.id, s.rule.name, f"{s.why} (cluster {s.cluster})" if many else s.why) for s in result.inputs.skipped

@@ -1,7 +1,7 @@
-"""Settings as plain values: what a run looks at, what it takes for granted, and which rules count.
+"""Settings as plain values: the inputs of a run, its assumptions, and the rules that apply.
 
-They come from `qcheck.yaml` or `[tool.qcheck]` (`discovery.py` finds it, `read.py` reads it, `schema.py` says what may
-stand in it). Without a file `Settings()` is all there is, and pydantic stays unimported.
+They come from `qcheck.yaml` or `[tool.qcheck]` (`discovery.py` finds it, `read.py` reads it, `schema.py` defines its
+keys). Without a file, `Settings()` is used and pydantic is not imported.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class SettingsError(Exception):
-    """The settings cannot be used. Each problem is a line `file:line: what is wrong`, the hint what to do about it."""
+    """The settings cannot be used. Each problem is a line `file:line: fault`; the hint says what to do."""
 
     def __init__(self, problems: list[str], hint: str = "") -> None:
         super().__init__("\n".join(problems))
@@ -53,7 +53,7 @@ class RuleChoice(Value):
     params: Params = {}
 
     def with_own(self, own: RuleChoice) -> RuleChoice:
-        """The choice for a cluster that adds `own`."""
+        """Return the choice for a cluster that adds `own`."""
         rules = {*self.params, *own.params}
         return RuleChoice(
             select=(*self.select, *own.select),
@@ -64,10 +64,11 @@ class RuleChoice(Value):
 
 
 class ClusterScope(Value):
-    """The files, renders and settings of one cluster.
+    """The files, rendered sources and settings of one cluster.
 
-    `include` and `exclude` are patterns as in a .gitignore, relative to `root`: `clusters/a` is that folder and all below.
-    `renders_all`: every kustomization root and chart among its files is rendered too. `rules` add to the common ones.
+    `include` and `exclude` are patterns as in a .gitignore, relative to `root`: `clusters/a` is that folder and all
+    below. `renders_all`: every kustomization root and chart among its files is also rendered. `rules` add to the common
+    ones.
     """
 
     name: str
@@ -88,7 +89,7 @@ class ClusterScope(Value):
         return self.include == ("**",) and not self.exclude
 
     def holds_below(self, below: str) -> bool:
-        """The same for a path relative to `root`."""
+        """Return the same for a path relative to `root`."""
         included = self.include == ("**",) or (not below.startswith("../") and _any(self.include, below))
         return included and not _any(self.exclude, below)
 
@@ -99,12 +100,12 @@ class ClusterScope(Value):
 
 
 def below(path: str, root: str) -> str:
-    """A path as the patterns of a cluster know it."""
+    """Return a path in the form that the patterns of a cluster match."""
     return os.path.relpath(path, root).replace(os.sep, "/")
 
 
 def members(scopes: Sequence[ClusterScope], paths: Sequence[str]) -> list[set[str]]:
-    """Of each cluster those of the paths that belong to it."""
+    """Return, for each cluster, the paths that belong to it."""
     by_root = {root: [below(p, root) for p in paths] for root in {s.root for s in scopes if not s.is_everything}}
     return [
         set(paths)
@@ -124,10 +125,10 @@ def _any(lines: tuple[str, ...], path: str) -> bool:
 
 
 class Settings(Value):
-    """`path` is the file they came from, None without one; patterns and paths are relative to `root`.
+    """The settings of a run. `path` is their file, None without one; patterns and paths are relative to `root`.
 
-    `scopes` are the clusters; without any in the file all inputs are one cluster named "default". `narrowed`: only some
-    clusters of the file are judged.
+    `scopes` are the clusters; without any in the file, all inputs form one cluster named "default". `narrowed`: only
+    some clusters of the file are judged.
     """
 
     path: str | None = None
@@ -143,7 +144,7 @@ class Settings(Value):
     crds: tuple[str, ...] = ()
 
     def choices(self) -> Iterator[tuple[Route, RuleChoice]]:
-        """Each choice of rules that the file makes, and where it stands there."""
+        """Yield each choice of rules in the file, with its route."""
         yield ("rules",), self.rules
         for scope in self.scopes:
             yield ("clusters", scope.name, "rules"), scope.rules

@@ -1,4 +1,4 @@
-"""From the parts of a settings file, as `schema.py` describes them, to `Settings`. Knows neither files nor pydantic."""
+"""Conversion of the parts of a settings file, as `schema.py` describes them, to `Settings`, without I/O or pydantic."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def settings_of(part: schema.SettingsPart, path: str, root: str) -> Settings:
-    """The settings in the file `path`, whose paths are relative to `root`."""
+    """Return the settings in the file `path`, whose paths are relative to `root`."""
     types = part.instance_types.items()
     return Settings(
         path=path,
@@ -63,7 +63,7 @@ def _scope(part: schema.ClusterSettingsPart, name: str, common: schema.SettingsP
 
 
 def _renders(written: schema.Renders) -> tuple[Render, ...]:
-    """The renders that are named; none for `auto`."""
+    """Return the renders that are named; none for `auto`."""
     return () if isinstance(written, str) else tuple(map(_render, written))
 
 
@@ -96,7 +96,7 @@ def _policy(part: schema.SettingsPart) -> Policy:
 
 
 def _own_policy(part: schema.ClusterSettingsPart, common: Policy) -> Policy:
-    """The policy of a cluster: the common one with what differs there."""
+    """Return the policy of a cluster: the common one with the cluster's overrides."""
     own = part.capacity
     return replace(
         common,
@@ -113,7 +113,7 @@ def _own_policy(part: schema.ClusterSettingsPart, common: Policy) -> Policy:
 
 
 def _autoscaled(part: schema.CapacityPart) -> Counted | None:
-    """The size that is written; a default may give way to others."""
+    """Return the size if it is written; None for the default, which others may override."""
     return part.autoscaled if "autoscaled" in part.model_fields_set else None
 
 
@@ -152,7 +152,7 @@ def _kai(part: schema.KaiPart) -> KaiPolicy:
 
 
 def _machine(part: schema.InstanceTypePart, name: str, source: str) -> Machine:
-    """A machine type of the settings: what it does not say of cores and memory is unknown, not zero."""
+    """Return a machine type from the settings: unstated cpu and memory are unknown, not zero."""
     allocatable = base_units(part.allocatable)
     return Machine(
         instance_type=name,

@@ -1,4 +1,4 @@
-"""Discovery of the settings file: the nearest one from the first path upward, and never one outside the repository."""
+"""Discovery of the settings file: the nearest one upward from the first path, but none outside the repository."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TABLE = "[tool.qcheck"
 
 
 def find_settings(first: str) -> str | None:
-    """The path of the settings file for inputs of which `first` is the first, or None."""
+    """Return the path of the settings file for inputs of which `first` is the first, or None."""
     for folder in _upward(first):
         for name in FILE_NAMES:
             path = os.path.join(folder, name)
@@ -23,7 +23,7 @@ def find_settings(first: str) -> str | None:
 
 
 def _upward(first: str) -> list[str]:
-    """The folder of `first` and those above it up to the git root; without one, up to the working directory at most."""
+    """Return the folder of `first` and its parents up to the git root; without one, up to the working directory."""
     start = os.path.realpath(first if os.path.isdir(first) else os.path.dirname(first) or ".")
     folders = [start]
     while not os.path.exists(os.path.join(folders[-1], ".git")):

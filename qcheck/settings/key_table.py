@@ -1,4 +1,4 @@
-"""The models of `schema.py` as plain data, for the quick way to settings; `make docs` writes it to `keys.json`."""
+"""The models of `schema.py` as plain data, for reading settings without pydantic; `make docs` writes `keys.json`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMES = {str: "str", int: "int", float: "float", bool: "bool", NoneType: "null"}
 
 
 def described() -> str:
-    """The text of `keys.json`: by model, its checks, its keys and what may be their values."""
+    """Return the text of `keys.json`: for each model, its checks, its keys and their allowed values."""
     parts: dict[str, Any] = {}
     _describe(SettingsPart, parts)
     return "{" + ",\n".join(f"{json.dumps(name)}: {_written(part)}" for name, part in parts.items()) + "}\n"
@@ -60,7 +60,7 @@ def _kind(annotation: Any, parts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _bounded(kind: dict[str, Any], metadata: Any) -> dict[str, Any]:
-    """The kind with the bounds and checks of annotations, which hold for each of several kinds."""
+    """Add the bounds and checks of annotations to a kind; they apply to each of several kinds."""
     for each in metadata:
         if isinstance(each, FieldInfo):
             kind = _bounded(kind, each.metadata)

@@ -1,4 +1,4 @@
-"""From a path to the settings that hold for it."""
+"""Settings for a path."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from qcheck.settings.discovery import find_settings
 
 
 def load_settings(first: str = ".", explicit: str | None = None) -> Settings:
-    """The settings for inputs of which `first` is the first; from the file `explicit` if given. Raises `SettingsError`."""
+    """Return the settings for inputs of which `first` is the first, or from the file `explicit`.
+
+    Raises `SettingsError`.
+    """
     path = explicit or find_settings(first)
     if path is None:
         return Settings()

@@ -1,6 +1,6 @@
-"""Ready patterns that settings may ask for (`profile:`): what each consists of, and which rule holds each part.
+"""Profiles that settings may select (`profile:`): the parts of each, and the rule that checks each part.
 
-A profile makes its rules stricter. Teams take parts of it by setting other severities, or by ignoring a rule.
+A profile makes its rules stricter. To adopt a part of it, set other severities or ignore a rule.
 """
 
 from __future__ import annotations
@@ -40,5 +40,5 @@ PROFILES: dict[str, tuple[ProfileRule, ...]] = {
 
 
 def severities(profile: str | None) -> dict[str, str]:
-    """Severity by rule id that a profile asks for; none without one."""
+    """Return severities by rule id that a profile requires; none without a profile."""
     return {part.rule: part.severity for part in PROFILES.get(profile or "", ())}

@@ -1,4 +1,4 @@
-"""Reads a settings file: text to `Settings`, or an error that names each line and what to write instead."""
+"""Read a settings file into `Settings`, or raise an error that names each line and its correction."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
     Route = tuple[str | int, ...]
     Locate = Callable[[Route], str]
-    """A route in the settings to `file:line`."""
+    """A function from a route in the settings to `file:line`."""
 
 HINT = f"`qcheck schema config` prints the schema; {DOCS}/settings.md explains the keys."
 LARGEST = 1_000_000
 TOML_LINE = re.compile(r"at line (\d+)")
-"""The position in an error of tomllib, which names no line at the end of the file."""
+"""The position in an error of tomllib, which gives no line at the end of the file."""
 
 
 def read_settings(path: str) -> Settings:
-    """The settings in the file `path`. Raises `SettingsError`."""
+    """Return the settings in the file `path`. Raises `SettingsError`."""
     shown = os.path.relpath(path).replace(os.sep, "/")
     written, locate = _plain_data(shown, _text(path, shown))
     data = {} if written is None else written
@@ -43,12 +43,15 @@ def read_settings(path: str) -> Settings:
 
 
 def line_of(path: str, route: Route) -> str:
-    """`file:line` of the value at a route of the settings file `path`. Raises `SettingsError`."""
+    """Return `file:line` of the value at a route of the settings file `path`. Raises `SettingsError`."""
     return _plain_data(path, _text(path, path))[1](route)
 
 
 def place_of(path: str, route: Route) -> Place:
-    """The key or item at a route of the settings file `path`, as a place for findings. Raises `SettingsError`."""
+    """Return the key or item at a route of the settings file `path`, as a place for findings.
+
+    Raises `SettingsError`.
+    """
     text = _text(path, path)
     if not path.endswith(".toml"):
         place = Place(load(text, path).documents[0], route)
@@ -59,7 +62,7 @@ def place_of(path: str, route: Route) -> Place:
 
 
 def _by_schema(data: object, locate: Locate) -> SettingsPart:
-    """The long way, which says what is wrong."""
+    """Validate with pydantic, which is slower but explains every fault."""
     from pydantic import ValidationError  # 55 ms
 
     from qcheck.settings.schema import SettingsPart  # with pydantic, 80 ms
@@ -119,7 +122,9 @@ def _toml(shown: str, text: str) -> tuple[object, Locate]:
 
 
 def _toml_line(text: str, route: Route) -> int:
-    """The line of the last key of `route` below `[tool.qcheck]`; tomllib keeps no positions, so it is looked for."""
+    """Return the line of the last key of `route` below `[tool.qcheck]`; it is searched for, as tomllib has no
+    positions.
+    """
     lines = text.splitlines()
     start = next((i for i, line in enumerate(lines) if line.lstrip().startswith("[tool.qcheck")), 0)
     keys = [step for step in route if isinstance(step, str)]
@@ -130,7 +135,7 @@ def _toml_line(text: str, route: Route) -> int:
 
 
 def _explained(errors: list[ErrorDetails], data: object, locate: Locate) -> list[str]:
-    """One line per place; if a value may have several types, their requirements are joined."""
+    """Return one line per place; if a value may have several types, their requirements are joined."""
     messages: dict[tuple[str, str], list[str]] = {}
     for error in errors:
         route = _written(error["loc"], data)
@@ -142,7 +147,7 @@ def _explained(errors: list[ErrorDetails], data: object, locate: Locate) -> list
 
 
 def _written(location: Route, data: object) -> Route:
-    """The part of a location that stands in the file; what pydantic adds (the type it tried) does not."""
+    """Return the part of a location that is in the file, without what pydantic adds (the type it tried)."""
     route: Route = ()
     for step in location:
         try:
@@ -192,7 +197,7 @@ def _nearest(route: Route) -> str:
 
 
 def keys_at(schema: Any, route: Route) -> list[str]:
-    """The keys that may stand at `route`, from a JSON Schema."""
+    """Return the keys that are allowed at `route`, from a JSON Schema."""
     definitions = schema.get("$defs", {})
     part = schema
     for step in route:

@@ -1,7 +1,7 @@
-"""The keys of qcheck.yaml: each once, with its type, its default and its meaning.
+"""The keys of qcheck.yaml: each defined once, with its type, its default and its meaning.
 
-`build.py` turns these parts into `Settings`; the JSON Schema of `qcheck schema config` and `keys.json`, by which usual
-settings are read without pydantic, are generated from them.
+`build.py` turns these parts into `Settings`. The JSON Schema of `qcheck schema config` and `keys.json`, by which
+typical settings are read without pydantic, are generated from them.
 """
 
 from __future__ import annotations

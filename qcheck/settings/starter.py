@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 SCHEMA = (
     "yaml-language-server: $schema=https://raw.githubusercontent.com/qcheck-dev/qcheck/main/docs/schemas/config.json"
 )
-"""By this line editors know what may be written."""
+"""The line by which editors find the schema."""
 
 
 class Proposed(Value):
-    """A cluster to propose: patterns of its files and what is rendered for it. Without a name it is the only one."""
+    """A cluster to propose: patterns of its files and its rendered sources. Without a name it is the only one."""
 
     name: str
     include: tuple[str, ...]
@@ -30,9 +30,9 @@ class Proposed(Value):
 
 
 def starter(cluster: Cluster, proposed: Sequence[Proposed], missing_tools: Collection[str] = ()) -> str:
-    """The text of the file. `cluster` is everything that was found, as if it were one cluster.
+    """Return the text of the file. `cluster` is everything that was found, as if it were one cluster.
 
-    What the tools that are missing would render is written as a comment.
+    The renders of missing tools are written as comments.
     """
     entries = [*_basics(cluster), *_clusters(proposed, missing_tools), *_capacity(cluster.pools)]
     return comment([SCHEMA]) + to_yaml(entries) + comment([*_left_out(proposed, missing_tools), *_examples(cluster)])
@@ -113,7 +113,7 @@ def _capacity(pools: Sequence[NodePool]) -> Iterator[YamlEntry]:
 
 
 def _examples(cluster: Cluster) -> Iterator[str]:
-    """Lines to put in: what is not known, what looks like a pattern, and where known findings go."""
+    """Yield suggested lines: for unknown figures, for a likely pattern, and for known findings."""
     unknown = [pool for pool in cluster.pools if pool.why_unknown and ".tfvars" not in pool.why_unknown]
     if unknown:
         yield from ("", "Unknown, so quota on them cannot be checked:")
@@ -131,7 +131,7 @@ def _range(pool: NodePool) -> str:
 
 
 def _queues(queues: Sequence[ClusterQueue]) -> Iterator[str]:
-    """Queues that own quota and may not borrow look reserved, those that own none look shared."""
+    """Yield queues that look reserved (they own quota and may not borrow) or shared (they own none)."""
     reserved = [q.name for q in queues if any(c.nominal and c.borrowing_limit == 0 for c in q.quotas())]
     shared = [q.name for q in queues if q.parent and not any(c.nominal for c in q.quotas())]
     if reserved and shared:

@@ -1,6 +1,6 @@
 """Checks of settings beyond the type of a value; used by `schema.py` and by the reader without pydantic.
 
-Each returns the value that it is given, or raises `ValueError` with what to write instead.
+Each returns its argument, or raises `ValueError` with the correction.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol, TypeVar
 
     class RenderLike(Protocol):
-        """A part of the settings that names something to render."""
+        """A part of the settings that names a source to render."""
 
         kustomize: str | None
         helm: str | None
@@ -50,7 +50,7 @@ def below_root(path: str) -> str:
 
 
 def pattern_below_root(pattern: str) -> str:
-    """A leading slash ties a pattern to the folder of the settings file, as in a .gitignore."""
+    """Check a pattern; a leading slash anchors it at the folder of the settings file, as in a .gitignore."""
     below_root(pattern.removeprefix("/"))
     return pattern
 

@@ -1,7 +1,7 @@
-"""The fast path for settings: plainly valid ones are read without pydantic, whose import takes longer than a small check.
+"""Fast reading of typical, valid settings without pydantic, whose import takes longer than a small check.
 
-`keys.json` lists the keys and their allowed values; it is generated from the models in `schema.py`, which
-read, and explain, whatever is unusual here. Measured: 150 ms of CPU for pydantic and the models, 3 ms for this.
+`keys.json` lists the keys and their allowed values; it is generated from the models in `schema.py`, which handle and
+explain everything unusual. Measured: 150 ms of CPU for pydantic and the models, 3 ms for this.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ TYPES = {"str": str, "int": int, "float": float, "bool": bool, "null": type(None
 
 
 class Unusual(Exception):
-    """Something that only the models can judge."""
+    """A value that only the models can judge."""
 
 
 def quick(data: object) -> Any:
-    """Plain data as an object with the attributes of `SettingsPart`; None if only the models can decide."""
+    """Return plain data as an object with the attributes of `SettingsPart`; None if only the models can decide."""
     try:
         return _part("SettingsPart", data)
     except (Unusual, ValueError):
@@ -77,7 +77,7 @@ def _plain(kind: Kind, value: object) -> object:
 
 
 def _first(kinds: list[Kind], value: object) -> Any:
-    """The value as the first of several kinds that takes it."""
+    """Return the value as the first of several kinds that accepts it."""
     for kind in kinds:
         try:
             return _value(kind, value)

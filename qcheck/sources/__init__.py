@@ -1,1 +1,1 @@
-"""Sources of text: files, standard input, git revisions, kustomize and helm. Independent of the content."""
+"""Sources of text: files, standard input, git revisions, kustomize and helm. Content is not interpreted here."""

@@ -1,7 +1,7 @@
 """Discovery of files below the given paths, in a fixed order, and the reasons for skipping others.
 
-A tree is walked for YAML, JSON, Terraform and template files; a path that names a file is read regardless of its name.
-Nothing is read twice, and nothing outside the tree (or the git repository around it) unless a path says so.
+A tree is searched for YAML, JSON, Terraform and template files; a path that names a file is read regardless of its
+name. Nothing is read twice, and nothing outside the tree (or its git repository) unless a path names it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class Readable(Protocol):
-        """A file wherever it is kept."""
+        """A readable file, wherever it is stored."""
 
         @property
         def path(self) -> str: ...
@@ -48,22 +48,22 @@ SKIPPED = frozenset(
     | {"__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".pre-commit"}
     | {".github", ".gitlab", ".circleci", ".chainsaw-test", ".devcontainer", ".vscode", ".idea"}
 )
-"""Directories of tools, never of manifests."""
+"""Tool directories, which never contain manifests."""
 GO_MODULES = ("vendor", "modules.txt")
-"""A directory of Go's copies of other projects, and the file by which it is known."""
+"""The directory of Go's copies of other projects, and the file that identifies it."""
 OTHER_TEXTS = re.compile(
     r"\.(?:md|markdown|rst|adoc|txt|html?|sh|bash|py|ps1|ini|conf|toml|service)\.(?:j2|jinja2?|tftpl|tpl|tmpl|gotmpl)"
 )
-"""Ends the names of templates of documents and programs, which may quote manifests."""
+"""Name endings of templates of documents and programs, which may quote manifests."""
 WAIT_FOR_A_WRITER = 10
-"""Seconds."""
+"""The time to wait for a named pipe's writer, in seconds."""
 STDIN, STDIN_NAME = "-", "<stdin>"
 LIVE = "live"
-"""The name of a running cluster among the inputs: `live`, and `live:KIND` for the objects of a kind."""
+"""The path prefix of a running cluster: `live`, and `live:KIND` for the objects of a kind."""
 
 
 class File:
-    """A file to read: `path` as users know it (forward slashes, relative to the working directory), `where` to open it."""
+    """A file to read: `path` as displayed (forward slashes, relative to the working directory), `where` to open it."""
 
     __slots__ = ("path", "where")
 
@@ -72,7 +72,7 @@ class File:
         self.where = where
 
     def read(self, limit: int) -> bytes:
-        """Its bytes, but no more than `limit` + 1 of them. Raises `OSError`."""
+        """Return its bytes, at most `limit` + 1. Raises `OSError`."""
         if self.where == STDIN:
             return sys.stdin.buffer.read(limit + 1)
         with open(self.where, "rb", buffering=0, opener=_opened) as stream:
@@ -105,7 +105,7 @@ def _has_writer(empty_pipe: int) -> bool:
 
 
 class Content:
-    """Bytes that are in memory already (of a revision, or made by a renderer), with what a `File` offers."""
+    """Bytes already in memory (from a revision or a renderer), with the interface of `File`."""
 
     __slots__ = ("content", "path")
 
@@ -114,7 +114,7 @@ class Content:
         self.content = content
 
     def read(self, limit: int) -> bytes:
-        """Its bytes, but no more than `limit` + 1 of them."""
+        """Return its bytes, at most `limit` + 1."""
         return self.content[: limit + 1]
 
     def __repr__(self) -> str:
@@ -122,8 +122,11 @@ class Content:
 
 
 class NotLoaded:
-    """A path that was left out. `failed`: it should have been read and could not be, so that nothing can be judged from
-    its absence; otherwise it was left out on purpose."""
+    """A path that was skipped.
+
+    `failed`: it should have been read but could not be, so that its absence proves nothing; otherwise it was skipped on
+    purpose.
+    """
 
     __slots__ = ("failed", "path", "why")
 
@@ -137,7 +140,7 @@ class NotLoaded:
 
 
 class Found:
-    """The files to read, sorted by path, and what was left out."""
+    """The files to read, sorted by path, and the skipped paths."""
 
     __slots__ = ("files", "not_read")
 
@@ -147,7 +150,7 @@ class Found:
 
 
 def discover(paths: Iterable[str]) -> Found:
-    """The files under `paths`, each of which is a directory, a file, or `-` for standard input."""
+    """Return the files under `paths`, each of which is a directory, a file, or `-` for standard input."""
     search = _FileWalk()
     for path in paths:
         if path == STDIN:
@@ -163,17 +166,17 @@ def discover(paths: Iterable[str]) -> Found:
 
 
 def is_live(path: str) -> bool:
-    """Return whether an input is a running cluster's and no file."""
+    """Return whether an input is a running cluster rather than a file."""
     return path.partition(":")[0] == LIVE and not os.path.exists(path)
 
 
 def may_hold_manifests(name: str) -> bool:
-    """Return whether a file of this name is looked at in a tree."""
+    """Return whether a file of this name is read when a tree is searched."""
     return name == "Kustomization" or (name.endswith(SUFFIXES) and OTHER_TEXTS.search(name) is None)
 
 
 def shown(path: str) -> str:
-    """A path as users know it."""
+    """Return a path as displayed to users."""
     path = os.path.normpath(path)
     if os.path.isabs(path):
         inside = os.path.relpath(path) if os.path.splitdrive(path)[0] == os.path.splitdrive(os.getcwd())[0] else path
@@ -182,7 +185,7 @@ def shown(path: str) -> str:
 
 
 def _all(read: Callable[[int], bytes | None], size: int) -> bytes:
-    """Pipes hand out less than they are asked for."""
+    """Read until `size` bytes or the end: a pipe may return fewer bytes than requested."""
     parts: list[bytes] = []
     while size > 0 and (part := read(size)):
         parts.append(part)
@@ -193,7 +196,7 @@ def _all(read: Callable[[int], bytes | None], size: int) -> bytes:
 class _FileWalk:
     def __init__(self) -> None:
         self.files: dict[str, File] = {}
-        """By real path."""
+        """Files by real path."""
         self.not_read: list[NotLoaded] = []
         self.walked: set[str] = set()
         self.links: list[str] = []
@@ -203,14 +206,16 @@ class _FileWalk:
         border = repository(real) or real
         self.links = []
         ignored = Ignored(border, real)
-        if ignored.matches(real + "/"):  # whoever names an ignored folder wants it read
+        if ignored.matches(real + "/"):  # a path that names an ignored folder overrides the ignore
             ignored = Ignored(real, real)
         self.walk(top, real, ignored)
         while self.links:
             self.follow(self.links.pop(), border)
 
     def walk(self, top: str, real: str, ignored: Ignored) -> None:
-        """Everything below `top`, whose real path is `real`; links are kept for later, so that originals come first."""
+        """Walk everything below `top`, whose real path is `real`; links are kept for later, so that originals come
+        first.
+        """
         ahead = [(top, real, ignored)]
         while ahead:
             directory, real, ignored = ahead.pop()
@@ -228,7 +233,7 @@ class _FileWalk:
             ahead += reversed([found for entry in entries if (found := self.entry(entry, real, ignored))])
 
     def entry(self, entry: os.DirEntry[str], real: str, ignored: Ignored) -> tuple[str, str, Ignored] | None:
-        """Takes note of a file; gives back a directory that is still to be walked."""
+        """Record a file; return a directory that is still to be walked."""
         name, path = entry.name, os.path.join(real, entry.name)
         if entry.is_symlink():
             if may_hold_manifests(name) or os.path.isdir(entry.path):
@@ -241,7 +246,7 @@ class _FileWalk:
         return None
 
     def follow(self, link: str, border: str) -> None:
-        """A link may point to what is read already; it may not lead out of the repository."""
+        """Follow a link, which may lead to a file that was already read but not out of the repository."""
         target = os.path.realpath(link)
         if not os.path.exists(target):
             self.not_read.append(NotLoaded(shown(link), "a link that points to nothing", failed=False))
@@ -253,7 +258,7 @@ class _FileWalk:
             self.files.setdefault(target, File(shown(link), link))
 
     def file(self, path: str) -> None:
-        """A file that the user named."""
+        """Add a file that the user named."""
         if not os.path.exists(path):
             self.not_read.append(NotLoaded(shown(path), "a link that points to nothing"))
         else:
@@ -261,13 +266,13 @@ class _FileWalk:
 
 
 def _holds_go_modules(directory: str, entries: list[os.DirEntry[str]]) -> bool:
-    """Return whether a directory holds copies of other projects, with their test data."""
+    """Return whether a directory contains copies of other projects, with their test data."""
     name, listing = GO_MODULES
     return os.path.basename(directory) == name and any(entry.name == listing for entry in entries)
 
 
 def repository(real: str) -> str | None:
-    """The root of the git repository that a real path is in."""
+    """Return the root of the git repository that contains a real path."""
     while True:
         if os.path.exists(os.path.join(real, ".git")):
             return real
@@ -278,5 +283,5 @@ def repository(real: str) -> str | None:
 
 
 def reason(error: OSError) -> str:
-    """Return why something could not be read, for `NotLoaded.why`."""
+    """Return the reason for `NotLoaded.why`."""
     return (error.strerror or type(error).__name__).lower()

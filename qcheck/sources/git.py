@@ -1,4 +1,4 @@
-"""A tree as it was at a revision, read through git: no checkout is touched, nothing is fetched, no hook runs."""
+"""A tree at a revision, read through git: no checkout is modified, nothing is fetched, no hook runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 SECONDS = 120
-"""The time limit of one git command."""
+"""The time limit of one git command, in seconds."""
 LISTING = GO_MODULES[1]
 FILE_MODES = ("100644", "100755")
 QUIET = {
@@ -28,7 +28,7 @@ QUIET = {
 
 
 class GitError(Exception):
-    """Git could not answer; the text is for users. `hint` says what to do."""
+    """Git could not answer. The message is for users; `hint` says what to do."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -36,7 +36,7 @@ class GitError(Exception):
 
 
 def root_of(path: str = ".") -> str:
-    """The root of the git repository that `path` is in. Raises `GitError`."""
+    """Return the root of the git repository that contains `path`. Raises `GitError`."""
     root = repository(os.path.realpath(path))
     if root is None:
         raise GitError(f"{path} is not in a git repository", "run it inside one, or compare two directories")
@@ -44,7 +44,7 @@ def root_of(path: str = ".") -> str:
 
 
 def commit(revision: str, root: str) -> str:
-    """The id of a commit that a branch, tag or any other name stands for. Raises `GitError`."""
+    """Return the id of the commit that a branch, tag or other name refers to. Raises `GitError`."""
     try:
         return _git(root, "rev-parse", "--verify", "--quiet", f"{_safe(revision)}^{{commit}}").decode().strip()
     except GitError:
@@ -53,7 +53,7 @@ def commit(revision: str, root: str) -> str:
 
 
 def origin_of(root: str) -> str:
-    """The address that `origin` stands for; empty without one."""
+    """Return the URL of the remote `origin`; empty without one."""
     try:
         return _git(root, "config", "--get", "remote.origin.url").decode("utf-8", "replace").strip()
     except GitError:
@@ -66,7 +66,7 @@ def differs(root: str) -> bool:
 
 
 def merge_base(one: str, other: str, root: str) -> str:
-    """The commit from which two others went apart. Raises `GitError` if there is none."""
+    """Return the merge base of two revisions. Raises `GitError` if there is none."""
     try:
         return _git(root, "merge-base", commit(one, root), commit(other, root)).decode().strip()
     except GitError as error:
@@ -74,9 +74,9 @@ def merge_base(one: str, other: str, root: str) -> str:
 
 
 def discover(revision: str, paths: Iterable[str], root: str) -> Found:
-    """The files under `paths` (relative to the working directory) as they were at `revision`. Raises `GitError`.
+    """Return the files under `paths` (relative to the working directory) at `revision`. Raises `GitError`.
 
-    The same files count as in a working tree, except that all are tracked, so that none is ignored.
+    The same files count as in a working tree, except that all are tracked, so none is ignored.
     """
     below = [os.path.relpath(os.path.realpath(path), root).replace(os.sep, "/") for path in paths]
     chosen: dict[str, str] = {}
@@ -99,9 +99,9 @@ def discover(revision: str, paths: Iterable[str], root: str) -> Found:
 
 @contextmanager
 def laid_out(revision: str, root: str) -> Iterator[str]:
-    """A temporary directory with the files of a revision, for programs that want files; gone afterwards.
+    """Provide the files of a revision in a temporary directory, for programs that need files.
 
-    Links that lead out of it are left out. Raises `GitError`.
+    Links that lead out of it are omitted. Raises `GitError`.
     """
     import tarfile  # 5 ms
 
@@ -118,7 +118,7 @@ def laid_out(revision: str, root: str) -> Iterator[str]:
 
 
 def _entries(at: str, root: str) -> Iterator[tuple[str, str, str]]:
-    """Mode, object id and path of everything in a commit."""
+    """Yield mode, object id and path of every entry of a commit."""
     for line in _git(root, "ls-tree", "-r", "-z", "--full-tree", at).split(b"\0"):
         if line:
             head, _, path = line.partition(b"\t")
@@ -127,7 +127,7 @@ def _entries(at: str, root: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _is_chosen(path: str, below: list[str]) -> bool:
-    """Return whether a path of the tree is asked for: by its own name, or by a folder of it and its ending."""
+    """Return whether a path of the tree is selected: by its own name, or by one of its folders and its file type."""
     if path in below:
         return True
     if not may_hold_manifests(path) or any(step in SKIPPED for step in path.split("/")[:-1]):
@@ -136,7 +136,7 @@ def _is_chosen(path: str, below: list[str]) -> bool:
 
 
 def _contents(object_ids: list[str], root: str) -> dict[str, bytes]:
-    """The bytes of each object."""
+    """Return the bytes of each object."""
     if not object_ids:
         return {}
     answer = _git(root, "cat-file", "--batch", given="".join(f"{one}\n" for one in object_ids).encode())
@@ -151,7 +151,7 @@ def _contents(object_ids: list[str], root: str) -> dict[str, bytes]:
 
 
 def _shown(path: str, root: str) -> str:
-    """A path of the tree as users know it, relative to the working directory where that is inside the repository."""
+    """Return a path of the tree as displayed to users, relative to the working directory."""
     return os.path.relpath(os.path.join(root, path)).replace(os.sep, "/")
 
 

@@ -1,4 +1,4 @@
-"""Files that git ignores are not read: `.gitignore` files from the repository's root down to each directory."""
+"""Files that git ignores, which are not read: `.gitignore` files from the repository's root down to each directory."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from qcheck.sources.patterns import Patterns
 
 
 class Ignored:
-    """The patterns that hold in a directory, each with the directory of its file, the nearest last."""
+    """The patterns that apply in a directory, each with the directory of its file, the nearest last."""
 
     __slots__ = ("patterns",)
 
     def __init__(self, border: str, real: str) -> None:
-        """The patterns of `border`, the repository's root, and all directories between it and `real`, exclusive."""
+        """Read the patterns of `border`, the repository's root, and all directories between it and `real`, exclusive."""
         self.patterns: tuple[tuple[str, Patterns], ...] = ()
         self._add(border, os.path.join(border, ".git", "info", "exclude"))
         at = border
@@ -22,7 +22,7 @@ class Ignored:
             at = os.path.join(at, step)
 
     def within(self, real: str, has_file: bool) -> Ignored:
-        """The patterns inside the directory `real`, which may have a `.gitignore` of its own."""
+        """Return the patterns inside the directory `real`, which may have its own `.gitignore`."""
         if not has_file:
             return self
         inner = Ignored.__new__(Ignored)
@@ -31,7 +31,7 @@ class Ignored:
         return inner
 
     def matches(self, path: str) -> bool:
-        """Return whether git ignores a real path (a directory ends in a slash); the nearest file with an opinion decides."""
+        """Return whether git ignores a real path (a directory ends in a slash); the nearest file with a match decides."""
         for base, patterns in reversed(self.patterns):
             decided = patterns.decision(path[len(base) + 1 :].replace(os.sep, "/"))
             if decided is not None:

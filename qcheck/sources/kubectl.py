@@ -1,7 +1,7 @@
-"""The objects of a cluster, as the user's own kubectl lists them.
+"""The objects of a cluster, as listed by the user's own kubectl.
 
-Only two command lines are ever run, without a shell: `kubectl api-resources`, which says what is installed, and
-`kubectl get` for the kinds of the tables below. Secrets are not among them, and ConfigMaps are asked for by name.
+Only two command lines are ever run, without a shell: `kubectl api-resources`, which lists what is installed, and
+`kubectl get` for the kinds in the tables below. Secrets are not among them, and ConfigMaps are requested by name.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 AT_ONCE = 4
 """The number of lists requested at a time."""
 SECONDS = 120
-"""The time that one request may take."""
+"""The time limit of one request, in seconds."""
 SECONDS_TO_BEGIN = 40
-"""The time in which kubectl must say what is installed: one that waits for a login or for a dead server does not."""
+"""The time limit, in seconds, for kubectl to list what is installed; a login prompt or a dead server exceeds it."""
 PAGE = 500
 LONGEST_COMPLAINT = 300
 _NOISE = re.compile(r"^[EWI]\d{4} \d\d:\d\d:\d\d")
@@ -35,7 +35,7 @@ _NOISE = re.compile(r"^[EWI]\d{4} \d\d:\d\d:\d\d")
 
 
 class Asked(Value):
-    """One kind to list, and a field selector if not all objects are needed."""
+    """One kind to list, with a field selector if not all objects are needed."""
 
     group: str
     kind: str
@@ -81,7 +81,7 @@ CONFIGURATION: tuple[Asked, ...] = (
     *_kinds("compute.coreweave.com", "NodePool"),
     *_kinds("cloud.google.com", "ComputeClass"),
 )
-"""Configured kinds. Pools that describe the machines of other clusters (Cluster API, Crossplane) are left out."""
+"""Configured kinds. Pools that describe the machines of other clusters (Cluster API, Crossplane) are excluded."""
 WORK: tuple[Asked, ...] = (
     *_kinds("", "Pod"),
     Asked("", "Event", "reason=FailedScheduling"),
@@ -111,7 +111,7 @@ WORK: tuple[Asked, ...] = (
 """Kinds that run or wait to run."""
 EVERYTHING = (*CONFIGURATION, *WORK)
 CONFIG_MAPS = (("kueue-system", "kueue-manager-config"), ("volcano-system", "volcano-scheduler-configmap"))
-"""Namespace and name of the schedulers' settings where they are installed as their documentation says."""
+"""Namespace and name of the schedulers' settings in a default installation."""
 MANAGER = "kueue-manager-config"
 CONFIG_MAP = "ConfigMap"
 
@@ -128,7 +128,7 @@ class KubectlRefused(Exception):
 
 
 def list_cluster(context: str, wanted: Sequence[Asked], watch: Watch) -> Listed:
-    """Every object of the kinds `wanted` that are installed in the cluster that a context names ("" for the current one)."""
+    """Return every object of the installed kinds among `wanted`, in the cluster of a context ("" for the current one)."""
     watch("ask", 0, 0)
     kubectl = shutil.which("kubectl")
     if kubectl is None:
@@ -156,7 +156,7 @@ def list_cluster(context: str, wanted: Sequence[Asked], watch: Watch) -> Listed:
 
 
 def _managers(objects: dict[str, list[Object]]) -> set[tuple[str, str]]:
-    """Return where the manager of Kueue runs, if not in the usual namespace: its Deployment says so."""
+    """Return the namespace and ConfigMap of a Kueue manager outside the default namespace, from its Deployment."""
     return {
         (str(metadata.get("namespace")), MANAGER)
         for each in objects.get("Deployment", ())
@@ -167,16 +167,16 @@ def _managers(objects: dict[str, list[Object]]) -> set[tuple[str, str]]:
 
 
 class _Kubectl:
-    """The command, with the arguments that every call has."""
+    """The kubectl command, with the arguments common to all calls."""
 
     def __init__(self, path: str, context: str) -> None:
         self.path = path
         self.hangs = ""
-        """The complaint about an answer that never came; nothing more is asked then."""
+        """The complaint about a request that timed out; no further requests are made then."""
         self.common = [f"--request-timeout={SECONDS}s", *([f"--context={context}"] if context else [])]
 
     def installed(self) -> tuple[dict[tuple[str, str], str], dict[str, str]]:
-        """The resource name of each group and kind that can be listed, and why some groups did not answer.
+        """Return the resource name of each group and kind that can be listed, and why some groups did not answer.
 
         Raises `KubectlRefused`.
         """
@@ -194,7 +194,7 @@ class _Kubectl:
         return found, {a.group: why for a in EVERYTHING if a.group and f"{a.group}/" in why}
 
     def tried(self, asked: Asked, resource: str) -> list[Object] | NotLoaded:
-        """Every object of one kind, in all namespaces."""
+        """Return every object of one kind, in all namespaces."""
         selector = [f"--field-selector={asked.fields}"] if asked.fields else []
         try:
             found = self._get([resource, "--all-namespaces", f"--chunk-size={PAGE}", *selector])
@@ -205,7 +205,7 @@ class _Kubectl:
         return list(_items(found))
 
     def config_maps(self, named: Iterable[tuple[str, str]]) -> tuple[list[Object], list[NotLoaded]]:
-        """The ConfigMaps of some namespaces and names, as far as they are there."""
+        """Return the existing ConfigMaps among some namespaces and names."""
         found: list[Object] = []
         refused: list[NotLoaded] = []
         for namespace, name in named:

@@ -1,7 +1,7 @@
-"""Patterns as in a .gitignore, in time that no pattern can blow up: each step is taken once, nothing is tried again.
+"""Patterns as in a .gitignore, matched in bounded time for every pattern: no step is repeated, nothing backtracks.
 
-pathspec, the library for such patterns, makes one regular expression of each, which tries every way of spreading a path
-over its stars: eight of them take hours. It stays what the tests compare this with.
+pathspec, the library for such patterns, compiles each to a regular expression that tries every way of distributing a
+path over its stars: eight stars take hours. It remains the reference in the tests.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FOLDER, FILE = 1, 2
 
 
 class Patterns:
-    """The patterns of some lines, of which the last that matches decides; lines that git cannot read match nothing."""
+    """The patterns of some lines, the last match of which decides; lines that git cannot parse match nothing."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._patterns = [Pattern(line) for line in reversed([*lines])]
@@ -41,7 +41,7 @@ class Patterns:
 
 
 class Pattern:
-    """One line. `piece` is a text that is in every path that it matches; "" where none is sure to be."""
+    """One line. `piece` is a string that every matching path contains; "" if there is none."""
 
     def __init__(self, line: str) -> None:
         self._text = line if line.endswith("\\ ") else line.rstrip()
@@ -51,11 +51,11 @@ class Pattern:
 
     @property
     def is_valid(self) -> bool:
-        """Return whether the line says anything that git understands."""
+        """Return whether the line is a valid pattern."""
         return self._steps is not None
 
     def match(self, path: str) -> int:
-        """0, `FOLDER` or `FILE`."""
+        """Return 0, `FOLDER` or `FILE`."""
         return self._steps.match(path) if self._steps else 0
 
     @cached_property
@@ -70,14 +70,14 @@ class Pattern:
 
 
 class _Steps:
-    """The names of a pattern in runs: the first begins at the top, the others at any depth below the one before."""
+    """The names of a pattern in runs: the first starts at the top, the others at any depth below the previous one."""
 
     def __init__(self, text: str) -> None:
         self.is_folder = text.endswith("/")
         names = _anchored(text.removesuffix("/"))
         self.is_everything = not self.is_folder and names in ([ANY_DEPTH], [ANY_DEPTH, "*"])
         self.is_inside = self.is_folder or names[-1] == ANY_DEPTH
-        """Only what is inside the last name is meant."""
+        """Only paths inside the last name match."""
         if names == [ANY_DEPTH]:
             names = [ANY_DEPTH, "*"]
         elif names[-1] == ANY_DEPTH:
@@ -100,7 +100,7 @@ class _Steps:
         return FOLDER if self.is_folder or (end < there and not self.is_inside) else FILE
 
     def _end(self, names: list[str], most: int) -> int:
-        """Of how many names the longest part of a path is that matches, at most `most`; 0 if none does."""
+        """Return the length, in names, of the longest matching part of a path, at most `most`; 0 if none matches."""
         at = 0
         for number, run in enumerate(self.runs):
             starts = range(at, most - len(run) + 1)
@@ -116,7 +116,7 @@ class _Steps:
 
 
 def _anchored(text: str) -> list[str]:
-    """The names of a pattern; a single one may be at any depth."""
+    """Return the names of a pattern; a single one may be at any depth."""
     names = text.split("/")
     if names[0] == "" and len(names) > 1:
         names = names[1:]
@@ -130,7 +130,7 @@ def _fits(pattern: Name, name: str) -> bool:
 
 
 def _name(text: str) -> Name:
-    """A name without wildcards as it is; others as an expression in which no wildcard but the last is tried again."""
+    """Return a name without wildcards as is; others as an expression in which only the last wildcard may backtrack."""
     if not re.search(r"[*?\[\\]", text):
         return text
     if text == "*":
@@ -142,7 +142,7 @@ def _name(text: str) -> Name:
 
 
 def _between_stars(text: str) -> list[str]:
-    """The parts of a name as expressions. Raises `ValueError` if a bracket or an escape is not finished."""
+    """Return the parts of a name as expressions. Raises `ValueError` for an unfinished bracket or escape."""
     parts = [""]
     at = 0
     while at < len(text):
@@ -165,7 +165,7 @@ def _between_stars(text: str) -> list[str]:
 
 
 def _set(text: str) -> str:
-    """`a-z0` of `[a-z0]`, or `!a`, as a set of an expression."""
+    """Return `a-z0` of `[a-z0]`, or `!a`, as a set of an expression."""
     negated = text[0] in "!^"
     members = re.findall(r".-.|.", text[negated:], re.DOTALL)
     signs = ("-".join(map(re.escape, (m[0], m[2]))) if len(m) == 3 else re.escape(m) for m in members)

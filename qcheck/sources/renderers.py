@@ -1,7 +1,7 @@
 """The output of the installed kustomize and helm for a directory.
 
-They run without network (proxies that lead nowhere, no git protocol but files), without plugins, in the time allowed, and
-with none of the caller's environment but the search path.
+They run without network access (proxies that lead nowhere, git restricted to files), without plugins, within a time
+limit, and with nothing of the caller's environment except the search path.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     RenderTool = Literal["kustomize", "helm"]
 
 NOWHERE = "http://127.0.0.1:9"
-"""The discard port: whatever wants the network is refused at once."""
+"""The discard port: every attempt to use the network fails at once."""
 OFFLINE = {
     **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY", "all_proxy"), NOWHERE),
     "NO_PROXY": "",
@@ -33,7 +33,7 @@ OFFLINE = {
     "LC_ALL": "C",
 }
 LOOK_EVERY = 0.2
-"""Seconds between looks at how much was written."""
+"""Seconds between checks of the output's size."""
 LONGEST_COMPLAINT = 10_000
 PASSED_ON = ("PATH", "SYSTEMROOT", "TMPDIR", "TEMP")
 
@@ -66,7 +66,7 @@ def render(
 
 
 def installed(tool: RenderTool) -> bool:
-    """Return whether something on the search path renders for `tool`; kubectl does for kustomize."""
+    """Return whether a program on the search path can render for `tool`; kubectl can for kustomize."""
     return any(shutil.which(each) for each in ((tool, "kubectl") if tool == "kustomize" else (tool,)))
 
 
@@ -77,9 +77,9 @@ def _kustomize(folder: str) -> list[str] | None:
 
 
 def _helm(chart: str, values: Sequence[str], release: str | None, namespace: str | None) -> list[str] | None:
-    """`helm template` asks no cluster; charts that this one depends on must be vendored.
+    """Return the command `helm template`, which contacts no cluster; the chart's dependencies must be vendored.
 
-    What the settings say is never an option: some of helm's run programs.
+    Values from the settings are never options: some of helm's options run programs.
     """
     if not shutil.which("helm"):
         return None
@@ -117,7 +117,7 @@ def _run(name: str, command: list[str], seconds: int, most_bytes: int, within: s
 
 
 def _wait(process: subprocess.Popen[bytes], seconds: int, written: Sequence[IO[bytes]], most_bytes: int) -> str | None:
-    """Waits for the end; returns what the process does too much of, if it has to be stopped."""
+    """Wait for the end; return which limit the process exceeded if it has to be stopped."""
     until = monotonic() + seconds
     while True:
         try:
@@ -132,7 +132,7 @@ def _wait(process: subprocess.Popen[bytes], seconds: int, written: Sequence[IO[b
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """With all that it started."""
+    """Kill the process and everything that it started."""
     if hasattr(os, "killpg"):
         os.killpg(process.pid, signal.SIGKILL)
     else:
@@ -141,6 +141,6 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _complaint(said: bytes) -> str:
-    """The renderer's output, without empty lines."""
+    """Return the renderer's output without empty lines."""
     lines = (line.rstrip() for line in said.decode("utf-8", "replace").splitlines())
     return "\n".join(line for line in lines if line) or "it printed no message"

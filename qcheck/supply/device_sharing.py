@@ -1,7 +1,7 @@
 """Devices that are advertised more often than they exist: time-slicing, MPS and MIG.
 
-Source: the labels of NVIDIA's GPU Feature Discovery. `nvidia.com/gpu.count` keeps the number of GPUs under time-slicing and
-MPS, and counts MIG devices under the single strategy.
+Source: the labels of NVIDIA's GPU Feature Discovery. `nvidia.com/gpu.count` is the number of GPUs under time-slicing
+and MPS, but the number of MIG devices under the single strategy.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SHARED = "nvidia.com/gpu.shared"
 
 
 def seen_physical(labels: Mapping[str, str], allocatable: Mapping[str, int]) -> dict[str, int] | None:
-    """The GPUs behind the devices that a node advertises, as far as its labels show; None if nothing is shared."""
+    """Return the GPUs behind a node's advertised devices, as far as its labels show; None if nothing is shared."""
     replicas, count = _whole(labels.get("nvidia.com/gpu.replicas")), _whole(labels.get("nvidia.com/gpu.count"))
     resource = SHARED if allocatable.get(SHARED) else GPU
     advertised = allocatable.get(resource, 0)

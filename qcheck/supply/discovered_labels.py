@@ -1,4 +1,4 @@
-"""Labels that only a running node shows."""
+"""Labels that only running nodes have."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ DISCOVERED_LABELS = (
     "sagemaker.amazonaws.com/", "karpenter.k8s.aws/instance-", "eks.amazonaws.com/instance-", "karpenter.azure.com/sku-",
     "karpenter.k8s.gcp/instance-",
 )  # fmt: skip
-"""Prefixes of labels that agents, autoscalers and clouds put on nodes, with values that no definition of a pool shows."""
+"""Prefixes of labels that agents, autoscalers and clouds add to nodes, with values that no pool definition contains."""
 
 
 def is_discovered(key: str) -> bool:

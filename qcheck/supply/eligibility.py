@@ -1,8 +1,8 @@
 """Eligibility of a node for pods: labels, affinity, taints, RuntimeClass, node name, cordons.
 
-Answers are three-valued, because some labels differ from node to node and are not in the repository. What is not
-possible is a proof; what is sure holds for each node and is the ground for a witness. Taints that come and go with a node's
-health do not count; a cordon only says that a node is not there now.
+Answers are three-valued, because some labels differ from node to node and are not in the repository. "Not possible" is
+a proof; "sure" holds for every node, so it can support a witness. Taints that come and go with a node's health do not
+count; a cordon only means that the node is not available now.
 
 Source: the filters NodeName, NodeUnschedulable, NodeAffinity and TaintToleration of kube-scheduler 1.36, the DaemonSet
 controller's predicate, the RuntimeClass and ExtendedResourceToleration admission plugins.
@@ -36,7 +36,7 @@ DAEMON_TOLERATIONS = (
     Toleration("node.kubernetes.io/pid-pressure", "Exists", "", "NoSchedule"),
     Toleration(_CORDON.key, "Exists", "", "NoSchedule"),
 )
-"""Tolerations that the DaemonSet controller adds to its pods; network-unavailable as well for those on the host network."""
+"""Tolerations that the DaemonSet controller adds to its pods; pods on the host network also get network-unavailable."""
 
 _HOST_NETWORK = Toleration("node.kubernetes.io/network-unavailable", "Exists", "", "NoSchedule")
 
@@ -47,13 +47,14 @@ PASSING_TAINTS = (
 """Prefixes of taints that come and go with a node's health; no flavor needs to tolerate them."""
 
 GKE_NODE = "cloud.google.com/gke-nodepool"
-"""A label of every GKE node."""
+"""A label that every GKE node has."""
 
 
 class NodeDemand(Value):
     """The demands of pods on a node besides capacity. `devices` are the extended resources that they request.
 
-    `compares`: whether tolerations that compare values count: for Kueue they do, for kube-scheduler behind a feature gate.
+    `compares`: tolerations that compare values count. They do for Kueue, but for kube-scheduler only behind a feature
+    gate.
     """
 
     selection: NodeSelection
@@ -66,7 +67,7 @@ class NodeDemand(Value):
 class Eligibility(Value):
     """The result for one class: how many nodes are `selected`, and whether the pods may use them.
 
-    `repels` is a taint that keeps them off, or that only an admission plugin would make them tolerate.
+    `repels` is a taint that keeps the pods off, or that they tolerate only with the help of an admission plugin.
     """
 
     selected: int
@@ -76,7 +77,7 @@ class Eligibility(Value):
 
 
 class Host(Value):
-    """A group of nodes as pods see it: what holds for some of its machines is possible, what holds for all is sure."""
+    """A node group as pods see it: `possible` if the pods may use some of its machines, `sure` if they may use all."""
 
     group: NodeGroup
     labels_match: bool
@@ -89,7 +90,7 @@ class Host(Value):
 def demand_of(
     cluster: Cluster, template: PodTemplate, asked: Iterable[str] = (), pool: QuotaPool | None = None
 ) -> NodeDemand:
-    """Return what the pods of a template demand once the API server has created them, with what a quota pool adds to them."""
+    """Return the demands of a template's pods as created by the API server, with the additions of a quota pool."""
     added = runtime_class(cluster, template)
     selector = {**template.selection.selector, **(pool.node_labels if pool else {})}
     tolerations = (*template.tolerations, *(pool.tolerations if pool else ()))
@@ -102,7 +103,7 @@ def demand_of(
 
 
 def _terms(template: PodTemplate) -> tuple[NodeSelectorTerm, ...] | None:
-    """The required affinity, together with the labels without which a node takes no pod that spreads over them."""
+    """Return the required affinity plus the labels that a node must have to take a pod with spread constraints."""
     terms = template.selection.terms
     spread = tuple(Requirement(s.key, "Exists") for s in template.spreads)
     if not spread:
@@ -112,7 +113,7 @@ def _terms(template: PodTemplate) -> tuple[NodeSelectorTerm, ...] | None:
 
 
 def runtime_class(cluster: Cluster, template: PodTemplate) -> RuntimeClass | None:
-    """The RuntimeClass of a template's pods, if it is known."""
+    """Return the RuntimeClass of a template's pods, if it is known."""
     if template.runtime_class is None:
         return None
     return next((c for c in cluster.runtime_classes if c.name == template.runtime_class), None)
@@ -121,7 +122,7 @@ def runtime_class(cluster: Cluster, template: PodTemplate) -> RuntimeClass | Non
 def hosts(
     cluster: Cluster, groups: Iterable[NodeGroup], template: PodTemplate, asked: Iterable[str]
 ) -> tuple[Host, ...]:
-    """Node groups, judged for the pods of a template that ask for some resources."""
+    """Evaluate node groups for a template's pods that request the resources in `asked`."""
     demand = demand_of(cluster, template, asked)
     return tuple(_host(g, demand) for g in groups)
 
@@ -139,7 +140,7 @@ def _host(group: NodeGroup, demand: NodeDemand) -> Host:
 
 
 def eligible(demand: NodeDemand, nodes: NodeClass) -> Eligibility:
-    """Return whether pods may use the nodes of a class."""
+    """Return the eligibility of a class's nodes for pods."""
     selected = min(
         select(demand.selection, nodes.labels, nodes.varying, nodes.names), _named(demand.node_name, nodes.names)
     )
@@ -152,7 +153,7 @@ def enters_cordoned(demand: NodeDemand) -> bool:
 
 
 def _loosely(demand: NodeDemand, group: NodeGroup) -> Eligibility:
-    """For a pool with unknown machines: labels that the provider would add may have any value."""
+    """Return the eligibility of a pool with unknown machines: labels that the provider would add may have any value."""
     labels, varying = (group.pool.labels, group.pool.varying) if group.pool else ({}, {})
     open_keys: Varying = {k: () for k in demand.selection.keys if k not in labels}
     selected = min(select(demand.selection, labels, {**open_keys, **varying}), _named(demand.node_name, ()))
@@ -160,7 +161,7 @@ def _loosely(demand: NodeDemand, group: NodeGroup) -> Eligibility:
 
 
 def _through(demand: NodeDemand, selected: int, taints: tuple[Taint, ...], labels: Labels) -> Eligibility:
-    """Past the taints of nodes that are selected. A pod with a node name meets only those that evict."""
+    """Return the eligibility after taints. For a pod with a node name only NoExecute taints count."""
     lasting_taints = lasting(taints)
     if demand.node_name is not None:
         lasting_taints = tuple(t for t in lasting_taints if t.effect == "NoExecute")
@@ -179,33 +180,33 @@ def _through(demand: NodeDemand, selected: int, taints: tuple[Taint, ...], label
 
 
 COMPARISONS = ("Lt", "Gt")
-"""Operators that Kueue honours, and kube-scheduler only with the feature gate TaintTolerationComparisonOperators."""
+"""Operators that Kueue supports, but kube-scheduler only with the feature gate TaintTolerationComparisonOperators."""
 
 
 def _named(wanted: str | None, names: tuple[str, ...]) -> int:
-    """Return how many of some nodes have the name that pods ask for; names of a pool's nodes are not known."""
+    """Return how many nodes have the name that pods require; the names of a pool's nodes are unknown (empty)."""
     if wanted is None or names == (wanted,):
         return ALL
     return SOME if not names or wanted in names else NONE
 
 
 def devices_are_tolerated(labels: Mapping[str, str]) -> bool:
-    """Return whether pods that request a device surely tolerate the taint named like it.
+    """Return whether pods that request a device are sure to tolerate the taint named like it.
 
-    That is the ExtendedResourceToleration admission plugin's doing: off by default, on at GKE.
+    The ExtendedResourceToleration admission plugin adds this toleration: off by default, on at GKE.
     """
     return GKE_NODE in labels
 
 
 def lasting(taints: tuple[Taint, ...]) -> tuple[Taint, ...]:
-    """Taints that are part of a node's purpose, not of its health."""
+    """Return the taints that belong to a node's purpose, not to its health."""
     return tuple(t for t in taints if not t.key.startswith(PASSING_TAINTS))
 
 
 def daemon_lands(cluster: Cluster, template: PodTemplate, nodes: NodeClass) -> int:
-    """On how many nodes of a class a DaemonSet has a pod: the controller must create it, and the node be selected.
+    """Return how many nodes of a class run a DaemonSet's pod: the controller must create it, and the node must match.
 
-    The controller looks at the template's own tolerations, and at no resources.
+    The controller considers only the template's own tolerations, and no resources.
     """
     tolerations = (*template.tolerations, *DAEMON_TOLERATIONS, *((_HOST_NETWORK,) if template.host_network else ()))
     if untolerated(lasting(nodes.taints), tolerations):
@@ -222,7 +223,7 @@ def select(
     """Return how many nodes with these labels a selection matches: `NONE`, `SOME` or `ALL`.
 
     `varying` are labels that all nodes carry with differing values; an empty tuple means that the values are unknown.
-    `names` are those of the nodes, where they are known; terms may ask for them.
+    `names` are the names of the nodes, if known; terms may refer to them.
     """
     keys = sorted(selection.keys & varying.keys() - labels.keys())
     has_fields = any(t.fields for t in selection.terms or ())
@@ -239,7 +240,7 @@ def select(
 
 
 def _cases(labels: Labels, varying: Mapping[str, tuple[str, ...]], keys: list[str]) -> list[Labels]:
-    """Every combination of the varying values that matter, up to a bound beyond which they are not told apart."""
+    """Return every combination of the relevant varying values, up to a maximum number of combinations."""
     cases = [labels]
     for key in keys:
         cases = [{**c, key: value} for c in cases for value in varying[key]][:_VARIETY]
@@ -261,7 +262,7 @@ def _may_match(selection: NodeSelection, labels: Labels, varying: Mapping[str, t
 
 
 def pool_match(pool: QuotaPool, labels: Labels, varying: Mapping[str, tuple[str, ...]]) -> int:
-    """On how many nodes of a class a quota pool's labels are, with none of the keys that it excludes."""
+    """Return how many nodes of a class have a quota pool's labels and none of the keys that it excludes."""
     if any(key in labels for key in pool.absent_labels):
         return NONE
     answer = select(NodeSelection(pool.node_labels), labels, varying)

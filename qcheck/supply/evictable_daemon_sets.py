@@ -1,7 +1,7 @@
-"""DaemonSets in the way of workloads, and whether kube-scheduler may evict their pods to make room.
+"""DaemonSets whose pods occupy capacity that workloads need, and whether kube-scheduler may evict them.
 
 Source: kube-scheduler treats a DaemonSet's pod as a victim like any other: it must have a strictly lower priority. With
-topology-aware scheduling Kueue takes the pods of DaemonSets off a domain before it places anything (0.19).
+topology-aware scheduling Kueue subtracts the pods of DaemonSets from a domain before it places anything (0.19).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def evictable(
     cluster: Cluster, pools: Iterable[str], templates: list[PodTemplate], daemon_sets: Iterable[DaemonSet]
 ) -> list[DaemonSet]:
-    """The DaemonSets whose pods all of the templates' pods may evict; none where no pods are known."""
+    """Return the DaemonSets whose pods every template's pods may evict; none if there are no templates."""
     known = [cluster.quota_pools[p] for p in pools if p in cluster.quota_pools]
     if not templates or any(p.has_topology for p in known):
         return []
@@ -28,7 +28,7 @@ def evictable(
 
 
 def _may_evict(cluster: Cluster, template: PodTemplate, daemon_set: DaemonSet) -> bool:
-    """Priorities of classes that are not here may be anything."""
+    """Return whether a template's pods may evict a DaemonSet's pod. An unknown priority class may have any value."""
     own, other = cluster.pod_priority(template), cluster.pod_priority(daemon_set.template)
     lower = own is None or other is None or other < own
     return lower and not _never_preempts(cluster, template)

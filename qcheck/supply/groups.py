@@ -1,4 +1,4 @@
-"""Node groups and classes of equal nodes: the values that supply is counted in."""
+"""Node groups and classes of equal nodes: the units in which supply is counted."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from qcheck.cluster.workloads import DaemonSet
 
 NONE, SOME, ALL = 0, 1, 2
-"""The share of a class that matches: none, some or perhaps some, all."""
+"""The share of a class that matches: none, some or possibly some, all."""
 Varying = dict[str, tuple[str, ...]]
 Reaching = dict[str, dict[str, int | None]]
 
 
 class Taking(Value):
-    """The requests of one DaemonSet on each node of a class. `certain` is False if only some nodes may be meant."""
+    """The requests of one DaemonSet on each node of a class. `certain` is False if only some nodes may run it."""
 
     daemon_set: DaemonSet
     amounts: Amounts
@@ -34,10 +34,10 @@ class Taking(Value):
 
 
 class NodeClass(Value, cached=True):
-    """Nodes that nothing relevant tells apart.
+    """Nodes that are equal in every relevant respect.
 
-    `free` is what a node offers to workloads: allocatable minus DaemonSets minus reserves, in base units, never below 0.
-    `free_at_best` leaves out DaemonSets that perhaps do not land. `names` are those of dumped nodes.
+    `free` is what a node offers to workloads: allocatable minus DaemonSets minus reserves, in base units, never below
+    0. `free_at_best` omits DaemonSets that may not run there. `names` are those of dumped nodes.
     """
 
     machine: Machine
@@ -50,7 +50,7 @@ class NodeClass(Value, cached=True):
 
     @property
     def machine_type(self) -> str | None:
-        """Return the machine type that the pool or the node's label names."""
+        """The machine type that the pool or the node's label names."""
         return self.machine.instance_type or self.labels.get("node.kubernetes.io/instance-type")
 
     @cached_property
@@ -70,7 +70,7 @@ class NodeClass(Value, cached=True):
         return self._left_of(self.machine.allocatable.get(resource, 0), resource, evicted)
 
     def published(self, resource: str, evicted: Container[ObjectId]) -> int | None:
-        """The same of what the provider says that the machine has, which no node exceeds; None if it says nothing."""
+        """Return the same for the machine's published capacity, which no node exceeds; None if it is not published."""
         whole = self.machine.capacity.get(resource)
         return self._left_of(whole, resource, evicted) if whole else None
 
@@ -80,7 +80,7 @@ class NodeClass(Value, cached=True):
         return max(0, whole - taken)
 
     def taken(self, resource: str) -> int:
-        """Return what DaemonSets take of one node."""
+        """Return what DaemonSets take from one node."""
         return min(self.machine.allocatable.get(resource, 0), sum(t.amounts.get(resource, 0) for t in self.takings))
 
     def reserved(self, resource: str) -> int:
@@ -90,15 +90,15 @@ class NodeClass(Value, cached=True):
         return self.machine.sure.get(resource, Certainty.DECLARED) == Certainty.ESTIMATED
 
     def knows(self, resource: str) -> bool:
-        """Return whether the machine's figure is known. Left out, cpu and memory are unknown; devices are not there."""
+        """Return whether the machine's figure is known. If absent, cpu and memory are unknown; devices do not exist."""
         return resource not in self.machine.unknown and (resource not in BASIC or resource in self.machine.allocatable)
 
 
 class NodeGroup(Value, cached=True):
-    """Nodes of one pool, or equal nodes of a dump: `static` are there, `ceiling` is the most there can be.
+    """Nodes of one pool, or equal nodes of a dump: `static` nodes exist now, `ceiling` is the most that can exist.
 
-    `classes` has one entry, or one per machine type where a pool may consist of several. It is empty if nothing is
-    known of the machines.
+    `classes` has one entry, or one per machine type if a pool may contain several. It is empty if the machines are
+    unknown.
     """
 
     name: str
@@ -112,22 +112,22 @@ class NodeGroup(Value, cached=True):
 
     @property
     def is_known(self) -> bool:
-        """Return whether count and machines are known."""
+        """Return whether both the count and the machines are known."""
         return bool(self.classes) and not (self.pool is not None and self.pool.count_unknown)
 
     def lowest(self, resource: str) -> int:
-        """Return what each node has free at the least."""
+        """Return the least that each node has free."""
         return min((c.free.get(resource, 0) for c in self.classes), default=0)
 
     def highest(self, resource: str) -> int:
-        """Return what each node has free at most."""
+        """Return the most that each node has free."""
         return max((c.free_at_best.get(resource, 0) for c in self.classes), default=0)
 
     def static_supply(self, resource: str) -> int:
         return self.static * self.lowest(resource)
 
     def ceiling_supply(self, resource: str) -> int | None:
-        """None: no ceiling. A pool's own limit on the resource also binds."""
+        """Return the ceiling of a resource; None if there is none. A pool's own limit on the resource also applies."""
         per_node = self.highest(resource)
         limit = self.pool.limits.get(resource) if self.pool else None
         if self.is_only_limited(resource):
@@ -138,7 +138,7 @@ class NodeGroup(Value, cached=True):
         return total if limit is None else min(total, limit)
 
     def is_only_limited(self, resource: str) -> bool:
-        """Return whether nothing is known of the machines, and yet how many devices they can have together."""
+        """Return whether the machines are unknown, but a limit states how many of the devices they have together."""
         limited = self.pool is not None and resource in self.pool.limits
         return limited and not self.classes and looks_like_accelerator(resource)
 
@@ -147,7 +147,7 @@ class NodeGroup(Value, cached=True):
 
 
 class Match(Value):
-    """A quota pool's view of a group: whether all of its nodes (`ALL`) or some (`SOME`) carry the pool's labels."""
+    """A group as a quota pool sees it: all of its nodes (`ALL`) or some (`SOME`) carry the pool's labels."""
 
     group: NodeGroup
     how_many: int

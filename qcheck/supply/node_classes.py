@@ -1,7 +1,7 @@
-"""Pools and dumped nodes as a few groups.
+"""Pools and dumped nodes, reduced to a few groups.
 
-A dump is more exact than a definition, a definition knows the ceiling: nodes that carry the label of a pool are that
-pool's nodes, and the pool itself stands only for those which may still come.
+A dump is more exact than a definition, but only a definition has the ceiling: nodes with a pool's label belong to that
+pool, and the pool itself then represents only nodes that may still appear.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ MACHINE_LABELS = (
 
 MACHINE_TYPE = "node.kubernetes.io/instance-type"
 CONFIGURED = ("nvidia.com/device-plugin.config", "nvidia.com/mig.config", "nvidia.com/gpu.replicas")
-"""Labels of nodes whose devices are cut or shared, so that nodes of one machine type may differ."""
+"""Labels of nodes whose devices are divided or shared, so that nodes of one machine type may differ."""
 GROUP_LABELS = (
     "karpenter.sh/nodepool", "cloud.google.com/gke-nodepool", "eks.amazonaws.com/nodegroup", "alpha.eksctl.io/nodegroup-name",
     "kubernetes.azure.com/agentpool", "agentpool", "compute.coreweave.com/node-pool", "kops.k8s.io/instancegroup",
     "worker.gardener.cloud/pool", "sagemaker.amazonaws.com/instance-group-name", "oke.oraclecloud.com/pool.name",
 )  # fmt: skip
-"""Labels by which providers name the group a node belongs to."""
+"""Labels by which providers name a node's group."""
 
 
 def group_nodes(cluster: Cluster) -> tuple[NodeGroup, ...]:
-    """All nodes of the cluster, dumped ones first."""
+    """Return all node groups of the cluster, dumped nodes first."""
     owners = pool_of_each_node(cluster)
     groups = _dumped(cluster, owners)
     owned: dict[int, list[Node]] = {}
@@ -57,7 +57,7 @@ def group_nodes(cluster: Cluster) -> tuple[NodeGroup, ...]:
 
 
 def _told_apart(groups: list[NodeGroup]) -> list[NodeGroup]:
-    """Groups with unique names: a name that several files give to a pool is followed by its place of definition."""
+    """Return groups with unique names: a pool name that several files use is followed by its place of definition."""
     counts: dict[str, int] = {}
     for group in groups:
         counts[group.name] = counts.get(group.name, 0) + 1
@@ -90,7 +90,7 @@ def _dumped(cluster: Cluster, owners: dict[str, NodePool]) -> list[NodeGroup]:
 
 
 def _named_nodes(cluster: Cluster) -> set[str]:
-    """Nodes for which some pods ask by name."""
+    """Return the names of nodes that some pods request by name."""
     templates = [d.template for d in cluster.daemon_sets]
     templates += [p.template for w in cluster.workloads for p in w.pod_sets]
     fields = [f for t in templates for term in t.selection.terms or () for f in term.fields]
@@ -98,7 +98,7 @@ def _named_nodes(cluster: Cluster) -> set[str]:
 
 
 def _telling_keys(cluster: Cluster) -> list[str]:
-    """Label keys that some selector or affinity uses, and those that distinguish machines."""
+    """Return the label keys that some selector or affinity uses, and those that distinguish machines."""
     keys: set[str] = set(MACHINE_LABELS)
     for pool in cluster.quota_pools.values():
         keys |= {*pool.node_labels, *pool.absent_labels}
@@ -143,7 +143,7 @@ def _group_of_nodes(cluster: Cluster, owner: object, nodes: list[Node]) -> NodeG
 
 
 def _missing_devices(cluster: Cluster, node: Node) -> dict[str, int]:
-    """Devices that nodes of the same machine type have more of, where nothing cuts or shares them: some are lost here."""
+    """Return devices missing on a node: other nodes of its machine type have more, and none divides or shares them."""
     kind = node.node_labels.get(MACHINE_TYPE)
     if kind is None or any(key in node.node_labels for key in CONFIGURED):
         return {}
@@ -174,7 +174,7 @@ def _name_nodes(nodes: list[Node]) -> str:
 
 
 def _distinct(groups: list[NodeGroup]) -> list[NodeGroup]:
-    """Tells groups of one name apart by the nodes they begin with."""
+    """Distinguish groups of the same name by their first nodes."""
     seen: dict[str, int] = {}
     for group in groups:
         seen[group.name] = seen.get(group.name, 0) + 1
@@ -182,7 +182,7 @@ def _distinct(groups: list[NodeGroup]) -> list[NodeGroup]:
 
 
 def _group_of_pool(cluster: Cluster, pool: NodePool, present: list[Node]) -> NodeGroup | None:
-    """The nodes that a pool has beyond those of the dump; None if all it can have are in the dump."""
+    """Return the nodes that a pool may have beyond those of the dump; None if the dump contains all it can have."""
     ceiling = counted_ceiling(pool, cluster.policy)
     machines = pool.machines
     name = pool.name
@@ -207,7 +207,10 @@ def _group_of_pool(cluster: Cluster, pool: NodePool, present: list[Node]) -> Nod
 
 
 def _pool_class(cluster: Cluster, pool: NodePool, machine: Machine) -> NodeClass:
-    """A machine of a pool. Labels that only a running node shows, or that could not be told, may have any value."""
+    """Return a machine of a pool as a class.
+
+    Labels that only running nodes have may have any value, as may unknown ones.
+    """
     labels = {**pool.labels, **machine.labels}
     unseen = {k: () for k in _telling_keys(cluster) if (pool.labels_unknown or is_discovered(k)) and k not in labels}
     return _node_class(cluster, pool.name, NodeClass(machine, labels, {**unseen, **pool.varying}, pool.taints))
@@ -223,7 +226,7 @@ def counted_ceiling(pool: NodePool, policy: Policy) -> int | None:
 
 
 def _seen_machines(nodes: list[Node]) -> tuple[Machine, ...]:
-    """The machines that a pool is seen to have; further nodes are taken to be like them."""
+    """Return the machines that a pool's nodes are known to have; further nodes are assumed to be equal to them."""
     shapes: dict[tuple[tuple[str, int], ...], Node] = {}
     for node in nodes:
         shapes.setdefault(tuple(sorted(node.allocatable.items())), node)
@@ -245,13 +248,13 @@ def _limits_left(pool: NodePool, present: list[Node]) -> dict[str, int]:
 
 
 def _node_class(cluster: Cluster, name: str, bare: NodeClass) -> NodeClass:
-    """A class with what DaemonSets and the reserves of a pool of that name take."""
+    """Return a class with the DaemonSets that run on it and the reserves of a pool of that name."""
     reserves: tuple[Reserve, ...] = tuple(r for r in cluster.policy.reserves if matches_any(name, r.pools))
     return replace(bare, takings=takings(cluster, bare), reserves=reserves)
 
 
 def takings(cluster: Cluster, nodes: NodeClass) -> tuple[Taking, ...]:
-    """Return which DaemonSets land on nodes of a class and what each takes: its pod's requests and one pod slot."""
+    """Return the DaemonSets that run on nodes of a class and what each takes: its pod's requests and one pod slot."""
     found = []
     for daemon_set in cluster.daemon_sets:
         lands = daemon_lands(cluster, daemon_set.template, nodes)

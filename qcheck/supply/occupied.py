@@ -16,13 +16,13 @@ PODS = "pods"
 
 
 def occupied(cluster: Cluster, gone: Container[Key] = ()) -> Cluster:
-    """The same cluster with less allocatable on each node. Pods of the objects in `gone` count as ended."""
+    """Return the cluster with less allocatable on each node. Pods of the objects in `gone` count as ended."""
     taken = taken_by_node(cluster, gone)
     return replace(cluster, nodes=tuple(_without(n, taken[n.name]) if n.name in taken else n for n in cluster.nodes))
 
 
 def taken_by_node(cluster: Cluster, gone: Container[Key] = ()) -> dict[str, Amounts]:
-    """Return what pods request on each node; those of DaemonSets are no part of the state, as they count for every node."""
+    """Return what pods request on each node, without DaemonSet pods, which already count on every node."""
     taken: dict[str, Amounts] = {}
     state = cluster.state
     for pod in state.pods if state else ():

@@ -1,10 +1,11 @@
 """Requests of a pod set: as Kueue charges them to quota, and as kube-scheduler sees them.
 
-The two differ. Kueue reads the template: a LimitRange's default request goes before a container's own limit, excluded and
-transformed resources change names. The API server gives the pod the container's limit first, and nothing is transformed.
+The two differ. Kueue reads the template: a LimitRange's default request takes precedence over a container's own limit,
+and excluded and transformed resources change names. The API server instead uses the container's limit first and
+transforms nothing.
 
-Source: Kueue 0.19 `pkg/workload/resources.go`, `pkg/workload/workload.go`; Kubernetes `pkg/apis/core/v1/defaults.go` and
-the LimitRanger plugin.
+Source: Kueue 0.19 `pkg/workload/resources.go`, `pkg/workload/workload.go`; Kubernetes `pkg/apis/core/v1/defaults.go`
+and the LimitRanger plugin.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ UNBOUNDED = LimitRangeBounds()
 
 
 def bounds(cluster: Cluster, namespace: str) -> LimitRangeBounds:
-    """Return what the LimitRanges of a namespace come to, joined as Kueue does; the same object at each call."""
+    """Return the LimitRanges of a namespace, combined as Kueue does; every call returns the same object."""
     if not cluster.limit_ranges:
         return UNBOUNDED
     return _joined(cluster, namespace)
@@ -69,9 +70,9 @@ def _joined(cluster: Cluster, namespace: str) -> LimitRangeBounds:
 
 
 def adjusted(cluster: Cluster, template: PodTemplate, limits: LimitRangeBounds, as_pod: bool) -> PodTemplate:
-    """The template with overhead, LimitRange defaults and limits standing in for requests.
+    """Return the template with overhead and LimitRange defaults, and with limits used for missing requests.
 
-    `as_pod`: in the order in which the API server completes a pod, else in the order in which Kueue completes a template.
+    `as_pod`: apply them in the order in which the API server completes a pod, else in Kueue's order for a template.
     """
     if template.is_wrapped and not as_pod:
         template = _as_wrapped(template)
@@ -100,7 +101,7 @@ def _as_wrapped(template: PodTemplate) -> PodTemplate:
 
 
 def _with_injected(cluster: Cluster, template: PodTemplate, as_pod: bool) -> tuple[Container, ...]:
-    """The containers, with those that an operator adds: all of them in a pod, for Kueue those its release counts."""
+    """Return the containers plus those that an operator adds: all in a pod; for Kueue, those its release counts."""
     containers = list(template.containers)
     for each in template.injected:
         if not as_pod and not cluster.policy.kueue.at_least(each.since):
@@ -126,7 +127,7 @@ def _complete(container: Container, limits: LimitRangeBounds, as_pod: bool) -> C
 
 
 def completed(cluster: Cluster, template: PodTemplate, limits: LimitRangeBounds, as_pod: bool) -> Quantities:
-    """Return what a pod of the adjusted template requests. Worked out once for all pods that ask the same under `limits`."""
+    """Return the requests of a pod of the adjusted template, cached by equal templates under the same `limits`."""
     known = cache_of(cluster, completed)
     key = (template.ask, ByIdentity(limits), as_pod)
     if key not in known:
@@ -150,7 +151,7 @@ def charged(cluster: Cluster, template: PodTemplate, limits: LimitRangeBounds, a
 
 
 def _transform(asked: Quantities, rules: Mapping[str, Transformation], multiplies: bool) -> Quantities:
-    """Resource transformations: outputs are whole inputs times a factor, summed by name, never below zero."""
+    """Apply resource transformations: outputs are whole inputs times a factor, summed by name, never below zero."""
     kept = {r: q for r, q in asked.items() if r not in rules or not rules[r].is_replaced}
     outputs: Quantities = {}
     for resource, quantity in asked.items():
@@ -166,20 +167,20 @@ def _transform(asked: Quantities, rules: Mapping[str, Transformation], multiplie
 
 
 def scheduled(cluster: Cluster, template: PodTemplate, limits: LimitRangeBounds) -> Amounts:
-    """Return what kube-scheduler needs on a node for one pod: its requests and one pod slot; zero amounts are left out."""
+    """Return what kube-scheduler needs on a node for one pod: its requests and one pod slot, without zero amounts."""
     asked = in_base_units(completed(cluster, template, limits, as_pod=True))
     return {**{r: amount for r, amount in asked.items() if amount > 0}, PODS: 1}
 
 
 class Breach(Value):
-    """A container or pod whose requests or limits Kueue refuses; the workload then waits as Misconfigured."""
+    """A container or pod whose requests or limits Kueue rejects; the workload then waits as Misconfigured."""
 
     place: Place
     message: str
 
 
 def breaches(cluster: Cluster, template: PodTemplate, limits: LimitRangeBounds) -> Iterator[Breach]:
-    """Requests above limits, and violations of a LimitRange's minimum and maximum."""
+    """Yield requests above limits, and violations of a LimitRange's minimum or maximum."""
     whole = adjusted(cluster, template, limits, as_pod=False)
     for container in whole.all_containers():
         yield from _over_limit(container)

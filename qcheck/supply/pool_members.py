@@ -18,10 +18,10 @@ CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.
 
 
 def pool_of_each_node(cluster: Cluster) -> dict[str, NodePool]:
-    """Pools by the names of their nodes; nodes of no known pool are left out.
+    """Return pools by the names of their nodes; nodes of no known pool are omitted.
 
-    A node with a provider's label of its group belongs to that pool. A node of a running cluster also belongs to the pool
-    all of whose declared labels it has, the one with most labels first.
+    A node with a provider's group label belongs to that pool. A node of a running cluster also belongs to the pool all
+    of whose declared labels it has; pools with more labels are tried first.
     """
     owners = _by_group_label(cluster.nodes, cluster.pools)
     if not cluster.live:
@@ -35,7 +35,7 @@ def pool_of_each_node(cluster: Cluster) -> dict[str, NodePool]:
 
 
 def likely_pool_of_each_node(cluster: Cluster) -> dict[str, NodePool]:
-    """The same, and nodes that differ from a pool with room for them as the nodes of the pool most like them."""
+    """Return the same, plus each remaining node with the most similar pool that still has room for it."""
     owners = pool_of_each_node(cluster)
     for node in cluster.nodes:
         if node.name in owners or any(label in node.node_labels for label in CONTROL_PLANE):
@@ -50,7 +50,7 @@ def likely_pool_of_each_node(cluster: Cluster) -> dict[str, NodePool]:
 
 
 def declared(pool: NodePool) -> Labels:
-    """The labels that a pool's definition gives its nodes."""
+    """Return the labels that a pool's definition gives its nodes."""
     return {key: value for key, value in pool.labels.items() if key not in pool.added}
 
 
@@ -73,7 +73,7 @@ def _counts(pools: Iterable[NodePool]) -> dict[int, int]:
 
 
 def _likeness(node: Node, pool: NodePool) -> int:
-    """Return how well the pool matches: labels that the node has, and a machine with the same accelerators or all equal."""
+    """Return how well a pool matches: labels that the node has, and a machine with equal accelerators or all equal."""
     same_labels = len(declared(pool).items() & node.node_labels.items())
     known: list[Mapping[str, int]] = [m.allocatable for m in pool.machines if m.allocatable]
     same_devices = any(_accelerators(m) == _accelerators(node.allocatable) for m in known if _accelerators(m))

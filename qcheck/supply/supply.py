@@ -1,7 +1,7 @@
 """Capacity of the nodes behind quota pools, after DaemonSets and reserves.
 
-Supply has two figures per resource: `static`, what is there without any autoscaler and on ready nodes, and `ceiling`, the
-most there can ever be (None: no ceiling).
+Supply has two figures per resource: `static`, which exists on ready nodes without an autoscaler, and `ceiling`, the
+most that can ever exist (None: no ceiling).
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 
 class Supply:
-    """The node side of a cluster, seen by quota pools."""
+    """The node side of a cluster, by quota pool."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
     @cached_property
     def groups(self) -> tuple[NodeGroup, ...]:
-        """Pools and dumped nodes, collapsed; nodes that carry a pool's own label are that pool's."""
+        """Node pools and dumped nodes as groups; nodes with a pool's own label belong to that pool."""
         return group_nodes(self._cluster)
 
     @cached_property
     def resources(self) -> frozenset[str]:
-        """Every resource that some node advertises."""
+        """The resources that some node advertises."""
         return frozenset(
             r for g in self.groups for c in g.classes for r, amount in c.machine.allocatable.items() if amount > 0
         )
@@ -57,15 +57,15 @@ class Supply:
         return tuple(found)
 
     def matches(self, pool: str) -> tuple[Match, ...]:
-        """The groups whose nodes a pool selects; none for a pool that does not exist."""
+        """Return the groups whose nodes a pool selects; none if the pool does not exist."""
         return self._matches.get(pool, ())
 
     def is_known(self, pool: str, resource: str) -> bool:
-        """Return whether the pool's supply of a resource can be judged at all."""
+        """Return whether the pool's supply of a resource can be judged."""
         return all(m.group.is_known and all(c.knows(resource) for c in m.group.classes) for m in self.matches(pool))
 
     def is_bounded(self, pool: str, resource: str) -> bool:
-        """Return whether the most there can ever be is known: also where machines are not, but a limit on the pool is."""
+        """Return whether the ceiling is known: the machines are known, or a limit on the pool is."""
         return all(
             m.group.is_only_limited(resource) or (m.group.is_known and all(c.knows(resource) for c in m.group.classes))
             for m in self.matches(pool)
@@ -80,7 +80,7 @@ class Supply:
         return max(0, own - self.total_reserve(pool, resource))
 
     def ceiling(self, pool: str, resource: str) -> int | None:
-        """The most there can ever be for a pool alone; None: no ceiling."""
+        """Return the ceiling of a pool alone; None if there is none."""
         total = 0
         for match in self.matches(pool):
             part = match.group.ceiling_supply(resource)
@@ -90,7 +90,7 @@ class Supply:
         return max(0, total - self.total_reserve(pool, resource))
 
     def total_reserve(self, pool: str, resource: str) -> int:
-        """Reserves stated as totals over node pools that this pool selects, as far as no other can hold them."""
+        """Return the total reserves that only nodes selected by this pool can hold."""
         groups = {m.group.name for m in self.matches(pool)}
         total = 0
         for reserve in self._cluster.policy.reserves:
@@ -100,20 +100,20 @@ class Supply:
         return total
 
     def is_virtual(self, resource: str) -> bool:
-        """A resource without nodes behind it: settings say so, or no node has it and it looks like no device."""
+        """Return whether a resource has no nodes: settings say so, or no node has it and it resembles no device."""
         if self._cluster.policy.is_virtual(resource):
             return True
         return resource not in BASIC and resource not in self.resources and not looks_like_accelerator(resource)
 
     def kept_of(self, resource: str, group: NodeGroup) -> int | None:
-        """Return how much of a group reserves hold, per node and in total; None if there is no ceiling."""
+        """Return how much of a group the reserves hold, per node and in total; None if there is no ceiling."""
         each = max((c.reserved(resource) for c in group.classes), default=0)
         if each and group.ceiling is None:
             return None
         return each * (group.ceiling or 0) + self.kept_back(resource, (group.name,))[0]
 
     def kept_back(self, resource: str, groups: Container[str]) -> tuple[int, tuple[str, ...]]:
-        """Return how much of some groups' ceiling total reserves hold, and the reasons that the settings give."""
+        """Return how much of the groups' ceiling total reserves hold, and the reasons stated in the settings."""
         capacity = {g.name: g.ceiling_supply(resource) for g in self.groups}
         left = dict(capacity)
         self.set_aside(resource, left)
@@ -123,7 +123,7 @@ class Supply:
         return amount, tuple(dict.fromkeys(touching))
 
     def set_aside(self, resource: str, capacity: dict[str, int | None]) -> None:
-        """Take total reserves out of the node pools they name, from the first that still has some."""
+        """Subtract total reserves from the node pools that they name, beginning with the first that has any left."""
         for reserve in self._cluster.policy.reserves:
             left = reserve.total.get(resource, 0)
             for name, held in capacity.items():
@@ -134,12 +134,12 @@ class Supply:
 
 @view
 def supply_of(cluster: Cluster) -> Supply:
-    """The node side of a cluster."""
+    """Return the node side of a cluster."""
     return Supply(cluster)
 
 
 def is_reachable(cluster: Cluster, template: PodTemplate) -> bool:
-    """Return whether some node may match what pods select."""
+    """Return whether some node may match the pods' node selection."""
     wanted = demand_of(cluster, template).selection
     classes = (c for g in supply_of(cluster).groups for c in g.classes)
     return any(select(wanted, c.labels, c.varying, c.names) != NONE for c in classes)

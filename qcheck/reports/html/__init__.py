@@ -1,4 +1,4 @@
-"""The HTML report: one page that needs nothing else, for a screen, a phone, the dark, and paper."""
+"""The HTML report: one self-contained page for screens, phones, dark mode and print."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 MOST_CARDS = 500
 SHORT = 12
-"""Digits of a commit that are shown."""
+"""The number of digits of a commit to show."""
 
 
 def render(result: Result) -> str:
@@ -64,7 +64,7 @@ def render(result: Result) -> str:
 
 
 def document(title: str, body: Html) -> str:
-    """A whole page around `body`."""
+    """Return a complete page around `body`."""
     return f"<!doctype html>\n{tag('html', _head(title), tag('body', body), lang='en')}\n"
 
 
@@ -89,13 +89,13 @@ def _verdict(result: Result) -> list[Html | str]:
 
 
 def _fleet(result: Result) -> Html | None:
-    """The clusters at a glance, where there are several."""
+    """Return a table of the clusters; None for a single cluster."""
     rows = fleet_rows(result)
     return table(HEADERS, rows) if rows else None
 
 
 def _checkout(result: Result) -> Html | None:
-    """The repository and the commit that were checked."""
+    """Return the repository and the commit that were checked."""
     found = result.checkout
     if found is None:
         return None
@@ -133,7 +133,7 @@ def _cluster(cluster: Cluster, many: bool, page: SharedContext) -> Html | None:
 
 
 def _cost(cluster: Cluster) -> Iterator[Html]:
-    """Yield what the nodes cost, where the settings have prices."""
+    """Yield the cost of the nodes if the settings have prices."""
     found = cost_of(cluster)
     if found is None:
         return
@@ -168,7 +168,7 @@ def _sum(cluster: Cluster, resource: str) -> Html | None:
 
 
 def _legend(cluster: Cluster, look: PageContext) -> Html:
-    """The queues, and what else holds devices of some node."""
+    """Return the legend: the queues, and what else occupies devices."""
     pictures = [g for r in pictured_resources(cluster) for g in device_pictures(cluster, r).groups]
     seen = {look.of_slice(s) for g in pictures for n in g.nodes for s in n.slices}
     kinds = [k for k in (("daemon", "DaemonSet"), ("kept", "reserve"), ("free", "free")) if k[0] in seen]
@@ -179,7 +179,7 @@ def _legend(cluster: Cluster, look: PageContext) -> Html:
 
 
 def _findings(groups: Sequence[Group], many: bool) -> Iterator[Html]:
-    """Cards, numbered through; those that follow from another are folded into it."""
+    """Yield numbered cards; consequences are folded into the card of their cause."""
     if not groups:
         return
     yield tag("h2", "Findings in detail")

@@ -1,4 +1,4 @@
-"""Headroom: what is promised above what the nodes hold, on one scale."""
+"""Headroom bars: promises above nodes, on one scale."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from qcheck.reports.html.page_context import PageContext
 
     Part = tuple[str, int, str]
-    """Style class, amount, what it is."""
+    """Style class, amount, and description."""
 
 
 _AMOUNTS = ("nominalQuota", "quota")
-"""Fields beside which the limits of a quota are written."""
+"""Names of quota fields whose limits are siblings."""
 
 
 def headroom(cluster: Cluster, lines: Sequence[CapacityLine], look: PageContext) -> Iterator[Html]:
-    """Accelerators first and open, cpu and memory folded away."""
+    """Yield open rows for accelerators first, then folded rows for cpu and memory."""
     devices = [line for line in lines if is_compute(line.resource)]
     others = [line for line in lines if not is_compute(line.resource)]
     yield from (_row(cluster, line, look) for line in devices)
@@ -61,13 +61,13 @@ def _row(cluster: Cluster, line: CapacityLine, look: PageContext) -> Html:
 
 
 def quota_entry(cell: Cell) -> Place:
-    """The entry that a quota is a field of, with its limits."""
+    """Return the entry that contains a quota and its limits."""
     route = cell.place.route
     return replace(cell.place, route=route[:-1] if route and route[-1] in _AMOUNTS else route)
 
 
 def _flavor(cluster: Cluster, key: str) -> list[Place]:
-    """Return where the flavor says which nodes it means."""
+    """Return the place of the labels by which a flavor selects nodes."""
     found = cluster.quota_pools.get(key)
     return [found.labels_place] if found else []
 
@@ -88,7 +88,7 @@ def _promised(line: CapacityLine, look: PageContext, unit: Scale) -> list[Part]:
 
 
 def _nodes(line: CapacityLine, unit: Scale) -> list[Part]:
-    """Return the existing nodes, and what DaemonSets and reserves take of them."""
+    """Return the bars of existing nodes, and what DaemonSets and reserves take of them."""
     static = line.static or 0
     parts = [
         ("held", static, f"{unit(static)} for queues"),
@@ -99,7 +99,7 @@ def _nodes(line: CapacityLine, unit: Scale) -> list[Part]:
 
 
 def _grown(line: CapacityLine, unit: Scale) -> list[Part]:
-    """Return the nodes that could be added."""
+    """Return the bar of nodes that could be added."""
     more = max(0, line.ceiling - (line.static or 0)) if line.ceiling is not None else 0
     return [("grown", more, f"{unit(more)} could be added")] if more else []
 

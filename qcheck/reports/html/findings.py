@@ -1,4 +1,4 @@
-"""Findings as cards: the sentence, the lines of each file with what is marked on them, and what to do."""
+"""Findings as cards: the message, the marked lines of each file, and the help."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 MOST_PLACES = 12
 MOST_COLUMNS = 400
-"""Longer lines are cut around what is marked."""
+"""The length beyond which a line is cut around its marks, in columns."""
 
 
 def contents(shown: Sequence[Finding], many: bool) -> Iterator[Html]:
-    """All findings in order, with links to their cards."""
+    """Yield a table of contents: all findings in order, with links to their cards."""
     if shown:
         items = [_item(found, number, many) for number, found in enumerate(shown, 1)]
         yield tag("section", tag("h2", "Findings"), tag("ol", items, cls="contents"))
@@ -40,7 +40,7 @@ def _item(found: Finding, number: int, many: bool) -> Html:
 
 
 def card(found: Finding, number: int, many: bool, followers: Sequence[Html] = ()) -> Html:
-    """A finding; the cards of those that follow from it are folded into its own."""
+    """Return the card of a finding, with the cards of its consequences folded into it."""
     assert found.rule is not None
     left = len(found.related) - MOST_PLACES
     return tag(
@@ -105,7 +105,7 @@ def _lines(origin: Origin, marks: Sequence[Mark]) -> Iterator[Html]:
 
 
 def _marked(source: str, marks: Sequence[Mark]) -> Html:
-    """The line with its spans highlighted; spans that overlap an earlier one are left out. A long line is cut around them."""
+    """Return a line with its marks highlighted, except overlapping ones; a long line is cut around them."""
     first = min(mark.start for mark in marks)
     begin = 0 if first < MOST_COLUMNS // 2 else first - MOST_COLUMNS // 4
     end = begin + MOST_COLUMNS

@@ -1,4 +1,4 @@
-"""From an object or a field of it to the findings about it."""
+"""Links from an object or one of its fields to the findings about it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from qcheck.findings.finding import Finding
 
     Document = tuple[str, int]
-    """Path and first line."""
+    """Path and first line of a document."""
 
 
 class Links:
-    """Findings by the documents that their places are in; a finding is known by its number on the page."""
+    """Findings by the documents of their places; a finding is identified by its number on the page."""
 
     def __init__(self, found: Sequence[Finding]) -> None:
         self._found = found
@@ -26,7 +26,7 @@ class Links:
                 self._numbers.setdefault(_document(place), []).append((place.route, number))
 
     def to(self, places: Iterable[Place], cluster: str) -> Html | None:
-        """Links to what is said in a cluster of some places and of what is below them."""
+        """Return links to a cluster's findings about some places and everything below them."""
         about = {
             number
             for place in places
@@ -43,7 +43,7 @@ class Links:
         return self._found[number - 1]
 
     def _link(self, rule: str, same: list[int]) -> Html:
-        """To the first of the findings of one rule."""
+        """Return a link to the first of the findings of one rule."""
         found = self._of(same[0])
         name = f"{rule} ×{len(same)}" if len(same) > 1 else rule
         return tag("a", name, href=f"#f{same[0]}", cls=f"badge {found.severity}", title=found.message)

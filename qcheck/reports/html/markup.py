@@ -1,4 +1,4 @@
-"""HTML that cannot be broken out of: every text is escaped unless it was made here."""
+"""HTML that input cannot break out of: every text is escaped unless it was generated here."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ VOID = frozenset({"br", "meta"})
 
 
 class Html(str):
-    """Text that is markup already."""
+    """Text that is already markup."""
 
     __slots__ = ()
 
 
 def tag(name: str, /, *children: Child, **attributes: str | int | None) -> Html:
-    """An element. `cls` is its class; an attribute that is None is left out; `aria_label` becomes `aria-label`."""
+    """Return an element.
+
+    `cls` is its class; attributes that are None are omitted; `aria_label` becomes `aria-label`.
+    """
     shown = "".join(f' {_key(k)}="{_text(str(v))}"' for k, v in attributes.items() if v is not None)
     if name in VOID:
         return Html(f"<{name}{shown}>")
@@ -31,7 +34,7 @@ def tag(name: str, /, *children: Child, **attributes: str | int | None) -> Html:
 
 
 def join(children: Child) -> Html:
-    """Children in a row; None is nothing."""
+    """Concatenate children; None adds nothing."""
     if children is None:
         return Html("")
     if isinstance(children, Html):
@@ -42,14 +45,14 @@ def join(children: Child) -> Html:
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[Child]]) -> Html:
-    """A table that becomes a list of labelled values on a phone."""
+    """Return a table that becomes a list of labelled values on a phone."""
     head = tag("thead", tag("tr", [tag("th", h, scope="col") for h in headers]))
     body = [tag("tr", [tag("td", cell, data_label=h) for h, cell in zip(headers, row, strict=True)]) for row in rows]
     return tag("div", tag("table", head, tag("tbody", body)), cls="table")
 
 
 def share(part: int, whole: int) -> str:
-    """A percentage with two decimals, cut off: `share(1, 3)` is `33.33%`."""
+    """Return a percentage, truncated to two decimals: `share(1, 3)` is `33.33%`."""
     hundredths = min(10_000, part * 10_000 // whole) if whole > 0 else 0
     return f"{hundredths // 100}.{hundredths % 100:02d}%"
 

@@ -1,4 +1,4 @@
-"""The node view: every node a tile, every accelerator a square in the colour of who holds it."""
+"""The node view: a tile per node, a square per accelerator in the colour of its holder."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from qcheck.reports.html.page_context import PageContext
 
 MOST_TILES = 64
-"""Nodes of a group that are drawn one by one; above, equal neighbours share a tile."""
+"""The number of a group's nodes to draw individually; beyond it, equal neighbours share a tile."""
 MOST_SQUARES = 16
-"""Devices per node that are drawn one by one; above, a square stands for several."""
+"""The number of devices per node to draw individually; beyond it, a square represents several."""
 MOST_GHOSTS = 48
 
 
@@ -48,7 +48,7 @@ def _group(picture: GroupPicture, held: DevicePictures, look: PageContext) -> Ht
 
 
 def _sum(picture: GroupPicture, resource: str) -> str:
-    """`19 nodes × 8, 7 left for queues`."""
+    """Return `19 nodes × 8, 7 left for queues`."""
     group = picture.group
     per_node = max(c.machine.allocatable.get(resource, 0) for c in group.classes)
     left = group.highest(resource)
@@ -100,7 +100,7 @@ def _kind(kind: SliceKind) -> str:
 
 
 def _addable(picture: GroupPicture, tiles: list[Html]) -> Html | None:
-    """Nodes that an autoscaler could add: those that quota needs, and how many more."""
+    """Return the nodes that an autoscaler could add: those that quota needs, and the number of others."""
     if picture.unseen == 0 and not tiles:
         return None
     more = (
@@ -118,7 +118,7 @@ def _addable(picture: GroupPicture, tiles: list[Html]) -> Html | None:
 
 
 def _beyond(flavor: str, amount: int) -> Html:
-    """Quota without a node: empty squares."""
+    """Return quota without nodes as empty squares."""
     ghosts = [tag("i", cls="ghost") for _ in range(min(amount, MOST_GHOSTS))]
     rest = tag("span", f"+{amount - MOST_GHOSTS:,}", cls="more") if amount > MOST_GHOSTS else None
     return tag(

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from qcheck.reports.html.markup import Html
 
 MANY = 10
-"""Colours in the style sheet; further queues begin again, with a pattern."""
+"""The number of colours in the style sheet; further queues reuse them with a pattern."""
 
 
 class SharedContext:
-    """The queues of all clusters of a page, so that a queue has one colour and a flavor one scale everywhere."""
+    """The queues of all clusters of a page, so that each queue has one colour and each flavor one scale everywhere."""
 
     def __init__(self, clusters: Sequence[Cluster], links: Links) -> None:
         self.links = links
@@ -45,23 +45,23 @@ class SharedContext:
         self._scales[pool, resource] = max(1, amount, self._scales.get((pool, resource), 0))
 
     def scale(self, pool: str, resource: str) -> int:
-        """The amount that the full width of a bar of a flavor stands for."""
+        """Return the amount that the full width of a flavor's bar represents."""
         return self._scales[pool, resource]
 
 
 def holders(cluster: Cluster) -> list[str]:
-    """The queues and cohorts of a cluster that hold quota, in order of the files."""
+    """Return the queues and cohorts of a cluster that hold quota, in the order of the files."""
     nodes = [n for t in trees_of(cluster) for n in t.nodes if any(c.promised for c in n.cells)]
     return list(dict.fromkeys(map(holder_of, nodes)))
 
 
 def holder_of(node: QuotaNode) -> str:
-    """The name of a queue or cohort in sums."""
+    """Return the name of a queue or cohort in sums."""
     return next((c.holder for c in node.cells), node.title)
 
 
 class PageContext:
-    """The page as one cluster sees it."""
+    """The page context of one cluster."""
 
     def __init__(self, cluster: Cluster, page: SharedContext) -> None:
         self._cluster = cluster.name
@@ -69,7 +69,7 @@ class PageContext:
         self.names = holders(cluster)
 
     def of(self, name: str) -> str:
-        """The style class of a queue or cohort."""
+        """Return the style class of a queue or cohort."""
         return self._page.classes.get(name, "none")
 
     def of_slice(self, held: DeviceSlice) -> str:
@@ -81,5 +81,5 @@ class PageContext:
         return self._page.scale(of.pool, of.resource)
 
     def links(self, *places: Place) -> Html | None:
-        """Links to the findings about something in these places."""
+        """Return links to the findings about anything in these places."""
         return self._page.links.to(places, self._cluster)

@@ -1,4 +1,4 @@
-"""The quota view: each scheduler's tree, and for each queue what it owns, lends and may borrow."""
+"""The quota view: each scheduler's tree, and for each queue the quota that it owns, lends and may borrow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def quota_view(tree: QuotaTree, look: PageContext) -> Iterator[Html]:
-    """Trees first, then queues that are alone; the queues below a cycle come last, in no tree."""
+    """Yield trees first, then queues without a parent; queues below a cycle come last, in no tree."""
     roots = list(tree.children(None))
     yield from (_node(tree, n, look) for n in roots if not n.admits)
     yield from (_node(tree, n, look) for n in roots if n.admits)
@@ -71,7 +71,7 @@ def _queue(node: QuotaNode, look: PageContext) -> Html:
 
 
 def _cell(node: QuotaNode, cell: Cell, look: PageContext) -> Html:
-    """A bar from nothing to the most the queue can ever hold: own and kept, own and lent, borrowed."""
+    """Return a bar from zero to the queue's limit: own and kept, own and lent, borrowed."""
     most = look.scale(cell)
     extra = most - cell.entitled if cell.borrowable is None else cell.borrowable
     bar = [

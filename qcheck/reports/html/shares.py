@@ -25,7 +25,7 @@ LEGEND = (
 
 
 def render(divided: Divided, unjudged: Sequence[str] = ()) -> str:
-    """One page for all clusters."""
+    """Return one page for all clusters."""
     many = len(divided) > 1
     body = tag(
         "main",
@@ -73,7 +73,7 @@ def _queue(queue: QueueShare, scale: int, unit: Scale) -> Html:
 
 
 def _segments(queue: QueueShare, scale: int, unit: Scale) -> list[Html]:
-    """Reserved, then what is entitled beyond it, then the share beyond that, then the way to the limit."""
+    """Return the segments of a bar: reserved, the rest of entitled, the rest of the share, the rest up to the limit."""
     ends = [queue.reserved, max(queue.reserved, queue.entitled)]
     ends += [max(ends[-1], queue.share if queue.share is not None else 0)]
     ends += [max(ends[-1], queue.limit)]

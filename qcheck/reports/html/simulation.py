@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from qcheck.answers.simulated_queues import SimulatedQueue, UsageStep
 
 WIDTH, HEIGHT = 1000, 90
-"""Units of a lane's picture."""
+"""The size of a lane's picture, in SVG units."""
 MOST_STEPS = 1000
-"""Changes that a lane shows; of more it shows the state at so many moments."""
+"""The number of changes that a lane draws; beyond it, the lane is sampled at this many moments."""
 COLOURS = ("green", "orange", "blue line")
 STYLE = (
     "text{font:16px sans-serif;fill:#6b6f76} svg svg{background:#f4f2ec} .lane-own{fill:#6b9b7d} .lane-borrowed{fill:#c9a15f}"
@@ -31,7 +31,7 @@ LEGEND = (("own", "own quota"), ("borrowed", "borrowed"), ("waiting", "asked for
 
 
 def render(run: Simulated) -> str:
-    """The whole page."""
+    """Return the complete page."""
     found = simulated_queues(run)
     body = tag(
         "main",
@@ -75,7 +75,7 @@ def _length(run: Simulated) -> int:
 
 
 def render_svg(run: Simulated) -> str:
-    """The lanes alone, as one picture that carries its own colours."""
+    """Return only the lanes, as one picture with embedded colours."""
     found = simulated_queues(run)
     row = HEIGHT + 34
     drawn = [
@@ -138,7 +138,7 @@ def _picture(run: Simulated, lane: SimulatedQueue, tallest: int, **where: str) -
 
 
 def _outline(points: Sequence[tuple[int, int]]) -> str:
-    """A stair through the points, from the left edge to the right one."""
+    """Return a step curve through the points, from the left edge to the right edge."""
     drawn = [f"M0,{HEIGHT}"]
     for x, y in points:
         drawn.append(f"H{x} V{y}")
