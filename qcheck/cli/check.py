@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def check(options: CheckOptions) -> int:
-    """Audits the paths, writes the reports, and returns the exit code."""
+    """Check the paths, write the reports, and return the exit code."""
     if options.live is not None and (options.since is not None or options.fix or options.diff):
         raise UsageError("--live cannot be combined with --since, --fix or --diff")
     if options.suggest and (options.live is not None or options.set or options.add_nodes or "-" in options.paths):
@@ -53,7 +53,7 @@ def check(options: CheckOptions) -> int:
 
 
 def _with_checkout(result: Result, options: CheckOptions) -> Result:
-    """The result with the repository and the commit, which the page names."""
+    """Return the result with the repository and the commit, which the HTML page names."""
     from qcheck.pipeline.checkout import checkout  # starts git
 
     path = next((p for p in options.paths if p != "-"), ".")
@@ -76,7 +76,7 @@ def _result(options: CheckOptions, settings: Settings, watch: ProgressReporter) 
 
 
 def _show_fixes(options: CheckOptions, settings: Settings, watch: ProgressReporter) -> int:
-    """Writes a diff of what `--fix` would rewrite; 1 if there is something."""
+    """Write a diff of what `--fix` would rewrite; return 1 if there is anything."""
     found = _fixes(options, settings, watch)
     watch.close()
     to_stdout("".join(fixed.diff() for fixed in found))
@@ -84,7 +84,7 @@ def _show_fixes(options: CheckOptions, settings: Settings, watch: ProgressReport
 
 
 def _fix(options: CheckOptions, settings: Settings, watch: ProgressReporter) -> None:
-    """Rewrites the files, and says which. Raises `UsageError` if one cannot be written."""
+    """Rewrite the files and list them. Raises `UsageError` if one cannot be written."""
     from qcheck.pipeline import fix  # 0.7 ms
 
     for fixed in _fixes(options, settings, watch):
@@ -111,7 +111,7 @@ def _fixes(options: CheckOptions, settings: Settings, watch: ProgressReporter) -
 
 
 def _rendered(result: Result, output: Output, options: CheckOptions) -> str:
-    """The report; colours only in text, and only where it is shown."""
+    """Return the report; only displayed text has colours."""
     if output.format != "text":
         return render(result, output.format)
     return text.render(result, output.file == STDOUT and wants_color(options.color, sys.stdout), options.quiet)

@@ -84,9 +84,7 @@ def explain(
 
 
 def source_of(rule: Rule) -> str:
-    """Return `file:line` of the function that produces a rule's findings, relative to the working directory if inside
-    it.
-    """
+    """Return `file:line` of the function behind a rule's findings, relative to the working directory if inside it."""
     function = check_of(rule.id, rule.family) or ELSEWHERE[rule.id]
     code = function.__code__
     path = os.path.relpath(code.co_filename)

@@ -30,7 +30,7 @@ def is_flavor(key: str) -> bool:
 class QuotaPool(Value):
     """The nodes that carry all of `node_labels` and none of the keys in `absent_labels`.
 
-    * `key` is unique in a cluster, `name` is the pool's name in its scheduler, and `word` is the scheduler's term for it:
+    * `key` is unique in a cluster, `name` is the pool's name in its scheduler, and `word` is the scheduler's term:
       flavor (Kueue), shard (KAI) or node group (Volcano).
     * `tolerations` are added to the pods that get the pool; admission requires tolerations of `node_taints`.
     * `levels`: labels of its topology, from coarse to fine. `has_topology`: admission itself assigns pods to nodes.

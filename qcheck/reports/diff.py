@@ -1,4 +1,4 @@
-"""`qcheck diff`: the effect of a change on quota, supply, headroom and findings, as text, markdown and JSON (schema 1)."""
+"""`qcheck diff`: the effect of a change on quota, supply, headroom and findings, in three formats (JSON: schema 1)."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ MOST_BYTES = 1_000_000
 
 
 def remotes(root: str) -> frozenset[tuple[str, str]]:
-    """Return host and path of each remote of the repository whose root is a directory; nothing if it has none."""
+    """Return host and path of each remote of the repository whose root is `root`; empty if it has none."""
     found = set()
     section = ""
     for line in _read(os.path.join(_git_directory(root), "config")).splitlines():
@@ -24,14 +24,14 @@ def remotes(root: str) -> frozenset[tuple[str, str]]:
 
 
 def address(url: str) -> tuple[str, str]:
-    """Return host and path of a repository, however its URL is written: as https, ssh or `git@host:path`."""
+    """Return host and path of a repository, for any notation of its URL: https, ssh or `git@host:path`."""
     plain = url.strip().strip('"').lower().rstrip("/").removesuffix(".git")
     found = ADDRESS.match(plain)
     return (found[1], found[2]) if found else ("", plain)
 
 
 def _git_directory(root: str) -> str:
-    """Return where git keeps its configuration: for a worktree or a submodule, `.git` is a file that names it."""
+    """Return git's configuration directory: for a worktree or a submodule, the file `.git` names it."""
     inside = os.path.join(root, ".git")
     if os.path.isdir(inside):
         return inside
