@@ -14,7 +14,7 @@ from qcheck.quota.promises import Promises
 from qcheck.schedulers.presence import has_kai, has_kueue, has_volcano
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator
+    from collections.abc import Callable, Iterator, Set
     from typing import Protocol
 
     from qcheck.cluster.cluster import Cluster
@@ -69,9 +69,10 @@ SCHEDULERS = (
 )
 
 
-def peers(cluster: Cluster) -> Iterator[Peer]:
-    """Yield the functions of the schedulers that a cluster has to do with."""
-    return (s.peer() for s in SCHEDULERS if s.is_here(cluster))
+@view
+def peers(cluster: Cluster) -> tuple[Peer, ...]:
+    """Return the functions of the schedulers that a cluster has to do with."""
+    return tuple(s.peer() for s in SCHEDULERS if s.is_here(cluster))
 
 
 def start_decision_of(cluster: Cluster, workload: Workload) -> StartDecision | None:
@@ -117,14 +118,19 @@ def queue_node(cluster: Cluster, queue: str) -> QuotaNode | None:
     return next((t.queue[queue] for t in trees_of(cluster) if queue in t.queue), None)
 
 
-def workloads_of(cluster: Cluster, queues: Container[str]) -> Iterator[Workload]:
+@view
+def _queues_of_workloads(cluster: Cluster) -> tuple[tuple[Workload, frozenset[str]], ...]:
+    """Return each workload with the queues that its manifest sends it to, one for each scheduler that knows one."""
+    named = ((w, (peer.queue_of(cluster, w) for peer in peers(cluster))) for w in cluster.workloads)
+    return tuple((workload, frozenset(q for q in queues if q is not None)) for workload, queues in named)
+
+
+def workloads_of(cluster: Cluster, queues: Set[str]) -> Iterator[Workload]:
     """Yield the workloads whose manifests send them to one of some queues."""
-    for workload in cluster.workloads:
-        if any(peer.queue_of(cluster, workload) in queues for peer in peers(cluster)):
-            yield workload
+    return (workload for workload, named in _queues_of_workloads(cluster) if not named.isdisjoint(queues))
 
 
-def asking(cluster: Cluster, queues: Container[str], resource: str, size: int) -> Iterator[tuple[Workload, PodSet]]:
+def asking(cluster: Cluster, queues: Set[str], resource: str, size: int) -> Iterator[tuple[Workload, PodSet]]:
     """Yield the pod sets of the workloads of some queues whose pods ask for `size` of a resource each."""
     for workload in workloads_of(cluster, queues):
         for pod_set in workload.pod_sets:
