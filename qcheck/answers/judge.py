@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.answers.verdict import Verdict
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.views import ByIdentity, answered_once, cache_of
 from qcheck.packing.kube_scheduler import Schedule, Wanted, schedule
 from qcheck.schedulers.kueue.admission import decide, decided
@@ -16,6 +16,8 @@ from qcheck.schedulers.table import start_decision_of
 from qcheck.supply.pod_requests import bounds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.workloads import Workload
     from qcheck.quota.start_decision import StartDecision
@@ -38,6 +40,18 @@ def judge(cluster: Cluster, workload: Workload) -> Verdict:
     if decision.is_managed and decision.admitted is None and placed.runs is not False:
         return Verdict(decision, None, decision.reasons)
     return Verdict(decision, placed.runs, (*decision.reasons, *placed.reasons), placed.witness)
+
+
+def judged_alike(cluster: Cluster, workloads: Iterable[Workload]) -> Iterator[tuple[Workload, Verdict]]:
+    """Yield the verdicts on the workloads of one class. Those without reasons, which have places of their own, are shared."""
+    known: Verdict | None = None
+    for workload in workloads:
+        if known is not None and start_decision_of(cluster, workload) is None:
+            verdict = replace(known, decision=known.decision.of(at_home(cluster, workload)))
+        else:
+            verdict = judge(cluster, workload)
+            known = None if verdict.reasons or verdict.is_start_decision else verdict
+        yield workload, verdict
 
 
 @answered_once

@@ -15,6 +15,8 @@ def verdicts_of(cluster: Cluster) -> tuple[Verdict, ...]:
     """Return what becomes of each workload, in the order of the workloads."""
     if not cluster.workloads:
         return ()
-    from qcheck.answers.judge import judge  # 25 ms, with packing and the admission of Kueue
+    from qcheck.answers.judge import judged_alike  # 25 ms, with packing and the admission of Kueue
+    from qcheck.schedulers.kueue.workload_classes import workload_classes
 
-    return tuple(judge(cluster, w) for w in cluster.workloads)
+    verdict = {id(w): v for members in workload_classes(cluster) for w, v in judged_alike(cluster, members)}
+    return tuple(verdict[id(w)] for w in cluster.workloads)

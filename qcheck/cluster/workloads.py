@@ -8,7 +8,7 @@ from qcheck.cluster.labels import Labels, NodeSelection, Toleration
 from qcheck.cluster.objects import Object
 from qcheck.cluster.place import Place
 from qcheck.cluster.pods import PodTemplate, Quantities
-from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -128,6 +128,11 @@ class Workload(Object, cached=True):
         """Return what admission and scheduling depend on once the queue is known; equal values have equal results."""
         pod_sets = tuple(p.ask for p in self.pod_sets)
         return self.framework, pod_sets, self.groups, self.each_pod_alone, self.elastic, self.not_read
+
+    @cached_property
+    def unit(self) -> tuple[PodSet, ...]:
+        """The pod sets of one of the equal workloads that it makes."""
+        return tuple(replace(p, count=1) for p in self.pod_sets) if self.each_pod_alone else self.pod_sets
 
 
 class TrainingRuntime(Object):

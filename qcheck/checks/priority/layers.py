@@ -48,7 +48,7 @@ def _reaches(cluster: Cluster, borrower: Contender) -> bool:
 
 def _strongest(cluster: Cluster) -> Iterator[Contender]:
     """One contender per standing, the highest pod priorities first."""
-    yield from sorted((s[0] for s in contention_of(cluster).standings), key=lambda c: -c.highest.value)
+    yield from sorted(contention_of(cluster).standings, key=lambda c: -c.highest.value)
 
 
 def _owner_rank(cluster: Cluster, loan: Loan, borrower: Contender) -> tuple[Rank, Contender | None] | None:

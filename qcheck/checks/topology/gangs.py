@@ -12,7 +12,6 @@ from qcheck.findings.finding import Finding, finding
 from qcheck.packing.flavor_domains import CLIQUE, HOSTNAME
 from qcheck.packing.question import Pods
 from qcheck.packing.required_domain import GangRequest, domain_size, misfit
-from qcheck.schedulers.kueue.admission import unit
 from qcheck.schedulers.kueue.routing import destination
 from qcheck.schedulers.kueue.topology_bounds import misfit_together, party_of
 from qcheck.schedulers.shapes import declared_shapes
@@ -49,7 +48,7 @@ def gang_exceeds_domain(cluster: Cluster) -> Iterator[Finding]:
 def _bound_together(workload: Workload) -> list[list[PodSet]]:
     """Pod sets that require a topology level; those of one podset group together."""
     found: dict[str, list[PodSet]] = {}
-    for pod_set in unit(workload):
+    for pod_set in workload.unit:
         asked = pod_set.topology
         if asked is not None and (asked.required or asked.slices) and pod_set.count > 0:
             found.setdefault(f"group {asked.group}" if asked.group else f"alone {pod_set.name}", []).append(pod_set)

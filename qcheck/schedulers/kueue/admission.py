@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING, replace
-from qcheck.cluster.views import ByIdentity, answered_once, cache_of
+from qcheck.cluster.views import answered_once
 from qcheck.cluster.workloads import Workload
 from qcheck.schedulers.kueue.assignment import Assigned, Assignment, AssignmentTerms
 from qcheck.schedulers.kueue.decision import Decision, Looked
@@ -66,36 +66,15 @@ def _decided(
     unread = (*goal.doubts, *_unread(workload))
     if unread or goal.queue is None:
         return replace(start, reasons=unread)
-    known = cache_of(cluster, _decided)  # refusals are left out: their reasons have places of their own
-    key = (goal.queue.name, workload.ask, ByIdentity(terms.limits), terms.as_pod, look)
-    if key in known:
-        return _alike(start, known[key])
     broken = tuple(_broken(cluster, workload, terms))
     if broken:
         return replace(start, admitted=False, reasons=broken, code=ReasonCode.MISCONFIGURED)
-    found = _within(cluster, goal.queue, start, terms, look)
-    if not found.reasons:
-        known[key] = found
-    return found
-
-
-def _alike(start: Decision, known: Decision) -> Decision:
-    """The decision on a workload that asks the same as one that was admitted."""
-    own = {p.name: p for p in start.workload.pod_sets}
-    assigned = tuple(Assigned(replace(a.demand, pod_set=own[a.pod_set.name]), a.flavors) for a in known.assigned)
-    return replace(start, admitted=True, assigned=assigned, admitted_copies=known.admitted_copies, placed=known.placed)
+    return _within(cluster, goal.queue, start, terms, look)
 
 
 def copies_of(workload: Workload) -> int:
     """Return how many equal workloads an object makes: one per pod, or per group."""
     return workload.pod_sets[0].count if workload.each_pod_alone and workload.pod_sets else workload.groups
-
-
-def unit(workload: Workload) -> tuple[PodSet, ...]:
-    """The pod sets of one of those workloads."""
-    if not workload.each_pod_alone:
-        return workload.pod_sets
-    return tuple(replace(p, count=1) for p in workload.pod_sets)
 
 
 def _unread(workload: Workload) -> Iterator[Reason]:
@@ -122,7 +101,7 @@ def _broken(cluster: Cluster, workload: Workload, terms: AssignmentTerms) -> Ite
 def _within(
     cluster: Cluster, queue: ClusterQueue, start: Decision, terms: AssignmentTerms, look: Look | None
 ) -> Decision:
-    search = FlavorSearch(cluster=cluster, queue=queue, pod_sets=unit(start.workload), terms=terms, look=look)
+    search = FlavorSearch(cluster=cluster, queue=queue, pod_sets=start.workload.unit, terms=terms, look=look)
     first, looked = search.run({})
     if not first.fits:
         nothing = Reason(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.kueue import FlavorResource
 from qcheck.cluster.pods import Amounts
 from qcheck.cluster.reasons import Reason, ReasonCode
-from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.workloads import PodSet
 from qcheck.supply.pod_requests import LimitRangeBounds
 
@@ -43,6 +43,10 @@ class Assigned(Value):
 
     demand: PodSetDemand
     flavors: dict[str, str]
+
+    def of(self, pod_set: PodSet) -> Assigned:
+        """Return the same flavors for an equal pod set."""
+        return Assigned(replace(self.demand, pod_set=pod_set), self.flavors)
 
     @property
     def pod_set(self) -> PodSet:

@@ -10,18 +10,19 @@ from itertools import islice
 
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.cluster.views import view
+from qcheck.cluster.views import answered_once, view
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 from qcheck.schedulers.kueue.flavor_eligibility import miss
 from qcheck.schedulers.kueue.loans import loans_of
 from qcheck.schedulers.kueue.priorities import Rank, kueue_rank, pod_ranks
 from qcheck.schedulers.kueue.routing import destination
+from qcheck.schedulers.kueue.workload_classes import representative
 from qcheck.supply.eligibility import daemon_lands, demand_of, eligible
 from qcheck.supply.groups import ALL
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
+    from collections.abc import Callable, Iterator
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import ClusterQueue, ResourceFlavor
@@ -70,12 +71,12 @@ class Contention:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._known_grounds: dict[Hashable, frozenset[str]] = {}
 
     @cached_property
     def queued(self) -> tuple[tuple[Workload, ClusterQueue], ...]:
         """Every workload that reaches a cluster queue, with that queue."""
-        found = ((w, destination(self._cluster, w).queue) for w in self._cluster.workloads)
+        cluster = self._cluster
+        found = ((w, destination(cluster, representative(cluster, w)).queue) for w in cluster.workloads)
         return tuple((w, q) for w, q in found if q is not None)
 
     @cached_property
@@ -108,24 +109,17 @@ class Contention:
         rank, pods = kueue_rank(self._cluster, workload), pod_ranks(self._cluster, workload)
         if rank is None or pods is None:
             return None
-        return Contender(
-            workload=workload, queue=queue, rank=rank, pods=tuple(pods), grounds=self._grounds(workload, queue)
-        )
-
-    def _grounds(self, workload: Workload, queue: ClusterQueue) -> frozenset[str]:
-        """`grounds`, worked out once for workloads of a queue that ask the same."""
-        key = (queue.name, workload.ask)
-        if key not in self._known_grounds:
-            self._known_grounds[key] = grounds(self._cluster, workload, queue)
-        return self._known_grounds[key]
+        where = grounds(self._cluster, representative(self._cluster, workload), queue)
+        return Contender(workload=workload, queue=queue, rank=rank, pods=tuple(pods), grounds=where)
 
     @cached_property
-    def standings(self) -> tuple[tuple[Contender, ...], ...]:
-        """Contenders that are indistinguishable, grouped."""
-        alike: dict[tuple[object, ...], list[Contender]] = {}
+    def standings(self) -> tuple[Contender, ...]:
+        """The first contender of each standing: all others are compared like one of these."""
+        found: dict[tuple[object, ...], Contender] = {}
         for each in self.contenders:
-            alike.setdefault(each.standing, []).append(each)
-        return tuple(tuple(group) for group in alike.values())
+            if representative(self._cluster, each.workload) is each.workload:
+                found.setdefault(each.standing, each)
+        return tuple(found.values())
 
     @cached_property
     def inversions(self) -> tuple[tuple[Contender, Contender], ...]:
@@ -146,8 +140,8 @@ class Contention:
         Priorities are few and workloads many.
         """
         ranked: dict[tuple[object, ...], list[Contender]] = {}
-        for group in self.standings:
-            ranked.setdefault(group[0].priorities, []).append(group[0])
+        for each in self.standings:
+            ranked.setdefault(each.priorities, []).append(each)
         for mine in ranked.values():
             for theirs in ranked.values():
                 if apply(mine[0], theirs[0]):
@@ -208,6 +202,7 @@ def _may_evict(first: Contender, second: Contender) -> bool:
     return strong.preempts and strong.value > weak.value and first.rank.value >= second.rank.value
 
 
+@answered_once
 def grounds(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> frozenset[str]:
     """Return where the pods of a workload may stand: names of node groups, or of flavors where no nodes are known."""
     if not cluster.has_nodes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
-from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.workloads import Workload
 from qcheck.schedulers.kueue.assignment import Assigned, AssignmentTerms
 
@@ -52,6 +52,11 @@ class Decision(Value):
     copies: int = 1
     admitted_copies: int = 0
     placed: tuple[PlacedPodSets, ...] = ()
+
+    def of(self, workload: Workload) -> Decision:
+        """Return the same decision on another workload of its class."""
+        own = {id(mine): other for mine, other in zip(self.workload.unit, workload.unit, strict=True)}
+        return replace(self, workload=workload, assigned=tuple(a.of(own[id(a.pod_set)]) for a in self.assigned))
 
     @property
     def is_managed(self) -> bool:

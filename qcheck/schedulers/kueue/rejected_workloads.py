@@ -50,6 +50,13 @@ def _problems_of(cluster: Cluster) -> dict[ObjectId, list[Problem]]:
     return found
 
 
+def may_be_rejected(cluster: Cluster, workload: Workload) -> bool:
+    """Return whether `refusals` or `pod_refusals` may have something to say of a workload."""
+    if workload.members or workload.id in _problems_of(cluster):
+        return True
+    return _is_elastic_ray(workload) or _is_ungrouped(workload)
+
+
 def refusals(cluster: Cluster, workload: Workload) -> Iterator[Reason]:
     """Yield why a workload as it is written does not come into being, or is not handed to the scheduler."""
     yield from (_rejected(p) for p in _about(cluster, workload) if not _is_of_pods(p))
@@ -69,7 +76,7 @@ def autoscaled_elsewhere(cluster: Cluster, workload: Workload) -> Reason | None:
     """Return why an elastic RayCluster that scales itself is refused in a queue whose check sends it to other clusters: Kueue
     fills in `managedBy` first.
     """
-    if workload.framework != "ray.io/raycluster" or not workload.elastic or not is_on(cluster, ELASTIC):
+    if not _is_elastic_ray(workload) or not is_on(cluster, ELASTIC):
         return None
     scaling, by = (workload.place.at("spec", f) for f in ("enableInTreeAutoscaling", "managedBy"))
     if not scaling.exists or by.exists or not any(_scales_itself(p) for p in workload.pod_sets):
@@ -88,6 +95,10 @@ def autoscaled_elsewhere(cluster: Cluster, workload: Workload) -> Reason | None:
                 near=(use.place,),
             )
     return None
+
+
+def _is_elastic_ray(workload: Workload) -> bool:
+    return workload.elastic and workload.framework == "ray.io/raycluster"
 
 
 def _scales_itself(pod_set: PodSet) -> bool:
@@ -125,9 +136,14 @@ def group_faults(cluster: Cluster, workload: Workload) -> Iterator[GroupFault]:
     """Yield what keeps the pods of a group from becoming one workload."""
     if workload.members:
         yield from _of_group(cluster, workload)
-    elif workload.framework == "pod" and GROUP_TOTAL in workload.annotations:
+    elif _is_ungrouped(workload):
         message = f"{workload.id} states {GROUP_TOTAL} without the label {GROUP_NAME}, so it is in no group"
         yield GroupFault(_total_place(workload), message, workload.id)
+
+
+def _is_ungrouped(workload: Workload) -> bool:
+    """Return whether a Pod states the size of a group and is in none."""
+    return workload.framework == "pod" and not workload.members and GROUP_TOTAL in workload.annotations
 
 
 def _of_group(cluster: Cluster, group: Workload) -> Iterator[GroupFault]:

@@ -7,6 +7,7 @@ from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.views import view
 from qcheck.packing.pod_shape import PodShape, pod_request
 from qcheck.schedulers.kueue.admission import decide
+from qcheck.schedulers.kueue.workload_classes import workload_classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 def workload_shapes(cluster: Cluster) -> dict[str, tuple[PodShape, ...]]:
     """The shapes of admissible workloads by the flavor that they get; equal ones of a queue once, with their sum."""
     found: dict[str, dict[tuple[object, ...], PodShape]] = {}
-    for workload in cluster.workloads:
-        for flavor, shape in _of_workload(cluster, workload):
+    for workload, *others in workload_classes(cluster):
+        for flavor, shape in _of_workload(cluster, workload, 1 + len(others)):
             key = (shape.queue, tuple(sorted(shape.request.items())))
             known = found.setdefault(flavor, {})
             if key in known:
@@ -35,7 +36,8 @@ def _joined(first: PodShape, more: PodShape) -> PodShape:
     return replace(first, count=first.count + more.count)
 
 
-def _of_workload(cluster: Cluster, workload: Workload) -> Iterator[tuple[str, PodShape]]:
+def _of_workload(cluster: Cluster, workload: Workload, many: int) -> Iterator[tuple[str, PodShape]]:
+    """Yield the pods of `many` workloads of one class."""
     if not _meets_devices(cluster, workload):
         return
     decision = decide(cluster, workload)
@@ -44,7 +46,7 @@ def _of_workload(cluster: Cluster, workload: Workload) -> Iterator[tuple[str, Po
     queue = cluster.queue[decision.cluster_queue]
     for assigned in decision.assigned:
         for flavor in assigned.flavor_names:
-            yield flavor, _shape(cluster, workload, assigned, queue, decision.copies)
+            yield flavor, _shape(cluster, workload, assigned, queue, many * decision.copies)
 
 
 def _meets_devices(cluster: Cluster, workload: Workload) -> bool:

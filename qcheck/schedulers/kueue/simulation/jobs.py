@@ -6,7 +6,7 @@ The requests, the grouping of pod sets and the matching of flavors are those of 
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.schedulers.kueue.admission import COMPLETED_AS_PODS, unit
+from qcheck.schedulers.kueue.admission import COMPLETED_AS_PODS
 from qcheck.schedulers.kueue.assignment import AssignmentTerms
 from qcheck.schedulers.kueue.flavor_assignment import demands, grouped, lets_through
 from qcheck.schedulers.kueue.flavor_eligibility import miss
@@ -78,7 +78,7 @@ class Jobs:
         return Holder(job, usage, flavors, since)
 
     def _demands(self, workload: Workload, queue: ClusterQueue) -> tuple[PodSetDemand, ...]:
-        pod_sets = unit(workload)
+        pod_sets = workload.unit
         terms = AssignmentTerms(bounds(self._cluster, workload.namespace), workload.framework in COMPLETED_AS_PODS)
         return demands(self._cluster, queue, pod_sets, tuple(p.count for p in pod_sets), terms)
 
