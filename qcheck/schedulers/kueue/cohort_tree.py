@@ -43,7 +43,8 @@ class CohortTree:
         self.queues: dict[str, TreeNode] = {}
         self.cohorts: dict[str, TreeNode] = {}
         self._grow()
-        self._subtree: dict[tuple[str, str, FlavorResource], int] = {}
+        self._sums: dict[int, dict[FlavorResource, int]] = {}
+        self._potentials: dict[tuple[int, FlavorResource], int] = {}
         self._ancestors: dict[str, tuple[str, ...]] = {}
         self._ways: dict[tuple[str | None, str | None, FlavorResource], int] = {}
 
@@ -131,13 +132,17 @@ class CohortTree:
 
     def subtree(self, node: TreeNode, cell: FlavorResource) -> int:
         """All quota at and below a node that may be used within it."""
-        key = ("cohort" if node.name in self.cohorts and self.cohorts[node.name] is node else "queue", node.name, cell)
-        if key not in self._subtree:
-            self._subtree[key] = 0
-            own = node.cells[cell].nominal if cell in node.cells else 0
-            below = sum(self.lendable(child, cell) for child in self._children(node))
-            self._subtree[key] = min(UNLIMITED, own + below)
-        return self._subtree[key]
+        return self._subtrees(node).get(cell, 0)
+
+    def _subtrees(self, node: TreeNode) -> dict[FlavorResource, int]:
+        """`subtree` of a node by cell, for those that something at or below it lists."""
+        if id(node) not in self._sums:
+            sums = {cell: quota.nominal for cell, quota in node.cells.items()}
+            for child in self._children(node):
+                for cell in self._subtrees(child):
+                    sums[cell] = sums.get(cell, 0) + self.lendable(child, cell)
+            self._sums[id(node)] = {cell: min(UNLIMITED, total) for cell, total in sums.items()}
+        return self._sums[id(node)]
 
     def _children(self, node: TreeNode) -> Iterator[TreeNode]:
         yield from (self.queues[q] for q in node.queues)
@@ -156,6 +161,12 @@ class CohortTree:
 
     def potential(self, node: TreeNode, cell: FlavorResource) -> int:
         """The most a node can ever hold, with everybody else idle."""
+        key = (id(node), cell)
+        if key not in self._potentials:
+            self._potentials[key] = self._potential(node, cell)
+        return self._potentials[key]
+
+    def _potential(self, node: TreeNode, cell: FlavorResource) -> int:
         parent = self.cohorts.get(node.parent) if node.parent else None
         if parent is None or self.is_below_cycle(parent.name):
             return self.subtree(node, cell)
