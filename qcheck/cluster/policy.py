@@ -83,9 +83,10 @@ class VolcanoPolicy(Value):
 
 
 class Policy(Value):
-    """`autoscaled`: what an autoscaled pool counts as ; None, which is max, where settings do not say.
+    """A cluster's settings as far as its model needs them.
 
-    `complete`: a missing object is missing. `prices`: per node and hour, by machine type.
+    `autoscaled`: the size at which an autoscaled pool counts; None, if not set, means max. `complete`: an object that
+    was not read does not exist. `prices`: per node and hour, by machine type.
     """
 
     kueue: Release = Release()

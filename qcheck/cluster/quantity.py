@@ -33,7 +33,7 @@ class QuantityError(ValueError):
 
 
 class Quantity(Value):
-    """An exact amount of nano-units, its `family` of suffixes and the text it was read from."""
+    """An exact amount in nano-units, with the `family` of its suffix and its original text."""
 
     nanos: int
     family: Family

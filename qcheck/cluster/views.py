@@ -59,10 +59,10 @@ def view(make: Callable[[Cluster], T]) -> Callable[[Cluster], T]:
 def answered_once(
     make: Callable[[Cluster, *Arguments], T],
 ) -> Callable[[Cluster, *Arguments], T]:
-    """Decorate a question about a cluster and some arguments: equal questions are answered once.
+    """Decorate a function of a cluster and other arguments so that equal arguments are computed once.
 
-    All arguments are positional, as they are the key. Values among them are told apart by identity, which is cheap where
-    they have many fields.
+    All arguments are positional, because they form the key. Values among them are compared by identity, which is cheap
+    even for those with many fields.
     """
 
     @wraps(make)

@@ -1,1 +1,1 @@
-"""Node pools, whatever teams keep them in: one module per format, listed in `formats`."""
+"""Node pools in every supported format: one module per format, listed in `formats`."""

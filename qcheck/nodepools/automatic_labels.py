@@ -1,6 +1,6 @@
-"""Labels that nodes get without being declared: by the kubelet, the provider, and GPU Feature Discovery.
+"""Labels that nodes get without a declaration: from the kubelet, the provider, and GPU Feature Discovery.
 
-Each says whether it is there before a node boots, because an autoscaler that starts from zero knows only those.
+Each states whether it exists before a node boots, because an autoscaler that starts from zero sees only such labels.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ PRODUCTS = {
     "H100 NVL": "NVIDIA-H100-NVL", "H200": "NVIDIA-H200", "GH200": "NVIDIA-GH200-480GB", "B200": "NVIDIA-B200",
     "B300": "NVIDIA-B300-SXM6-AC", "GB200": "NVIDIA-GB200", "RTX A6000": "NVIDIA-RTX-A6000",
 }  # fmt: skip
-"""`nvidia.com/gpu.product` by model, where the value was seen on real nodes or in NVIDIA's sources."""
+"""`nvidia.com/gpu.product` by model, for values seen on real nodes or in NVIDIA's sources."""
 
 
 def machine_labels(machine: Machine) -> Labels:
-    """Return what the kubelet and the provider say of the machine; the same for every node of the type."""
+    """Return the labels that the kubelet and the provider derive from the machine; equal on every node of the type."""
     labels = {"kubernetes.io/os": "linux", "beta.kubernetes.io/os": "linux"}
     if machine.instance_type:
         from qcheck.nodepools.machine_families import architecture  # 0.3 ms
@@ -41,9 +41,9 @@ def machine_labels(machine: Machine) -> Labels:
 
 
 def discovered_labels(machine: Machine) -> Labels:
-    """Return what GPU Feature Discovery adds once it runs on a node; only values that are certain.
+    """Return the labels that GPU Feature Discovery adds once it runs on a node; only values that are certain.
 
-    The product of shared GPUs has a suffix that depends on how they are shared.
+    The product of shared GPUs has a suffix that depends on the kind of sharing.
     """
     count = (machine.physical or machine.allocatable).get("nvidia.com/gpu", 0)
     if not count:
@@ -55,6 +55,6 @@ def discovered_labels(machine: Machine) -> Labels:
 
 
 def added(machine: Machine) -> tuple[Labels, dict[str, LabelOrigin]]:
-    """All labels, with their origins."""
+    """Return all labels and their origins."""
     early, late = machine_labels(machine), discovered_labels(machine)
     return {**early, **late}, {**dict.fromkeys(early, KUBELET), **dict.fromkeys(late, GFD)}

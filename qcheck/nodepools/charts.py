@@ -1,4 +1,4 @@
-"""Charts of known software, which define neither nodes nor queues of their own."""
+"""Charts of known software, which define no nodes or queues."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OTHER_CHARTS = re.compile(
     r"|mpi-operator|jupyterhub|mlflow|airflow|minio.*|postgres.*|redis.*|vault.*|cilium|calico|tigera.*|metallb|rook.*"
     r"|longhorn.*|aibrix.*|vllm.*|triton.*|spark-operator|slurm.*|slinky.*|kubecost|opencost|reloader|descheduler|local-path.*)"
 )
-"""Charts of software that is installed on nodes."""
+"""Charts of software that runs on nodes."""
 
 
 def is_software(chart: str) -> bool:

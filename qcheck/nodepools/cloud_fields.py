@@ -1,7 +1,7 @@
-"""The fields of a cloud API's object under one set of names, however a tool spells and nests them.
+"""The fields of a cloud API's object under common names, however a tool spells and nests them.
 
-Terraform writes `node_config { machine_type }` and shows blocks as lists of one in plans; Config Connector and Crossplane
-write `nodeConfig: {machineType}`.
+Terraform writes `node_config { machine_type }` and shows blocks as one-item lists in plans; Config Connector and
+Crossplane write `nodeConfig: {machineType}`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from qcheck.documents.cursor import Cursor
 
 
 class Fields(Value):
-    """`fields["machine_type"]` is a cursor on the field; blocks are found as an object or as the only item of a list."""
+    """Access to fields: `fields["machine_type"]` is a cursor; a block may be an object or the only item of a list."""
 
     at: Cursor
     camel: bool = False
@@ -35,6 +35,6 @@ class Fields(Value):
 
 
 def camel_case(name: str) -> str:
-    """`min_node_count` as `minNodeCount`."""
+    """Return `min_node_count` as `minNodeCount`."""
     first, *more = name.split("_")
     return first + "".join(word.capitalize() for word in more)

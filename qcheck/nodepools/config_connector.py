@@ -1,4 +1,4 @@
-"""GKE node pools as Config Connector resources: `container.cnrm.cloud.google.com` ContainerNodePool. Counts are per zone."""
+"""GKE node pools in Config Connector: `container.cnrm.cloud.google.com` ContainerNodePool. Counts are per zone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CLUSTER = ("container.cnrm.cloud.google.com", "ContainerCluster")
 
 
 def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
-    """The pool; zones that it does not name are those of the cluster it refers to."""
+    """Yield the pool; if it names no zones, it has those of the cluster that it refers to."""
     spec = Fields(root["spec"], camel=True)
     name = spec["resourceID"].text() or root["metadata"]["name"].text() or ""
     cluster = context.find(CLUSTER[1], spec["clusterRef"]["name"].text())

@@ -1,4 +1,4 @@
-"""CoreWeave: `compute.coreweave.com` NodePool. Bare-metal nodes, taken whole; counts are totals."""
+"""CoreWeave: `compute.coreweave.com` NodePool. Whole bare-metal nodes; counts are totals."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
 
 
 def _count(spec: Cursor) -> Count:
-    """`targetNodes`, which the autoscaler moves between the bounds where it is switched on."""
+    """Return `targetNodes`, or the bounds between which the autoscaler moves it if enabled."""
     figures = Figures()
     wanted = figures.whole(spec["targetNodes"])
     if figures.flag(spec["autoscaling"]):

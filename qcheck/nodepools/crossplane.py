@@ -18,7 +18,7 @@ HINT = "add the nodes (`kubectl get nodes -o yaml`) to the paths"
 
 
 def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
-    """The pool of an EKS NodeGroup (Upbound, ACK), a GKE NodePool or an AKS node pool."""
+    """Yield the pool of an EKS NodeGroup (Upbound, ACK), a GKE NodePool or an AKS node pool."""
     group, kind = (root["apiVersion"].text() or "").partition("/")[0], root["kind"].text() or ""
     if group == "eks.services.k8s.aws":
         spec = Fields(root["spec"], camel=True)
@@ -39,6 +39,6 @@ def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
 
 
 def _name(root: Cursor, spec: Fields) -> str:
-    """Return what the cloud calls it: a name of its own, the annotation, else the object's name."""
+    """Return the pool's name in the cloud: from the annotation, else a field, else the object's name."""
     external = root["metadata"]["annotations"]["crossplane.io/external-name"].text()
     return external or spec["name"].text() or root["metadata"]["name"].text() or ""

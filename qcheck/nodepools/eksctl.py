@@ -1,4 +1,7 @@
-"""eksctl: `eksctl.io/v1alpha5` ClusterConfig with managed and self-managed node groups. Counts are totals over zones."""
+"""eksctl: `eksctl.io/v1alpha5` ClusterConfig with managed and self-managed node groups.
+
+Counts are totals over zones.
+"""
 
 from __future__ import annotations
 
@@ -63,21 +66,21 @@ def _pool(group: Cursor, cluster: str, is_managed: bool, own: Mapping[str, Machi
 
 
 def _zones(group: Cursor) -> tuple[str, ...]:
-    """Zones that are named; placeholders say nothing."""
+    """Return the named zones; none if any is a placeholder."""
     figures = Figures()
     zones = figures.texts(group["availabilityZones"])
     return zones if figures.doubt is None else ()
 
 
 def _all_spot(distribution: Cursor) -> bool:
-    """No on-demand base and none above it."""
+    """Return whether the on-demand base and the on-demand share above it are both zero."""
     figures = Figures()
     share = figures.whole(distribution["onDemandPercentageAboveBaseCapacity"])
     return share == 0 and not figures.whole(distribution["onDemandBaseCapacity"])
 
 
 def _count(group: Cursor, is_managed: bool) -> Count:
-    """Minimum, desired, maximum with eksctl's defaults: each stands in for the ones that are missing."""
+    """Return minimum, desired and maximum with eksctl's defaults: each replaces missing ones."""
     figures = Figures()
     low, desired, high = (figures.whole(group[f]) for f in ("minSize", "desiredCapacity", "maxSize"))
     if low is None:
@@ -93,14 +96,14 @@ def _count(group: Cursor, is_managed: bool) -> Count:
 
 
 def _taints(at: Cursor, figures: Figures) -> tuple[Taint, ...]:
-    """A list, or the older map of `key: "value:Effect"`."""
+    """Return taints from a list, or from the older map of `key: "value:Effect"`."""
     if isinstance(at.data, dict):
         return tuple(written_taint(f"{key}={c.text() or ''}") for key, c in at.mapping())
     return figures.taints(at)
 
 
 def _types(group: Cursor, figures: Figures, own: Mapping[str, Machine]) -> tuple[PoolMachineTypes, Cursor]:
-    """The machines and where their types are written; a doubt where a selector or a launch template decides."""
+    """Return the machines and the place of their types; a doubt if a selector or a launch template decides."""
     mixed = group["instancesDistribution"]["instanceTypes"]
     for at in (group["instanceTypes"], mixed):
         if at.items():

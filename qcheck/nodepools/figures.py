@@ -1,6 +1,6 @@
-"""Reads the figures of one pool, and records those that are written but unknown.
+"""Reading of one pool's figures, recording those that are written but unknown.
 
-A value that is missing has the format's default; one that is an expression or a placeholder has none, and is a doubt.
+A missing value has the format's default; an expression or a placeholder has none, and is a doubt.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 from qcheck.cluster.labels import Taint
 
 PLACEHOLDER = r"(?s)\$\{.*\}|\$[A-Z_]+|PLACEHOLDER.*|<[^<>]+>|\{\{.*\}\}"
-"""Text to be replaced before use, by envsubst or by hand."""
+"""Text to replace before use, by envsubst or by hand."""
 
 
 class Doubt(Value):
-    """An unknown figure: the field, its expression, and its place."""
+    """An unknown figure: its field, its expression, and its place."""
 
     field: str
     written: str
@@ -36,7 +36,7 @@ class Doubt(Value):
 
 
 class Count(Value):
-    """The number of nodes in total over all zones; `doubt` if it is unknown."""
+    """The total number of nodes over all zones; `doubt` is set if it is unknown."""
 
     place: Place
     minimum: int
@@ -45,19 +45,19 @@ class Count(Value):
     doubt: Doubt | None = None
 
     def times(self, zones: int) -> Count:
-        """The same number in each of some zones."""
+        """Return the same count in each of `zones` zones, as a total."""
         want = None if self.desired is None else self.desired * zones
         high = None if self.maximum is None else self.maximum * zones
         return Count(place=self.place, minimum=self.minimum * zones, desired=want, maximum=high, doubt=self.doubt)
 
 
 def fixed(number: int, at: Cursor) -> Count:
-    """A pool that nothing scales."""
+    """Return the count of a pool that nothing scales."""
     return Count(place(at), number, number, number)
 
 
 def written_count(at: Cursor, default: int = 0) -> Count:
-    """A fixed number of nodes in one field; `default` where it is not written."""
+    """Return a fixed number of nodes from one field; `default` if it is absent."""
     figures = Figures()
     number = figures.whole(at)
     if figures.doubt is not None:
@@ -66,9 +66,9 @@ def written_count(at: Cursor, default: int = 0) -> Count:
 
 
 class Figures:
-    """Reads fields; `doubt` is the first one that could not be told.
+    """A reader of fields; `doubt` is the first one that could not be determined.
 
-    `open` names what is incomplete as a whole, so that nothing follows from its absence: labels, taints.
+    `open` names collections that are incomplete, so that absence from them proves nothing: labels, taints.
     """
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ class Figures:
         self.open: set[str] = set()
 
     def whole(self, at: Cursor) -> int | None:
-        """A number of nodes or devices, which may be written as text; None if it is absent or in doubt."""
+        """Return a number of nodes or devices, which may be written as text; None if it is absent or in doubt."""
         written = at.meant()
         if written is not None and written.isdecimal() and len(written) < 10:
             return int(written)
@@ -101,7 +101,7 @@ class Figures:
         return False
 
     def texts(self, at: Cursor) -> tuple[str, ...]:
-        """A list of texts; one that cannot be told as a whole or in part is a doubt."""
+        """Return a list of texts; an entry or a whole list that cannot be determined is a doubt."""
         if at.exists and not isinstance(at.data, list):
             self._doubts(at, at.meant())
         return tuple(t for each in at.items() if (t := self.text(each)) is not None)
@@ -113,11 +113,11 @@ class Figures:
         return {k: t for k, each in at.mapping() if (t := self._label(each)) is not None}
 
     def _label(self, at: Cursor) -> str | None:
-        """An empty label value is a value."""
+        """Return a label value, which may be empty."""
         return "" if at.data == "" else self.text(at)
 
     def taints(self, at: Cursor) -> tuple[Taint, ...]:
-        """A list (or, as modules have it, a map) of `{key, value, effect}`; effects also as cloud APIs spell them."""
+        """Return taints from a list (in modules, a map) of `{key, value, effect}`; effects may be a cloud API's."""
         if isinstance(at.data, dict) and "effect" in at.data:
             return self._taint(at)
         if at.exists and not isinstance(at.data, (list, dict)):
@@ -142,7 +142,7 @@ class Figures:
 
 
 def _field(at: Cursor) -> str:
-    """The last named step of a route."""
+    """Return the last named step of a route."""
     return next((step for step in reversed(at.route) if isinstance(step, str)), "it")
 
 
@@ -151,5 +151,5 @@ def first_doubt(*doubts: Doubt | None) -> Doubt | None:
 
 
 def unresolved_keys(at: Cursor) -> Iterator[str]:
-    """Labels that are set to something that cannot be told."""
+    """Yield the labels whose values are unresolved."""
     return (key for key, each in at.mapping() if isinstance(each.data, Unresolved))

@@ -1,6 +1,6 @@
 """The table of node-pool formats: the documents that describe nodes.
 
-`READERS` lists those that are Kubernetes-style documents, by API group and kind; each names the module that reads it.
+`READERS` lists the Kubernetes-style formats by API group and kind; each entry names the module that reads it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ READERS = {
     ("containerservice.azure.m.upbound.io", "KubernetesClusterNodePool"): "crossplane",
     ("eks.services.k8s.aws", "Nodegroup"): "crossplane",
 }
-"""The module that reads objects of a group and kind as pools; imported only when one is met."""
+"""The module that reads objects of a group and kind as pools; imported only if one occurs."""
 REFERRED: frozenset[tuple[str, str]] = frozenset(
     {
         ("container.cnrm.cloud.google.com", "ContainerCluster"),
@@ -47,14 +47,14 @@ REFERRED: frozenset[tuple[str, str]] = frozenset(
         ("karpenter.k8s.gcp", "GCENodeClass"),
     }
 )
-"""Objects to which pools refer."""
+"""Objects that pools refer to."""
 TEMPLATES = ("infrastructure.cluster.x-k8s.io", "bootstrap.cluster.x-k8s.io", "controlplane.cluster.x-k8s.io")
-"""Groups of Cluster API whose objects machines refer to, whatever their kind."""
+"""Groups of Cluster API whose objects machines refer to, of any kind."""
 PLAIN_READERS = (("terraform_version", "terraform.read"), ("InstanceGroups", "hyperpod"))
-"""Modules that read documents without apiVersion and kind, by a word that these hold."""
+"""Modules that read documents without apiVersion and kind, by a word that these contain."""
 CONFIG_MAP, CLUSTER_POLICY = ("", "ConfigMap"), ("nvidia.com", "ClusterPolicy")
 PLUGIN_WORDS = ("timeSlicing", "mps:", "mig-configs", "migManager", "migStrategy", "devicePlugin")
-"""Places of the configuration of NVIDIA's device plugin, and words of which it contains one."""
+"""Words of which every configuration of NVIDIA's device plugin contains at least one."""
 HCL = (".tf", ".tfvars", ".tf.json", ".tfvars.json")
 
 
@@ -65,10 +65,10 @@ def recognises(api_version: str, kind: str) -> bool:
 
 
 def recognises_text(text: str) -> bool:
-    """The same for ConfigMaps, and for documents without apiVersion and kind."""
+    """Return the same for the text of ConfigMaps and of documents without apiVersion and kind."""
     return any(mark in text for mark, _ in PLAIN_READERS) or any(word in text for word in PLUGIN_WORDS)
 
 
 def describes_nodes(root: Cursor) -> bool:
-    """Return whether an object is only a node-pool object."""
+    """Return whether an object only describes nodes."""
     return recognises(root.text_at("apiVersion"), root.text_at("kind"))

@@ -1,5 +1,7 @@
-"""Gardener: the workers of a `core.gardener.cloud` Shoot. `minimum` and `maximum` are totals over the zones; `maxSurge`
-adds nodes only while a pool is rolled and is no capacity."""
+"""Gardener: the workers of a `core.gardener.cloud` Shoot.
+
+`minimum` and `maximum` are totals over the zones; `maxSurge` adds nodes only during updates and is not capacity.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ PROVIDERS = {"aws": "aws", "gcp": "gcp", "azure": "azure", "oci": "oci"}
 
 
 def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
-    """One pool for each worker group."""
+    """Yield one pool for each worker group."""
     provider = root["spec"]["provider"]
     for worker in provider["workers"].items():
         yield _pool(worker, PROVIDERS.get(provider["type"].text() or ""), root, context)
@@ -68,7 +70,7 @@ def _pool(worker: Cursor, provider: str | None, root: Cursor, context: PoolConte
 
 
 def _of_profile(name: str | None, root: Cursor, context: PoolContext) -> PoolMachineTypes | None:
-    """The machine as the CloudProfile has it, where that is among the files and says so."""
+    """Return the machine from the CloudProfile, if it is among the files and describes the machine."""
     reference = root["spec"]["cloudProfile"]["name"].text() or root["spec"]["cloudProfileName"].text()
     profile = context.find("CloudProfile", reference)
     for each in profile["spec"]["machineTypes"].items() if profile is not None else ():

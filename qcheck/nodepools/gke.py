@@ -1,7 +1,7 @@
 """GKE node pools, by the fields that Terraform, Config Connector and Crossplane share.
 
-The trap of GKE: `node_count`, `initial_node_count`, `min_node_count` and `max_node_count` hold for each zone of the pool;
-only the `total_` bounds are totals.
+`node_count`, `initial_node_count`, `min_node_count` and `max_node_count` apply to each zone of the pool; only the
+`total_` bounds are totals.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DEFAULT_TYPE = "e2-medium"
 
 
 class Home(Value):
-    """The settings that a pool inherits from its cluster: the zones, if it names none, and whether they are known."""
+    """The settings that a pool inherits from its cluster: the zones if it names none, None if they are unknown."""
 
     zones: tuple[str, ...] | None
     place: Place
@@ -40,7 +40,7 @@ class Home(Value):
 def read_pool(
     fields: Fields, name: str, format: str, home: Home | None, own: Mapping[str, Machine], hint: str = ""
 ) -> NodePool:
-    """One pool. `home` is None if the cluster was not found."""
+    """Return one pool. `home` is None if the cluster was not found."""
     config = fields.block("node_config")
     other = Figures()
     zones = _zones(fields, home, other)
@@ -94,7 +94,7 @@ def _described(fields: Fields, name: str, machine_type: str | None, gpu: str | N
 
 
 def _zones(fields: Fields, home: Home | None, figures: Figures) -> tuple[str, ...] | None:
-    """The pool's zones; None if they are not known."""
+    """Return the pool's zones; None if they are unknown."""
     locations = fields["node_locations"]
     if locations.data:
         alone = Figures()
@@ -108,7 +108,7 @@ def _zones(fields: Fields, home: Home | None, figures: Figures) -> tuple[str, ..
 
 
 def home_of(cluster: Fields) -> Home:
-    """The zones of a cluster: those it names and, for a zonal one, its own."""
+    """Return the zones of a cluster: the named ones and, for a zonal cluster, its own."""
     location = cluster["location"].text() or ""
     named = [t for each in cluster["node_locations"].items() if (t := each.text())]
     whole = not cluster["node_locations"].exists or isinstance(cluster["node_locations"].data, list)
@@ -151,7 +151,7 @@ def _initial(fields: Fields) -> int | None:
 
 
 def _fixed(fields: Fields) -> Count:
-    """Without autoscaling: `node_count`, else `initial_node_count`, else none."""
+    """Return the count without autoscaling: `node_count`, else `initial_node_count`, else 0."""
     for name in ("node_count", "initial_node_count"):
         if fields[name].exists:
             return written_count(fields[name])
@@ -165,7 +165,7 @@ def _accelerator(config: Fields) -> Fields:
 def _machines(
     config: Fields, machine_type: str | None, figures: Figures, own: Mapping[str, Machine]
 ) -> tuple[PoolMachineTypes, str | None]:
-    """The machine with what is attached to it, and the accelerator as GKE's label names it."""
+    """Return the machine with its attached accelerators, and the accelerator's name in GKE's label."""
     if machine_type is None:
         return PoolMachineTypes(), None
     types = look_up((machine_type,), "gcp", own)
@@ -186,7 +186,7 @@ def _machines(
 
 
 def accelerator_label(kind: MachineType | None) -> str | None:
-    """`cloud.google.com/gke-accelerator` of a type's nodes."""
+    """Return the label `cloud.google.com/gke-accelerator` of a type's nodes."""
     if kind is None or kind.resource != GPU:
         return None
     if kind.name.startswith("a3-megagpu"):
@@ -206,13 +206,13 @@ def _with_gpus(machine: Machine, number: int, label: str | None) -> Machine:
 
 
 def _sharing(config: Fields) -> tuple[str | None, int | None]:
-    """Strategy and clients per GPU; a list of one, as other blocks."""
+    """Return strategy and clients per GPU."""
     shared = _accelerator(config).block("gpu_sharing_config")
     return shared["gpu_sharing_strategy"].text(), Figures().whole(shared["max_shared_clients_per_gpu"])
 
 
 def _cut(machine: Machine, config: Fields, label: str | None, figures: Figures) -> Machine:
-    """MIG partitions and shared clients multiply what is advertised; GKE keeps the resource's name."""
+    """Apply MIG partitions and shared clients, which multiply what is advertised under the same resource name."""
     gpus = machine.allocatable.get(GPU, 0)
     partition = figures.text(_accelerator(config)["gpu_partition_size"])
     _, clients = _sharing(config)

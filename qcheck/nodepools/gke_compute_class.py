@@ -1,4 +1,4 @@
-"""GKE ComputeClass: rules for pools that GKE makes by itself. It holds no counts, so a pool has no ceiling."""
+"""GKE ComputeClass: rules for pools that GKE creates. It has no counts, so a pool has no ceiling."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LABEL = "cloud.google.com/compute-class"
 
 
 def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
-    """One pool for all that its priorities allow; none if it only orders existing pools."""
+    """Yield one pool for everything that its priorities allow; none if it only orders existing pools."""
     spec, name = root["spec"], root["metadata"]["name"].text() or ""
     priorities = [p for p in spec["priorities"].items() if not p["nodepools"].exists]
     if not priorities:
@@ -58,7 +58,7 @@ def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
 
 
 def with_classes(roots: Iterable[Cursor], pools: Iterable[NodePool]) -> list[NodePool]:
-    """Pools, with the label of the ComputeClass that names them: pods get to them by it."""
+    """Return pools with the label of the ComputeClass that names them, by which pods select them."""
     named: dict[str, str] = {}
     for root in roots:
         for priority in root["spec"]["priorities"].items():
@@ -73,7 +73,7 @@ def _in_class(pool: NodePool, name: str) -> NodePool:
 
 
 def _types(priorities: list[Cursor], own: Mapping[str, Machine]) -> PoolMachineTypes:
-    """The machines of all priorities, if each names its type."""
+    """Return the machines of all priorities, if each names its type."""
     found = []
     for each in priorities:
         name = each["machineType"].text()

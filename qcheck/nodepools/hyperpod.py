@@ -1,6 +1,6 @@
-"""SageMaker HyperPod: the instance groups of a cluster, as `create-cluster` takes them in JSON or CloudFormation has them.
+"""SageMaker HyperPod: a cluster's instance groups, as JSON for `create-cluster` or in CloudFormation.
 
-Instance types keep their `ml.` prefix, also in the label of the nodes.
+Instance types keep their `ml.` prefix, including in the nodes' label.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TYPE = "AWS::SageMaker::Cluster"
 
 
 def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
-    """The groups of a request, or of every HyperPod cluster of a CloudFormation template; none of anything else."""
+    """Yield the groups of a request, or of every HyperPod cluster of a CloudFormation template; else none."""
     clusters = [root] if root["InstanceGroups"].exists else []
     clusters += [r["Properties"] for _, r in root["Resources"].mapping() if r["Type"].text() == TYPE]
     for cluster in clusters:
@@ -74,7 +74,7 @@ def _pool(group: Cursor, context: PoolContext) -> NodePool:
 
 
 def _low(least: int | None, most: int | None) -> int:
-    """A group may come up with fewer than it wants; without that the count is fixed."""
+    """Return the minimum of a group, which may start with fewer nodes than wanted; without one, it is fixed."""
     return least if least is not None else most or 0
 
 

@@ -1,7 +1,8 @@
 """Karpenter: `karpenter.sh/v1` (and v1beta1) NodePool.
 
-A dynamic pool has no nodes of its own: 0 now, and at most what its limits let it launch whole nodes for. A static
-one (`replicas`, Karpenter 1.8 and later) has that many. Requirements become labels; limits count capacity, not allocatable.
+A dynamic pool has no nodes of its own: 0 now, and at most as many whole nodes as its limits allow. A static one
+(`replicas`, Karpenter 1.8 and later) has a fixed number. Requirements become labels; limits count capacity, not
+allocatable.
 """
 
 from __future__ import annotations
@@ -52,11 +53,11 @@ PREFIXES = {
 }
 """The prefix of a machine type's labels, by the API group of the node class."""
 MANY = 40
-"""With more machine types than this, a pool counts as "anything", and its nodes are unknown."""
+"""The number of machine types beyond which the machines of a pool count as unknown."""
 
 
 def read_pools(root: Cursor, context: PoolContext) -> tuple[NodePool]:
-    """The one pool of a document."""
+    """Return the only pool of a document."""
     return (_pool(root, context),)
 
 
@@ -116,7 +117,7 @@ def _requirement(at: Cursor) -> Requirement:
 
 
 def _values(wanted: tuple[Requirement, ...], key: str) -> tuple[str, ...]:
-    """Return what In requirements leave of a key's values."""
+    """Return the values of a key that all In requirements allow."""
     kept: tuple[str, ...] | None = None
     for each in wanted:
         if each.key == key and each.operator == "In":
@@ -127,7 +128,7 @@ def _values(wanted: tuple[Requirement, ...], key: str) -> tuple[str, ...]:
 def _machines(
     wanted: tuple[Requirement, ...], provider: str | None, own: Mapping[str, Machine]
 ) -> tuple[tuple[Machine, ...], str | None]:
-    """The machines that the requirements leave, and what could not be told."""
+    """Return the machines that the requirements allow, and what could not be determined."""
     types = _values(wanted, INSTANCE_TYPE) or _values(wanted, f"{karpenter_labels.AZURE}name")
     if types:
         known = [(t, machine(t, provider, own)) for t in types]
@@ -146,7 +147,7 @@ def _machines(
 def _count(
     replicas: int | None, written: Cursor, limits: dict[str, int], machines: tuple[Machine, ...]
 ) -> tuple[int, int | None]:
-    """Nodes now and at most."""
+    """Return the number of nodes now, and the maximum."""
     nodes = limits.get("nodes") if written["nodes"].exists else None
     if replicas is not None:
         fixed = max(0, replicas if nodes is None else min(replicas, nodes))
@@ -158,20 +159,20 @@ def _count(
 
 
 def _launchable(each: Machine, limits: dict[str, int]) -> int | None:
-    """Return how many whole nodes of one machine stay within the limits, counted by capacity; None: no limit binds."""
+    """Return how many whole nodes of one machine the limits allow, counted by capacity; None if no limit applies."""
     has = _capacity(each)
     return min((limit // has[r] for r, limit in limits.items() if has.get(r)), default=None)
 
 
 def _capacity(each: Machine) -> dict[str, int]:
-    """Return what the machine has before anything is reserved, as far as known."""
+    """Return the machine's capacity before any reservation, as far as known."""
     return {**each.allocatable, **each.capacity}
 
 
 def _labels(
     spec: Cursor, template: Cursor, wanted: tuple[Requirement, ...], name: str, node_class: CloudNodeClass | None
 ) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
-    """Labels that all nodes share, and those whose values differ from node to node."""
+    """Return the labels that all nodes share, and those whose values differ from node to node."""
     reference = template["nodeClassRef"]
     group, kind = reference["group"].text() or _group(template), reference["kind"].text()
     fixed = {POOL_LABEL: name, "karpenter.sh/registered": "true", "karpenter.sh/initialized": "true"}
@@ -191,14 +192,14 @@ def _labels(
 
 
 def _possible(key: str, values: tuple[str, ...], node_class: CloudNodeClass | None) -> tuple[str, ...]:
-    """Nodes are never from a reservation that their class does not select."""
+    """Return possible values: nodes never come from a reservation that their class does not select."""
     if key != CAPACITY_TYPE or node_class is None or node_class.group != karpenter_node_class.EC2 or len(values) < 2:
         return values
     return tuple(v for v in values if v in node_class.capacity_types())
 
 
 def _with_machine_labels(pool: NodePool, declared: Labels, declared_at: Place, provider: str, prefix: str) -> NodePool:
-    """Adds what nodes of each machine show of themselves; what the template declares wins."""
+    """Add the labels that nodes derive from each machine; labels that the template declares take precedence."""
     named = []
     for each in pool.machines:
         kind = machine_catalogue.find(each.instance_type, provider) if each.instance_type else None

@@ -1,7 +1,7 @@
-"""Labels by which Karpenter's providers describe a machine type, and the types that requirements on them leave.
+"""Labels by which Karpenter's providers describe a machine type, and the types that match requirements on them.
 
-Of each label the values that a type may show: several where the provider is known to err or where names differ between its
-releases, so that a type is left out only when it certainly does not satisfy a requirement. Sources: the API types and the
+A label may have several possible values for a type, if the provider is known to err or names differ between its
+releases, so that a type is excluded only if it certainly violates a requirement. Sources: the API types and the
 generated tables of the providers for AWS, Azure and GCP.
 """
 
@@ -26,13 +26,16 @@ AZURE, GCP = "karpenter.azure.com/sku-", "karpenter.k8s.gcp/instance-"
 GKE_ACCELERATOR = "cloud.google.com/gke-accelerator"
 VENDORS = {GPU: "nvidia", "amd.com/gpu": "amd"}
 NOT_COUNTED = frozenset({"Standard_ND128isr_NDR_GB200_v6", "Standard_ND128isr_GB300_v6", "Standard_ND96is_MI300X_v5"})
-"""Sizes of which Azure's API does not say that they have GPUs."""
+"""Sizes for which Azure's API does not report GPUs."""
 ABSENT: tuple[str | None, ...] = (None, "0")
 
 
 class Scheme(Value):
-    """The labels of one provider: `named` are the parts of keys after the prefix that a type's nodes have, `shown` gives
-    those that are known. `whole`: the catalogue has the provider's types without accelerators too."""
+    """The labels of one provider.
+
+    `named` are the key parts after the prefix that a type's nodes have; `shown` returns the known values. `whole`: the
+    catalogue also has the provider's types without accelerators.
+    """
 
     prefixes: tuple[str, ...]
     shown: Callable[[MachineType], Shown]
@@ -41,7 +44,7 @@ class Scheme(Value):
 
 
 def aws_labels(kind: MachineType) -> dict[str, str]:
-    """`karpenter.k8s.aws/instance-*` of a type, by the last part of the key."""
+    """Return `karpenter.k8s.aws/instance-*` of a type, by the last part of the key."""
     family, _, size = kind.name.partition(".")
     category = family[: len(family) - len(family.lstrip("abcdefghijklmnopqrstuvwxyz"))]
     generation = family[len(category) : len(category) + 1]
@@ -77,8 +80,11 @@ def _azure(kind: MachineType) -> Shown:
 
 
 def _gcp(kind: MachineType) -> Shown:
-    """The number of GPUs is that of the kinds of accelerators, 1, in the provider's releases up to 0.5. A family is
-    written with or without its shape: `a3`, `a3-highgpu`."""
+    """Return the labels of a GCP type.
+
+    Up to release 0.5, the provider reports the number of kinds of accelerators, 1, as the number of GPUs. A family is
+    written with or without its shape: `a3`, `a3-highgpu`.
+    """
     family, _, rest = kind.name.partition("-")
     found: Shown = {"family": (family, f"{family}-{rest.partition('-')[0]}")}
     if kind.vcpu is not None:
@@ -112,7 +118,7 @@ SCHEMES = {
 
 
 def fitting(provider: str, wanted: Iterable[Requirement]) -> tuple[MachineType, ...] | None:
-    """The types that the requirements leave; None if they do not narrow them down to types that are known."""
+    """Return the types that match the requirements; None if they do not narrow them down to known types."""
     scheme = SCHEMES.get(provider)
     if scheme is None:
         return None
@@ -124,7 +130,7 @@ def fitting(provider: str, wanted: Iterable[Requirement]) -> tuple[MachineType, 
 
 
 def _narrowing(wanted: Requirement, scheme: Scheme) -> Requirement | None:
-    """A requirement with the last part of its key; None for one that is not about the machine type."""
+    """Return a requirement with the last part of its key; None if it is not about the machine type."""
     if wanted.key == GKE_ACCELERATOR:
         return wanted
     prefix = next((p for p in scheme.prefixes if wanted.key.startswith(p)), None)
@@ -132,7 +138,7 @@ def _narrowing(wanted: Requirement, scheme: Scheme) -> Requirement | None:
 
 
 def _fits(narrowing: Iterable[Requirement], shown: Shown) -> bool:
-    """Return whether a type may satisfy all of them; a label that is not known excludes nothing."""
+    """Return whether a type may satisfy all requirements; an unknown label excludes nothing."""
     return all(_may(each, shown[each.key]) for each in narrowing if each.key in shown)
 
 
@@ -141,7 +147,7 @@ def _may(wanted: Requirement, values: tuple[str | None, ...]) -> bool:
 
 
 def _asks_for_accelerators(provider: str, narrowing: list[Requirement], types: tuple[MachineType, ...]) -> bool:
-    """Return whether only machines with accelerators satisfy them: they ask for a GPU or for a family of such machines."""
+    """Return whether only machines with accelerators match, by a GPU or by a family of such machines."""
     shown = SCHEMES[provider].shown
     without = shown(plain(provider, "", None, None))
     about_gpus = {k: v for k, v in without.items() if k.startswith("gpu-") or k == GKE_ACCELERATOR}
@@ -152,7 +158,7 @@ def _asks_for_accelerators(provider: str, narrowing: list[Requirement], types: t
 
 
 def node_labels(kind: MachineType, provider: str, prefix: str) -> dict[str, str]:
-    """The labels of a type's nodes whose value is certain."""
+    """Return the labels of a type's nodes whose value is certain."""
     scheme = SCHEMES.get(provider)
     if scheme is None:
         return {}
@@ -161,6 +167,6 @@ def node_labels(kind: MachineType, provider: str, prefix: str) -> dict[str, str]
 
 
 def unseen(provider: str, prefix: str, with_gpus: bool) -> dict[str, tuple[str, ...]]:
-    """Labels that nodes of a provider may have with values that are not known; on nodes without GPUs none about them."""
+    """Return labels that a provider's nodes may have with unknown values; without GPUs, none about GPUs."""
     named = SCHEMES[provider].named if provider in SCHEMES else ()
     return {f"{prefix}{part}": () for part in named if with_gpus or not part.startswith(("gpu-", "accelerator-"))}

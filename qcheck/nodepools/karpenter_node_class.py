@@ -1,8 +1,8 @@
-"""The class of nodes that a Karpenter pool refers to: what it says to the kubelet, and what else follows from it.
+"""The node class that a Karpenter pool refers to: its kubelet settings, and their effects.
 
-Read: EC2NodeClass (`karpenter.k8s.aws`), NodeClass of EKS Auto Mode, AKSNodeClass, GCENodeClass. A pool whose class is not in
-the repository is read as if the class said nothing. Sources: the API types of the three Karpenter providers, and the page
-on AKSNodeClass of AKS.
+Supported: EC2NodeClass (`karpenter.k8s.aws`), NodeClass of EKS Auto Mode, AKSNodeClass, GCENodeClass. A class that is
+not in the repository counts as empty. Sources: the API types of the three Karpenter providers, and the page on
+AKSNodeClass of AKS.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ PLACEMENT_LABELS = tuple(f"{EC2}/placement-group-{part}" for part in ("id", "par
 
 
 class CloudNodeClass(Value):
-    """`group` is the API group of the class, `spec` a cursor on what it says."""
+    """A node class. `group` is its API group, `spec` a cursor on its spec."""
 
     group: str
     spec: Cursor
 
     @property
     def kubelet(self) -> Kubelet:
-        """A number of pods that is written but is no number makes the pods unknown."""
+        """The kubelet settings; a number of pods that cannot be read as a number makes the pods unknown."""
         said = self.spec["kubelet"]
         pods = self.spec["maxPods"] if self.group == AKS else said["maxPods"]
         number, per_core = _number(pods), _number(said["podsPerCore"])
@@ -51,7 +51,7 @@ class CloudNodeClass(Value):
 
     @property
     def place(self) -> Place:
-        """Return the place of its figures."""
+        """The place of its figures."""
         return place(self.spec["maxPods"] if self.group == AKS else self.spec["kubelet"])
 
     @property
@@ -59,7 +59,7 @@ class CloudNodeClass(Value):
         return bool(self.spec["capacityReservationSelectorTerms"].items())
 
     def on(self, machine: Machine, provider: str) -> Machine:
-        """A machine of the catalogue with what the class says of its nodes."""
+        """Return a machine of the catalogue with the settings of the class."""
         kind = machine_catalogue.find(machine.instance_type or "", provider)
         if kind is None:
             return machine
@@ -72,17 +72,17 @@ class CloudNodeClass(Value):
         return replace(told, allocatable={**told.allocatable, EFA: efa}, sure={**told.sure, EFA: Certainty.DECLARED})
 
     def capacity_types(self) -> tuple[str, ...]:
-        """Those that its nodes can have; reservations are used only where they are selected."""
+        """Return the capacity types that its nodes can have; reservations only if they are selected."""
         return ("on-demand", "spot", *([RESERVED] if self.has_reservations else []))
 
     def varying_labels(self) -> dict[str, tuple[str, ...]]:
-        """Labels whose values only a running node shows."""
+        """Return labels whose values only a running node shows."""
         reservations = RESERVATION_LABELS if self.has_reservations else ()
         groups = PLACEMENT_LABELS if self.spec["placementGroupSelector"].exists else ()
         return dict.fromkeys((*reservations, *groups), ()) if self.group == EC2 else {}
 
     def taints(self, machines: tuple[Machine, ...]) -> tuple[Taint, ...]:
-        """On GCP a class may ask for the taint that GKE puts on GPU nodes."""
+        """Return the taint of GPU nodes that GKE adds, if a class on GCP requests it."""
         gpus = bool(machines) and all(m.allocatable.get(GPU) for m in machines)
         asked = self.group == GCE and self.spec["autoGPUTaint"].boolean() is True
         return (Taint(GPU, "present"),) if asked and gpus else ()
@@ -94,7 +94,7 @@ def _number(at: Cursor) -> int | None:
 
 
 def referred(template: Cursor, group: str, context: PoolContext) -> CloudNodeClass | None:
-    """The class that a pool's template names; None if the repository does not have it."""
+    """Return the class that a pool's template names; None if the repository does not contain it."""
     reference = template["nodeClassRef"]
     kind, name = reference["kind"].text() or "", reference["name"].text()
     found = [c for c in context.all_of(group, kind) if name is not None and c["metadata"]["name"].text() == name]

@@ -50,7 +50,7 @@ def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
 
 
 def _count(spec: Cursor) -> Count:
-    """Both bounds are 1 by default."""
+    """Return the count; both bounds are 1 by default."""
     figures = Figures()
     low, high = figures.whole(spec["minSize"]), figures.whole(spec["maxSize"])
     low = 1 if low is None else low
@@ -79,7 +79,7 @@ def _types(spec: Cursor, figures: Figures, context: PoolContext) -> tuple[PoolMa
 
 
 def _provided(root: Cursor, name: str, types: PoolMachineTypes, context: PoolContext) -> Provided:
-    """GPU groups are labelled and tainted where the cluster installs NVIDIA's runtime."""
+    """Return labels and taints; GPU groups get theirs only if the cluster installs NVIDIA's runtime."""
     labels = {LABEL: name, "node-role.kubernetes.io/node": ""}
     cluster = context.find("Cluster", root["metadata"]["labels"]["kops.k8s.io/cluster"].text())
     installs = cluster is not None and Figures().flag(cluster["spec"]["containerd"]["nvidiaGPU"]["enabled"])

@@ -1,4 +1,4 @@
-"""Nodes as `kubectl get nodes -o yaml` (or json) shows them."""
+"""Nodes in the output of `kubectl get nodes -o yaml` (or json)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def read_node(root: Cursor) -> Node:
-    """One Node: its allocatable resources, and whether it accepts pods."""
+    """Return one Node: its allocatable resources, and whether it accepts pods."""
     spec, status, metadata = root["spec"], root["status"], root["metadata"]
     own = metadata["labels"].strings()
     return Node(
@@ -30,6 +30,6 @@ def read_node(root: Cursor) -> Node:
 
 
 def _is_ready(conditions: Cursor) -> bool:
-    """The condition Ready; a node without conditions (written by hand, or trimmed) counts as ready."""
+    """Return the condition Ready; a node without conditions (handwritten or trimmed) counts as ready."""
     ready = [c["status"].text() for c in conditions.items() if c["type"].text() == "Ready"]
     return not ready or ready[-1] == "True"

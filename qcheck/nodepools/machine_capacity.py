@@ -1,4 +1,4 @@
-"""From a machine type to what one node of it offers: accelerators as facts, cpu and memory as estimates."""
+"""The resources of a node by machine type: accelerators as facts, cpu and memory as estimates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EFA = "vpc.amazonaws.com/efa"
 
 
 def machine(name: str, provider: str | None, own: Mapping[str, Machine]) -> Machine | None:
-    """Return what a node of this type offers; None for a type that neither settings nor the catalogue know."""
+    """Return a node of this type; None for a type that neither settings nor the catalogue contain."""
     found = machine_catalogue.lookup(name, provider, own)
     if found is None or isinstance(found, Machine):
         return found
@@ -25,7 +25,7 @@ def machine(name: str, provider: str | None, own: Mapping[str, Machine]) -> Mach
 
 
 def of_type(kind: MachineType, kubelet: Kubelet = UNTOUCHED, usual_pods: int = DEFAULT_PODS) -> Machine:
-    """A node of a catalogued type. Unverified values are unknown, not zero."""
+    """Return a node of a catalogued type. Unverified values are unknown, not zero."""
     pods = kubelet.pods(kind.vcpu, usual_pods)
     allocatable: dict[str, int] = {"pods": pods}
     sure = {"pods": Certainty.ESTIMATED if kubelet.max_pods is None else Certainty.DECLARED}
@@ -60,7 +60,7 @@ def of_type(kind: MachineType, kubelet: Kubelet = UNTOUCHED, usual_pods: int = D
 
 
 def _capacity(kind: MachineType) -> dict[str, int]:
-    """Return what the machine has before anything is held back, as far as known."""
+    """Return the machine's capacity before any reservation, as far as known."""
     milli_cpu = None if kind.vcpu is None else kind.vcpu * 1000
     found = {"cpu": milli_cpu, "memory": kind.memory, kind.resource or "": kind.count}
     return {r: n for r, n in found.items() if r and n}

@@ -1,6 +1,6 @@
-"""Machine types: what a machine of a provider's type has. Facts only, each row of `machines.csv` with its source.
+"""The catalogue of machine types. Facts only; each row of `machines.csv` has its source.
 
-Looked up by searching the text of the file, so that a run which needs three types does not parse sixteen hundred rows.
+Rows are found by searching the file's text, so that a run that needs three types does not parse 1,600 rows.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 
 def find(name: str, provider: str | None = None) -> MachineType | None:
-    """Return the row of a machine type, or the values that its name implies; without a provider, the first type of that
-    name. Azure ignores the case of names.
+    """Return the row of a machine type, or the values that its name implies.
+
+    Without a provider, return the first type of that name. For Azure, the case of names does not matter.
     """
     text = _text()
     for each in (provider,) if provider else _providers():
@@ -33,7 +34,7 @@ def find(name: str, provider: str | None = None) -> MachineType | None:
 
 
 def all_of(provider: str) -> tuple[MachineType, ...]:
-    """Every type of a provider, in order of name."""
+    """Return every type of a provider, in order of name."""
     return tuple(_row(line) for line in _text().splitlines()[1:] if line.startswith(provider + ","))
 
 
@@ -78,7 +79,7 @@ def _whole(text: str) -> int | None:
 
 
 def _bytes(gib: str) -> int | None:
-    """A decimal number of GiB in bytes, without a float on the way."""
+    """Convert a decimal number of GiB to bytes without floats."""
     if not gib:
         return None
     whole, _, fraction = gib.partition(".")
@@ -86,5 +87,5 @@ def _bytes(gib: str) -> int | None:
 
 
 def lookup(name: str, provider: str | None, own: Mapping[str, Machine]) -> Machine | MachineType | None:
-    """A type that settings define, which counts before the catalogue, else the catalogue's."""
+    """Return a type from the settings, which take precedence, or from the catalogue."""
     return own.get(name) or find(name, provider)

@@ -1,7 +1,7 @@
-"""Machine types whose name says how many cores and how much memory they have, and that they have no accelerator.
+"""Machine types whose name implies their cores and memory, and that they have no accelerator.
 
-Sources: the machine family pages of Compute Engine, the size naming page of Azure virtual machines, the shapes of OCI and
-the presets of Nebius.
+Sources: the machine family pages of Compute Engine, the size naming page of Azure virtual machines, the shapes of OCI
+and the presets of Nebius.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ GCP_MIB_PER_CORE = {
     "c4-standard": 3840, "c4d-standard": 3968, "c4-highmem": 7936, "c4d-highmem": 8064, "n4-highcpu": 2048,
     "t2d-standard": 4096, "t2a-standard": 4096,
 }  # fmt: skip
-"""Memory per core by family and kind, else by kind alone."""
+"""MiB of memory per core by family and kind, else by kind alone."""
 GCP_FAMILIES = frozenset(
     {"e2", "n1", "n2", "n2d", "n4", "c2", "c2d", "c3", "c3d", "c4", "c4a", "c4d", "t2d", "t2a", "h3", "h4d", "z3", "m1"}
 )
 GCP = r"([a-z][0-9][a-z]*)-(standard|highmem|highcpu)-(\d{1,9})(?:-[a-z]+)?"
 GCP_SHARED = {"e2-micro": 1, "e2-small": 2, "e2-medium": 4, "f1-micro": 1, "g1-small": 2}
-"""Shared-core types and their memory in GiB (whole)."""
+"""Shared-core types and their memory in GiB (integers)."""
 GCP_CUSTOM = r"(?:([a-z][0-9][a-z]*)-)?custom-(\d{1,9})-(\d{1,9})(?:-ext)?"
 AZURE = r"(?i:standard_([defl])(\d{1,9})(?:-(\d{1,9}))?([a-z]*)_v(\d))"
 AZURE_GIB_PER_CORE = {"d": 4, "e": 8, "f": 2, "l": 8}
 NEBIUS = r"cpu-[a-z0-9]+/(\d{1,9})vcpu-(\d{1,9})gb"
 SOURCE = "the type's name"
 GRACE = ("GH200", "GB200", "GB300")
-"""Superchips, whose cores are Arm."""
+"""Superchips with Arm cores."""
 ARM = (
     r"(?i:a1\.|[a-z]+\d+g[a-z]*\.|(?:ml\.)?p6e-|(?:t2a|c4a|n4a|a4x)-"
     r"|standard_[a-z]+\d+[a-z]*p[a-z]*_v|(?:vm|bm)\.standard\.a\d)"
@@ -43,18 +43,18 @@ ARM = (
 
 
 def architecture(name: str, model: str | None) -> str:
-    """`kubernetes.io/arch` of a machine type."""
+    """Return `kubernetes.io/arch` of a machine type."""
     return "arm64" if model in GRACE or re.match(ARM, name) else "amd64"
 
 
 def by_name(name: str, provider: str | None) -> MachineType | None:
-    """Return the values that the name of a general-purpose type implies; None for names of another form."""
+    """Return the values that a general-purpose type's name implies; None for other names."""
     readers = [READERS[provider]] if provider in READERS else [] if provider else list(READERS.values())
     return next((found for read in readers if (found := read(name)) is not None), None)
 
 
 def plain(provider: str, name: str, vcpu: int | None, memory: int | None, source: str = SOURCE) -> MachineType:
-    """A machine without accelerators."""
+    """Return a machine without accelerators."""
     return MachineType(
         provider=provider,
         name=name,
@@ -85,7 +85,7 @@ def _gcp(name: str) -> MachineType | None:
 
 
 def _azure(name: str) -> MachineType | None:
-    """Sizes D, E, F and L. `-4` leaves four of the cores (and all of the memory); `l` and `m` mean less and more of it."""
+    """Return a size D, E, F or L. `-4` leaves four cores and all of the memory; `l` and `m`: less and more memory."""
     match = re.fullmatch(AZURE, name)
     if match is None or (match[1].lower() == "d" and int(match[5]) < 3):
         return None
@@ -104,7 +104,7 @@ def _nebius(name: str) -> MachineType | None:
 
 
 def _coreweave(name: str) -> MachineType | None:
-    """`cd-` types are CPU nodes; their size is not in the name."""
+    """Return a `cd-` type, which is a CPU node; its size is not in the name."""
     return plain("coreweave", name, None, None) if name.startswith("cd-") else None
 
 

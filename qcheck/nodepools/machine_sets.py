@@ -1,7 +1,7 @@
-"""Machines by Cluster API (`cluster.x-k8s.io`) and by OpenShift (`machine.openshift.io`).
+"""Machines of Cluster API (`cluster.x-k8s.io`) and of OpenShift (`machine.openshift.io`).
 
-Both keep a count in `replicas` and bounds for the autoscaler in annotations (OpenShift also in a MachineAutoscaler), and say
-in annotations what a node has that does not exist yet. The machine type is in the infrastructure template, or in
+Both store a count in `replicas` and the autoscaler's bounds in annotations (OpenShift also in a MachineAutoscaler), and
+describe the capacity of future nodes in annotations. The machine type is in the infrastructure template or in
 `providerSpec`.
 """
 
@@ -28,7 +28,7 @@ SIZES = tuple(
     (f"{domain}/{NODE_GROUP}-min-size", f"{domain}/{NODE_GROUP}-max-size")
     for domain in ("cluster.x-k8s.io", "machine.openshift.io")
 )
-"""Annotations with the bounds, lower and upper."""
+"""Annotations with the lower and upper bounds."""
 CAPACITY = "capacity.cluster-autoscaler.kubernetes.io/"
 OLD_CAPACITY = "machine.openshift.io/"
 SYNCED = ("node-role.kubernetes.io", "node-restriction.kubernetes.io", "node.cluster.x-k8s.io")
@@ -37,7 +37,7 @@ CAPI = LabelOrigin("Cluster API", before_boot=True)
 
 
 def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
-    """The pool of a MachineDeployment, MachineSet or MachinePool, or the topology of a Cluster."""
+    """Yield the pool of a MachineDeployment, MachineSet or MachinePool, or those of a Cluster's topology."""
     is_openshift = (root["apiVersion"].text() or "").startswith("machine.openshift.io/")
     spec, kind = root["spec"], root["kind"].text() or ""
     if kind == "Cluster":
@@ -92,7 +92,7 @@ def _capi(root: Cursor, kind: str, context: PoolContext) -> NodePool:
 
 
 def _count(replicas: Cursor, annotations: Cursor, managed: Cursor | None = None) -> Count:
-    """`replicas`, or bounds; without either one machine, and without replicas the lower bound."""
+    """Return `replicas` or the bounds; without either 1, and without replicas the lower bound."""
     figures = Figures()
     number = figures.whole(replicas)
     for low_key, high_key in SIZES:
@@ -121,7 +121,7 @@ def _count(replicas: Cursor, annotations: Cursor, managed: Cursor | None = None)
 def _type_of(
     infra: Cursor | None, annotations: Cursor, own: Mapping[str, Machine], at: Cursor
 ) -> tuple[PoolMachineTypes, Cursor]:
-    """The machine type of the infrastructure template, with what annotations say on top."""
+    """Return the machine type of the infrastructure template, overridden by annotations."""
     said = _annotated(annotations)
     found = _type_field(infra) if infra is not None else None
     if found is None:
@@ -162,7 +162,7 @@ def _is_spot(infra: Cursor | None) -> bool:
 
 
 def _annotated(annotations: Cursor) -> dict[str, int]:
-    """Return what annotations say that a node has; of GPUs the resource's name and their number."""
+    """Return the capacity of a node stated in annotations, including the resource name and number of GPUs."""
     found: dict[str, int] = {}
     for resource, keys in (("cpu", ("cpu", "vCPU")), ("memory", ("memory",)), ("pods", ("maxPods",))):
         for key in keys:
@@ -192,7 +192,7 @@ def _annotated_taints(annotations: Cursor) -> tuple[Taint, ...]:
 
 
 def _registered(boot: Cursor | None, figures: Figures) -> tuple[Labels, tuple[Taint, ...]]:
-    """Labels and taints with which kubeadm registers a node."""
+    """Return the labels and taints with which kubeadm registers a node."""
     if boot is None:
         return {}, ()
     node = boot["spec"]["template"]["spec"]["joinConfiguration"]["nodeRegistration"]
@@ -204,14 +204,17 @@ def _registered(boot: Cursor | None, figures: Figures) -> tuple[Labels, tuple[Ta
 
 
 def _managed_taints(managed: Cursor, figures: Figures) -> tuple[Taint, ...]:
-    """Taints of managed pools, whose effects are spelled in three ways."""
+    """Return the taints of managed pools, whose effects have three spellings."""
     effects = {"no-schedule": "NoSchedule", "no-execute": "NoExecute", "prefer-no-schedule": "PreferNoSchedule"}
     found = (*figures.taints(managed["taints"]), *figures.taints(managed["kubernetesTaints"]))
     return tuple(replace(t, effect=effects.get(t.effect, t.effect)) for t in found)
 
 
 def _of_topology(group: Cursor, context: PoolContext) -> NodePool:
-    """A worker class of a ClusterClass; its machine type hides in the class unless a variable of the usual names has it."""
+    """Return a worker class of a Cluster's topology.
+
+    The machine type is inside the ClusterClass unless a variable with a usual name states it.
+    """
     figures = Figures()
     annotations = group["metadata"]["annotations"]
     said = _annotated(annotations)
@@ -282,13 +285,13 @@ def _openshift(root: Cursor, context: PoolContext) -> NodePool:
 
 
 def _wrapped(provider: Cursor) -> Cursor:
-    """`providerSpec.value` seen as an infrastructure object, so that its fields are found as in a template."""
+    """Return `providerSpec.value` as an infrastructure object, so that its fields are found as in a template."""
     route = provider.route[:-1]
     return type(provider)(provider.document, route, {"spec": provider.data}) if provider.exists else provider
 
 
 def _autoscaled(name: str, context: PoolContext) -> Count | None:
-    """The bounds of a MachineAutoscaler that targets the set."""
+    """Return the bounds of a MachineAutoscaler that targets the set."""
     for each in context.of_kind("MachineAutoscaler"):
         spec, figures = each["spec"], Figures()
         if spec["scaleTargetRef"]["name"].text() == name:

@@ -1,4 +1,4 @@
-"""A machine type: one row of the catalogue, or what a type's name tells."""
+"""A machine type: one row of the catalogue, or the values that a type's name implies."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ GIB = 2**30
 
 
 class MachineType(Value):
-    """One row.
+    """A machine type's values.
 
-    `memory` in bytes; unverified counts are None. `nvlink_domain` counts accelerators. `pods`: on EC2 the pods for
-    which the type has separate addresses.
+    `memory` is in bytes; unverified counts are None. `nvlink_domain` counts accelerators. `pods`: on EC2, the number of
+    pods for which the type has separate addresses.
     """
 
     provider: str

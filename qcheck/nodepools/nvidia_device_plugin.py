@@ -1,8 +1,9 @@
-"""NVIDIA's device plugin and MIG manager: what the nodes of a pool advertise instead of their GPUs.
+"""NVIDIA's device plugin and MIG manager: the resources that nodes advertise instead of their GPUs.
 
-Read from ConfigMaps (one configuration per key), from the values of the GPU operator's and the device plugin's charts, and
-from the operator's ClusterPolicy. A node is given its configuration by the labels `nvidia.com/device-plugin.config` and
-`nvidia.com/mig.config`, or by a default. Source: the documentation of k8s-device-plugin, mig-parted and the GPU operator.
+Configurations are read from ConfigMaps (one per key), from the values of the charts of the GPU operator and the device
+plugin, and from the operator's ClusterPolicy. The labels `nvidia.com/device-plugin.config` and `nvidia.com/mig.config`,
+or a default, select a node's configuration. Source: the documentation of k8s-device-plugin, mig-parted and the GPU
+operator.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ EVERY = re.compile(r"all-(\d+g\.\d+gb)")
 
 
 class Sharing(Value):
-    """`sharing` of a device-plugin configuration: replicas by resource, and whether they get a name of their own."""
+    """`sharing` of a device-plugin configuration: replicas by resource, and whether they are renamed."""
 
     replicas: dict[str, int]
     renamed: bool
 
 
 class Plugin:
-    """Everything that was read of one cluster."""
+    """All configurations that were read for one cluster."""
 
     def __init__(self) -> None:
         self.sharing: dict[str, Sharing] = {}
@@ -44,7 +45,7 @@ class Plugin:
         self.strategy: str | None = None
 
     def add(self, root: Cursor) -> None:
-        """Takes in a ConfigMap, a ClusterPolicy or the values of a chart; ignores what is none of these."""
+        """Add a ConfigMap, a ClusterPolicy or the values of a chart; ignore anything else."""
         kind = root["kind"].text()
         if kind == "ConfigMap":
             self._texts(root["data"])
@@ -60,7 +61,7 @@ class Plugin:
             self.default = next(key for key, _ in maps.mapping())
 
     def _texts(self, at: Cursor) -> None:
-        """Configurations by key, each a YAML text (or, in values, what it says)."""
+        """Add configurations by key, each a YAML text (or, in chart values, its data)."""
         for key, each in at.mapping():
             for config in _parsed(each):
                 if config["sharing"].exists:
@@ -69,7 +70,7 @@ class Plugin:
                     self.layouts[name] = _devices(entries)
 
     def apply(self, pool: NodePool) -> NodePool:
-        """The pool with what its nodes advertise."""
+        """Return the pool with the resources that its nodes advertise."""
         mig = pool.labels.get(MIG_LABEL)
         config = self.sharing.get(pool.labels.get(PLUGIN_LABEL, self.default or ""))
         machines = tuple(self._applied(m, mig, config) for m in pool.machines)
@@ -86,7 +87,7 @@ class Plugin:
         return _multiplied(cut, config, gpus) if config is not None else cut
 
     def _cut(self, machine: Machine, name: str, gpus: int) -> Machine:
-        """MIG devices under the strategy, which is `single` unless the operator's settings say otherwise."""
+        """Return the machine with MIG devices under the strategy, `single` unless the operator's settings differ."""
         devices = self._of_layout(name, machine)
         if devices == {} or self.strategy == "none":
             return machine
@@ -106,7 +107,7 @@ class Plugin:
         )
 
     def _of_layout(self, name: str, machine: Machine) -> dict[str, int] | None:
-        """Instances per GPU; empty for GPUs left whole, None if that cannot be told."""
+        """Return instances per GPU; empty for undivided GPUs, None if they are unknown."""
         if name in self.layouts:
             return self.layouts[name]
         if name == "all-disabled":
@@ -117,7 +118,7 @@ class Plugin:
 
 
 def shared(roots: Iterable[Cursor], pools: Iterable[NodePool]) -> list[NodePool]:
-    """Pools with what they advertise under the configuration in some documents."""
+    """Return pools with the resources that they advertise under the configuration in some documents."""
     plugin = Plugin()
     for root in roots:
         plugin.add(root)
@@ -129,7 +130,7 @@ def _manager_texts(spec: Cursor) -> tuple[Cursor, ...]:
 
 
 def _parsed(at: Cursor) -> Iterator[Cursor]:
-    """The configuration in a text, or itself where it is no text."""
+    """Yield the configuration in a text, or the value itself if it is not text."""
     if isinstance(at.data, dict):
         yield at
     text = at.text()
@@ -155,7 +156,7 @@ def _sharing(at: Cursor) -> Sharing:
 
 
 def _devices(entries: Cursor) -> dict[str, int] | None:
-    """Return what each GPU is cut into, where one entry holds for all devices; {} for MIG switched off."""
+    """Return the instances of each GPU if one entry applies to all devices; {} if MIG is off."""
     listed = entries.items()
     if len(listed) != 1 or listed[0]["devices"].text() != "all":
         return None
@@ -166,7 +167,9 @@ def _devices(entries: Cursor) -> dict[str, int] | None:
 
 
 def _as_karpenter_counts(whole: NodePool, shared: NodePool) -> NodePool:
-    """A pool whose limits Karpenter compares with what its running nodes advertise, and with whole GPUs before they run."""
+    """Return a pool whose limits apply, as in Karpenter, to advertised resources of running nodes and else to whole
+    GPUs.
+    """
     most, limits = shared.maximum, dict(shared.limits)
     for resource, limit in whole.limits.items():
         nodes = [
@@ -181,7 +184,7 @@ def _as_karpenter_counts(whole: NodePool, shared: NodePool) -> NodePool:
 
 
 def _multiplied(machine: Machine, config: Sharing, gpus: int) -> Machine:
-    """Replicas of each advertised resource, under a name of their own if the configuration says so."""
+    """Return the machine with replicas of each advertised resource, renamed if the configuration says so."""
     allocatable, physical = dict(machine.allocatable), dict(machine.physical or {})
     for resource, replicas in config.replicas.items():
         count = allocatable.get(resource, 0)

@@ -1,4 +1,4 @@
-"""From a pool in some format to a `NodePool`: looks up machine types, adds labels of providers, keeps doubts."""
+"""Conversion of a pool in any format to a `NodePool`: machine types, provider labels, doubts."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ NOTHING_ELSE = Figures()
 
 
 class PoolDraft(Value):
-    """A pool as its definition has it.
+    """A pool as defined.
 
-    `machines` are its alternatives, looked up already; empty with `machine_doubt` saying why. `labels` and `taints` are
-    the declared ones; `open_labels` are those whose value could not be told. `other` read everything but count and machines;
-    `hint` says what would resolve a doubt.
+    `machines` are the alternatives, already looked up; if empty, `machine_doubt` says why. `labels` and `taints` are
+    declared; `open_labels` have unknown values. `other` read everything except count and machines; `hint` says how to
+    resolve a doubt.
     """
 
     name: str
@@ -49,7 +49,7 @@ class PoolDraft(Value):
 
 
 def finished(draft: PoolDraft) -> NodePool:
-    """The pool, with labels that appear by themselves, and where each figure comes from."""
+    """Return the pool with automatic labels and the source of each figure."""
     machines, origins = described(draft.machines, draft.labels)
     labels: Labels = {}
     taints = list(draft.taints)
@@ -87,7 +87,7 @@ def finished(draft: PoolDraft) -> NodePool:
 def described(
     machines: tuple[Machine, ...], declared: Mapping[str, str]
 ) -> tuple[tuple[Machine, ...], dict[str, LabelOrigin]]:
-    """The machines with what each shows of itself, and who puts it there. What the pool declares wins."""
+    """Return machines with their automatic labels, and the labels' origins. Declared labels take precedence."""
     found = []
     origins: dict[str, LabelOrigin] = {}
     for each in machines:
@@ -120,7 +120,7 @@ def _where(draft: PoolDraft) -> Place | None:
 
 
 def figures(count: Count, machines: tuple[Machine, ...], type_place: Place) -> tuple[str, ...]:
-    """Return where each figure of a pool comes from, a sentence each; those of one source together."""
+    """Return the source of each figure of a pool, one sentence per source."""
     told = [f"{_nodes(count)}: {show_route(count.place.route)}"] if count.doubt is None else []
     for each in machines:
         alike: dict[str, list[str]] = {}
@@ -134,7 +134,7 @@ def figures(count: Count, machines: tuple[Machine, ...], type_place: Place) -> t
 
 
 def _shown(resource: str, number: int, how: str) -> str:
-    """A declared amount exactly, an estimate with two decimals."""
+    """Format a declared amount exactly, an estimate with two decimals."""
     return scale_of(resource, (number,), IN_PROSE if how == Certainty.DECLARED else IN_TABLES).name(number)
 
 
@@ -158,7 +158,7 @@ class PoolMachineTypes(Value):
 
 
 def look_up(names: tuple[str, ...], provider: str | None, own: Mapping[str, Machine]) -> PoolMachineTypes:
-    """The machines of some types; a doubt if one of them is unknown, because any of them may come."""
+    """Return the machines of some types; a doubt if any type is unknown, because nodes may be of any of them."""
     from qcheck.nodepools.machine_capacity import machine  # 0.6 ms
 
     found = []

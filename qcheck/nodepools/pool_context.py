@@ -1,4 +1,4 @@
-"""The context of a pool's reader: the machine types of the settings, and the objects that pools refer to."""
+"""The context of a pool's reader: the machine types in the settings, and the objects that pools refer to."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class PoolContext:
         return self._objects.get((group, kind), [])
 
     def of_kind(self, kind: str) -> Iterator[Cursor]:
-        """Objects of a kind in whatever group."""
+        """Yield the objects of a kind in any group."""
         for (_, each), roots in self._objects.items():
             if each == kind:
                 yield from roots
 
     def find(self, kind: str, name: str | None) -> Cursor | None:
-        """The first object of a kind and name."""
+        """Return the first object of a kind and name."""
         return next((r for r in self.of_kind(kind) if r["metadata"]["name"].text() == name), None)

@@ -1,6 +1,6 @@
-"""Labels and taints that providers put on the nodes of a pool, whether or not anybody asks for them.
+"""Labels and taints that providers add to the nodes of a pool by themselves.
 
-Sources: the providers' pages on node labels and GPU node pools, cluster-autoscaler's cloud providers. All of them are there
+Sources: the providers' pages on node labels and GPU node pools, cluster-autoscaler's cloud providers. All of them exist
 before a node boots, in the templates from which autoscalers simulate nodes.
 """
 
@@ -64,7 +64,7 @@ class GkePool(Value):
 
 
 def gke(pool: GkePool, machine: Machine | None) -> Provided:
-    """A pool with GPUs or TPUs gets their taint, one on Arm that of the architecture."""
+    """Return GKE's labels and taints: pools with GPUs or TPUs get their taint, Arm pools that of the architecture."""
     family = (pool.machine_type or "").partition("-")[0]
     labels = {"cloud.google.com/gke-nodepool": pool.name}
     if family:
@@ -121,12 +121,12 @@ def _gke_tpu(pool: GkePool, family: str, chips: int) -> Labels:
 
 
 def eks(name: str, capacity_type: str) -> Provided:
-    """A managed node group; `capacity_type` as the API has it: ON_DEMAND, SPOT, CAPACITY_BLOCK."""
+    """Return those of a managed node group; `capacity_type` as in the API: ON_DEMAND, SPOT, CAPACITY_BLOCK."""
     return Provided(EKS, {"eks.amazonaws.com/nodegroup": name, "eks.amazonaws.com/capacityType": capacity_type})
 
 
 def aks(name: str, mode: str, spot: bool, machine: Machine | None) -> Provided:
-    """Agent pools get no taint for GPUs; spot pools get one."""
+    """Return those of an agent pool: no taint for GPUs, one for spot nodes."""
     labels = {
         "kubernetes.azure.com/agentpool": name,
         "agentpool": name,
@@ -143,7 +143,7 @@ def aks(name: str, mode: str, spot: bool, machine: Machine | None) -> Provided:
 
 
 def oci(name: str, machine: Machine | None) -> Provided:
-    """GPU shapes get a label and a taint, whose value is empty."""
+    """Return those of an OCI pool: GPU shapes get a label and a taint with an empty value."""
     labels = {"name": name}
     taints = []
     for resource in (GPU, "amd.com/gpu"):

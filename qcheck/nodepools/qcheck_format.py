@@ -1,4 +1,4 @@
-"""The project's own format, for pools that live elsewhere: `apiVersion: qcheck.dev/v1`, `kind: NodePool`."""
+"""qcheck's own format, for pools defined elsewhere: `apiVersion: qcheck.dev/v1`, `kind: NodePool`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FORMAT = "qcheck.dev/v1 NodePool"
 
 
 def read_pools(root: Cursor, context: PoolContext) -> tuple[NodePool]:
-    """The one pool of a document."""
+    """Return the only pool of a document."""
     return (_pool(root, context.own),)
 
 
@@ -55,7 +55,7 @@ def _pool(root: Cursor, own: Mapping[str, Machine]) -> NodePool:
 
 
 def _count(at: Cursor) -> Count:
-    """Minimum, desired and maximum; a plain number is all three, a missing maximum no ceiling."""
+    """Return minimum, desired and maximum; a plain number is all three, a missing maximum means no ceiling."""
     if not isinstance(at.data, dict):
         return written_count(at, default=1)
     read = Figures()
@@ -66,7 +66,7 @@ def _count(at: Cursor) -> Count:
 
 
 def _machine(spec: Cursor, own: Mapping[str, Machine]) -> Machine | None:
-    """The catalogue's machine with what is declared on top; without a known type only what is declared."""
+    """Return the catalogue's machine with the declared overrides; without a known type only what is declared."""
     kind = spec["instanceType"].text()
     declared = amounts(spec["allocatable"])
     known = _known(kind, own) if kind else None

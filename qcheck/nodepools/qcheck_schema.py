@@ -1,7 +1,7 @@
-"""The project's own node-pool format: each field once, with its type and what it means.
+"""qcheck's own node-pool format: each field defined once, with its type and its meaning.
 
-Its JSON Schema, for editors, and the description by which a misspelt field is refused as in an object of Kueue are
-generated from here (`make docs`); `qcheck_format.py` reads it.
+Its JSON Schema, for editors, and the description by which misspelt fields are rejected, as in Kueue's objects, are
+generated from here (`make docs`); `qcheck_format.py` reads the format.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pydantic.alias_generators import to_camel
 
 Quantity = Annotated[str | int, "quantity"]
 Text = str | bool | int | float
-"""The reader accepts an unquoted `true` as the intended text."""
+"""A text field, in which an unquoted `true` is accepted as text."""
 Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
 
@@ -84,7 +84,7 @@ def json_schema() -> dict[str, object]:
 
 
 def description() -> str:
-    """The spec in the language of `kinds/schema`. `kinds/validation` judges a count, of two types."""
+    """Return the spec in the notation of `kinds/schema`. `kinds/validation` checks counts, which have two types."""
     return "\n".join(["spec! NP-S01", *_fields(Spec, "  ")]) + "\n"
 
 
@@ -97,7 +97,7 @@ def _fields(model: type[FormatPart], indent: str) -> Iterator[str]:
 
 
 def _kind(annotation: Any, metadata: Any = ()) -> tuple[str, type[FormatPart] | None]:
-    """A type in words, and the model of what is inside."""
+    """Return a type in words, and the model of its content."""
     origin, inner = get_origin(annotation), [each for each in get_args(annotation) if each is not NoneType]
     if origin is Annotated:
         return _kind(inner[0], inner[1:])

@@ -1,4 +1,4 @@
-"""Every node pool and node among some objects and HCL files."""
+"""Reading of every node pool and node among some objects and HCL files."""
 
 from __future__ import annotations
 

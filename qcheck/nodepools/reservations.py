@@ -17,7 +17,7 @@ PERCENT = r"(\d{1,2})%"
 
 
 class SystemReserved(Value):
-    """The part of a machine that pods do not get: milli-cpu, and bytes for the kubelet, before eviction, and never shown."""
+    """The part of a machine that pods do not get: milli-cpu, and bytes reserved, kept free for eviction, and hidden."""
 
     milli_cpu: int
     memory: int
@@ -28,7 +28,7 @@ class SystemReserved(Value):
 class Kubelet(Value):
     """Kubelet settings of a definition, in base units; omitted ones follow the provider's formula.
 
-    `eviction` is the memory below which pods are evicted: a quantity, or a share of the memory.
+    `eviction` is the free memory below which pods are evicted: a quantity, or a share of the memory.
     """
 
     max_pods: int | None = None
@@ -39,7 +39,7 @@ class Kubelet(Value):
     pods_unknown: bool = False
 
     def pods(self, vcpu: int | None, usual: int) -> int:
-        """Pods per node; `usual` where no number is declared."""
+        """Return the pods per node; `usual` if no number is declared."""
         most = usual if self.max_pods is None else self.max_pods
         return min(most, self.pods_per_core * vcpu) if self.pods_per_core and vcpu else most
 
@@ -50,7 +50,7 @@ UNTOUCHED = Kubelet()
 def left_for_pods(
     provider: str, vcpu: int, memory: int, pods: int = DEFAULT_PODS, kubelet: Kubelet = UNTOUCHED
 ) -> tuple[int, int]:
-    """Allocatable milli-cpu and bytes of a machine with `vcpu` cores and `memory` bytes."""
+    """Return allocatable milli-cpu and bytes of a machine with `vcpu` cores and `memory` bytes."""
     keep = {"aws": _eks, "sagemaker-hyperpod": _eks, "gcp": _gke, "azure": _aks}.get(provider)
     kept = SystemReserved(0, 0, 0) if keep is None else keep(vcpu, memory, pods)
     milli_cpu = kubelet.kube_reserved.get("cpu", kept.milli_cpu) + kubelet.system_reserved.get("cpu", 0)
@@ -61,7 +61,7 @@ def left_for_pods(
 
 
 def _threshold(written: str, memory: int, usual: int) -> int:
-    """Bytes of an eviction threshold: `5%` of the memory that the node shows, rounded up, or a quantity."""
+    """Return an eviction threshold in bytes: `5%` of the node's memory, rounded up, or a quantity."""
     share = re.fullmatch(PERCENT, written)
     if share:
         return -(-memory * int(share[1]) // 100)
@@ -72,13 +72,13 @@ def _threshold(written: str, memory: int, usual: int) -> int:
 
 
 def _cpu_brackets(vcpu: int) -> int:
-    """60 milli-cpu of the first core, 10 of the second, 5 of the third and fourth each, 2.5 of each further one."""
+    """Return 60 milli-cpu for the first core, 10 for the second, 5 for the third and fourth, 2.5 for each other."""
     ladder = [60, 10, 5, 5]
     return sum(ladder[: min(vcpu, 4)]) + -(-max(0, vcpu - 4) * 5 // 2)
 
 
 def _memory_brackets(memory: int) -> int:
-    """A quarter of the first 4 GiB, a fifth of the next 4, a tenth of the next 8, 6 % up to 128 GiB, 2 % beyond."""
+    """Return 25 % of the first 4 GiB, 20 % of the next 4, 10 % of the next 8, 6 % up to 128 GiB, 2 % beyond."""
     if memory < GIB:
         return 255 * MIB
     kept, left = 0, memory
@@ -89,17 +89,17 @@ def _memory_brackets(memory: int) -> int:
 
 
 def _eks(vcpu: int, memory: int, pods: int) -> SystemReserved:
-    """Kube-reserved by cores and pods, 100 MiB for eviction, and the 7.5 % that Karpenter assumes the hypervisor hides."""
+    """Return reserves by cores and pods, 100 MiB for eviction, and 7.5 % for the hypervisor, as Karpenter assumes."""
     return SystemReserved(_cpu_brackets(vcpu), (255 + 11 * pods) * MIB, hidden=memory * 75 // 1000)
 
 
 def _gke(vcpu: int, memory: int, pods: int) -> SystemReserved:  # noqa: ARG001 (one signature for all providers)
-    """The brackets, 100 MiB for eviction, and what the kernel takes (1/64 and some tables)."""
+    """Return the brackets, 100 MiB for eviction, and the kernel's own memory (1/64 and some tables)."""
     return SystemReserved(_cpu_brackets(vcpu), _memory_brackets(memory), hidden=memory // 64 + 80 * MIB)
 
 
 def _aks(vcpu: int, memory: int, pods: int) -> SystemReserved:
-    """From 1.29 on: 20 MB per pod and 50 MB, at most a quarter, and 100 MiB for eviction."""
+    """Return the reserves of 1.29 and later: 20 MB per pod plus 50 MB, at most a quarter, and 100 MiB for eviction."""
     steps = ((64, 740), (32, 420), (16, 260), (8, 180), (4, 140), (2, 100), (1, 60))
     milli_cpu = next(m for cores, m in steps if vcpu >= cores)
     return SystemReserved(milli_cpu, min(20 * 10**6 * pods + 50 * 10**6, memory // 4))

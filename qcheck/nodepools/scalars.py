@@ -1,4 +1,4 @@
-"""Reading the parts that many formats share. Tolerant: what has the wrong type reads as absent."""
+"""Tolerant reading of the parts that many formats share: values of the wrong type count as absent."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def texts(at: Cursor) -> tuple[str, ...]:
 
 
 def taints(at: Cursor) -> tuple[Taint, ...]:
-    """A list of `{key, value, effect}`; effects also as cloud APIs spell them."""
+    """Return taints from a list of `{key, value, effect}`; effects may be spelled as in cloud APIs."""
     found = []
     for each in at.items():
         effect = each["effect"].text() or ""
@@ -31,14 +31,14 @@ def taints(at: Cursor) -> tuple[Taint, ...]:
 
 
 def written_taint(written: str) -> Taint:
-    """`key=value:Effect` or `key:Effect`."""
+    """Parse `key=value:Effect` or `key:Effect`."""
     name, _, effect = written.rpartition(":")
     key, _, value = name.partition("=")
     return Taint(key, value, effect)
 
 
 def amounts(at: Cursor) -> dict[str, int]:
-    """Quantities by resource in base units; what does not parse is left out."""
+    """Return quantities by resource in base units; invalid ones are omitted."""
     found = {}
     for resource, cursor in at.mapping():
         try:

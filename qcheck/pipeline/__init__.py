@@ -1,1 +1,1 @@
-"""The joints of the pipeline: read, render, model, diff, fix."""
+"""The stages joined: read, render, model, diff, fix."""

@@ -31,7 +31,7 @@ def judged(
     live: Live | None = None,
     busy: bool = False,
 ) -> Judged:
-    """Return the verdict on each workload in the files `workloads`; with `busy` beside what runs in the cluster."""
+    """Return the verdict on each workload in the files `workloads`; with `busy`, beside what runs in the cluster."""
     asked = {f.path for f in files.discover(workloads).files}
     gathered = gather((*workloads, *paths), settings, watch, asked, live=live)
     wanted = [(c, w) for c in gathered.clusters for w in c.workloads if w.place.origin.path in asked]
@@ -48,14 +48,14 @@ def judged(
 
 
 def _verdict(cluster: Cluster, workload: Workload, busy: bool) -> Verdict:
-    """The verdict with the smallest change that helps; none where the workload only has to wait for others."""
+    """Return the verdict with the smallest change that helps; without one if the workload only waits for others."""
     found = judge_now(cluster, workload) if busy else judge(cluster, workload)
     change = None if any(r.cause is ReasonCause.BUSY for r in found.reasons) else smallest_change(cluster, found)
     return replace(found, change=change.words, edits=change.values) if change else found
 
 
 def _unread(gathered: Gathered, asked: Set[str]) -> Iterator[str]:
-    """The files that were asked about, of which something was not read and which `gathered` does not name."""
+    """Yield the files in question that were not fully read and that `gathered` does not mention."""
     for each in gathered.inputs.not_read:
         if each.path in asked and not any(text.startswith(f"{each.path}:") for text in gathered.unjudged):
             yield f"{each.path}: {each.why}"

@@ -1,4 +1,4 @@
-"""Rejections by the API server; a second process judges most of many objects."""
+"""Rejections by the API server; with many objects, a second process judges most of them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from qcheck.kinds.validation.target import Target
 
 MANY = 1000
-"""Objects of which a second process pays for its start."""
+"""The number of objects from which a second process pays for its start."""
 SHARE = 4
-"""One of so many objects is judged here, beside decoding them all."""
+"""One of this many objects is judged here, while all are decoded."""
 
 
 def begin(manifests: list[Cursor], target: Target) -> Callable[[], list[Problem]]:
-    """Begin to judge the objects, and return what waits for the problems.
+    """Begin to judge the objects, and return a function that waits for the problems.
 
-    Of many objects a second process looks for those that have problems, while they are decoded here.
+    With many objects, a second process finds those with problems while they are decoded here.
     """
     if len(manifests) < MANY or validate_cluster.has_definitions(manifests):
         return partial(validate_cluster.refused, manifests, target)

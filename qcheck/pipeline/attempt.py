@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class JudgedProposal(Value):
-    """A state with some proposals applied, and the warnings that are new in it."""
+    """A state with some proposals applied, and the number of warnings that are new in it."""
 
     state: TrialState
     taken: tuple[Proposal, ...]
@@ -23,7 +23,7 @@ class JudgedProposal(Value):
 
 
 def disjoint(several: Sequence[Proposal]) -> list[Proposal]:
-    """Return the proposals that write no value which an earlier one writes."""
+    """Return the proposals without those that write a value that an earlier one writes."""
     seen: set[tuple[str, object]] = set()
     found = []
     for proposal in several:
@@ -41,7 +41,7 @@ def contradicts(several: Sequence[Proposal], taken: Sequence[Proposal]) -> bool:
 
 
 def ranked(several: Sequence[Proposal], rank: int) -> Proposal:
-    """Return the proposal of a rank among those that go the same way as the first; the last of them beyond."""
+    """Return the proposal of a rank among those of the same way as the first; the last one for higher ranks."""
     same = [p for p in several if p.way is several[0].way]
     return same[min(rank, len(same) - 1)]
 

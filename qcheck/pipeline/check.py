@@ -1,4 +1,4 @@
-"""From the models to a settled result: run the rules, and settle what they find."""
+"""From models to a settled result: run the rules, and settle their findings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def checked(gathered: Gathered, settings: Settings, watch: Watch = unwatched, before: Gathered | None = None) -> Result:
-    """The settled result for what was read; with the rules about changes where a reading from `before` is given."""
+    """Return the settled result for what was read; rules about changes run only if `before` is given."""
     catalogue = load_catalogue()
     choices = {s.name: settings.rules.with_own(s.rules) for s in settings.scopes}
     rules = {name: chosen_rules(catalogue, c, with_changes=before is not None) for name, c in choices.items()}
@@ -49,7 +49,7 @@ def checked(gathered: Gathered, settings: Settings, watch: Watch = unwatched, be
 
 
 def changes(before: Gathered, after: Gathered) -> dict[str, ClusterChange]:
-    """Each cluster before and after, by name; one that is new began empty."""
+    """Return each cluster before and after, by name; a new cluster was empty before."""
     from qcheck.answers.cluster_changes import ClusterChange  # 0.5 ms
 
     old = {c.name: c for c in before.clusters}
@@ -59,7 +59,7 @@ def changes(before: Gathered, after: Gathered) -> dict[str, ClusterChange]:
 def _terms(
     catalogue: dict[str, Rule], settings: Settings, severity: dict[str, dict[str, Severity]], loaded: Iterable[Loaded]
 ) -> SettleTerms:
-    """Return the terms of settling: the settings, comments in the files, the baseline."""
+    """Return the terms of settling: settings, comments in the files, baseline."""
     baseline = None
     if settings.baseline is not None:
         from qcheck.findings.baseline import read_baseline  # 0.4 ms
@@ -75,7 +75,7 @@ def _terms(
 
 
 def _severities(catalogue: dict[str, Rule], profile: str | None, choice: RuleChoice) -> dict[str, Severity]:
-    """Severity by rule id: what a profile asks for, and what settings say, which wins."""
+    """Return severities by rule id from a profile, overridden by settings."""
     chosen = severities(profile) if profile else {}
     if choice.severity:
         chosen = chosen | overrides(catalogue, choice.severity)
@@ -83,7 +83,7 @@ def _severities(catalogue: dict[str, Rule], profile: str | None, choice: RuleCho
 
 
 def chosen_rules(catalogue: dict[str, Rule], choice: RuleChoice, with_changes: bool = False) -> tuple[Rule, ...]:
-    """The rules that settings select and do not ignore; an empty selection is all of them."""
+    """Return the rules that settings select and do not ignore; an empty selection means all rules."""
     selected, _ = choose(catalogue.values(), choice.select) if choice.select else (set(catalogue), [])
     ignored, _ = choose(catalogue.values(), choice.ignore)
     asked = (r for r in catalogue.values() if r.id in selected - ignored)

@@ -9,11 +9,11 @@ from qcheck.findings.result import Checkout
 from qcheck.sources.git import GitError, commit, differs, origin_of, root_of
 
 _REMOTE = re.compile(r"(?:(?:https?|ssh|git)://(?:[^/@]*@)?|[^/@:]+@)([\w.-]+)(?::\d+)?[:/](.+?)(?:\.git)?/?")
-"""`https://TOKEN@host/owner/name.git` or `git@host:owner/name.git`: host, and owner and name."""
+"""`https://TOKEN@host/owner/name.git` or `git@host:owner/name.git`, with groups for the host and for owner and name."""
 
 
 def checkout(path: str) -> Checkout | None:
-    """The repository that `path` is in; None if it is in none, or git cannot answer."""
+    """Return the repository that contains `path`; None if there is none or git cannot answer."""
     try:
         root = root_of(path)
         head, is_changed = commit("HEAD", root), differs(root)

@@ -1,6 +1,6 @@
-"""Queues too far below the top of their tree: they are left out, and a problem names the first of each tree.
+"""Queues too deep in their tree: they are omitted, and a problem names the first of each tree.
 
-Whatever goes up or down a tree may then do so by recursion.
+Code that traverses a tree may then use recursion.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from qcheck.cluster.objects import Object
 
 DEEPEST = 100
-"""Levels above a queue at most. Nobody writes ten; Volcano refuses more than five."""
+"""The maximum number of levels above a queue. Ten are unusual; Volcano rejects more than five."""
 _ABOVE = {"Cohort": "Cohort", "ClusterQueue": "Cohort", "KaiQueue": "KaiQueue", "VolcanoQueue": "VolcanoQueue"}
-"""The class of what a queue names as its parent, by the name of its own class."""
+"""The class of a queue's parent, by the class of the queue."""
 
 
 class WithoutDeepQueues(Value):
-    """Objects without those that are too deep, and what is to be said of these."""
+    """Objects without those that are too deep, and problems about the latter."""
 
     objects: list[Object]
     problems: list[Problem]
@@ -29,7 +29,7 @@ class WithoutDeepQueues(Value):
 
 
 def without_deep_queues(objects: Sequence[Object]) -> WithoutDeepQueues:
-    """Leave out what has more than `DEEPEST` parents above it, as has every member of a cycle of so many."""
+    """Omit objects with more than `DEEPEST` ancestors, including every member of a cycle of that length."""
     parents: dict[str, dict[str, str]] = {}
     for each in objects:
         kind = type(each).__name__
@@ -53,7 +53,7 @@ def _parent(queue: Object) -> str:
 
 
 def _levels(parents: Mapping[str, str]) -> dict[str, int]:
-    """Return how many are above each; those of a cycle have all of it above them."""
+    """Return the number of ancestors of each queue; for a member of a cycle, the length of the cycle."""
     levels: dict[str, int] = {}
     for start in parents:
         line: dict[str, int] = {}

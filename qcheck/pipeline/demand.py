@@ -1,4 +1,4 @@
-"""Reads what queues want (`--demand`) and what they consumed before (`--usage`)."""
+"""Reading of what queues want (`--demand`) and what they consumed (`--usage`)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class NamedQueues:
         self._names = tuple(names)
 
     def check(self, known: set[str]) -> None:
-        """Raises `QuestionError` for a name that no queue has."""
+        """Raise `QuestionError` for names of unknown queues."""
         there = ", ".join(sorted(known)) or "none"
         unknown = [name for name in self._names if name not in known]
         if unknown:
@@ -41,7 +41,7 @@ class NamedQueues:
 
 
 def read_demand(path: str) -> tuple[Demand, NamedQueues]:
-    """Return what queues want, in base units; those that are not named want nothing. Raises `QuestionError`."""
+    """Return what queues want, in base units; queues that are not listed want nothing. Raises `QuestionError`."""
     document, part = read_question(path, DemandFilePart)
     wanted: dict[str, dict[str, int | Fraction | None]] = {
         name: {r: _exactly(r, q) for r, q in amounts.items() if isinstance(q, Quantity)}
@@ -51,7 +51,7 @@ def read_demand(path: str) -> tuple[Demand, NamedQueues]:
 
 
 def _exactly(resource: str, quantity: Quantity) -> int | Fraction:
-    """Base units; a part of a device, as KAI shares them out, is kept."""
+    """Return exact base units; fractions of a device, which KAI assigns, are kept."""
     exact = Fraction(quantity.nanos, NANO) * (1000 if resource == "cpu" else 1)
     return int(exact) if exact.denominator == 1 else exact
 

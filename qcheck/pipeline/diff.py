@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class DiffSide(Value):
-    """One state: its name, its files and its settings; `revision` if git holds the files."""
+    """One state: its name, files and settings; `revision` is set if git holds the files."""
 
     name: str
     found: files.Found
@@ -36,10 +36,10 @@ class DiffSide(Value):
 
 
 def sides(base: str, head: str | None, paths: Sequence[str], settings: Settings) -> tuple[DiffSide, DiffSide]:
-    """The two states that `base` and `head` name: two directories, else revisions; without `head` the working files.
+    """Return the states that `base` and `head` name: directories, else revisions; without `head` the working files.
 
-    A revision stands for the commit where it and the later state went apart, so that what others changed meanwhile is not
-    held against the change. Both states are judged by the settings as they are now. Raises `GitError`, `SettingsError`.
+    The first state is the merge base of the revision and the later state, so that changes made by others in the
+    meantime do not count. The current settings apply to both states. Raises `GitError`, `SettingsError`.
     """
     if head is not None and os.path.isdir(base) and os.path.isdir(head):
         return _directory(base), _directory(head)
@@ -52,7 +52,7 @@ def sides(base: str, head: str | None, paths: Sequence[str], settings: Settings)
 
 
 def _parting(base: str, head: str, root: str) -> str:
-    """Return the merge base of two revisions; `base` itself if they have nothing in common."""
+    """Return the merge base of two revisions; `base` itself if they have no common commit."""
     commit = git.commit(base, root)
     try:
         return git.merge_base(base, head, root)
@@ -66,7 +66,7 @@ def _directory(path: str) -> DiffSide:
 
 
 def compare(before: DiffSide, after: DiffSide, watch: Watch = unwatched) -> Comparison:
-    """Judges both states. Raises `BaselineError` as `audit` does."""
+    """Compare both states. Raises `BaselineError` like `audit`."""
     old, new = gathered(before, watch), gathered(after, watch)
     was = checked(old, replace(before.settings, baseline=None), watch)
     now = checked(new, after.settings, watch, before=old)
@@ -75,14 +75,14 @@ def compare(before: DiffSide, after: DiffSide, watch: Watch = unwatched) -> Comp
 
 
 def check_since(revision: str, paths: Sequence[str], settings: Settings, watch: Watch = unwatched) -> Result:
-    """`check --since`: the findings of the working files that did not exist at the merge base with `revision`."""
+    """Return the findings of `check --since`: those that did not exist at the merge base with `revision`."""
     before, after = sides(revision, None, paths, settings)
     old = checked(gathered(before, watch), replace(settings, baseline=None), watch)
     return only_new(old, checked(gathered(after, watch), settings, watch))
 
 
 def gathered(side: DiffSide, watch: Watch, first: Set[str] = frozenset()) -> Gathered:
-    """One state, read; renderers see its files in a directory of their own, where git holds them. `first`: see `gather`."""
+    """Return one state as read. Files in git are extracted to a directory for renderers. `first`: see `gather`."""
     if side.revision is None or not side.settings.renders:
         return gather(side.found, side.settings, watch, first)
     root = git.root_of(".")

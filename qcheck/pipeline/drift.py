@@ -1,4 +1,4 @@
-"""`drift`: the files of a repository compared with the cluster that they are meant for."""
+"""`drift`: compare the files of a repository with the cluster for which they are intended."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KUEUE, PRIORITIES, APPS = "kueue.x-k8s.io", "scheduling.k8s.io", "apps"
 
 
 class DriftSide(Value):
-    """One side: the inputs, and the cluster built from them."""
+    """One side: its inputs, and the cluster built from them."""
 
     loaded: tuple[Loaded, ...]
     cluster: Cluster
@@ -37,7 +37,7 @@ COMPARED = frozenset(
     | {("kai.scheduler", kind) for kind in ("SchedulingShard", "Topology", "Config")}
     | {("topology.volcano.sh", "HyperNode"), (APPS, "DaemonSet")}
 )
-"""Kinds of which every object is compared; of DaemonSets those that files define."""
+"""Kinds of which every object is compared; among DaemonSets, only those that files define."""
 WANTED = tuple(a for a in kubectl.CONFIGURATION if (a.group, a.kind) in COMPARED or a.kind == "Node")
 MADE_BY_SCHEDULERS = frozenset(
     {
@@ -51,11 +51,11 @@ MADE_BY_SCHEDULERS = frozenset(
         (PRIORITIES, "PriorityClass", "system-node-critical"),
     }
 )
-"""Objects that a cluster has by itself."""
+"""Objects that the schedulers themselves create."""
 
 
 def differences(files: DriftSide, running: DriftSide, live: Live, unjudged: Sequence[str]) -> Drift:
-    """Return how the running cluster differs from the files. `unjudged` says what of the files could not be read."""
+    """Return how the running cluster differs from the files. `unjudged` says which parts of the files were not read."""
     ours, theirs = _sides(files), _sides(running)
     failed = {n.path.partition(":")[2] for n in live.failed}
     found = [changed(ours[key], theirs[key]) for key in ours if key in theirs]
@@ -75,7 +75,7 @@ def differences(files: DriftSide, running: DriftSide, live: Live, unjudged: Sequ
 
 
 def _sides(read: DriftSide) -> dict[Key, DriftObject]:
-    """The objects to compare, by identity; of one that is defined twice the first."""
+    """Return the objects to compare, by identity; the first definition of each."""
     target = Target((read.cluster.policy.kueue.major, read.cluster.policy.kueue.minor))
     found: dict[Key, DriftObject] = {}
     for root in (r for f in read.loaded for d in f.documents for r in roots(d)):
@@ -90,6 +90,6 @@ def _key(identity: ObjectId) -> Key:
 
 
 def _is_meant(key: Key) -> bool:
-    """Return whether an object that only the cluster has is one that files should define."""
+    """Return whether files should define an object that only the cluster has."""
     group, kind, _, name = key
     return (group, kind) != (APPS, "DaemonSet") and (group, kind, name) not in MADE_BY_SCHEDULERS

@@ -1,6 +1,7 @@
-"""Objects that are defined more than once: identical copies are one object, differing ones are a problem.
+"""Objects that are defined more than once: identical copies are one object, differing copies are a problem.
 
-Of objects that differ between two directories there is one problem, because these are most often two clusters.
+For objects that differ between two directories there is one problem, because the directories usually describe two
+clusters.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ SERVER_FIELDS = frozenset({"creationTimestamp", "generation", "managedFields", "
 """Fields of `metadata` that the API server writes."""
 SERVER_ANNOTATIONS = ("kubectl.kubernetes.io/last-applied-configuration", "config.kubernetes.io/")
 OWN_GROUP = "qcheck.dev"
-"""Node pools of the project's own format: no API server holds them, and several of one name may be the machines of one."""
+"""qcheck's own group: no API server holds its node pools, and several of one name may represent one pool's machines."""
 ON_NODES = frozenset({"DaemonSet"})
-"""Kinds that take from nodes by themselves."""
+"""Kinds that use node resources themselves."""
 MOST_NAMED = 3
 APART = "If these are several clusters, `qcheck init` writes settings for them; otherwise delete one of the two."
 
 
 class Distinct(Value):
-    """The first definition of each object, further definitions that differ from it, and what is to be said of these."""
+    """The first definition of each object, differing later definitions, and problems about the latter."""
 
     first: list[Cursor]
     others: list[Cursor]
@@ -38,7 +39,7 @@ class Distinct(Value):
 
 
 def distinct(manifests: Sequence[Cursor]) -> Distinct:
-    """Some objects, each once. Generated names are each an object of their own."""
+    """Return each object once. Objects with generated names are all different."""
     alike: dict[tuple[str, str, str, str], list[Cursor]] = {}
     for at, found in enumerate(manifests):
         key = _key(found) if found["metadata"].text_at("name") else ("", "", "", str(at))
@@ -55,7 +56,7 @@ def distinct(manifests: Sequence[Cursor]) -> Distinct:
 
 
 def _counts(found: Cursor) -> bool:
-    """Return whether an object has to do with queues or nodes; which of several others counts makes no difference here."""
+    """Return whether an object concerns queues or nodes; for other objects, it does not matter which copy counts."""
     return found.text_at("kind") in ON_NODES or concerns_queues(found)
 
 
@@ -65,7 +66,7 @@ def _key(found: Cursor) -> tuple[str, str, str, str]:
 
 
 def _differing(same: list[Cursor]) -> list[Cursor]:
-    """The first object, and those that are not like it or one before."""
+    """Return the first object, and those that differ from it and from each other."""
     found: list[tuple[object, Cursor]] = []
     for each in same:
         meant = _meant(each.data)
@@ -75,7 +76,7 @@ def _differing(same: list[Cursor]) -> list[Cursor]:
 
 
 def _meant(data: object) -> object:
-    """An object without what a server or a renderer adds."""
+    """Return an object without the additions of a server or a renderer."""
     if not isinstance(data, dict):
         return data
     metadata = data.get("metadata")
@@ -104,7 +105,7 @@ def _problems(doubles: list[list[Cursor]]) -> list[Problem]:
 
 
 def _folder(found: Cursor) -> str:
-    """The directory of a file, and what was rendered of a directory."""
+    """Return the directory of a file, or the directory that was rendered."""
     tool, colon, rendered = found.document.path.partition(":")
     return rendered if colon and tool in ("kustomize", "helm") else posixpath.dirname(found.document.path) or "."
 

@@ -1,6 +1,6 @@
-"""Clusters that a repository seems to define: one for each environment that its directories, values and tfvars tell apart.
+"""Clusters that a repository seems to define: one per environment that directories, values and tfvars distinguish.
 
-What is found is a proposal for the settings: a person reads it before it counts.
+The result is a proposal for the settings that a person reviews.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ALIASES = {
     "testing": "test",
 }
 USUAL = frozenset({"prod", "dev", "staging", "test", "qa", "uat", "sandbox", "preprod", "integration", "canary"})
-"""Names of environments that need no second sign."""
+"""Names of environments that need no further evidence."""
 
 
 class _Root(Value):
@@ -47,11 +47,11 @@ class _Root(Value):
     top: Kustomization
     needs_rendering: bool
     scoped: frozenset[tuple[str, str]]
-    """Its objects without a namespace, of which a cluster has one each."""
+    """Its objects without a namespace, which exist once per cluster."""
 
 
 def proposed(loaded: Sequence[Loaded], problems: Iterable[Problem]) -> tuple[Proposed, ...]:
-    """The proposed clusters, by name; a single unnamed one if nothing distinguishes environments."""
+    """Return the proposed clusters, by name; a single unnamed one if nothing distinguishes environments."""
     return _Repository(loaded, problems).clusters()
 
 
@@ -84,7 +84,7 @@ class _Repository:
         return any(concerns_queues_text(f.text.text) for f in inside)
 
     def _names(self, problems: Iterable[Problem]) -> list[str]:
-        """The environments, in order of name."""
+        """Return the environments, in order of name."""
         found: set[str] = set()
         for problem in problems:
             if problem.code is ProblemCode.DUPLICATE_OBJECT and "first" in problem.data:
@@ -119,13 +119,13 @@ class _Repository:
         return words if len(words) > 1 else set()
 
     def _usual(self) -> set[str]:
-        """Directories that are named like environments, where there are several."""
+        """Return the directories with names of environments, if there are several."""
         parts = {_canonical(part) for path in self.paths for part in path.split("/")[:-1]}
         words = parts & USUAL
         return words if len(words) > 1 else set()
 
     def of(self, path: str) -> str | None:
-        """The environment that a path names; None for what all share."""
+        """Return the environment that a path names; None if it is common to all."""
         *folders, name = path.split("/")
         for part in folders:
             if _canonical(part) in self.names:
@@ -140,7 +140,7 @@ class _Repository:
         return tuple(p for p in found if p.include or p.renders)
 
     def _renders(self, name: str | None) -> tuple[Render, ...]:
-        """Return what a cluster needs rendered: its own roots and charts, and those of all."""
+        """Return the renders of a cluster: its own roots and charts, and the common ones."""
         tops = [
             r.top.folder
             for r in self.roots
@@ -150,7 +150,7 @@ class _Repository:
         return (*rendered, *(r for chart in self.charts for r in self._charted(chart, name)))
 
     def _charted(self, chart: Chart, name: str | None) -> list[Render]:
-        """A chart as an application installs it in a cluster, else with the values whose name says so."""
+        """Return a chart's renders: as an application installs it in a cluster, else with the values named after it."""
         told = [
             d for d in self.deployed if d.path == chart.folder and (name is None or self._goes_to(d) in (name, None))
         ]
@@ -166,13 +166,13 @@ class _Repository:
         return [] if values is None else [Render("helm", chart.folder, values)]
 
     def _goes_to(self, deployed: Deployment) -> str | None:
-        """The environment of an application: its cluster's name, its own file, or the values that it uses."""
+        """Return the environment of an application: that of its cluster's name, its own file, or its values."""
         if deployed.cluster and _canonical(deployed.cluster) in self.names:
             return _canonical(deployed.cluster)
         return next((e for p in (deployed.place, *deployed.values) if (e := self.of(p)) is not None), None)
 
     def _include(self, name: str) -> tuple[str, ...]:
-        """Patterns for the files of a cluster and those of all, as few as take in no other's."""
+        """Return as few patterns as possible for a cluster's own and common files, matching no other cluster's."""
         return tuple(self._cover("", [(p, self.of(p) in (name, None)) for p in self.paths]))
 
     def _cover(self, folder: str, files: list[tuple[str, bool]]) -> list[str]:
@@ -192,7 +192,7 @@ class _Repository:
 
 
 def _parting(one: str, other: str) -> set[str]:
-    """The names in which two directories differ first; none where one lies in the other."""
+    """Return the first names in which two directories differ; none if one contains the other."""
     for left, right in zip(one.split("/"), other.split("/"), strict=False):
         if left != right:
             return {_canonical(left), _canonical(right)}
@@ -210,7 +210,7 @@ def _canonical(word: str) -> str:
 
 
 def _word_of_values(path: str) -> str:
-    """`values-prod.yaml`, `values/prod.yaml` and `prod.values.yaml` are for prod."""
+    """Return `prod` for `values-prod.yaml`, `values/prod.yaml` and `prod.values.yaml`."""
     folder, name = posixpath.split(path)
     words = [w for w in re.split(r"[-_.]", name.rpartition(".")[0]) if w and w != "values"]
     return _canonical(words[-1] if words else posixpath.basename(folder))

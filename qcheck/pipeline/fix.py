@@ -1,6 +1,6 @@
-"""`check --fix`: rewrites files where it is safe, keeping their layout.
+"""`check --fix`: safe rewriting of files that keeps their layout.
 
-An edited file is read again before it is written: it must hold exactly what the changes make of the old one. All edits are
+An edited file is read again before it is written: its data must be the old data with the changes applied. All edits are
 made in memory first, so that `--diff` shows what `--fix` writes.
 """
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from qcheck.settings import Settings
 
 MOST_ROUNDS = 10
-"""The number of times that files are edited before remaining fixes are given up."""
+"""The number of rounds of edits before the remaining fixes are abandoned."""
 
 
 class Fixed(Value):
-    """A file that can be rewritten: its path, its text before and after, and how many objects change."""
+    """A file that can be rewritten: its path, its text before and after, and the number of changed objects."""
 
     path: str
     before: str
@@ -40,7 +40,7 @@ class Fixed(Value):
     objects: int
 
     def diff(self) -> str:
-        """The change as a unified diff."""
+        """Return the change as a unified diff."""
         lines = difflib.unified_diff(
             _lines(self.before),
             _lines(self.after),
@@ -51,15 +51,15 @@ class Fixed(Value):
 
 
 def _lines(text: str) -> list[str]:
-    """Split as patch(1) does: other line separators are ordinary characters."""
+    """Split text as patch(1) does: other line separators are ordinary characters."""
     return [f"{line}\n" for line in text.split("\n")[:-1]] + [line for line in text.split("\n")[-1:] if line]
 
 
 def fixed_files(paths: Sequence[str], settings: Settings, watch: Watch) -> list[Fixed]:
-    """Return the files that the safe fixes of all findings change, as they are after the last fix, in order of path.
+    """Return the files that the safe fixes of all findings change, after the last fix, in order of path.
 
-    Fixes are applied repeatedly: those that touch the same text wait for each other, and identical copies are found one by
-    one. Raises `BaselineError` as `audit` does.
+    Fixes are applied repeatedly: only one of several fixes of the same text applies at a time, and identical copies are
+    found one by one. Raises `BaselineError` like `audit`.
     """
     read = collect(paths, settings, watch)
     made: dict[str, Fixed] = {}
@@ -75,9 +75,9 @@ def fixed_files(paths: Sequence[str], settings: Settings, watch: Watch) -> list[
 
 
 def rewritten(result: Result) -> list[Fixed]:
-    """The files that the safe fixes of some findings change at once.
+    """Return the files that the safe fixes of some findings change in one round.
 
-    Suppressed findings are left alone, and so are renders and files that do not parse.
+    Suppressed findings are ignored, and so are rendered files and files that do not parse.
     """
     by_file: dict[str, list[Rewrite]] = {}
     for found in (*result.counted, *result.baselined, *result.older):
@@ -90,7 +90,7 @@ def rewritten(result: Result) -> list[Fixed]:
 
 
 def _file(path: str, rewrites: Sequence[Rewrite]) -> Fixed | None:
-    """The file after all its fixes; of two that touch the same text the later one is left out."""
+    """Return the file after all its fixes; of two that touch the same text, the later one is omitted."""
     taken: list[TextEdit] = []
     asked: dict[int, list[Change]] = {}
     objects: set[tuple[int, Route]] = set()
@@ -106,12 +106,12 @@ def _file(path: str, rewrites: Sequence[Rewrite]) -> Fixed | None:
 
 
 def _object_route(route: Route) -> Route:
-    """The part of a route that leads to the object: that of a List's item, else nothing."""
+    """Return the part of a route that leads to the object: that of a List's item, else nothing."""
     return route[:2] if route[:1] == ("items",) else ()
 
 
 def _checked(path: str, text: str, edits: list[Edit], asked: dict[int, list[Change]], objects: int) -> Fixed | None:
-    """The rewritten file, if it reads as it should."""
+    """Return the rewritten file if it reads as expected."""
     try:
         after = edited(text, edits)
     except Unsafe:
@@ -124,7 +124,7 @@ def _checked(path: str, text: str, edits: list[Edit], asked: dict[int, list[Chan
 
 
 def write(fixed: Fixed) -> None:
-    """Writes a rewritten file over the old one at once. Raises `OSError`."""
+    """Write a rewritten file over the old one in one step. Raises `OSError`."""
     path = os.path.realpath(fixed.path)
     with open(path, "rb") as file:
         raw = file.read()

@@ -1,4 +1,4 @@
-"""Everything up to the model: discover, load, render and decode, joined."""
+"""Everything up to the model, joined: discover, load, render and decode."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LEFT_OUT = (ProblemCode.YAML_SYNTAX, ProblemCode.LIMIT, ProblemCode.NOT_TEXT)
 class ReadInputs(Value):
     """The inputs before decoding: by cluster, the content of files and the rendered text.
 
-    `is_left_out`: no cluster of the settings holds what was found.
+    `is_left_out`: no cluster of the settings contains what was found.
     """
 
     loaded: tuple[Loaded, ...]
@@ -63,7 +63,7 @@ class Gathered(Value):
 
     @property
     def unjudged(self) -> tuple[str, ...]:
-        """Return why answers may be wrong: what could not be read, and the objects that the models lack for it."""
+        """The reasons why answers may be wrong: what could not be read, and the objects that models therefore lack."""
         lacking = (p for c in self.clusters for p in c.problems if p.code in LEFT_OUT)
         return tuple(dict.fromkeys((*self.inputs.unjudged, *(f"{p.place.line}: {p.message}" for p in lacking))))
 
@@ -76,7 +76,7 @@ def gather(
     within: str = ".",
     live: Live | None = None,
 ) -> Gathered:
-    """Everything up to the model: for those who ask it questions of their own."""
+    """Return everything up to the model, for callers with their own questions."""
     return modelled(collect(paths, settings, watch, first, within, live), settings, watch)
 
 
@@ -88,11 +88,12 @@ def collect(
     within: str = ".",
     live: Live | None = None,
 ) -> ReadInputs:
-    """Discover, load and render. `paths` may be files found already.
+    """Discover, load and render. `paths` may be files that were already found.
 
-    Files in `first` come before the others, so that their objects count where one is defined twice; those that belong to
-    no cluster belong to each, as does standard input. Renderers run in the directory `within`, where it holds another state
-    of the files. A `live` cluster is every cluster of the settings; where files define an object too, the files count.
+    Files in `first` come before the others, so their definition of an object takes precedence; those that belong to no
+    cluster belong to each, as does standard input. Renderers run in the directory `within`, which may contain another
+    state of the files. A `live` cluster stands for every cluster of the settings; if files also define an object, the
+    files count.
     """
     paths, first = _with_definitions(paths, settings, first)
     found, running = _discovered(paths), live.found() if live else files.Found((), [])
@@ -121,7 +122,7 @@ def collect(
 def _with_definitions(
     paths: Sequence[str] | files.Found, settings: Settings, first: Set[str]
 ) -> tuple[Sequence[str] | files.Found, Set[str]]:
-    """The paths with those of the definitions that the settings name; these come first as well."""
+    """Add the definitions that the settings name to the paths; these also come first."""
     if not settings.crds or isinstance(paths, files.Found):
         return paths, first
     named = [os.path.normpath(os.path.join(settings.root, p)) for p in settings.crds]
@@ -135,14 +136,14 @@ def _discovered(paths: Sequence[str] | files.Found) -> files.Found:
 def _by_cluster(
     loaded: Sequence[Loaded], scopes: Sequence[ClusterScope], everywhere: Sequence[str]
 ) -> list[list[Loaded]]:
-    """The files of each cluster. Those at paths in `everywhere` that belong to no cluster belong to each."""
+    """Return the files of each cluster. Those at paths in `everywhere` that belong to no cluster belong to each."""
     homes = members(scopes, list(dict.fromkeys([*everywhere, *(f.text.path for f in loaded)])))
     homeless = set(everywhere).difference(*homes)
     return [[f for f in loaded if f.text.path in home or f.text.path in homeless] for home in homes]
 
 
 def _news(loaded: Sequence[Loaded], as_is: Sequence[UnrenderedFiles]) -> Iterator[Loaded]:
-    """Files without the templates of charts, which are named as a whole, and without those of other things than queues."""
+    """Yield files except templates of charts, which are reported as a whole, and templates unrelated to queues."""
     in_charts = {path for each in as_is for path in each.in_charts}
     for file in loaded:
         is_template = any(fault.code is ProblemCode.TEMPLATE_NOT_RENDERED for fault in file.faults)
@@ -151,7 +152,7 @@ def _news(loaded: Sequence[Loaded], as_is: Sequence[UnrenderedFiles]) -> Iterato
 
 
 def _as_is(scope: ClusterScope, files: Sequence[Loaded], within: str = ".") -> UnrenderedFiles:
-    """Return what is read as it is of the files that a cluster holds, and what is to be rendered."""
+    """Return which of a cluster's files are read as they are, and what is to be rendered."""
     if not scope.render and not any(posixpath.basename(f.text.path) in ENTRIES for f in files):
         return UnrenderedFiles(tuple(files))
     from qcheck.pipeline.render_plan import render_plan  # most repositories of plain files never need it (5 ms)
@@ -160,7 +161,7 @@ def _as_is(scope: ClusterScope, files: Sequence[Loaded], within: str = ".") -> U
 
 
 def modelled(read: ReadInputs, settings: Settings, watch: Watch = unwatched) -> Gathered:
-    """Decode what was read, and put it together: one model per cluster."""
+    """Decode and assemble what was read: one model per cluster."""
     watch("model", 0, 0)
     clusters = as_fleet(
         model(scope, each, settings.instance_types, made, read.live.unread() if read.live else ())
@@ -193,7 +194,7 @@ def modelled(read: ReadInputs, settings: Settings, watch: Watch = unwatched) -> 
 
 
 def _why_nothing(read: ReadInputs, clusters: Sequence[Cluster]) -> Iterator[str]:
-    """Yield why no object was found, where neither a template nor a kind that may not be read tells it."""
+    """Yield why no object was found, unless a template or an unreadable kind explains it."""
     is_template = all(p.code is ProblemCode.TEMPLATE_NOT_RENDERED for c in clusters for p in c.problems)
     if is_template and not (read.live and read.live.found().not_read):
         yield NOTHING_HELD if read.is_left_out else NOTHING_FOUND
@@ -202,7 +203,7 @@ def _why_nothing(read: ReadInputs, clusters: Sequence[Cluster]) -> Iterator[str]
 def _astray(
     paths: Sequence[str] | files.Found, settings: Settings, clusters: Sequence[Cluster], read_paths: list[str]
 ) -> dict[str, list[Problem]]:
-    """Settings that name nothing, by cluster; they are not judged where only a part of the repository is read."""
+    """Return settings that match nothing, by cluster; not judged if only a part of the repository is read."""
     if settings.path is None or isinstance(paths, files.Found):
         return {}
     from qcheck.pipeline.unmatched_settings import covers, unmatched  # 3.2 ms
@@ -215,7 +216,7 @@ def _astray(
 def _rendered(
     scope: ClusterScope, as_is: UnrenderedFiles, settings: Settings, watch: Watch, within: str
 ) -> Renders | None:
-    """Return what renderers make of a cluster's directories; None if nothing is to be rendered."""
+    """Return the rendered output of a cluster's directories; None if nothing is to be rendered."""
     if not as_is.renders:
         return None
     from qcheck.pipeline.render import rendered  # 25 ms

@@ -1,4 +1,4 @@
-"""Unread sources of Argo CD and Flux: charts of registries, other repositories, and values inside applications."""
+"""Unread sources of Argo CD and Flux: registry charts, other repositories, and values inside applications."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NODE_SECTIONS = re.compile(r"(?i)node[_-]?(?:pools?|groups?|class(?:es)?)\b|\Apo
 NODE_FIELDS = re.compile(r"(?i).*(?:instance|machine)[_-]?types?\Z")
 QUEUE_SECTIONS = re.compile(r"(?i)(?:.*[_-])?queues\Z|.*flavou?rs\Z|.*cohorts?\Z")
 QUEUE_FIELDS = re.compile(r"(?i).*(?:nominal[_-]?quota|cohort)\Z")
-"""Keys of values with which a chart makes them. A nodeSelector and the name of a queue only refer to some."""
+"""Keys of values with which a chart creates queues. A nodeSelector or a queue name is only a reference."""
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 QUEUE_KINDS = frozenset(
     {
@@ -47,7 +47,7 @@ CHART = "Chart.yaml"
 
 
 def unread(loaded: Iterable[Loaded]) -> tuple[list[Problem], list[Unread]]:
-    """Problems of what applications bring in, and what that may define."""
+    """Return problems about what applications bring in, and what that may define."""
     files = _Files(loaded)
     problems: list[Problem] = []
     missing: list[Unread] = []
@@ -67,7 +67,7 @@ def unread(loaded: Iterable[Loaded]) -> tuple[list[Problem], list[Unread]]:
 
 
 class _Files:
-    """The files of a cluster, with the directories in which some lie."""
+    """The files of a cluster, and the directories that contain them."""
 
     def __init__(self, loaded: Iterable[Loaded]) -> None:
         self.loaded = list(loaded)
@@ -80,7 +80,7 @@ class _Files:
         self._charts: dict[str, bool] = {}
 
     def has_chart_of_queues(self, folder: str) -> bool:
-        """Return whether a directory is a chart, and some file of it has to do with queues."""
+        """Return whether a directory is a chart with files that concern queues."""
         if folder not in self._charts:
             is_chart = posixpath.normpath(posixpath.join(folder, CHART)) in self.by_path
             inside = [f for p, f in self.by_path.items() if is_below(p, folder)] if is_chart else []
@@ -89,7 +89,7 @@ class _Files:
 
 
 def _may_define(source: GitSource, names: Words, sections: Words, fields: Words) -> bool:
-    """Return whether the names or values of a source show that it defines something. Known software does not."""
+    """Return whether a source's names or values show that it defines something; known software does not."""
     if is_software(source.chart.rstrip("/").rpartition("/")[2]):
         return False
     if names.search(CAMEL.sub("-", f"{source.by} {source.chart} {source.path}")):
@@ -117,7 +117,7 @@ def _help(source: GitSource, own: OwnRepository) -> str:
 
 
 def _own_values(source: GitSource, folder: str, files: _Files) -> Iterator[Problem]:
-    """A chart of the repository that an application gives values which stand in no file."""
+    """Yield a problem for a chart of the repository to which an application gives inline values."""
     if source.values != ChartValues() and files.has_chart_of_queues(folder):
         message = f"{source.by} gives the chart {folder} values of its own, which qcheck does not pass to helm"
         yield Problem(

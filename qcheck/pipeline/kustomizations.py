@@ -18,29 +18,29 @@ if TYPE_CHECKING:
     from qcheck.documents.document import Document
 
 DEEPEST = 32
-"""Kustomizations inside kustomizations."""
+"""The maximum nesting of kustomizations."""
 
 
 class Reached(Value):
-    """A file that a kustomization takes in, and the kustomizations that may change its objects on the way."""
+    """A file that a kustomization includes, and the kustomizations on the way that may change its objects."""
 
     path: str
     through: tuple[Kustomization, ...]
 
     def changes_of(self, found: Cursor) -> list[KustomizeChange]:
-        """The changes to an object of the file, in the order in which they are made."""
+        """Return the changes to an object of the file, in the order in which they are made."""
         changes = (change for each in reversed(self.through) for change in each.changes)
         return [change for change in changes if change.touches(found)]
 
 
 class Source(Value):
-    """An object below a kustomization as it is written, and the patches that are applied to it, the last one first."""
+    """An object below a kustomization as written, and the patches that apply to it, the last one first."""
 
     found: Cursor
     patches: tuple[Document, ...]
 
     def may_become(self, rendered: Cursor) -> bool:
-        """Return whether a rendered object may be made of it: prefixes and suffixes may have come to its name."""
+        """Return whether a rendered object may come from it: its name may have an extra prefix or suffix."""
         if self.found.text_at("kind") != rendered.text_at("kind"):
             return False
         name, made = self.found["metadata"].text_at("name"), rendered["metadata"].text_at("name")
@@ -48,7 +48,7 @@ class Source(Value):
 
 
 class KustomizationTree:
-    """The kustomizations of some texts, by directory. With `within` others are read from below that directory too."""
+    """The kustomizations of some texts, by directory. With `within`, others are read from below that directory too."""
 
     def __init__(self, texts: Iterable[Text], within: str | None = None) -> None:
         self._texts = {posixpath.normpath(t.path): t for t in texts}
@@ -57,7 +57,7 @@ class KustomizationTree:
         self.folders = [posixpath.dirname(path) or "." for path in self._texts if posixpath.basename(path) in NAMES]
 
     def member(self, folder: str) -> Kustomization | None:
-        """The kustomization of a directory."""
+        """Return the kustomization of a directory."""
         if folder not in self._members:
             texts = (self._text(posixpath.normpath(posixpath.join(folder, name))) for name in NAMES)
             text = next((t for t in texts if t is not None), None)
@@ -65,22 +65,22 @@ class KustomizationTree:
         return self._members[folder]
 
     def members(self) -> list[Kustomization]:
-        """Those among the texts."""
+        """Return the kustomizations among the texts."""
         return [found for folder in self.folders if (found := self.member(folder)) is not None]
 
     def broken(self) -> list[Text]:
-        """Those that cannot be read."""
+        """Return the kustomization files that cannot be read."""
         files = (path for path in self._texts if posixpath.basename(path) in NAMES)
         return [self._texts[path] for path in files if self.member(posixpath.dirname(path) or ".") is None]
 
     def roots(self) -> list[Kustomization]:
-        """The members that no other takes in."""
+        """Return the members that no other member includes."""
         members = self.members()
         taken = {path for m in members for path in (*m.resources, *m.components)}
         return [m for m in members if m.folder not in taken and not m.is_component]
 
     def reach(self, top: Kustomization) -> Iterator[Reached]:
-        """Every file below a kustomization."""
+        """Yield every file below a kustomization."""
         return self._reach(top, (), 0)
 
     def _reach(self, top: Kustomization, above: tuple[Kustomization, ...], depth: int) -> Iterator[Reached]:
@@ -96,7 +96,7 @@ class KustomizationTree:
                 yield from self._reach(inner, through, depth + 1)
 
     def sources(self, top: Kustomization) -> Iterator[Source]:
-        """Every object below a kustomization, with the patches that are applied to it."""
+        """Yield every object below a kustomization, with the patches that apply to it."""
         for reached in self.reach(top):
             text = self._text(reached.path)
             for document in load(text.text, text.path).documents if text else ():

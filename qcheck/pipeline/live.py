@@ -1,4 +1,4 @@
-"""A live cluster as one more source of files: one for each kind, with YAML documents as a snapshot has them."""
+"""A live cluster as another source of files: one per kind, with YAML documents as in a snapshot."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 class Live(Value):
-    """The objects read from a cluster, by kind, as a snapshot keeps them, and what could not be read."""
+    """The objects read from a cluster, by kind, as in a snapshot, and what could not be read."""
 
     objects: dict[str, list[Object]]
     failed: tuple[NotLoaded, ...] = ()
 
     def found(self) -> Found:
-        """The same as readable files: `live:ClusterQueue` holds the cluster's ClusterQueues."""
+        """Return the same as readable files: `live:ClusterQueue` contains the cluster's ClusterQueues."""
         contents = [
             Content(f"{LIVE}:{kind}", to_yaml(objects).encode("utf-8", "replace"))
             for kind, objects in self.objects.items()
@@ -32,19 +32,19 @@ class Live(Value):
         return Found(contents, list(self.failed))
 
     def unread(self) -> list[Unread]:
-        """The kinds that could not be listed, as what may hold any object of them."""
+        """Return the kinds that could not be listed as unread inputs."""
         kinds = [(n.path, n.path.partition(":")[2]) for n in self.failed]
         return [Unread(path, frozenset({kind}) if kind else None) for path, kind in kinds]
 
 
 def read_live(context: str, watch: Watch, wanted: Sequence[Asked] = kubectl.EVERYTHING) -> Live:
-    """The cluster that a kubeconfig context names; "" is the current one."""
+    """Return the cluster of a kubeconfig context; "" is the current one."""
     listed = kubectl.list_cluster(context, wanted, watch)
     return Live(needed(listed.objects), listed.failed)
 
 
 def snapshot_text(live: Live, redact: bool = False) -> str:
-    """A cluster as one file. With `redact` its names are replaced, the same one always by the same."""
+    """Return a cluster as one file. With `redact`, names are replaced consistently."""
     objects = redacted(live.objects) if redact else live.objects
     head = [f"# qcheck snapshot: {sum(map(len, objects.values()))} objects"]
     head += [f"# not read: {kind}" for kind in sorted({n.path for n in live.failed})]

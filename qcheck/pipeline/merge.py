@@ -31,7 +31,7 @@ IN_CLUSTER = re.compile(r"(.*) \(cluster (.*)\)\Z", re.DOTALL)
 
 
 class MergeError(Exception):
-    """A file is no report of `check --format json`; the message names it and says why."""
+    """A file is not a report of `check --format json`; the message names it and says why."""
 
 
 class ReportedPlace(Value):
@@ -59,7 +59,7 @@ class ReportedPlace(Value):
 
 
 def merge(reports: Sequence[tuple[str, bytes]]) -> Result:
-    """One result of the reports, given as names and contents. Raises `MergeError`."""
+    """Return one result from reports, given as names and contents. Raises `MergeError`."""
     read = [(name, _report(name, content)) for name, content in reports]
     catalogue = load_catalogue()
     try:
@@ -81,7 +81,7 @@ def _report(name: str, content: bytes) -> dict[str, Any]:
     try:
         Report.model_validate(data, strict=True)
     except ValidationError as error:
-        wrong = [e for e in error.errors() if e["type"] != "missing"]  # what is missing and needed is told later
+        wrong = [e for e in error.errors() if e["type"] != "missing"]  # missing keys that are needed are reported later
         if wrong:
             where = ".".join(map(str, wrong[0]["loc"]))
             raise MergeError(f"{name}: is not a complete report: {where}: {wrong[0]['msg']}") from None
@@ -111,7 +111,7 @@ def _merged(reports: Sequence[dict[str, Any]], catalogue: Mapping[str, Rule]) ->
 
 
 def _once(reports: Iterable[Iterable[Finding]]) -> list[Finding]:
-    """The findings of all reports. One that several of them have of the same cluster counts once."""
+    """Return the findings of all reports; the same finding of one cluster in several reports counts once."""
     kept: dict[tuple[object, ...], list[Finding]] = {}
     for findings in reports:
         alike: dict[tuple[object, ...], list[Finding]] = {}
@@ -123,7 +123,7 @@ def _once(reports: Iterable[Iterable[Finding]]) -> list[Finding]:
 
 
 def _fleet(reports: Iterable[dict[str, Any]]) -> tuple[ClusterSummary, ...]:
-    """The clusters in the order of the reports. Of one that several reports judged, the most that one of them saw."""
+    """Return the clusters in the order of the reports; for a cluster in several reports, the largest figures."""
     found: dict[str, dict[str, AcceleratorSum]] = {}
     for report in reports:
         for data in report.get("clusters", ()):
@@ -139,12 +139,12 @@ def _fleet(reports: Iterable[dict[str, Any]]) -> tuple[ClusterSummary, ...]:
 
 
 def _clusters(data: dict[str, Any]) -> list[str]:
-    """The clusters that have a finding."""
+    """Return the clusters that have a finding."""
     return list(data["data"].get("clusters") or [data["cluster"]])
 
 
 def _findings(data: dict[str, Any], catalogue: Mapping[str, Rule]) -> Iterator[Finding]:
-    """A finding of a report, once for each cluster that has it."""
+    """Yield a finding of a report once for each cluster that has it."""
     rule = catalogue.get(data["rule"]) or Rule(
         id=data["rule"], name=data["name"], family="", severity=Severity(data["severity"]), summary="", fix=data["help"]
     )
@@ -178,7 +178,7 @@ def _object(data: dict[str, Any] | None) -> ObjectId | None:
 
 
 def _inputs(reports: Sequence[dict[str, Any]], catalogue: Mapping[str, Rule]) -> Inputs:
-    """Everything that was looked at. A file that several runs read counts for each of them."""
+    """Return all inputs. A file that several runs read counts for each of them."""
     all_inputs = [report["inputs"] for report in reports]
     skipped = [s for report in reports for s in _skipped(report, catalogue)]
     return Inputs(
@@ -203,7 +203,7 @@ def _skipped(report: dict[str, Any], catalogue: Mapping[str, Rule]) -> Iterator[
 
 
 def _elsewhere(reports: Iterable[dict[str, Any]]) -> dict[str, int]:
-    """Return what the reports count and do not list: piles, and findings below the severity that they show."""
+    """Return what the reports count but do not list: piles, and findings below the displayed severity."""
     counts: dict[str, int] = {}
     for report in reports:
         severities = [f["severity"] for f in report["findings"]]

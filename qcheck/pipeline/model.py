@@ -51,7 +51,7 @@ def model(
     renders: Renders | None = None,
     unread: Iterable[Unread] = (),
 ) -> Cluster:
-    """Decode and assemble what one cluster's files hold, and what was rendered for it.
+    """Return the cluster decoded and assembled from its files and their rendered output.
 
     `unread` are inputs that could not be read at all.
     """
@@ -90,7 +90,7 @@ def model(
 def _gaps(
     files: Sequence[Loaded], as_is: UnrenderedFiles, renders: Renders | None
 ) -> tuple[list[Problem], list[Unread]]:
-    """Problems of files that cannot be read or are not rendered, and what these may define."""
+    """Return problems of files that cannot be read or are not rendered, and what these may define."""
     applications, brought = _applications(as_is.files)
     faults = [_problem(fault) for f in files for fault in f.faults if not _is_no_news(f, fault, as_is)]
     failed = [Unread(n.path) for n in (renders.failed if renders else ())]
@@ -98,14 +98,14 @@ def _gaps(
 
 
 def _target(policy: Policy, configuration: Configuration | None) -> Target:
-    """Return what the API server and the webhooks of a cluster judge by."""
+    """Return the releases and gates by which a cluster's API server and webhooks judge."""
     others = {**dict.fromkeys(KAI, policy.kai.release), **dict.fromkeys(VOLCANO, policy.volcano.release)}
     gates = configuration.feature_gates if configuration else {}
     return Target((policy.kueue.major, policy.kueue.minor), gates, others)
 
 
 def _configuration(loaded: Iterable[Loaded], release: Release) -> tuple[Configuration | None, list[Problem]]:
-    """The manager's Configuration, if some file contains one."""
+    """Return the manager's Configuration, if a file contains one, and problems with it."""
     documents = [d for f in loaded if mentions_configuration(f.text.text) for d in f.documents]
     if not documents:
         return None, []
@@ -115,7 +115,7 @@ def _configuration(loaded: Iterable[Loaded], release: Release) -> tuple[Configur
 
 
 def _volcano_scheduler(scope: ClusterScope, loaded: Iterable[Loaded]) -> tuple[VolcanoScheduler | None, list[Problem]]:
-    """The configuration of Volcano's scheduler, where some file has one."""
+    """Return the configuration of Volcano's scheduler, if a file contains one, and problems with it."""
     files, named = list(loaded), scope.policy.volcano.scheduler
     wanted = None if named is None else posixpath.normpath(posixpath.join(scope.root, named))
     if wanted is not None and all(posixpath.normpath(f.text.path) != wanted for f in files):
@@ -129,7 +129,7 @@ def _volcano_scheduler(scope: ClusterScope, loaded: Iterable[Loaded]) -> tuple[V
 
 
 def _named_file(path: str) -> list[Loaded]:
-    """A file that the settings name and that is not among the paths; nothing if it cannot be read, which QC014 tells."""
+    """Return a file that the settings name and that is not among the paths; nothing if unreadable (see QC014)."""
     try:
         with open(path, "rb") as file:
             return [load(file.read(), path)]
@@ -147,7 +147,7 @@ def _applications(loaded: Sequence[Loaded]) -> tuple[list[Problem], list[Unread]
 
 
 def _mig_layouts(loaded: Iterable[Loaded]) -> tuple[MigLayout, ...]:
-    """Return how mig-parted is to cut GPUs, if a file states it."""
+    """Return the MIG layouts of mig-parted, if a file states them."""
     documents = [d for f in loaded if mentions_layouts(f.text.text) for d in f.documents]
     if not documents:
         return ()
@@ -157,13 +157,13 @@ def _mig_layouts(loaded: Iterable[Loaded]) -> tuple[MigLayout, ...]:
 
 
 def _is_no_news(file: Loaded, fault: Fault, as_is: UnrenderedFiles) -> bool:
-    """Return whether a template is part of a chart that is named, or has nothing to do with queues."""
+    """Return whether a template belongs to a chart that is reported as a whole, or does not concern queues."""
     is_template = fault.code is ProblemCode.TEMPLATE_NOT_RENDERED
     return is_template and (file.text.path in as_is.in_charts or not concerns_queues_text(file.text.text))
 
 
 def _unread_files(loaded: Iterable[Loaded], as_is: UnrenderedFiles) -> Iterator[Unread]:
-    """Files that could be read only in part."""
+    """Yield files that could be read only in part."""
     for file in loaded:
         if left_out([file]) and file.text.path not in as_is.in_charts:
             kinds = kinds_in(file.text.text)
@@ -183,7 +183,7 @@ def _problem(fault: Fault) -> Problem:
 
 
 def left_out(loaded: Iterable[Loaded]) -> list[NotRead]:
-    """Files that could be read only in part; a repeated key does not count."""
+    """Return files that could be read only in part; repeated keys do not count."""
     return [
         NotRead(f.text.path, fault.message)
         for f in loaded
@@ -193,7 +193,7 @@ def left_out(loaded: Iterable[Loaded]) -> list[NotRead]:
 
 
 def unjudged_rules(loaded: Iterable[Loaded], settings: Settings) -> list[NotRead]:
-    """CEL rules of CustomResourceDefinitions that cannot be judged here."""
+    """Return CEL rules of CustomResourceDefinitions that cannot be evaluated here."""
     if not any(validate_cluster.DEFINITION in f.text.text for f in loaded):
         return []
     manifests = [r for f in loaded for d in f.documents for r in roots(d)]

@@ -1,4 +1,4 @@
-"""New findings of an edit, and the names of findings in the comparison of edits."""
+"""New findings of an edit, and the names of findings in comparisons of edits."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ DO_NOT_RUN = ("QC601", "QC602")
 
 
 def name(found: Finding) -> str:
-    """Return the rule of a finding, with its id."""
+    """Return the id and name of a finding's rule."""
     return f"{found.rule.id} {found.rule.name}" if found.rule else found.message
 
 
 def broken_workloads(before: Result, brought: Sequence[Finding]) -> list[Finding]:
-    """Return the new findings about workloads of which the rules did not say already that they do not run."""
+    """Return the new findings about workloads that did run before, according to the rules."""
     known = {f.object for f in before.findings if f.rule and f.rule.id in DO_NOT_RUN}
     return [f for f in brought if f.rule and f.rule.id in DO_NOT_RUN and f.object not in known]
 
 
 def gone(resolved: Sequence[Finding]) -> str:
-    """Return which rules have nothing to report any more."""
+    """Return the rules that no longer report anything, in words."""
     named = ", ".join(dict.fromkeys(map(name, resolved)))
     return f"check no longer reports {named}" if named else "check reports no new error"
 
@@ -38,7 +38,7 @@ def shown(found: Finding) -> str:
 
 
 def new_findings(before: Result, after: Result) -> list[Finding]:
-    """Return the errors and warnings that were not there before, or were less grave."""
+    """Return the errors and warnings that are new or more severe than before."""
     known = {(f.fingerprint, f.severity) for f in before.findings}
     known |= {(fingerprint, Severity.WARNING) for fingerprint, severity in known if severity is Severity.ERROR}
     return [f for f in after.findings if f.severity is not Severity.NOTE and (f.fingerprint, f.severity) not in known]

@@ -1,4 +1,4 @@
-"""The objects of a cluster as one set, from files, renders, Terraform and a running cluster, and its node pools and nodes."""
+"""The objects, pools and nodes of a cluster as one set, from files, renders, Terraform and a running cluster."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from qcheck.pipeline.unrendered_files import UnrenderedFiles
 
 LOOKED_UP = frozenset({"ClusterQueue", "Cohort", "ResourceFlavor", "Topology", "Queue", "SchedulingShard"})
-"""Kinds of which no two may have one name."""
+"""Kinds whose objects have unique names."""
 
 
 class ClusterObjects(Value):
-    """The objects of a cluster, each once, its node pools and nodes; problems with both, and what could not be read.
+    """The objects of a cluster, each once, its node pools and nodes, their problems, and what could not be read.
 
-    `uncertain` are objects that may not exist. `is_live`: some objects are those of a running cluster.
+    `uncertain` are objects that may not exist. `is_live`: some objects come from a running cluster.
     """
 
     distinct: Distinct
@@ -42,7 +42,7 @@ class ClusterObjects(Value):
 
     @property
     def written(self) -> list[Cursor]:
-        """Return all definitions that files hold: what a running cluster holds its API server has accepted."""
+        """Return all definitions in files; those of a running cluster were already accepted by its API server."""
         definitions = [*self.distinct.first, *self.distinct.others]
         return [r for r in definitions if not is_live(r.document.path)] if self.is_live else definitions
 
@@ -68,9 +68,9 @@ def objects_of(rendered: Sequence[Loaded], as_is: UnrenderedFiles, own_types: Ma
 
 
 def decoded(manifests: Iterable[Cursor]) -> Iterator[Object]:
-    """Return the typed objects, without those that describe nodes, which are read with the pools.
+    """Yield the typed objects, except those that describe nodes, which are read with the pools.
 
-    Queues and flavors are looked up by name: of several whose name is generated alike, or left out, the first is one.
+    Queues and flavors are looked up by name: among several with the same generated or missing name, the first counts.
     """
     seen: set[ObjectId] = set()
     for manifest in manifests:
@@ -85,7 +85,7 @@ def decoded(manifests: Iterable[Cursor]) -> Iterator[Object]:
 
 
 def _of_files_first(manifests: list[Cursor]) -> tuple[list[Cursor], bool]:
-    """The objects without those of a live cluster that files define too, and whether there is a live cluster."""
+    """Return the objects without live ones that files also define, and whether there is a live cluster."""
     live = {path for path in {r.document.path for r in manifests} if is_live(path)}
     if not live:
         return manifests, False
@@ -99,7 +99,7 @@ def _identity(root: Cursor) -> tuple[str, str, str | None, str]:
 
 
 def _unread(problems: Iterable[Problem]) -> Iterator[Unread]:
-    """Files that may hold node pools of which nothing is known, by the problems with pools."""
+    """Yield files that may contain unknown node pools, from the problems with pools."""
     for problem in problems:
         if problem.code in (ProblemCode.YAML_SYNTAX, ProblemCode.LIMIT):
             yield Unread(problem.place.origin.path, frozenset({NODES}))

@@ -1,4 +1,4 @@
-"""The repository that the inputs are in, among those that applications of Argo CD and Flux name."""
+"""The repository that contains the inputs, among those that applications of Argo CD and Flux name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def by_repository(sources: Iterable[GitSource], folders: Set[str]) -> Iterator[tuple[GitSource, OwnRepository]]:
-    """Yield each source with the repository that the file of its application is in; `folders` are those of the inputs."""
+    """Yield each source with the repository of its application's file; `folders` are those of the inputs."""
     groups: dict[str, list[GitSource]] = {}
     for source in sources:
         groups.setdefault(_root(posixpath.dirname(source.at.origin.path)), []).append(source)
@@ -26,9 +26,9 @@ def by_repository(sources: Iterable[GitSource], folders: Set[str]) -> Iterator[t
 
 
 class OwnRepository:
-    """Tells which sources of applications are directories of the applications' own repository.
+    """Identifies sources of applications that are directories of the applications' own repository.
 
-    An address counts as another repository only if that can be told: by the remotes of the git repository, else by the
+    An address counts as another repository only if this is certain: by the remotes of the git repository, else by the
     directories that exist. Forks and mirrors have the same name.
     """
 
@@ -45,7 +45,7 @@ class OwnRepository:
         self._is_named = any(_name(address(s.repository)) in self._names for s in named)
 
     def folder(self, source: GitSource) -> str | None:
-        """Return the directory among the inputs that a source deploys; None if it is not there, or elsewhere."""
+        """Return the directory among the inputs that a source deploys; None if it is missing or elsewhere."""
         return None if self.is_elsewhere(source) else self._found(source)
 
     def is_elsewhere(self, source: GitSource) -> bool:
@@ -56,21 +56,21 @@ class OwnRepository:
         return _name(there) not in self._names and (self._is_named or there[0] in self._hosts)
 
     def exists(self, source: GitSource) -> bool:
-        """Return whether the directory exists, be it among the inputs or not."""
+        """Return whether the directory exists, among the inputs or not."""
         return any(os.path.isdir(path) for path in self._places(source))
 
     def _found(self, source: GitSource) -> str | None:
         return next((path for path in self._places(source) if path in self.folders), None)
 
     def _places(self, source: GitSource) -> tuple[str, ...]:
-        """The paths are relative to the root of the repository, or to the working directory if that is no repository."""
+        """Return possible paths: relative to the root of the repository, and to the working directory."""
         return self._in_root(source), source.path
 
     def _in_root(self, source: GitSource) -> str:
         return posixpath.normpath(posixpath.join(self.root, source.path))
 
     def _best(self, sources: Iterable[GitSource]) -> set[str]:
-        """Return the name of the repository most of whose directories exist here; nothing if two are equal."""
+        """Return the name of the repository most of whose directories exist here; none if two are tied."""
         here: dict[str, set[str]] = {}
         away: dict[str, set[str]] = {}
         for source in sources:
@@ -87,9 +87,9 @@ def _name(there: tuple[str, str]) -> str:
 
 
 def _root(folder: str) -> str:
-    """The root of the git repository that a directory is in, as a relative path; `.` if there is none."""
+    """Return the root of the git repository that contains a directory, as a relative path; `.` without one."""
     root = repository(os.path.realpath(folder))
     try:
         return "." if root is None else os.path.relpath(root, os.path.realpath(".")).replace(os.sep, "/")
-    except ValueError:  # on Windows, another drive
+    except ValueError:  # on Windows, if it is on another drive
         return root or "."

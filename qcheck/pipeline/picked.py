@@ -1,4 +1,4 @@
-"""Choice of the findings of a result that suggestions address."""
+"""Choice of the findings that suggestions address."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def errors(result: Result) -> list[Finding]:
 
 
 def of_rules(rules: Sequence[str]) -> Callable[[Result], list[Finding]]:
-    """Return what picks the findings of some rules, named by id, name or prefix."""
+    """Return a function that picks the findings of some rules, given by id, name or prefix."""
     chosen, _ = choose(load_catalogue().values(), rules)
     return lambda result: [f for f in result.findings if f.rule is not None and f.rule.id in chosen]
 
 
 def like(findings: Sequence[Finding]) -> Callable[[Result], list[Finding]]:
-    """Return what picks the same findings in other results, as long as they are as grave as they are here."""
+    """Return a function that picks the same findings, with the same severity, in other results."""
     asked = {(f.fingerprint, f.severity) for f in findings}
     return lambda result: [f for f in result.findings if (f.fingerprint, f.severity) in asked]

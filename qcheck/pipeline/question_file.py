@@ -1,4 +1,4 @@
-"""Reads the files in which users write questions: validated by pydantic, every error with its line."""
+"""Reading of the files in which users write questions: validated by pydantic, every error with its line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WORDS = {
 }
 """Plain words for kinds of errors that pydantic words for programmers."""
 LARGEST = 50_000_000
-"""Bytes of a question at most."""
+"""The maximum size of a question in bytes."""
 
 
 class QuestionPart(BaseModel):
@@ -53,11 +53,11 @@ def _quantity(value: object) -> object:
 
 
 Amount = Annotated[object, BeforeValidator(_quantity, json_schema_input_type=int | float | str)]
-"""A Kubernetes quantity, which is read as `Quantity`."""
+"""A Kubernetes quantity, read as `Quantity`."""
 
 
 def read_question(path: str, form: type[P]) -> tuple[Document, P]:
-    """The only document of a file, in a form. Raises `QuestionError`."""
+    """Return the only document of a file, validated as `form`. Raises `QuestionError`."""
     try:
         with open(path, "rb") as stream:
             raw = stream.read(LARGEST + 1)
@@ -79,7 +79,7 @@ def read_question(path: str, form: type[P]) -> tuple[Document, P]:
 
 
 def at(document: Document, route: tuple[str | int, ...], message: str) -> str:
-    """A message that begins with the line of a route, or of the deepest part of it that is written."""
+    """Return a message with the line of a route, or of its deepest existing part."""
     return f"{document.path}:{document.span(route, on_key=True)[0]}: {message}"
 
 

@@ -1,6 +1,6 @@
 """From paths to loaded files: discover and load, joined.
 
-What counts as relevant is decided here, because it takes the word of every decoder.
+Relevance is decided here, because it depends on all decoders.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from qcheck.documents.load import Loaded
 
     Watch = Callable[[str, int, int], None]
-    """Receives the progress of each stage: its name, the number of finished items, and their total."""
+    """A receiver of each stage's progress: its name, the number of finished items, and their total."""
 
 
 LARGE = 2_000_000
-"""Bytes in which a second process pays for its start."""
+"""The size in bytes from which a second process pays for its start."""
 
 
 def unwatched(stage: str, done: int, total: int) -> None:
@@ -39,7 +39,7 @@ def unwatched(stage: str, done: int, total: int) -> None:
 def read(
     paths: Sequence[str] | files.Found, limits: Limits, watch: Watch
 ) -> tuple[list[Loaded], list[files.NotLoaded]]:
-    """Discover and load: every file once, in order, and the paths that were left out."""
+    """Discover and load: return every file once, in order, and the paths that were skipped."""
     watch("discover", 0, 0)
     found = paths if isinstance(paths, files.Found) else files.discover(paths)
     contents: list[tuple[str, bytes]] = []
@@ -58,7 +58,7 @@ def read(
 
 
 def _load(contents: Sequence[tuple[str, bytes]], limits: Limits, watch: Watch) -> list[Loaded]:
-    """The files, every other one of which a second process reads where they are large together."""
+    """Load the files; if they are large in total, a second process loads every other one."""
     first, others = contents, contents[:0]
     if sum(len(raw) for _, raw in contents) > LARGE:
         first, others = contents[::2], contents[1::2]
@@ -73,7 +73,7 @@ def _load(contents: Sequence[tuple[str, bytes]], limits: Limits, watch: Watch) -
 def _load_beside(contents: Sequence[tuple[str, bytes]], limits: Limits) -> Callable[[], list[Loaded]]:
     """Start loading files in a second process, and return a function that waits for them.
 
-    Files that it fails on are loaded here.
+    Files on which it fails are loaded here.
     """
     told = beside(lambda: [as_plain(load(raw, path, limits, is_wanted)) for path, raw in contents])
 
@@ -87,7 +87,7 @@ def _load_beside(contents: Sequence[tuple[str, bytes]], limits: Limits) -> Calla
 
 
 def _patches(loaded: list[Loaded]) -> list[files.NotLoaded]:
-    """Files that are not objects, because a kustomization applies them as patches."""
+    """Remove the objects of files that a kustomization applies as patches, and return these files."""
     if not any("kustomization" in f.text.path.lower() for f in loaded):
         return []
     from qcheck.pipeline.kustomizations import KustomizationTree  # 1.0 ms
@@ -100,18 +100,18 @@ def _patches(loaded: list[Loaded]) -> list[files.NotLoaded]:
 
 
 def _without_objects(patch: Loaded) -> Loaded:
-    """A patch: its text states the changes, but it holds no objects."""
+    """Return a patch without objects: its text states changes."""
     patch.documents, patch.faults, patch.passed_over = [], [], 0
     return patch
 
 
 def _read_again(loaded: list[Loaded], limits: Limits) -> list[Loaded]:
-    """The same, with the objects of kinds that a CustomResourceDefinition among the inputs describes."""
+    """Return the same files, with the objects of kinds that a CustomResourceDefinition among the inputs describes."""
     return _described(loaded, loaded, limits)
 
 
 def _described(some: Sequence[Loaded], loaded: Sequence[Loaded], limits: Limits) -> list[Loaded]:
-    """Some of the loaded files, with the objects of kinds that a CustomResourceDefinition among all of them describes."""
+    """Return some loaded files with the objects of kinds that a CustomResourceDefinition in any file describes."""
     kinds = validate_cluster.described_kinds(
         [d for f in loaded if validate_cluster.DEFINITION in f.text.text for d in f.documents]
     )
@@ -128,7 +128,7 @@ def _described(some: Sequence[Loaded], loaded: Sequence[Loaded], limits: Limits)
 
 
 def edited_files(loaded: Sequence[Loaded], texts: Mapping[str, str], limits: Limits) -> dict[str, Loaded]:
-    """The files with other texts, by path. A file without objects, such as a patch, stays one."""
+    """Return the files with other texts, by path. A file without objects, such as a patch, remains one."""
     new = {path: load(text, path, limits, is_wanted) for path, text in texts.items()}
     for file in loaded:
         if file.text.path in new and not (file.documents or file.faults or file.passed_over):

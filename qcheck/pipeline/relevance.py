@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 KIND = re.compile(r"""(?m)^[ \t-]*["']?kind["']?[ \t]*:[ \t]*["']?([^\s"',}]+)""")
 NAME = re.compile(r"[A-Z][A-Za-z]+")
 INCLUDED = re.compile(r"\{\{-?\s*(?:include|template|tpl)\b")
-"""Text of other templates, which may be whole objects."""
+"""Inclusion of other templates, which may be whole objects."""
 BATCH = ("kueue.x-k8s.io/", "kai.scheduler", "scheduling.run.ai", "volcano.sh/")
-"""API groups and labels by which an object has to do with queues."""
+"""API groups and labels that show that an object concerns queues."""
 DEFINITION = "CustomResourceDefinition"
-"""It names a kind of queue and is none."""
+"""A kind that names kinds of queues but is not one."""
 REFERRED = frozenset({"PriorityClass"})
 """Other kinds to which queued workloads refer."""
 
 
 def kinds_in(text: str) -> frozenset[str] | None:
-    """The kinds of the objects that a text may hold; None if this is not known."""
+    """Return the kinds of the objects that a text may contain; None if they are unknown."""
     written = KIND.findall(text)
     if not all(NAME.fullmatch(kind) for kind in written) or (not written and INCLUDED.search(text)) or not text:
         return None
@@ -34,12 +34,12 @@ def kinds_in(text: str) -> frozenset[str] | None:
 
 
 def kinds_of(objects: Iterable[Cursor]) -> frozenset[str]:
-    """The kinds of some objects."""
+    """Return the kinds of some objects."""
     return _with_nodes(frozenset(found.text_at("kind") for found in objects))
 
 
 def concerns_queues(found: Cursor) -> bool:
-    """Return whether an object is a queue's, a node's or a queued workload's, or one that these refer to."""
+    """Return whether an object is a queue, a node or a queued workload, or one that these refer to."""
     if found.text_at("kind") == DEFINITION:
         return False
     if formats.describes_nodes(found) or found.text_at("kind") in REFERRED:
@@ -48,7 +48,7 @@ def concerns_queues(found: Cursor) -> bool:
 
 
 def concerns_queues_text(text: str) -> bool:
-    """The same for a text that is not parsed."""
+    """Return the same for a text that is not parsed."""
     kinds = set(KIND.findall(text))
     if kinds == {DEFINITION}:
         return False

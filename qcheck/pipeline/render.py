@@ -1,8 +1,8 @@
 """The rendered text of a cluster's directories, and its source files.
 
-Where a rendered object is word for word what a file says, the file's own document takes its place, so that findings point
-to the line to edit. Renderers tell the file: helm in a comment, kustomize in an annotation if it is asked to
-(`buildMetadata: [originAnnotations]`).
+If a rendered object equals one in a file, the file's document replaces it, so that findings point to the line to edit.
+Renderers name the file: helm in a comment, kustomize in an annotation if requested (`buildMetadata:
+[originAnnotations]`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Renders(Value):
 def rendered(
     scope: ClusterScope, as_is: UnrenderedFiles, settings: Settings, load: Load, watch: Watch, within: str = "."
 ) -> Renders:
-    """Return what renderers make of a cluster's directories; paths are taken from the directory `within`."""
+    """Return the rendered output of a cluster's directories; paths are relative to the directory `within`."""
     renders = as_is.renders
     loaded: list[Loaded] = []
     failed: list[NotLoaded] = []
@@ -70,7 +70,7 @@ def _is_no_manifest(text: str) -> bool:
 
 
 def _traced(traced: Document, rendered: Document, sources: Sequence[Source]) -> Document:
-    """A rendered document that is no file's own, with what it was made of, where that can be told."""
+    """Return a rendered document with the source that it was made of, if it is unambiguous."""
     if traced is not rendered:
         return traced
     made = root(rendered)
@@ -98,7 +98,7 @@ class _Origins:
         self.used: dict[str, Loaded] = {}
 
     def trace(self, document: Document) -> Document:
-        """The document of the origin file that says the same, else the rendered one."""
+        """Return the equal document of the origin file, else the rendered one."""
         path = self._below(document.source)
         origin = self._file(path) if path else None
         plain = _without_origin(document.data)
@@ -114,14 +114,14 @@ class _Origins:
         return self.read[path]
 
     def _below(self, path: str | None) -> str | None:
-        """Only files below the working directory count, regardless of the renderer's output."""
+        """Return a path only if it is below the working directory, whatever the renderer printed."""
         path = os.path.normpath(path).replace(os.sep, "/") if path else ""
         inside = path and not path.startswith(("../", "/"))
         return path if inside and os.path.isfile(os.path.join(self.within, path)) else None
 
 
 def _bytes(path: str, most: int) -> Iterator[bytes]:
-    """Return nothing if the file cannot be read: the rendered text still exists."""
+    """Yield a file's bytes; nothing if it cannot be read, since the rendered text still exists."""
     try:
         with open(path, "rb") as file:
             yield file.read(most + 1)
@@ -136,7 +136,7 @@ def _annotations(data: object) -> dict[str, object] | None:
 
 
 def _without_origin(data: object) -> object:
-    """The object as it was before kustomize noted where it comes from."""
+    """Return the object as it was before kustomize added its origin."""
     annotations = _annotations(data)
     if annotations is None or ORIGIN not in annotations or not isinstance(data, dict):
         return data

@@ -1,7 +1,7 @@
 """The kustomizations and charts of a cluster that are rendered, and the treatment of the others.
 
-A kustomization root or chart that is not rendered is one problem, and it lowers what is said of missing objects of the
-kinds that it may define.
+A kustomization root or chart that is not rendered is one problem, and it makes findings about missing objects of the
+kinds that it may define less certain.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 
 PARTIAL = "_"
-"""Begins the names of templates that only others use."""
+"""The prefix of templates that only other templates use."""
 
 
 def render_plan(scope: ClusterScope, files: Sequence[Loaded], within: str) -> UnrenderedFiles:
-    """Return what is read as it is of the files that a cluster holds, and what is to be rendered."""
+    """Return which of a cluster's files are read as they are, and what is to be rendered."""
     tree = KustomizationTree((f.text for f in files), within if scope.render else None)
     return _RenderPlan(scope, files, tree).result(charts(f.text for f in files))
 
@@ -94,7 +94,7 @@ class _RenderPlan:
         self.renders.append(Render(tool, path, tuple(rest)))
 
     def _consumed(self, one: Render) -> Iterator[str]:
-        """Files, and directories with a `/` at the end, of which a renderer makes something else."""
+        """Yield files, and directories with a trailing `/`, that a renderer transforms."""
         folder = self._folder(one)
         top = self.tree.member(folder) if one.tool == "kustomize" else None
         if top is None:
@@ -109,7 +109,7 @@ class _RenderPlan:
         return tuple(self.tree.sources(top)) if top is not None else ()
 
     def _root(self, top: Kustomization) -> None:
-        """A kustomization that is not rendered so far: it is rendered now, changes nothing that counts, or is a problem."""
+        """Handle a kustomization that is not rendered yet: render it, ignore its irrelevant changes, or report it."""
         objects = list(self._objects(top))
         missed = [(f, c) for f, c in objects if c is not None and not self.given.has(f)]
         remote = [url for m in self._members(top) for url in m.remote if not UPSTREAM.search(url)]
@@ -129,7 +129,7 @@ class _RenderPlan:
             self.unread.append(Unread(top.folder, kinds, top.place))
 
     def _broken(self, text: Text) -> None:
-        """A kustomization that cannot be read: what is beside it may be changed in any way."""
+        """Report a kustomization that cannot be read: it may change the files beside it in any way."""
         problem = unreadable(text)
         if problem is not None:
             folder = posixpath.dirname(text.path)
@@ -139,14 +139,14 @@ class _RenderPlan:
             self.unread.append(Unread(text.path, None, problem.place))
 
     def _members(self, top: Kustomization) -> list[Kustomization]:
-        """A kustomization and those that it takes in."""
+        """Return a kustomization and those that it includes."""
         found = {top.path: top}
         for reached in self.tree.reach(top):
             found |= {each.path: each for each in reached.through}
         return list(found.values())
 
     def _objects(self, top: Kustomization) -> Iterator[tuple[Cursor, KustomizeChange | None]]:
-        """Every object below a kustomization, and how it is changed, if it is."""
+        """Yield every object below a kustomization, with its first change, if any."""
         for reached in self.tree.reach(top):
             file = self.files.get(reached.path)
             for document in file.documents if file else ():
@@ -154,7 +154,7 @@ class _RenderPlan:
                     yield found, next(iter(reached.changes_of(found)), None)
 
     def _chart(self, chart: Chart) -> None:
-        """A chart that is not rendered so far."""
+        """Handle a chart that is not rendered yet."""
         inside = {path: f for path, f in self.files.items() if is_below(path, chart.folder)}
         templates = {
             path: f
@@ -189,10 +189,10 @@ class _StandardInput:
         self._charts = {(d.rendered_from or "").partition("/")[0] for d in documents}
 
     def has(self, found: Cursor) -> bool:
-        """Return whether an object of that kind and name exists, or one whose name has an extra prefix or suffix."""
+        """Return whether an object of that kind and name exists, possibly with an extra prefix or suffix."""
         kind, name = found.text_at("kind"), found["metadata"].text_at("name")
         return bool(name) and any(k == kind and (n.startswith(name) or n.endswith(name)) for k, n in self._names)
 
     def has_chart(self, name: str) -> bool:
-        """Return whether some of it names a chart as its source."""
+        """Return whether any of it names a chart as its source."""
         return name in self._charts

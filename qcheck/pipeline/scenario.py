@@ -1,4 +1,4 @@
-"""Reads a scenario file: validated by pydantic, every error with its line."""
+"""Reading of a scenario file: validated by pydantic, every error with its line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _UNITS = (86_400, 3_600, 60, 1)
 
 
 def _seconds(value: object) -> object:
-    """`1h30m` or a number of seconds, as seconds."""
+    """Convert `1h30m`, or a number of seconds, to seconds."""
     if not isinstance(value, str):
         return value
     match = _DURATION.fullmatch(value)
@@ -105,7 +105,7 @@ class ScenarioPart(QuestionPart):
 
 
 class ScenarioFile:
-    """A scenario as it is written, before its manifests are read."""
+    """A scenario as written, before its manifests are read."""
 
     def __init__(self, document: Document, part: ScenarioPart) -> None:
         self._document = document
@@ -118,12 +118,12 @@ class ScenarioFile:
 
     @property
     def manifests(self) -> tuple[str, ...]:
-        """The files that its workloads come from, as absolute paths."""
+        """The manifest files of its workloads, as absolute paths."""
         named = (os.path.abspath(os.path.join(self._folder, w.manifest)) for w in self._part.workloads if w.manifest)
         return tuple(dict.fromkeys(named))
 
     def scenario(self, found: Iterable[Workload]) -> Scenario:
-        """The scenario, with the workloads that were found in its manifests. Raises `QuestionError`."""
+        """Return the scenario with the workloads found in its manifests. Raises `QuestionError`."""
         of_file: dict[str, list[Workload]] = {}
         for each in found:
             of_file.setdefault(os.path.abspath(each.place.origin.path), []).append(each)
@@ -167,7 +167,7 @@ class ScenarioFile:
 
 
 def read_scenario(path: str) -> ScenarioFile:
-    """The scenario in a file. Raises `QuestionError`."""
+    """Return the scenario in a file. Raises `QuestionError`."""
     document, part = read_question(path, ScenarioPart)
     return ScenarioFile(document, part)
 
@@ -199,7 +199,7 @@ def _repeated(part: ScenarioWorkloadPart, entry: ScenarioWorkload) -> list[Scena
 
 
 def _inline(part: ScenarioWorkloadPart, place: Place) -> Workload:
-    """The pod sets of an entry as a workload of their own."""
+    """Return the pod sets of an entry as a workload."""
     namespace = part.queue.split("/")[0] if part.queue else None
     sets = tuple(_pod_set(p, place.at("podSets", i)) for i, p in enumerate(part.pod_sets or ()))
     return written_workload(part.name, namespace, place, sets)

@@ -1,7 +1,7 @@
 """A second process for large inputs: it works in parallel and returns plain data.
 
-A forked process has everything that was read so far, so that nothing need be sent to it. Where none can be forked safely
-(another platform, one processor, other threads) there is none, and one that fails is ignored.
+A forked process has everything that was read so far, so nothing has to be sent to it. If it cannot be forked safely
+(another platform, one processor, other threads), there is none; if it fails, it is ignored.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     Plain = TypeVar("Plain")
-    """Numbers, texts, lists and dicts of them: what `marshal` carries."""
+    """Numbers, texts, and lists and dicts of them: the types that `marshal` can transfer."""
 
 
 def beside(work: Callable[[], Plain]) -> Callable[[], Plain | None]:
-    """Begins `work` in a second process, and returns what waits for its answer: None if it has none to give."""
+    """Begin `work` in a second process, and return a function that waits for its answer: None if it has none."""
     if not _may_fork():
         return lambda: None
     reader, writer = os.pipe()
@@ -39,7 +39,7 @@ def beside(work: Callable[[], Plain]) -> Callable[[], Plain | None]:
 
 
 def _answer(work: Callable[[], Plain], reader: int, writer: int) -> None:
-    """The life of the second process. It ends silently, whatever happens."""
+    """Run the second process, which ends silently in every case."""
     status = 1
     try:
         os.close(reader)

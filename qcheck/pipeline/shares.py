@@ -1,4 +1,4 @@
-"""Shares in each cluster, for a given demand and history."""
+"""Shares in each cluster, for a given demand and past usage."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def divide(
     clusters: Sequence[Cluster], demand_file: str | None, usage_file: str | None, busy: Sequence[str]
 ) -> tuple[tuple[str, tuple[PoolShares, ...]], ...]:
-    """The pools of each cluster by its name. Raises `QuestionError` for files that cannot be read and unknown queues."""
+    """Return the pools of each cluster by its name. Raises `QuestionError` for unreadable files and unknown queues."""
     demand, usage, named, used = Demand(), NO_USAGE, [], []
     if demand_file is not None or usage_file is not None:
         if demand_file is not None:

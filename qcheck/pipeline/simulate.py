@@ -1,4 +1,4 @@
-"""A scenario from its file to the simulated run: on the working files, or before and after a change."""
+"""From a scenario's file to the simulated run: on the working files, or before and after a change."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class SimulatedRun(Value):
-    """A run, what the state is called, and why something could not be read, if so."""
+    """A run, the name of its state, and why something could not be read, if so."""
 
     name: str
     run: Simulated
@@ -44,9 +44,9 @@ def run_scenario(
     live: Live | None = None,
     busy: bool = False,
 ) -> SimulatedRun:
-    """The run on the files under `paths` and a `live` cluster. Raises `QuestionError`.
+    """Return the run on the files under `paths` and a `live` cluster. Raises `QuestionError`.
 
-    With `busy` the workloads that hold quota in the cluster hold it from the start.
+    With `busy`, the workloads that hold quota in the cluster hold it from the start.
     """
     written = read_scenario(scenario)
     manifests = [os.path.relpath(p) for p in written.manifests if os.path.exists(p)]
@@ -58,7 +58,7 @@ def run_scenario(
 def run_change(
     scenario: str, change: str, paths: Sequence[str], settings: Settings, watch: Watch, full_with: str | None
 ) -> tuple[SimulatedRun, SimulatedRun]:
-    """The runs before and after a change `BASE..HEAD`; without HEAD the working files.
+    """Return the runs before and after a change `BASE..HEAD`; without HEAD, after means the working files.
 
     The scenario and its manifests are the same in both: the working files. Raises `QuestionError`, `GitError`.
     """
@@ -91,7 +91,7 @@ def _run(
 
 
 def _staged(written: ScenarioFile, cluster: Cluster, full_with: str | None, busy: bool) -> Scenario:
-    """The scenario with what holds quota beside it: what runs in the cluster, and full queues."""
+    """Return the scenario with other holders of quota: what runs in the cluster, and full queues."""
     found = [w for w in cluster.workloads if os.path.abspath(w.place.origin.path) in written.manifests]
     scenario = written.scenario(found)
     if busy and cluster.state is None:

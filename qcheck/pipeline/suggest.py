@@ -1,7 +1,8 @@
 """Suggestions: the smallest edits that resolve the findings in question.
 
-Each alternative is a sequence of proposals. They are taken only if the rules, run again on what was read with them
-applied, find less of what was asked about and no new error: what is printed was judged like a file that says so.
+Each alternative is a sequence of proposals. They are accepted only if the rules, run again with them applied, report
+fewer of the findings in question and no new error. So whatever is printed was judged exactly like a file with these
+edits.
 """
 
 from __future__ import annotations
@@ -44,12 +45,12 @@ MOST_ROUNDS = 12
 MOST_RANKS = 4
 MOST_REPAIRS = 2
 MOST_PRUNED = 5
-"""An alternative of more steps is not tried without each of them."""
+"""The number of steps up to which an alternative is retried without each of them."""
 TOO_LARGE = (
     "the search ended early: more trials would take too long; name some of the rules with --rules, or one cluster"
 )
 ON_THEIR_OWN = (Kind.SHAPE, Kind.DAEMON_SET)
-"""Kinds of changes that are not combined with a second one."""
+"""Kinds of changes that are not combined with a second kind."""
 
 
 def suggestions(
@@ -60,16 +61,16 @@ def suggestions(
     watch: Watch,
     objects_judged: int = OBJECTS_JUDGED,
 ) -> Result:
-    """Return the result of a check with what can be done about the findings that `asked` picks of a result.
+    """Return a check's result with suggestions for the findings that `asked` picks from a result.
 
-    `objects_judged` bounds the work.
+    `objects_judged` limits the work.
     """
     trials = Trials(read, settings, watch, objects_judged)
     return replace(trials.start.result, suggestions=Search(trials, asked, constraints).suggestions())
 
 
 class Search:
-    """Looks for alternatives by trying proposals."""
+    """Search for alternatives by trying proposals."""
 
     def __init__(self, trials: Trials, asked: Asked, constraints: Constraints) -> None:
         self._trials = trials
@@ -92,13 +93,16 @@ class Search:
         return Suggestions(tuple(asked), tuple(order), tuple(rejected.values()), stopped)
 
     def _rank(self, found: Alternative) -> tuple[int, ...]:
-        """Return the sort key: nothing left, few edits; in divided quotas, edits of quotas first, without new warnings."""
+        """Return the sort key: fewest remaining findings, then fewest edits.
+
+        If quotas are divided, edits of quotas without new warnings come first.
+        """
         divides = self._constraints.mode is not Mode.MINIMAL
         mild = (found.kind is not Kind.QUOTA, len(found.brings)) if divides else ()
         return (*mild, len(found.leaves), len(found.edits), list(Kind).index(found.kind))
 
     def _alternatives(self, asked: Sequence[Finding]) -> Iterator[Alternative]:
-        """One alternative for each way that helps; if each leaves some findings, also one that combines all ways."""
+        """Yield one alternative per way that helps; if each leaves some findings, also one that combines all ways."""
         fewest_left = len(asked)
         for way in Way if asked else ():
             attempt = self._attempt(way)
@@ -110,7 +114,7 @@ class Search:
             yield self._told(mixed.taken[0].way.kind, mixed, asked)
 
     def _attempt(self, way: Way | None) -> JudgedProposal:
-        """Proposals of one way where they help, else others, without those that turn out not to be needed."""
+        """Return an attempt with proposals of one way if they help, else others, without those that are not needed."""
         attempt = JudgedProposal(self.start, (), 0)
         for _ in range(MOST_ROUNDS):
             further = self._further(attempt, way)
@@ -120,9 +124,10 @@ class Search:
         return self._pruned(attempt)
 
     def _further(self, attempt: JudgedProposal, way: Way | None) -> JudgedProposal | None:
-        """One proposal more for each finding that is left and has one that helps; None if none helps.
+        """Add one more proposal that helps, for many findings at once if possible; None if none helps.
 
-        What was rejected before is tried again only at the end, as what was taken meanwhile may have changed that.
+        Previously rejected proposals are retried only at the end, because those accepted since may have changed the
+        result.
         """
         every = [list(self._proposals(attempt.state, f, way)) for f in self._asked(attempt.state.result)]
         fresh = [[p for p in mine if key_of(p) not in self._rejected] for mine in every]
@@ -134,7 +139,7 @@ class Search:
         return next((one for one in attempts if one is not None), None)
 
     def _together(self, attempt: JudgedProposal, several: Sequence[Sequence[Proposal]]) -> JudgedProposal | None:
-        """One proposal for each of many findings at once: the first of each, or further ones where those bring warnings."""
+        """Apply one proposal for each of many findings: the first of each, or later ones if those bring warnings."""
         made: list[JudgedProposal] = []
         tried: list[list[Key]] = []
         for rank in range(MOST_RANKS):
@@ -148,7 +153,7 @@ class Search:
         return min(made, key=lambda m: m.brought, default=None)
 
     def _halved(self, attempt: JudgedProposal, several: Sequence[Proposal]) -> JudgedProposal | None:
-        """Many proposals at once, or a half of them where not all can be taken."""
+        """Apply many proposals at once, or half of them if not all can be applied."""
         if len(several) < 2:
             return None
         made = self._tried(attempt, several)
@@ -157,8 +162,10 @@ class Search:
         return self._halved(attempt, several[: len(several) // 2])
 
     def _one(self, attempt: JudgedProposal, several: Sequence[Proposal]) -> JudgedProposal | None:
-        """The first proposal that helps and brings no warning, else the first that helps: a graver finding may have hidden
-        what it brings. Other ways are left to the alternatives that take them."""
+        """Apply the first proposal that helps without a new warning, else the first that helps.
+
+        Its warnings may have been hidden by a more severe finding. Other ways are left to their own alternatives.
+        """
         before = self._asked(attempt.state.result)
         milder: list[JudgedProposal] = []
         for proposal in several:
@@ -178,7 +185,7 @@ class Search:
         return milder[0] if milder else None
 
     def _proposals(self, state: TrialState, found: Finding, way: Way | None) -> Iterator[Proposal]:
-        """Yield what may resolve a finding, the given way first; what is known not to do is rejected right away."""
+        """Yield proposals that may resolve a finding, the given way first; those with an objection are rejected."""
         for proposal, objection in self._weighed(state, found, way):
             if objection:
                 self._reject(proposal, objection)
@@ -186,7 +193,7 @@ class Search:
                 yield proposal
 
     def _weighed(self, state: TrialState, found: Finding, way: Way | None) -> Iterator[tuple[Proposal, str]]:
-        """Proposals with the objections to them.
+        """Yield proposals with the objections to them.
 
         Workloads and DaemonSets are changed only by proposals of that kind.
         """
@@ -200,7 +207,7 @@ class Search:
             yield proposal, proposal.objection or self._objection(state, proposal)
 
     def _known(self, state: TrialState, found: Finding) -> tuple[Proposal, ...]:
-        """All proposals that may resolve a finding; requested once."""
+        """Return all proposals that may resolve a finding, requested once."""
         key = ByIdentity(state), found.fingerprint
         if key not in self._proposed:
             cluster = next(c for c in state.clusters if c.name == found.cluster)
@@ -208,7 +215,7 @@ class Search:
         return self._proposed[key]
 
     def _objection(self, state: TrialState, proposal: Proposal) -> str:
-        """Return what the user keeps and a proposal would change."""
+        """Return the constraint of the user that a proposal would violate."""
         if not self._constraints.binds:
             return ""
         for place, text in proposal.values:
@@ -221,11 +228,12 @@ class Search:
         return ""
 
     def _tried(self, attempt: JudgedProposal, several: Sequence[Proposal], repairs: int = 0) -> JudgedProposal | None:
-        """The state after some proposals; None if a value cannot be replaced, or a new error would be found.
+        """Return the state after some proposals; None if a value cannot be replaced or a new error would appear.
 
-        None too if they change what the attempt has set in another way: a quota is not lowered and raised again.
+        Also None if they change a value that the attempt has set in another way: a quota is not lowered and raised
+        again.
 
-        With `repairs` up to so many further proposals may resolve the new errors, which the old ones have hidden.
+        With `repairs`, up to that many further proposals may resolve new errors that the old ones have hidden.
         """
         if self._trials.is_spent:
             return None
@@ -258,7 +266,7 @@ class Search:
         self._rejected.setdefault(key_of(proposal), Rejected(proposal.words, why))
 
     def _pruned(self, attempt: JudgedProposal) -> JudgedProposal:
-        """The same without the proposals that others make superfluous."""
+        """Return the same without the proposals that others make superfluous."""
         if not 1 < len(attempt.taken) <= MOST_PRUNED:
             return attempt
         left = len(self._asked(attempt.state.result))
@@ -287,7 +295,7 @@ class Search:
         )
 
     def _step(self, proposal: Proposal, is_tried: bool) -> Step:
-        """A proposal with its edits and, if it `is_tried`, what it resolves without the others."""
+        """Return a proposal with its edits and, if it `is_tried`, the findings that it resolves alone."""
         edits = tuple(self._trials.edit(Replacement(place, text)) for place, text in proposal.values)
         alone = self._tried(JudgedProposal(self.start, (), 0), [proposal]) if is_tried else None
         left = {f.fingerprint for f in self._asked(alone.state.result)} if alone is not None else None
@@ -295,7 +303,7 @@ class Search:
         return Step(proposal.words, edits, tuple(f.fingerprint for f in asked if f.fingerprint not in (left or ())))
 
     def _filled(self) -> Iterator[Alternative]:
-        """One alternative with every quota that `fill` sets in whole nodes, and one with exact parts; without new errors."""
+        """Yield an alternative with the quotas of `fill` in whole nodes, and one with exact shares; without new errors."""
         every = [several for c in self.start.clusters for several in fill_quotas(c, self._constraints)]
         for at in (0, -1):
             made = self._tried(JudgedProposal(self.start, (), 0), [several[at] for several in every]) if every else None

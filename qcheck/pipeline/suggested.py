@@ -1,4 +1,4 @@
-"""`check --suggest`: a result with what can be done about it, as a whole and as fixes of its findings."""
+"""`check --suggest`: a result with suggestions, as a whole and as fixes of its findings."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 def with_suggestions(result: Result, paths: Sequence[str], settings: Settings, watch: Watch) -> Result:
-    """Return a result with suggestions for the findings that make it fail; the files are read again for that.
+    """Return a result with suggestions for the findings that make it fail; for these, the files are read again.
 
-    A finding gets as fixes the changes that were seen to resolve it without others.
+    A finding's fixes are the changes that were seen to resolve it alone.
     """
     failing = result.failing
     if not failing:

@@ -1,4 +1,4 @@
-"""The sums after an edit: what the pools in question promise of a resource, and what their nodes can supply."""
+"""The sums after an edit: a resource's promises of the pools in question, and the supply of their nodes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_SHOWN = 6
 
 
 def shown_sums(clusters: Iterable[Cluster], overdrafts: Iterable[Finding]) -> str:
-    """Return what is promised and supplied now for findings of quota that exceeds capacity; empty without any."""
+    """Return the current promises and supply for findings of quota that exceeds capacity; empty without any."""
     by_name = {c.name: c for c in clusters}
     sums = (_sum(by_name[f.cluster], str(f.data["resource"]), f.data["flavors"]) for f in overdrafts)
     found = [s for s in dict.fromkeys(sums) if s]

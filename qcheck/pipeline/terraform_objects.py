@@ -1,4 +1,4 @@
-"""Objects that Terraform applies (`kubernetes_manifest`, `kubectl_manifest`), beside those that files hold."""
+"""Objects that Terraform applies (`kubernetes_manifest`, `kubectl_manifest`), in addition to those in files."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ HELP = "Add the plan as JSON (`terraform show -json`) to the paths: it contains 
 
 
 class Applied(Value):
-    """The objects of kinds that count here; of those that cannot be told, problems and what they may define.
+    """The objects of relevant kinds; for those that are unknown, problems and what they may define.
 
-    `uncertain` are objects of which it is not known whether they exist.
+    `uncertain` are objects that may not exist.
     """
 
     objects: list[Cursor]
@@ -56,7 +56,7 @@ def applied(read: PoolsRead) -> Applied:
 
 
 def _gap(at: Cursor) -> Cursor | None:
-    """The first value that cannot be told."""
+    """Return the first unknown value."""
     if isinstance(at.data, Unresolved):
         return at
     parts = [inner for _, inner in at.mapping()] or list(at.items())
@@ -72,7 +72,7 @@ def _unknown(manifest: Cursor, gap: Cursor) -> Problem:
 
 
 def _without_nulls(data: object) -> object:
-    """Return what Terraform sends: it leaves out attributes that are null."""
+    """Return the data that Terraform sends: attributes that are null are omitted."""
     if isinstance(data, dict):
         return {key: _without_nulls(value) for key, value in data.items() if value is not None}
     return [_without_nulls(item) for item in data] if isinstance(data, list) else data

@@ -1,7 +1,6 @@
 """Trials: the inputs with some values replaced, judged as if the files contained them.
 
-A rendered value is edited in its source, a known base or patch, and in everything else that is rendered
-from there.
+A rendered value is edited in its source, a known base or patch, and in everything else that is rendered from there.
 """
 
 from __future__ import annotations
@@ -29,16 +28,16 @@ if TYPE_CHECKING:
     from qcheck.settings import Settings
 
     Spot = tuple[str, int, Route]
-    """Path, number of the document in its file, route."""
+    """Path, number of the document in its file, and route."""
 
 _LITERAL = re.compile(r"\d+|\"[^\"$%\\]*\"", re.ASCII)
 FEWEST_TRIALS = 12
 OBJECTS_JUDGED = 16_000
-"""Objects that are judged again at most, over all trials: the bound on the time. Large inputs get the fewest trials."""
+"""The maximum number of objects to judge again over all trials, which bounds the time: large inputs get few trials."""
 
 
 class TrialState(Value):
-    """The inputs with some values replaced, and the findings in them."""
+    """The inputs with some values replaced, and the resulting findings."""
 
     values: tuple[Replacement, ...]
     clusters: tuple[Cluster, ...]
@@ -63,11 +62,11 @@ class Trials:
 
     @property
     def is_spent(self) -> bool:
-        """Return whether no more trials are to be made."""
+        """Return whether no more trials are allowed."""
         return len(self._known) > self.most
 
     def after(self, state: TrialState, values: Iterable[tuple[Place, str]]) -> TrialState:
-        """Return what a state becomes with further values. Raises `Impossible` if one cannot be written."""
+        """Return a state with further values applied. Raises `Impossible` if one cannot be written."""
         by_spot = {spot_of(v.place): v for v in state.values}
         for place, text in values:
             first = self._first(place)
@@ -85,7 +84,7 @@ class Trials:
         return tuple(found[key] for key in sorted(found))
 
     def edit(self, value: Replacement) -> ValueEdit:
-        """Return the edit of the file that a person writes. Raises `Impossible` if that is not known."""
+        """Return the edit of the file that a person writes. Raises `Impossible` if that is unknown."""
         written = self._first(value.place).written()
         origin = written.origin
         if not isinstance(origin, Document) or isinstance(origin, EmbeddedDocument) or origin.source is not None:
@@ -102,13 +101,13 @@ class Trials:
         return TrialState(values, gathered.clusters, checked(gathered, self._settings))
 
     def _first(self, place: Place) -> Place:
-        """The place as it was read, whatever was replaced since: documents keep their path and number."""
+        """Return the place as first read, whatever was replaced since: documents keep their path and number."""
         path, index, route = spot_of(place)
         document = self._documents.get((path, index))
         return place if document is None else type(place)(document, route, place.caption, place.on_key)
 
     def _copies(self, place: Place) -> Iterator[Place]:
-        """The place, the one where a person writes it, and those that are rendered from there."""
+        """Yield the place, the place where a person writes it, and those that are rendered from there."""
         yield place
         written = place.written()
         spot = spot_of(written)
@@ -121,7 +120,7 @@ class Trials:
 
 
 def spot_of(place: Place) -> Spot:
-    """Return what tells a value from others in every state. Raises `Impossible` if no document holds it."""
+    """Return the key of a value, valid in every state. Raises `Impossible` if no document contains it."""
     origin = place.origin
     if not isinstance(origin, Document):
         raise Impossible(f"{place.line}: the value is written in no document")

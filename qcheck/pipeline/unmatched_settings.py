@@ -1,7 +1,7 @@
 """Settings that match nothing: names of files, queues, node pools, flavors and rules are compared with the inputs.
 
-A misspelled pattern disables its own purpose, so each is a problem of the settings file (QC014). Where something
-that was not read may be what a pattern names, the problem is not certain.
+A misspelled pattern has no effect, so each is a problem of the settings file (QC014). If unread inputs may contain what
+a pattern names, the problem is not certain.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class NamedSetting(Value):
-    """A key of the settings whose patterns name things of a kind; `names` are those of a cluster."""
+    """A key of the settings whose patterns name things of a kind; `names` returns the names in a cluster."""
 
     key: Route
     patterns: tuple[str, ...]
@@ -40,7 +40,7 @@ class NamedSetting(Value):
 
 
 def unmatched(settings: Settings, clusters: Sequence[Cluster], files: Iterable[str]) -> dict[str, list[Problem]]:
-    """Problems by the cluster that they belong to; those of common keys belong to the first."""
+    """Return problems by cluster; those of common keys belong to the first cluster."""
     if settings.path is None:
         return {}
     paths = tuple(files)
@@ -60,7 +60,7 @@ def unmatched(settings: Settings, clusters: Sequence[Cluster], files: Iterable[s
 
 
 def covers(paths: Sequence[str], root: str) -> bool:
-    """Return whether some paths take in everything below the folder of the settings, so that what is not there is nowhere."""
+    """Return whether some paths contain everything below the folder of the settings, so that absence is certain."""
     top = os.path.realpath(root)
     return any(os.path.commonpath([top, real]) == real for p in paths if os.path.isdir(real := os.path.realpath(p)))
 
@@ -75,7 +75,7 @@ def _files(path: str, scope: ClusterScope, at: Route, files: list[str]) -> Itera
 
 
 def _names(settings: Settings, at: Route, scope: ClusterScope | None, clusters: Sequence[Cluster]) -> Iterator[Problem]:
-    """Patterns of one cluster's part of the settings, or of the common part."""
+    """Yield problems of patterns in one cluster's part of the settings, or in the common part."""
     for each in _named(settings, scope):
         for index, pattern in enumerate(each.patterns):
             names = {name for c in clusters for name in each.names(c)}
@@ -89,7 +89,7 @@ def _names(settings: Settings, at: Route, scope: ClusterScope | None, clusters: 
 def _shares(
     settings: Settings, at: Route, scope: ClusterScope | None, clusters: Sequence[Cluster]
 ) -> Iterator[Problem]:
-    """Queues with a weight that no scheduler has."""
+    """Yield problems of weights for queues that no scheduler has."""
     common = settings.policy.shares
     mine = common if scope is None else {q: n for q, n in scope.policy.shares.items() if common.get(q) != n}
     queues = {name for c in clusters for tree in trees_of(c) for name in tree.queue}
@@ -99,7 +99,7 @@ def _shares(
 
 
 def _named(settings: Settings, scope: ClusterScope | None) -> Iterator[NamedSetting]:
-    """The patterns of the common settings, or those that a cluster adds to them."""
+    """Yield the patterns of the common settings, or those that a cluster adds to them."""
     base, mine = settings.policy, settings.policy if scope is None else scope.policy
     for key, common, all_queues in (
         ("reserved", base.reserved_queues, mine.reserved_queues),
@@ -132,7 +132,7 @@ def _named(settings: Settings, scope: ClusterScope | None) -> Iterator[NamedSett
 
 
 def _prices(settings: Settings, clusters: Sequence[Cluster]) -> Iterator[Problem]:
-    """Machine types with a price that no node has."""
+    """Yield problems of prices for machine types that no node has."""
     types = {t for c in clusters for g in supply_of(c).groups for n in g.classes if (t := n.machine_type)}
     sure = all(c.has_all(NODES) for c in clusters)
     for name in settings.policy.prices:
@@ -142,7 +142,7 @@ def _prices(settings: Settings, clusters: Sequence[Cluster]) -> Iterator[Problem
 
 
 def _added(every: tuple[T, ...], common: tuple[T, ...], scope: ClusterScope | None) -> tuple[T, ...]:
-    """Return what a cluster adds to a common list, which comes first; the common list itself without a cluster."""
+    """Return what a cluster adds to a common list, which comes first; without a cluster, the common list itself."""
     return every[len(common) :] if scope is not None else common
 
 
@@ -176,7 +176,7 @@ def _rules(path: str, at: Route, choice: RuleChoice) -> Iterator[Problem]:
 
 
 def _volcano(settings: Settings, clusters: Sequence[Cluster]) -> Iterator[Problem]:
-    """The file of the scheduler's configuration, which must be there and hold one."""
+    """Yield a problem if the file of the scheduler's configuration is missing or contains none."""
     named = settings.policy.volcano.scheduler
     if named is None:
         return
@@ -188,7 +188,7 @@ def _volcano(settings: Settings, clusters: Sequence[Cluster]) -> Iterator[Proble
 
 
 def _known(what: str, names: Iterable[str], word: str = "") -> str:
-    """Names that may be the intended one."""
+    """Return help with names that may be the intended one."""
     known = sorted(names)
     near = nearest(word, known) if word else None
     if near is not None:

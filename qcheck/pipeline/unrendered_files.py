@@ -1,4 +1,4 @@
-"""The files of a cluster that are read directly: neither rendered sources nor objects that a kustomization would change."""
+"""The files of a cluster that are read directly: neither rendered sources nor objects that a kustomization changes."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from qcheck.settings import Render
 
     Spot = tuple[str, int, tuple[str | int, ...]]
-    """An object: the path of its file, the index of its document, and the route to it."""
+    """An object: the path of its file, the index of its document, and its route."""
 
 TEXTS = (("metadata", "annotations"), ("metadata", "labels"))
-"""Fields that hold text, whatever is written there."""
+"""Fields whose values are always text."""
 ENTRIES = frozenset({"kustomization.yaml", "kustomization.yml", "Kustomization", "Chart.yaml"})
-"""Files by which a directory is known as something to render."""
+"""Files that mark a directory as something to render."""
 
 
 class UnrenderedFiles(Value):
-    """The files of a cluster to read as they are, without the objects in `changed`; what is left out, and what that means.
+    """The files of a cluster to read as they are, without the objects in `changed`, and what is omitted.
 
-    `in_charts`: templates of charts, which are problems of their own; the files in `built` go through kustomize.
-    `renders` are to be rendered, and with them the files in `rendered`; what kustomize makes of which objects is in
-    `sources`, by the path of the render.
+    `in_charts`: templates of charts, which are separate problems; the files in `built` are processed by kustomize.
+    `renders` are to be rendered, together with the files in `rendered`; `sources` are the objects that kustomize
+    transforms, by the path of the render.
     """
 
     files: tuple[Loaded, ...]
@@ -44,7 +44,7 @@ class UnrenderedFiles(Value):
     sources: dict[str, tuple[Source, ...]] = {}
 
     def is_completed(self, problem: Problem) -> bool:
-        """Return whether kustomize puts right what the API server would refuse: it writes labels and annotations as text."""
+        """Return whether kustomize fixes what the API server would reject: it writes labels and annotations as text."""
         if (
             problem.code is not ProblemCode.API_REJECTED
             or posixpath.normpath(problem.place.origin.path) not in self.built
@@ -56,7 +56,7 @@ class UnrenderedFiles(Value):
         )
 
     def objects(self) -> list[Cursor]:
-        """Every object of the files that is what the cluster gets."""
+        """Return every object of the files that the cluster receives unchanged."""
         found = (r for f in self.files for d in f.documents for r in roots(d))
         return [r for r in found if not self.changed or spot(r) not in self.changed]
 

@@ -21,7 +21,10 @@ MOST_NAMED = 3
 
 
 class UnrenderedReason(Value):
-    """Reasons why a kustomization cannot be rendered here: remote bases, parts of unknown kinds. `asked`: rendering is on."""
+    """Reasons why a kustomization cannot be rendered: remote bases, parts of unknown kinds.
+
+    `asked`: rendering is on.
+    """
 
     remote: Sequence[str]
     opaque: Sequence[tuple[str, Place]]
@@ -31,7 +34,7 @@ class UnrenderedReason(Value):
 def kustomization_problem(
     top: Kustomization, missed: Sequence[tuple[Cursor, KustomizeChange]], left: UnrenderedReason
 ) -> Problem:
-    """One problem for a kustomization root and all objects that it changes."""
+    """Return one problem for a kustomization root and all objects that it changes."""
     place = missed[0][1].place if missed and missed[0][1].place.origin.path == top.path else top.place
     facts = []
     if missed:
@@ -56,7 +59,7 @@ def kustomization_problem(
 
 
 def _others(first: Place, missed: Sequence[tuple[Cursor, KustomizeChange]]) -> tuple[Place, ...]:
-    """Return where other changes are written, each place once."""
+    """Return the places of other changes, each once."""
     places: dict[Place, str] = {}
     for found, change in missed:
         if change.place != first:
@@ -65,7 +68,7 @@ def _others(first: Place, missed: Sequence[tuple[Cursor, KustomizeChange]]) -> t
 
 
 def unreadable(text: Text) -> Problem | None:
-    """Return what is wrong with the text of a kustomization; None for an empty one, and for a template of one."""
+    """Return the fault of a kustomization's text; None for an empty text or a template."""
     fault = next(iter(load_literal(text, 1).faults), None)
     if fault is None or first_mark(text.text) is not None:
         return None
@@ -74,7 +77,7 @@ def unreadable(text: Text) -> Problem | None:
 
 
 def chart_problem(chart: Chart, kinds: frozenset[str], values: tuple[str, ...] | None, asked: bool) -> Problem:
-    """One problem for a chart and all its templates."""
+    """Return one problem for a chart and all its templates."""
     facts = [f"its templates may define {_names(sorted(kinds)) if kinds else 'queues'}"]
     if values is None:
         facts.append(f"its values may be those of {_names(chart.choices)}")

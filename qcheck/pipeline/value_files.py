@@ -1,4 +1,4 @@
-"""Files with other values in them, and the values that comments keep."""
+"""Files with replaced values, and the values that comments protect."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def rewritten(edits: Iterable[ValueEdit]) -> list[Fixed]:
 
 
 def kept_places(files: Iterable[Loaded]) -> frozenset[tuple[str, int]]:
-    """Return the lines that `# qcheck: keep` applies to: its own, or the one below a separate comment."""
+    """Return the lines to which `# qcheck: keep` applies: its own, or the one below a separate comment."""
     found = set()
     for file in files:
         for comment in file.comments("qcheck:"):

@@ -1,7 +1,7 @@
 """Hypothetical values: the inputs with some values replaced, judged by the same model and rules.
 
 Nothing is written. The text of each file is edited in memory and read again, so that a what-if is judged exactly like a
-file that says so; rendered text is edited as it came from its renderer.
+file with these values; rendered text is edited as its renderer printed it.
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ _NODES = re.compile(r"\d{1,18}", re.ASCII)
 
 
 class Replacement(Value):
-    """Another scalar at a place: `text` as it would be written, without quotes."""
+    """A replacement for the scalar at a place: `text` as it would be written, without quotes."""
 
     place: Place
     text: str
 
 
 class Impossible(ValueError):
-    """A value that cannot be replaced where it is written; `args[0]` says why."""
+    """A value that cannot be replaced in its place; `args[0]` says why."""
 
 
 def replacements(clusters: Iterable[Cluster], amounts: Iterable[str], nodes: Iterable[str]) -> list[Replacement]:
-    """Return the values that `--set POOL/QUEUE/RESOURCE=N` and `--add-nodes POOL=N` ask for, in each cluster that has them.
+    """Return the values that `--set POOL/QUEUE/RESOURCE=N` and `--add-nodes POOL=N` change, in each cluster with them.
 
-    Raises `Impossible` for what is not of that form, or names nothing.
+    Raises `Impossible` for words of another form or without a match.
     """
     known = tuple(clusters)
     found = []
@@ -102,7 +102,7 @@ def _quantity(text: str, amount: str) -> None:
 
 
 def edit_of(instead: Replacement) -> Edit:
-    """Return the edit of the text that holds a value. Raises `Impossible`."""
+    """Return the text edit for a value. Raises `Impossible`."""
     origin, route = instead.place.origin, instead.place.route
     if not isinstance(origin, Document) or not origin.has(route):
         raise Impossible(f"{instead.place.line}: the value is not written here")
@@ -114,7 +114,7 @@ def edit_of(instead: Replacement) -> Edit:
 
 
 def with_values(read: ReadInputs, values: Iterable[Replacement], limits: Limits) -> ReadInputs:
-    """Return what was read with other values in it. Raises `Impossible`."""
+    """Return what was read, with other values in it. Raises `Impossible`."""
     edits: dict[str, list[Edit]] = {}
     texts: dict[str, str] = {}
     for each in values:
@@ -130,7 +130,7 @@ def with_values(read: ReadInputs, values: Iterable[Replacement], limits: Limits)
 
 
 def with_texts(read: ReadInputs, texts: Mapping[str, str], limits: Limits) -> ReadInputs:
-    """Return what was read with other texts of some files, by path."""
+    """Return what was read, with other texts of some files, by path."""
     files = edited_files(read.loaded, texts, limits)
     return replace(
         read,
@@ -153,7 +153,7 @@ def _rendered(renders: Renders, files: Mapping[str, Loaded], limits: Limits) -> 
 
 
 def _file(file: Loaded, files: Mapping[str, Loaded], limits: Limits) -> Loaded:
-    """A render whose documents are replaced one by one: some of them are documents of the files they were made from."""
+    """Return a render with its documents replaced one by one: some are documents of their source files."""
     if not any(d.path in files for d in file.documents):
         return file
     changed = files.get(file.text.path) or load(file.text.text, file.text.path, limits, is_wanted)
@@ -176,7 +176,7 @@ def audit_what_if(
     live: Live | None,
     asked: tuple[Sequence[str], Sequence[str]],
 ) -> Result:
-    """Return the result of a check of what is there with other quotas (first) and more nodes. Raises `Impossible`."""
+    """Return the result of a check with other quotas (first) and more nodes. Raises `Impossible`."""
     read = collect(paths, settings, watch, live=live)
     values = replacements(modelled(read, settings, watch).clusters, *asked)
     return checked(modelled(with_values(read, values, settings.limits), settings, watch), settings, watch)

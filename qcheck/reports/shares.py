@@ -64,7 +64,7 @@ def _queue(share: QueueShare) -> dict[str, Json]:
 
 
 def number(value: Amount) -> Json:
-    """Return a JSON number: an integer if possible; KAI's doubles as they are, other fractions as the nearest double."""
+    """Return a JSON number: an integer if possible, KAI's doubles unchanged, other fractions as the nearest double."""
     if isinstance(value, Fraction):
         return value.numerator if value.denominator == 1 else float(value)
     return int(value) if isinstance(value, float) and value.is_integer() else value

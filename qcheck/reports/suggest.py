@@ -24,7 +24,7 @@ NONE = "no change of a value resolves this"
 
 
 def exit_code(result: Result) -> int:
-    """Return 0 if nothing was asked about, 1 if something was, resolvable or not, 2 if the input could not be judged."""
+    """Return 0 if nothing was asked about, 1 if something was, resolvable or not, 2 if the input cannot be judged."""
     found = _suggestions(result)
     return 2 if result.inputs.unjudged else 1 if found.asked or found.alternatives else 0
 

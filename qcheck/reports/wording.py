@@ -95,7 +95,7 @@ def shows_statistics(result: Result) -> bool:
 
 
 def by_rule(findings: Iterable[Finding]) -> list[tuple[int, str, Finding]]:
-    """Return the counts by rule and severity, the most severe and most frequent first, each with one of its findings."""
+    """Return the counts by rule and severity, most severe and most frequent first, each with one finding."""
     met: dict[tuple[str, str], list[Finding]] = {}
     for found in findings:
         met.setdefault((found.severity, title(found)), []).append(found)

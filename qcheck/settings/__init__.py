@@ -35,7 +35,7 @@ class SettingsError(Exception):
 
 
 class Render(Value):
-    """Something to be rendered by `tool` as the user has it installed. Paths are below the root."""
+    """A source to render with the installed `tool`. Paths are relative to the root."""
 
     tool: RenderTool
     path: str

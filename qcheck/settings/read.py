@@ -122,9 +122,7 @@ def _toml(shown: str, text: str) -> tuple[object, Locate]:
 
 
 def _toml_line(text: str, route: Route) -> int:
-    """Return the line of the last key of `route` below `[tool.qcheck]`; it is searched for, as tomllib has no
-    positions.
-    """
+    """Return the line of the last key of `route` below `[tool.qcheck]`, by search: tomllib has no positions."""
     lines = text.splitlines()
     start = next((i for i, line in enumerate(lines) if line.lstrip().startswith("[tool.qcheck")), 0)
     keys = [step for step in route if isinstance(step, str)]

@@ -213,9 +213,7 @@ class _FileWalk:
             self.follow(self.links.pop(), border)
 
     def walk(self, top: str, real: str, ignored: Ignored) -> None:
-        """Walk everything below `top`, whose real path is `real`; links are kept for later, so that originals come
-        first.
-        """
+        """Walk everything below `top`, whose real path is `real`; links are kept for later, so originals come first."""
         ahead = [(top, real, ignored)]
         while ahead:
             directory, real, ignored = ahead.pop()

@@ -13,7 +13,7 @@ class Ignored:
     __slots__ = ("patterns",)
 
     def __init__(self, border: str, real: str) -> None:
-        """Read the patterns of `border`, the repository's root, and all directories between it and `real`, exclusive."""
+        """Read the patterns of `border`, the repository's root, and of all directories from it to `real`, exclusive."""
         self.patterns: tuple[tuple[str, Patterns], ...] = ()
         self._add(border, os.path.join(border, ".git", "info", "exclude"))
         at = border
@@ -31,7 +31,7 @@ class Ignored:
         return inner
 
     def matches(self, path: str) -> bool:
-        """Return whether git ignores a real path (a directory ends in a slash); the nearest file with a match decides."""
+        """Return whether git ignores a real path (a directory ends in a slash); the nearest file with a match counts."""
         for base, patterns in reversed(self.patterns):
             decided = patterns.decision(path[len(base) + 1 :].replace(os.sep, "/"))
             if decided is not None:

@@ -128,7 +128,7 @@ class KubectlRefused(Exception):
 
 
 def list_cluster(context: str, wanted: Sequence[Asked], watch: Watch) -> Listed:
-    """Return every object of the installed kinds among `wanted`, in the cluster of a context ("" for the current one)."""
+    """Return every object of the installed kinds among `wanted` in the cluster of a context ("": the current one)."""
     watch("ask", 0, 0)
     kubectl = shutil.which("kubectl")
     if kubectl is None:

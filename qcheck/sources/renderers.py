@@ -48,10 +48,10 @@ def render(
     most_bytes: int,
     within: str = ".",
 ) -> Content | NotLoaded:
-    """Return what `tool` makes of a directory. `values`, `release` and `namespace` are helm's.
+    """Return the output of `tool` for a directory.
 
-    Relative paths are taken from the directory `within`. Of what is larger than `most_bytes` one byte more is given back,
-    or nothing.
+    `values`, `release` and `namespace` are helm's. Relative paths are relative to `within`. Output larger than
+    `most_bytes` is returned with one byte more than that, or not at all.
     """
     folder = folder.replace(os.sep, "/")
     name = f"{tool}:{folder}"

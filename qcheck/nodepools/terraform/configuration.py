@@ -1,7 +1,7 @@
-"""Terraform configurations: directories of `.tf` and `.tf.json` files as modules, their variables, locals and resources.
+"""Terraform configurations: directories of `.tf` and `.tf.json` files as modules, with variables, locals and resources.
 
-Values of variables come from the calling module, else from tfvars files (`variables.py`), else from the default. A variable
-without any is unknown, never empty.
+A variable's value comes from the calling module, else from tfvars files (`variables.py`), else from its default. A
+variable without any of these is unknown, never empty.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ HINT = "add the plan as JSON (`terraform show -json`) to the paths: it contains 
 META = frozenset({"count", "for_each", "provider", "providers", "lifecycle", "depends_on", "source", "version"})
 MOST_INSTANCES = 1024
 DEEPEST = 8
-"""Modules inside modules."""
+"""The maximum nesting of modules."""
 
 
 class Module:
-    """The files of a directory, parsed. `given` are the values that a caller passes."""
+    """A directory's files, parsed. `given` are the values that a caller passes."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -80,7 +80,7 @@ class Instance:
         self._busy: set[str] = set()
 
     def root(self, path: list[str], written: str) -> tuple[Evaluated, int]:
-        """The value of `var.x`, `local.x` or `type.name.attribute`, and how many parts of the path that is."""
+        """Return the value of `var.x`, `local.x` or `type.name.attribute`, and how many parts of the path it consumes."""
         match path:
             case ["var", name, *_]:
                 return self._once(f"var.{name}", lambda: self._variable(name)), 2
@@ -129,7 +129,7 @@ class Instance:
         return evaluate(written[attribute], self)
 
     def resources(self) -> Iterator[Resource]:
-        """Every resource and every call of a module from elsewhere (as type `module`), one per instance. Raises `TooMuch`."""
+        """Yield every instance of a resource, and of a remote module (as type `module`). Raises `TooMuch`."""
         for (kind, name), block in self.module.resources.items():
             yield from self._instances(block, kind, f"{kind}.{name}")
         for block in self.module.calls:
@@ -173,7 +173,7 @@ class Instance:
             )
 
     def _repeats(self, block: Body) -> Iterator[tuple[str, dict[str, Evaluated], Doubt | None]]:
-        """Address suffix and names of each instance; one with a doubt where their number is not known."""
+        """Yield the address suffix and names of each instance; one instance with a doubt if their number is unknown."""
         written = block.attributes()
         for name in ("count", "for_each"):
             if name not in written:
@@ -203,7 +203,7 @@ def _nested(inner: Resource, call: Resource) -> Resource:
 
 
 def values_of(block: Body, scope: Instance, bound: dict[str, Evaluated]) -> dict[str, Evaluated]:
-    """Attributes evaluated, inner blocks as lists, `dynamic` blocks made."""
+    """Return attributes evaluated, inner blocks as lists, and `dynamic` blocks expanded."""
     made: dict[str, Evaluated] = {
         name: evaluate(e, scope, bound) for name, e in block.attributes().items() if name not in META
     }
@@ -232,7 +232,7 @@ def _inner(block: Body, scope: Instance, bound: dict[str, Evaluated]) -> tuple[s
 
 
 def too_much(root: Instance) -> Problem:
-    """The problem of a configuration that exceeds the evaluation limit; its place is the first resource or module."""
+    """Return the problem of a configuration that exceeds the evaluation limit, at the first resource or module."""
     block = next(iter([*root.module.resources.values(), *root.module.calls]))
     document, route = block.document(None)
     message = f"evaluating this configuration takes more than {MOST_STEPS:,} steps; its node pools were not read"

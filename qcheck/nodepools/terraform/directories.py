@@ -1,4 +1,4 @@
-"""Directories with Terraform files: those that are configurations, and those that are only called as modules."""
+"""Directories with Terraform files: root configurations, and directories that are only called as modules."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ MARKS = re.compile(
     rf"|{ELSEWHERE}"
     r"|terraform-aws-modules/|terraform-aws-eks|kubernetes-engine|/aks/azurerm|terraform-azurerm-aks|/oke/oci|terraform-oci-oke"
 )
-"""Text in folders that describe pools."""
+"""Text that occurs in folders that describe pools."""
 LOCAL_SOURCE = re.compile(r"""^\s*"?source"?\s*[=:]\s*"(\.\.?/[^"]*)\"""", re.MULTILINE)
 
 
 def relevant(texts: Sequence[Text]) -> list[Text]:
-    """The files of folders that describe pools or call such folders; most of a repository's HCL is about other things."""
+    """Return the files of folders that describe pools or call such folders; most HCL concerns other things."""
     folders: dict[str, list[Text]] = {}
     for text in texts:
         folders.setdefault(_folder(text), []).append(text)
@@ -56,7 +56,7 @@ def _literal_callees(folder: str, text: Text) -> Iterator[str]:
 
 
 def configurations(texts: Sequence[Text]) -> tuple[list[Instance], list[Problem]]:
-    """The root modules, ready to return their resources, and the files that are not valid HCL."""
+    """Return the root modules, ready to yield their resources, and problems for files that are not valid HCL."""
     modules: dict[str, Module] = {}
     problems = []
     chosen = relevant(texts)
@@ -84,7 +84,7 @@ def configurations(texts: Sequence[Text]) -> tuple[list[Instance], list[Problem]
 
 
 def _callees(module: Module) -> Iterator[str]:
-    """The folders of the modules that a module calls, as far as they are written as literals."""
+    """Yield the folders of the modules that a module calls, as far as they are literals."""
     for block in module.calls:
         source = block.attributes().get("source")
         path = str(source).strip('"') if source is not None else ""

@@ -1,4 +1,4 @@
-"""Node pools that a configuration makes only where a variable says so, and that do not exist by its default."""
+"""Node pools that a configuration creates only if a variable enables them, and that its default disables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def switched_off(module: Module, made: Collection[str]) -> Iterator[Problem]:
-    """Node pools of a configuration that do not exist by the default of a variable, where no tfvars file decides."""
+    """Yield a problem for pools that a variable's default disables if no tfvars file sets the variable."""
     if module.tfvars:
         return
     blocks = [(f"{kind}.{name}", block) for (kind, name), block in module.resources.items() if kind in READERS]

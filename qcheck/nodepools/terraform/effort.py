@@ -1,6 +1,7 @@
-"""Bounds on the effort of evaluating a configuration: a few lines can require more than any machine can compute.
+"""Limits on the effort of evaluating a configuration: a few lines can require more than any machine can compute.
 
-Names let values hold one another, so that sizes double from line to line, and modules multiply each other's instances.
+Values can contain one another by name, so that sizes double from line to line, and modules multiply each other's
+instances.
 """
 
 from __future__ import annotations
@@ -13,18 +14,18 @@ if TYPE_CHECKING:
     from qcheck.nodepools.terraform.evaluated import Evaluated
 
 MOST_STEPS = 300_000
-"""Expressions and instances: some hundred times those of a large configuration."""
+"""The maximum number of expressions and instances: several hundred times that of a large configuration."""
 LARGEST = 100_000
-"""The largest number of items or characters of a value; larger ones are not computed."""
+"""The largest number of items or characters of a value; larger values are not computed."""
 DEEPEST = 100
 MOST_BITS = 4_000
-"""Longer than any number that can be written; Terraform itself keeps 512."""
+"""The maximum size of a number; Terraform itself uses 512 bits."""
 ITEMS_PER_STEP = 50
-"""Items of a list that are looked at in the time of a step."""
+"""The number of list items whose processing counts as one step."""
 
 
 class TooMuch(Exception):
-    """A configuration takes more steps than it may."""
+    """A configuration takes more steps than allowed."""
 
 
 class Effort:
@@ -36,17 +37,17 @@ class Effort:
         """By identity: the value itself, its item count, and its depth."""
 
     def spend(self, steps: int = 1) -> None:
-        """Raises `TooMuch` if nothing is left."""
+        """Spend steps. Raises `TooMuch` if none are left."""
         self.left -= steps
         if self.left < 0:
             raise TooMuch
 
     def spend_on(self, *values: Evaluated) -> None:
-        """For going through all that is in some values."""
+        """Spend the steps of processing everything in some values."""
         self.spend(sum(self._size(value)[0] for value in values) // ITEMS_PER_STEP)
 
     def is_too_large(self, value: Evaluated) -> bool:
-        """Return whether a value has grown out of all proportion."""
+        """Return whether a value exceeds the size limits."""
         if isinstance(value, str):
             return len(value) > LARGEST
         if isinstance(value, (int, Fraction)):
@@ -55,7 +56,7 @@ class Effort:
         return items > LARGEST or depth > DEEPEST
 
     def _size(self, value: Evaluated) -> tuple[int, int]:
-        """Return how many values it holds, counted as often as they are reached, and how deep they are."""
+        """Return how many values it contains, counted as often as they are reached, and its depth."""
         if not isinstance(value, (list, dict)):
             return 1, 0
         if id(value) not in self._sizes:

@@ -1,6 +1,6 @@
-"""Evaluates HCL expressions as far as literals, variables and pure functions go. Nothing is run and nothing is fetched.
+"""Evaluation of HCL expressions as far as literals, variables and pure functions go. Nothing is run or fetched.
 
-What depends on anything else is `Unresolved`, naming the innermost expression that is to blame.
+Anything that depends on more is `Unresolved`, naming the innermost expression that causes it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         def effort(self) -> Effort: ...
 
         def root(self, path: list[str], written: str) -> tuple[Evaluated, int]:
-            """The value of the longest known beginning of a dotted path, and how many of its parts that takes."""
+            """Return the value of the longest known prefix of a dotted path, and the number of its parts."""
             ...
 
 
@@ -38,11 +38,11 @@ ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\"}
 ESCAPE = re.compile(r'\\([ntr"\\])')
 WORDS = {"true": True, "false": False, "null": None}
 QUICK = ("length", "lookup", "try", "element")
-"""Functions that look at little of what they are given."""
+"""Functions that inspect little of their arguments."""
 
 
 def evaluate(expression: Expression, scope: EvaluationScope, bound: dict[str, Evaluated] | None = None) -> Evaluated:
-    """The value of an expression; `bound` are names that surrounding `for` and `dynamic` give a meaning.
+    """Return the value of an expression; `bound` are names that enclosing `for` and `dynamic` define.
 
     Raises `TooMuch`.
     """
@@ -93,7 +93,7 @@ class _Evaluator:
         return joined(map(text_of, found))
 
     def piece(self, tree: Node) -> Evaluated:
-        """A part of a template: text, or `${...}`."""
+        """Return a part of a template: text, or the value of `${...}`."""
         inner = tree.children[0]
         if not isinstance(inner, str):
             return self.term(inner) if inner.data == "interpolation" else Unresolved(self.written(tree))
@@ -110,7 +110,7 @@ class _Evaluator:
         return joined(map(text_of, found)) if unknown is None else unknown
 
     def gap(self, written: str) -> Evaluated:
-        """An interpolation inside a heredoc."""
+        """Return the value of an interpolation inside a heredoc."""
         expression = parse_expression(written)
         return Unresolved(written) if expression is None else evaluate(expression, self.scope, self.bound)
 
@@ -160,7 +160,7 @@ class _Evaluator:
         return made
 
     def key(self, tree: Node) -> Evaluated:
-        """A bare word is itself; an expression in parentheses or quotes is evaluated."""
+        """Return a map key: a bare word is itself; an expression in parentheses or quotes is evaluated."""
         inner = next(parts(tree))
         if inner.data == "keyword":
             return str(inner.children[0])
@@ -185,7 +185,7 @@ class _Evaluator:
         return call(name, given, self.written(tree))
 
     def traversal(self, tree: Node) -> Evaluated:
-        """`var.pools["gpu"].count`, `each.value`, `google_container_cluster.main.location`."""
+        """Return the value of a path such as `var.pools["gpu"].count` or `each.value`."""
         chain: list[Node] = []
         while tree.data in ("get_attr_expr_term", "index_expr_term") or (
             tree.data == "expr_term" and len(tree.children) == 1
@@ -264,7 +264,7 @@ class _Evaluator:
         return made
 
     def comprehension(self, tree: Node) -> tuple[list[str], Evaluated, list[Node], Node | None]:
-        """Names, source, what is made, and the condition of a `for`."""
+        """Return names, source, result expressions, and condition of a `for`."""
         intro, *rest = parts(tree)
         *names, source = parts(intro)
         condition = next((p for p in rest if p.data == "for_cond"), None)
@@ -283,7 +283,7 @@ class _Evaluator:
 
 
 def parts(tree: Node) -> Iterator[Node]:
-    """The subtrees that mean something."""
+    """Yield the subtrees that have meaning."""
     return (c for c in tree.children if not isinstance(c, str) and c.data != "new_line_or_comment")
 
 

@@ -1,4 +1,4 @@
-"""The type of what Terraform expressions come to."""
+"""The type of values of Terraform expressions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Terraform's functions that need nothing but their arguments. Source: the function reference of the Terraform language."""
+"""Terraform's pure functions. Source: the function reference of the Terraform language."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from qcheck.nodepools.terraform.evaluated import Evaluated
 
 MOST = 1024
-"""No list that counts something is longer."""
+"""The maximum length of a list that a function generates."""
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 LONGEST_NUMBER = 1000
 
 
 class Failed(Unresolved):
-    """An expression that Terraform would refuse, such as a missing key: what `try` passes over."""
+    """An expression that Terraform would reject, such as a missing key, and that `try` skips."""
 
     __slots__ = ()
 
 
 class Fails(Exception):
-    """The arguments are not what a function or template takes."""
+    """The arguments do not fit the function or template."""
 
 
 def call(name: str, given: list[Evaluated], written: str) -> Evaluated:
-    """The value of a call; `Unresolved` for functions that are not known here and for arguments that are not known."""
+    """Return the value of a call; `Unresolved` for unknown functions and unknown arguments."""
     if name in LENIENT:
         return LENIENT[name](given, written)
     if name not in STRICT:
@@ -48,12 +48,12 @@ def call(name: str, given: list[Evaluated], written: str) -> Evaluated:
 
 
 def _unknown(value: Evaluated) -> Unresolved | None:
-    """Return whether a value as a whole is not known; parts of lists and maps may be."""
+    """Return the value if it is unknown as a whole, else None; parts of lists and maps may be unknown."""
     return value if isinstance(value, Unresolved) else None
 
 
 def text_of(value: Evaluated) -> str:
-    """A value as text. Raises `Fails` for lists and maps."""
+    """Return a value as text. Raises `Fails` for lists and maps."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, dict, Unresolved)) or value is None:
@@ -62,7 +62,7 @@ def text_of(value: Evaluated) -> str:
 
 
 def joined(texts: Iterable[str], between: str = "") -> str:
-    """One text of all parts. Raises `Fails` before it grows too long."""
+    """Return the joined parts. Raises `Fails` before the text grows too long."""
     parts: list[str] = []
     left = LARGEST
     for text in texts:
@@ -74,7 +74,7 @@ def joined(texts: Iterable[str], between: str = "") -> str:
 
 
 def number_of(value: Evaluated) -> int | Fraction:
-    """A number, or a text that is one. Raises `Fails` for all else, and for numbers beyond reason."""
+    """Return a number, or the number in a text. Raises `Fails` for anything else and for excessive numbers."""
     if isinstance(value, bool) or not isinstance(value, (int, Fraction, str)):
         raise Fails
     if isinstance(value, str) and (len(value) > LONGEST_NUMBER or not NUMBER.fullmatch(value)):
@@ -144,7 +144,7 @@ def distinct(values: list[Evaluated]) -> list[Evaluated]:
 
 
 def _key(value: Evaluated) -> Hashable:
-    """The same key for equal values, and for no others."""
+    """Return a key that is the same for equal values only."""
     if isinstance(value, list):
         return ("list", *map(_key, value))
     if isinstance(value, dict):
@@ -219,7 +219,7 @@ def _substr(value: Evaluated, start: Evaluated, length: Evaluated) -> Evaluated:
 
 
 def _encoded(given: list[Evaluated], written: str) -> Evaluated:
-    """`jsonencode` and `yamlencode`, whose text is YAML alike. A part that is not known makes the text unknown."""
+    """Return the text of `jsonencode` or `yamlencode`; an unknown part makes it unknown."""
     if len(given) != 1:
         return Failed(written)
     gap = _gap(given[0])
@@ -227,7 +227,7 @@ def _encoded(given: list[Evaluated], written: str) -> Evaluated:
 
 
 def _gap(value: Evaluated) -> Unresolved | None:
-    """The first part of a value that is not known."""
+    """Return the first unknown part of a value."""
     if isinstance(value, Unresolved):
         return value
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
@@ -243,7 +243,7 @@ LENIENT: dict[str, Callable[[list[Evaluated], str], Evaluated]] = {
     "jsonencode": _encoded,
     "yamlencode": _encoded,
 }
-"""Functions that make sense of arguments of which some are not known."""
+"""Functions that accept partly unknown arguments."""
 
 STRICT: dict[str, Callable[..., Evaluated]] = {
     "abs": lambda v: abs(number_of(v)),

@@ -1,4 +1,4 @@
-"""The text of a heredoc and the expressions inside it, which the HCL parser leaves as one piece."""
+"""The text of a heredoc and the expressions in it, which the HCL parser returns as one piece."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ BRACE = re.compile(r"[{}]")
 
 
 def body_of(written: str) -> str:
-    """The lines between the marks; those of `<<-` without the blanks that all of them begin with."""
+    """Return the lines between the marks; for `<<-` without their common indentation."""
     first, *lines = written.splitlines()
     body = "\n".join(lines[:-1]) + "\n"
     return dedent(body) if first.startswith("<<-") else body
 
 
 def template_parts(body: str) -> list[tuple[str, bool]]:
-    """The pieces of a template in order: text, or the expression of an interpolation, with whether it is one.
+    """Return the pieces of a template in order: text or the expression of an interpolation, and whether it is one.
 
     A directive such as `%{ if ... }` is an expression that cannot be parsed.
     """
@@ -44,7 +44,7 @@ def _parts(body: str) -> Iterator[tuple[str, bool]]:
 
 
 def _closing(body: str, at: int) -> int:
-    """The offset behind the brace that closes what is open at `at`."""
+    """Return the offset after the brace that closes the one open at `at`."""
     depth = 1
     for brace in BRACE.finditer(body, at):
         depth += 1 if brace[0] == "{" else -1

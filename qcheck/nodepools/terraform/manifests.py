@@ -26,9 +26,9 @@ TYPES = frozenset({"kubernetes_manifest", "kubectl_manifest"})
 WRITTEN = re.compile(r"""(?:^|[{,])\s*["']?(apiVersion|kind)["']?\s*[:=]\s*["']?([\w./-]+)""", re.MULTILINE)
 """The apiVersion and kind of an object, on a separate line or inside braces."""
 NODES = re.compile(r"(?i)node|pool|karpenter|machine|provisioner|compute")
-"""Words of which a manifest of nodes has one, in its name or in its text."""
+"""Words of which a manifest of nodes has at least one, in its name or in its text."""
 READ_ELSEWHERE = (".yaml", ".yml", ".json")
-"""Files that are read for themselves, so that an expression which reads them hides nothing."""
+"""Files that are read on their own, so that an expression that reads them hides nothing."""
 
 
 class Manifests(Value):
@@ -55,7 +55,7 @@ def manifests(resource: Resource) -> Manifests:
 
 
 def _named(unknown: Cursor) -> Iterator[Cursor]:
-    """The objects that a text may hold, by each version and kind in it; `unread` names those that may describe nodes."""
+    """Yield the objects that a text may contain, by each version and kind in it; `unread` reports possible nodes."""
     document = unknown.document
     written = document.written(unknown.route) if isinstance(document, HclDocument) else ""
     found = {field: dict.fromkeys(name for f, name in WRITTEN.findall(written) if f == field) for field in IDENTITY}
@@ -66,12 +66,12 @@ def _named(unknown: Cursor) -> Iterator[Cursor]:
 
 
 def kind_of(manifest: Cursor) -> tuple[str, str]:
-    """API group and kind."""
+    """Return API group and kind."""
     return (manifest["apiVersion"].text() or "").rpartition("/")[0], manifest["kind"].text() or ""
 
 
 def unread(resources: Iterable[Resource]) -> list[Problem]:
-    """One problem for each unknown manifest that may be a node pool; one problem for those of one block."""
+    """Return one problem for each unknown manifest that may be a node pool, and one per block."""
     found: dict[str, Problem] = {}
     for resource in resources:
         for at in _opaque(resource):
@@ -92,7 +92,10 @@ def _opaque(resource: Resource) -> Iterator[Cursor]:
 
 
 def _may_be_a_pool(manifest: Cursor, called: str) -> bool:
-    """Not if it is read from a file that is loaded anyway, nor if its text shows another kind or no sign of nodes."""
+    """Return whether a manifest may be a pool.
+
+    It is not if it is read from a file that is loaded anyway, or if its text shows another kind or no sign of nodes.
+    """
     document = manifest.document
     written = document.written(manifest.route) if isinstance(document, HclDocument) else ""
     if "file(" in written and any(f'{ending}"' in written for ending in READ_ELSEWHERE):

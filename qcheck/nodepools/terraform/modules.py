@@ -1,7 +1,7 @@
 """Public Terraform modules whose arguments describe node pools.
 
-terraform-aws-modules/eks, terraform-google-modules/kubernetes-engine, Azure/aks and oracle-terraform-modules/oke, by their
-documented inputs and defaults. Their code is not read: what they make of the arguments is written down here.
+terraform-aws-modules/eks, terraform-google-modules/kubernetes-engine, Azure/aks and oracle-terraform-modules/oke, by
+their documented inputs and defaults. Their code is not read; the effect of the arguments is implemented here.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NODE_TAINTS = re.compile(r"--register-with-taints[= ]'?\"?([^\s'\"]+)")
 
 
 def read(resource: Resource, own: Own) -> Iterator[NodePool]:
-    """The pools that a call of a module makes; none for modules that are not known here."""
+    """Yield the pools that a call of a module creates; none for unknown modules."""
     source = resource.type.removeprefix("module ").removeprefix("git::")
     for pattern, reader in READERS:
         if re.search(pattern, source):
@@ -44,19 +44,19 @@ def read(resource: Resource, own: Own) -> Iterator[NodePool]:
 
 
 def is_known(source: str) -> bool:
-    """Return whether the module at a source is read here."""
+    """Return whether the module at a source is supported here."""
     return any(re.search(pattern, source) for pattern, _ in READERS)
 
 
 def _entries(at: Cursor, figures: Figures) -> list[tuple[str, Cursor]]:
-    """Key and value of each entry of a map of pools."""
+    """Return key and value of each entry of a map of pools."""
     if isinstance(at.data, Unresolved):
         figures.text(at)
     return list(at.mapping())
 
 
 def unknown_pool(resource: Resource, figures: Figures, format: str) -> Iterator[NodePool]:
-    """Stands for pools of which not even the names can be told."""
+    """Yield one pool in place of pools whose names are unknown."""
     doubt = figures.doubt
     if doubt is not None:
         nothing = Count(place=doubt.place, minimum=0, desired=None, maximum=None, doubt=doubt)
@@ -85,7 +85,7 @@ def _eks(resource: Resource, own: Own) -> Iterator[NodePool]:
 
 
 def _with_defaults(group: Cursor, defaults: Cursor) -> Cursor:
-    """A group over the defaults for all groups, which releases before 21 of the module have."""
+    """Return a group merged over the defaults for all groups, which releases before 21 of the module have."""
     if not isinstance(group.data, dict) or not isinstance(defaults.data, dict):
         return group
     return Cursor(group.document, group.route, {**defaults.data, **group.data})
@@ -102,7 +102,7 @@ def _eks_submodule(resource: Resource, own: Own) -> Iterator[NodePool]:
 
 
 def _sized(pool: NodePool, group: Fields) -> NodePool:
-    """The module's defaults: 1 to 3 nodes, 1 desired."""
+    """Apply the module's defaults: 1 to 3 nodes, 1 desired."""
     if pool.count_unknown:
         return pool
     low = pool.minimum if group["min_size"].exists else 1
@@ -112,7 +112,7 @@ def _sized(pool: NodePool, group: Fields) -> NodePool:
 
 
 def _self_managed(group: Fields, key: str, own: Own, hint: str) -> NodePool:
-    """Labels and taints are in what the nodes run when they start."""
+    """Return a self-managed group; its labels and taints are in the nodes' start-up script."""
     figures, kind = Figures(), Figures()
     size = kind.text(group["instance_type"])
     types = look_up((size or "m6i.large",), "aws", own) if kind.doubt is None else PoolMachineTypes()
@@ -215,7 +215,7 @@ def _gke_config(at: Cursor, values: Cursor, name: str) -> dict[str, object]:
 
 
 def _for_pool(at: Cursor, name: str, nothing: object) -> object:
-    """Return what holds for all pools and for one; both are maps or both are lists."""
+    """Merge the settings of all pools and of one; both are maps or both are lists."""
     if isinstance(at.data, Unresolved):
         return at.data
     common, special = at["all"].data or nothing, at[name].data or nothing
@@ -235,7 +235,7 @@ def _aks(resource: Resource, own: Own) -> Iterator[NodePool]:
 
 
 def _oke(resource: Resource, own: Own) -> Iterator[NodePool]:
-    """`worker_pools`, with defaults that are arguments of their own."""
+    """Yield the pools in `worker_pools`, whose defaults are separate arguments."""
     values, figures = resource.values, Figures()
     for key, group in _entries(values["worker_pools"], figures):
         if Figures().flag(group["create"]) or not group["create"].exists:
@@ -277,4 +277,4 @@ READERS: tuple[tuple[str, Reader], ...] = (
     (r"Azure/(terraform-azurerm-)?aks(/azurerm)?", _aks),
     (r"oracle-terraform-modules/(terraform-oci-)?oke(/oci)?", _oke),
 )
-"""The reader of each module, by what its source looks like."""
+"""The reader of each module, by a pattern of its source."""

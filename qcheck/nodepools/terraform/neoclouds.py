@@ -25,7 +25,7 @@ AUTOSCALER = "cluster-autoscaler"
 
 
 def oci_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
-    """`size` is a total over the placement configurations. There is no field for taints."""
+    """Yield a pool; `size` is a total over the placement configurations. There is no field for taints."""
     fields, figures, kind = resource.fields, Figures(), Figures()
     details = fields.block("node_config_details")
     name = figures.text(fields["name"]) or resource.label
@@ -53,7 +53,7 @@ def oci_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
 
 
 def oci_types(shape: str | None, config: Cursor, own: Own) -> PoolMachineTypes:
-    """Flexible shapes have as many cores (two vCPU per OCPU) and as much memory as the pool asks for."""
+    """Return the machine types; flexible shapes have the requested memory and cores (two vCPU per OCPU)."""
     if shape is None:
         return PoolMachineTypes()
     if not shape.endswith(".Flex"):
@@ -68,7 +68,7 @@ def oci_types(shape: str | None, config: Cursor, own: Own) -> PoolMachineTypes:
 
 
 def _pairs(at: Cursor, figures: Figures) -> Labels:
-    """A list of `{key, value}`."""
+    """Return labels from a list of `{key, value}`."""
     found = ((figures.text(each["key"]), figures.text(each["value"])) for each in at.items())
     return {k: v or "" for k, v in found if k}
 
@@ -78,7 +78,7 @@ def _type_doubt(kind: Figures, types: PoolMachineTypes, resource: Resource) -> s
 
 
 def nebius_group(resource: Resource, own: Own) -> Iterator[NodePool]:
-    """`fixed_node_count`, or bounds; the machine is a platform with a preset."""
+    """Yield a pool with `fixed_node_count` or bounds; its machine is a platform with a preset."""
     fields, figures, kind = resource.fields, Figures(), Figures()
     template = fields.block("template")
     resources, scaling = template.block("resources"), fields.block("autoscaling")
@@ -115,7 +115,7 @@ def _fixed_or_scaled(fixed: Cursor, low: Cursor, high: Cursor) -> Count:
 
 
 def crusoe_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
-    """A fixed number of instances."""
+    """Yield a pool with a fixed number of instances."""
     fields, figures, kind = resource.fields, Figures(), Figures()
     size = kind.text(fields["type"])
     types = look_up((size,), "crusoe", own) if size else PoolMachineTypes((), "no type is given")
@@ -138,7 +138,7 @@ def crusoe_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
 
 
 def ibm_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
-    """`worker_count` holds for each zone. Flavors are written with dots where machine profiles have dashes."""
+    """Yield a pool; `worker_count` applies to each zone. Flavors have dots where machine profiles have dashes."""
     fields, figures, kind = resource.fields, Figures(), Figures()
     zones = tuple(t for each in fields.blocks("zones") if (t := figures.text(each["name"])))
     flavor = kind.text(fields["flavor"])

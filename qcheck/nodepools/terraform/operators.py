@@ -22,12 +22,12 @@ if TYPE_CHECKING:
         def effort(self) -> Effort: ...
 
         def root(self, path: list[str], written: str) -> tuple[Evaluated, int]:
-            """The value of the longest known beginning of a dotted path, and how many of its parts that takes."""
+            """Return the value of the longest known prefix of a dotted path, and the number of its parts."""
             ...
 
 
 def pairs(value: Evaluated) -> list[tuple[Evaluated, Evaluated]]:
-    """Keys and values of a map in order of the keys, indexes and values of a list."""
+    """Return keys and values of a map in order of the keys, or indexes and values of a list."""
     if isinstance(value, dict):
         return [(key, value[key]) for key in sorted(value)]
     return list(enumerate(value)) if isinstance(value, list) else []
@@ -46,7 +46,7 @@ def _truth(value: Evaluated) -> bool:
 
 
 def _logic(operator: str, left: Evaluated, right: Evaluated) -> Evaluated:
-    """One known operand may decide alone."""
+    """Evaluate `&&` or `||`; one known operand may decide alone."""
     decides = operator == "||"
     for each in (left, right):
         if not isinstance(each, Unresolved) and _truth(each) == decides:

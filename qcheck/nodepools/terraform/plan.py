@@ -1,4 +1,4 @@
-"""Plans and states of Terraform and OpenTofu as JSON: three shapes, all with evaluated values.
+"""Plans and states of Terraform and OpenTofu as JSON: three forms, all with evaluated values.
 
 `terraform show -json` of a plan (`planned_values`) and of a state (`values`), and the raw `terraform.tfstate`.
 """
@@ -18,7 +18,7 @@ HINT = "apply first, and add the state (`terraform show -json`) or the nodes to 
 
 
 def is_plan(root: Cursor) -> bool:
-    """Return whether a JSON document is one of the three."""
+    """Return whether a JSON document has one of the three forms."""
     if isinstance(root["resources"].data, list) and root["version"].integer() == 4:
         return True
     return root["format_version"].text() is not None and (
@@ -27,7 +27,7 @@ def is_plan(root: Cursor) -> bool:
 
 
 def resources(root: Cursor) -> Iterator[Resource]:
-    """Every managed resource that is there after apply."""
+    """Yield every managed resource that exists after apply."""
     if isinstance(root["resources"].data, list):
         yield from _raw_state(root)
         return
@@ -46,13 +46,13 @@ def _module(module: Cursor, later: dict[str, Cursor]) -> Iterator[Resource]:
 
 
 def _plain(address: str) -> str:
-    """The address without the indexes of count and for_each, but with their values: `x.gpu["a"]` as `x.gpu-a`."""
+    """Return an address with the values of indexes as suffixes: `x.gpu["a"]` as `x.gpu-a`."""
     head, bracket, index = address.rpartition("[")
     return f"{head}-{index[:-1].strip(chr(34))}" if bracket and address.endswith("]") else address
 
 
 def _unknown_later(root: Cursor) -> dict[str, Cursor]:
-    """By address: the attributes that a plan leaves open."""
+    """Return, by address, the attributes that a plan leaves unknown."""
     return {
         change["address"].text() or "": change["change"]["after_unknown"]
         for change in root["resource_changes"].items()
@@ -61,7 +61,7 @@ def _unknown_later(root: Cursor) -> dict[str, Cursor]:
 
 
 def _with_unknown(values: Cursor, later: Cursor | None) -> Cursor:
-    """The values, with `Unresolved` for those that are known only after apply."""
+    """Return the values, with `Unresolved` for those that are known only after apply."""
     if later is None:
         return values
     return Cursor(values.document, values.route, _merged(values.data, later.data))
@@ -86,7 +86,7 @@ COMPUTED = frozenset(
         "max_count", "machine_type", "autoscaling", "node_config",
     }
 )  # fmt: skip
-"""Attributes that providers compute where the configuration leaves them out: open in a plan, yet no doubt."""
+"""Attributes that providers compute if they are omitted: unknown in a plan, but no doubt."""
 
 
 def _raw_state(root: Cursor) -> Iterator[Resource]:

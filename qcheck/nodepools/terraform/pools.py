@@ -1,4 +1,4 @@
-"""Terraform resources that are node pools: which function reads which type.
+"""Terraform resources that are node pools, and the function that reads each type.
 
 Sources: the providers' registry pages (google, aws, azurerm, oci, nebius, crusoe, ibm).
 """
@@ -33,13 +33,13 @@ class TerraformContext:
         self.resources = resources
 
     def clusters(self, name: str | None) -> list[Resource]:
-        """GKE clusters of a name; all of them where the name is not known."""
+        """Return the GKE clusters of a name; all of them if the name is unknown."""
         found = [r for r in self.resources if r.type == "google_container_cluster"]
         return [r for r in found if name is None or r.values["name"].text() in (name, None)]
 
 
 def read(resources: Sequence[Resource], own: Own) -> Iterator[NodePool]:
-    """The pools among some resources."""
+    """Yield the pools among some resources."""
     context = TerraformContext(resources)
     for resource in resources:
         reader = READERS.get(resource.type)
@@ -48,7 +48,7 @@ def read(resources: Sequence[Resource], own: Own) -> Iterator[NodePool]:
 
 
 def repeated(pool: NodePool, doubt: Doubt | None) -> NodePool:
-    """A pool of which it is not known how often it exists has an unknown count."""
+    """Return the pool with an unknown count if the number of its instances is unknown."""
     if doubt is None:
         return pool
     return replace(
@@ -63,7 +63,7 @@ def repeated(pool: NodePool, doubt: Doubt | None) -> NodePool:
 
 
 def pool_name(resource: Resource, *fields: str) -> str:
-    """Its name where that can be told, else what the configuration calls it."""
+    """Return the pool's name if it is known, else the resource's label."""
     for field in fields:
         name = Figures().text(resource.values[field])
         if name:
@@ -79,7 +79,7 @@ def _google_pool(resource: Resource, context: TerraformContext, own: Own) -> Ite
 
 
 def _google_cluster(resource: Resource, _: TerraformContext, own: Own) -> Iterator[NodePool]:
-    """Inline pools, and the default pool unless it is removed."""
+    """Yield inline pools, and the default pool unless it is removed."""
     cluster = resource.fields
     home = gke.home_of(cluster)
     inline = cluster.blocks("node_pool")
@@ -101,7 +101,7 @@ def _eks_group(resource: Resource, _: TerraformContext, own: Own) -> Iterator[No
 def eks_group(
     fields: Fields, scaling: Fields, name: str, format: str, own: Own, hint: str, tainted: Cursor
 ) -> NodePool:
-    """A managed node group by the names of the provider's fields; `tainted` holds its taints."""
+    """Return a managed node group from the provider's fields; `tainted` contains its taints."""
     figures, kind = Figures(), Figures()
     types = _eks_types(fields, kind, own)
     capacity_type = figures.text(fields["capacity_type"]) or "ON_DEMAND"
@@ -139,7 +139,7 @@ def _eks_types(fields: Fields, figures: Figures, own: Own) -> PoolMachineTypes:
 
 
 def scaled(low: Cursor, want: Cursor, high: Cursor) -> Count:
-    """Bounds that are totals; a missing lower bound is 0, a missing upper one is none."""
+    """Return bounds that are totals; a missing lower bound is 0, a missing upper bound means none."""
     figures = Figures()
     least, desired, most = figures.whole(low), figures.whole(want), figures.whole(high)
     at = next((c for c in (high, want, low) if c.exists), high)
@@ -157,7 +157,7 @@ def _azure_cluster(resource: Resource, _: TerraformContext, own: Own) -> Iterato
 
 
 def azure_pool(fields: Fields, name: str, format: str, own: Own, hint: str, mode: str = "User") -> NodePool:
-    """Counts are totals over zones, and `node_count` is 1 unless the pool is scaled."""
+    """Return a pool; counts are totals over zones, and `node_count` is 1 unless the pool is autoscaled."""
     figures, kind = Figures(), Figures()
     size = kind.text(fields["vm_size"])
     types = look_up((size,), "azure", own) if size else PoolMachineTypes((), "no vm_size is given")

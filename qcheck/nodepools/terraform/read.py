@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
-    """The pools of a JSON document; none if it is no plan or state."""
+    """Yield the pools of a JSON document; none if it is not a plan or state."""
     if plan.is_plan(root):
         yield from of_resources(list(plan.resources(root)), context)
 
 
 def read_configurations(texts: Sequence[Text], context: PoolContext) -> tuple[list[NodePool], list[Problem]]:
-    """The pools of HCL files, the files that are no HCL, and the manifests that cannot be told."""
+    """Return the pools of HCL files, and problems for invalid files and unknown manifests."""
     roots, problems = configurations(texts)
     folders = {posixpath.normpath(posixpath.dirname(t.path) or ".") for t in texts}
     found: list[list[Resource]] = []

@@ -1,4 +1,4 @@
-"""A resource of a plan, a state or a configuration, its values as Terraform evaluated them or as far as we can."""
+"""A resource of a plan, a state or a configuration, with its evaluated values as far as they are known."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class Resource(Value):
     """`values` is a cursor on its attributes; blocks are lists. An index of count or for_each is a suffix of `address`.
 
-    `doubt`: why it is not known how often the resource exists.
+    `doubt`: why the number of instances is unknown.
     """
 
     type: str
@@ -28,5 +28,5 @@ class Resource(Value):
 
     @property
     def label(self) -> str:
-        """The last part of the address: what the configuration calls it."""
+        """The last part of the address: the resource's name in the configuration."""
         return self.address.rpartition(".")[2]

@@ -1,4 +1,4 @@
-"""Type constraints of variables, as far as they give values: `optional(number, 1)` in an object fills in what is missing."""
+"""Type constraints of variables as far as they define values: `optional(number, 1)` in an object supplies a default."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MANY = ("map", "list", "set")
 
 
 def with_defaults(value: Evaluated, kind: Expression, scope: EvaluationScope) -> Evaluated:
-    """The value with the defaults of its type's optional attributes; a missing optional attribute is null.
+    """Return the value with the defaults of its type's optional attributes; without a default they are null.
 
     Raises `TooMuch`.
     """
@@ -51,7 +51,7 @@ def _object(value: dict[str, Evaluated], tree: Node, kind: Expression, scope: Ev
 
 
 def _call(tree: Node) -> tuple[str, list[Node]]:
-    """Name and arguments of `map(...)`; an empty name for anything else."""
+    """Return name and arguments of `map(...)`; an empty name for anything else."""
     while tree.data == "expr_term" and len(inner := list(parts(tree))) == 1:
         tree = inner[0]
     if tree.data != "function_call":

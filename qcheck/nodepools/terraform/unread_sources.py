@@ -1,6 +1,6 @@
 """Unread parts of a Terraform configuration that may define nodes: modules, Helm releases, other providers.
 
-Their code is not here. Words in their names and arguments tell whether nodes are likely; a network or a database brings none.
+Their code is not available. Words in their names and arguments indicate nodes; a network or a database defines none.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MARKS = (
 """Text of configurations that may contain unread sources of nodes."""
 NODE_WORDS = re.compile(rf"(?i){WORDS}")
 POOL_TYPE = re.compile(r"node_?pool|node_?group|worker_?pool|machine_?pool|machine_?set")
-"""Types of resources that are node pools, of any provider."""
+"""Resource types that are node pools, of any provider."""
 POOL_VALUES = re.compile(
     r"(?i)node_?-?pools?\b|\bpools?\b|node_?-?groups?\b|node_?class|instance_?-?types?|machine_?-?types?|provisioner"
 )
@@ -49,7 +49,7 @@ OTHER_MODULES = re.compile(
 
 
 def elsewhere(resources: Iterable[Resource], folders: Container[str]) -> list[Problem]:
-    """One problem for each unread source that may define nodes; repeated instances are one.
+    """Return one problem for each unread source that may define nodes; repeated instances count once.
 
     `folders` are the directories with HCL that was read.
     """
@@ -65,7 +65,7 @@ def elsewhere(resources: Iterable[Resource], folders: Container[str]) -> list[Pr
 
 
 def _may_bring_nodes(resource: Resource, folders: Container[str]) -> Iterator[str]:
-    """Yield the name of a resource that may bring nodes."""
+    """Yield the name of a resource that may define nodes."""
     if resource.type.startswith("module "):
         source = resource.type.removeprefix("module ")
         if source.startswith("."):
@@ -87,8 +87,10 @@ def _may_bring_nodes(resource: Resource, folders: Container[str]) -> Iterator[st
 
 
 def _adds_pools(resource: Resource) -> bool:
-    """Return whether the provider creates node pools for pods that fit on none: GKE's and AKS's node auto-provisioning,
-    Autopilot, and EKS Auto Mode. The known modules call their arguments like the fields of the resources.
+    """Return whether the provider creates node pools for pods that fit on no existing one.
+
+    These are node auto-provisioning of GKE and AKS, Autopilot, and EKS Auto Mode. The arguments of the supported
+    modules are named like the fields of the resources.
     """
     values = resource.values
     if values["enable_autopilot"].meant() == "true" or AUTOPILOT.search(resource.type):
@@ -100,7 +102,7 @@ def _adds_pools(resource: Resource) -> bool:
 
 
 def _only(at: Cursor) -> Cursor:
-    """A block that may occur once: the one in a list, or the value itself."""
+    """Return a block that may occur once: the only item of a list, or the value itself."""
     return next(iter(at.items()), at)
 
 

@@ -1,7 +1,7 @@
 """Values that `.tfvars` files give to the variables of a configuration.
 
-Files that Terraform reads by itself count for certain. Of several others one is chosen when Terraform runs, so that a
-variable may have each of their values: it has none that is known, unless all agree.
+Files that Terraform reads automatically count for certain. Among several others, one is chosen when Terraform runs, so
+a variable may have the value in any of them: its value is unknown unless all agree.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class VariableChoice(Value):
     by_file: dict[str, Expression | None]
 
     def value(self, name: str, evaluated: Callable[[Expression | None], Evaluated]) -> Evaluated:
-        """The value on which all agree, else an unresolved one that names the files."""
+        """Return the value on which all files agree, else an unresolved value that names the files."""
         found = {file: evaluated(expression) for file, expression in self.by_file.items()}
         first, *others = found.values()
         if all(other == first for other in others):
@@ -41,7 +41,7 @@ class VariableChoice(Value):
 
 
 def choices(folder: str, files: Mapping[str, Body]) -> dict[str, VariableChoice]:
-    """Return what the files of a configuration in `folder` say of each variable, by path; Terraform's own files win."""
+    """Return each variable's values in the files of a configuration in `folder`; automatic files take precedence."""
     names = {path: posixpath.basename(path) for path in files}
     here = [p for p in sorted(files) if (posixpath.dirname(p) or ".") == folder]
     own = [p for p in here if names[p].startswith("terraform.tfvars")] + [
@@ -65,7 +65,7 @@ def choices(folder: str, files: Mapping[str, Body]) -> dict[str, VariableChoice]
 
 
 def home_of(folder: str, configurations: Collection[str]) -> str | None:
-    """The directory with the configuration that tfvars files in `folder` are for: itself, one above, or the one nearby."""
+    """Return the directory of the configuration for tfvars files in `folder`: itself, a parent, or a single sibling."""
     above = folder
     while above not in configurations:
         if above in (".", "", "/"):
