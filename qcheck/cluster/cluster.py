@@ -173,6 +173,14 @@ class Cluster(Value, cached=True):
         return found
 
     @cached_property
+    def local_queue_names(self) -> dict[str, list[str]]:
+        """The sorted names of local queues by namespace."""
+        found: dict[str, list[str]] = {}
+        for local in self.local_queues:
+            found.setdefault(local.namespace, []).append(local.name)
+        return {namespace: sorted(names) for namespace, names in found.items()}
+
+    @cached_property
     def local_queues_named(self) -> dict[str, list[LocalQueue]]:
         """Local queues by name, regardless of namespace."""
         found: dict[str, list[LocalQueue]] = {}

@@ -14,7 +14,7 @@ from qcheck.schedulers.kueue.inactive_queues import InactivityReason, inactive
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Set
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import AdmissionCheck, CheckUse, ClusterQueue, FlavorQuotas, MultiKueueConfig, Quota
@@ -31,29 +31,36 @@ def admission_check_missing(cluster: Cluster) -> Iterator[Finding]:
         if name not in cluster.admission_check:
             by = names(sorted({u.by.name for u in each}))
             yield missing(cluster, "AdmissionCheck", each, cluster.admission_check, f"{by} stays inactive")
+    queues: dict[str, list[str]] = {}
+    for queue in cluster.queues:
+        for name in dict.fromkeys(check.name for check in queue.checks):
+            queues.setdefault(name, []).append(queue.name)
+    known = {
+        "ProvisioningRequestConfig": frozenset(c.name for c in cluster.provisioning_configs),
+        "MultiKueueConfig": frozenset(c.name for c in cluster.multikueue_configs),
+    }
     for check in cluster.admission_checks:
-        yield from _parameters(cluster, check)
+        if check.is_provisioning or check.is_multikueue:
+            kind = "ProvisioningRequestConfig" if check.is_provisioning else "MultiKueueConfig"
+            yield from _parameters(cluster, check, kind, known[kind], queues.get(check.name, []))
     for config in cluster.multikueue_configs:
         yield from _clusters(cluster, config)
     yield from _flavors(cluster)
 
 
-def _parameters(cluster: Cluster, check: AdmissionCheck) -> Iterator[Finding]:
+def _parameters(
+    cluster: Cluster, check: AdmissionCheck, kind: str, known: Set[str], used: list[str]
+) -> Iterator[Finding]:
     """The object that configures one of Kueue's own checks. What other controllers want is not known."""
-    if not (check.is_provisioning or check.is_multikueue):
-        return
-    kind = "ProvisioningRequestConfig" if check.is_provisioning else "MultiKueueConfig"
     place = check.place.at("spec", "parameters")
-    known = cluster.provisioning_configs if check.is_provisioning else cluster.multikueue_configs
-    used = [q.name for q in cluster.queues if any(c.name == check.name for c in q.checks)]
     consequence = f"check {check.name} is never active" + (f", and neither is {names(used)}" if used else "")
     if check.parameters_kind != kind or check.parameters_group != GROUP:
         has = f"{check.parameters_group}/{check.parameters_kind}" if check.parameters_kind else "none"
         message = f"check {check.name} needs parameters of kind {GROUP}/{kind} but has {has}: it is never active"
         yield finding(place, message).about(check.id)
-    elif check.parameters_name not in {c.name for c in known}:
+    elif check.parameters_name not in known:
         use = Reference(check.parameters_name or "", place.at("name"), check.id)
-        yield missing(cluster, kind, [use], (c.name for c in known), consequence)
+        yield missing(cluster, kind, [use], known, consequence)
 
 
 def _clusters(cluster: Cluster, config: MultiKueueConfig) -> Iterator[Finding]:

@@ -61,7 +61,7 @@ def local_queue_missing(cluster: Cluster) -> Iterator[Finding]:
         if workload.queue and not selects_cluster(workload) and not _may_lie_there(cluster, workload, workload.queue):
             missed.setdefault((workload.namespace, workload.queue), []).append(workload)
     for (namespace, queue), workloads in missed.items():
-        known = [q.name for q in cluster.local_queues if q.namespace == namespace]
+        known = cluster.local_queue_names.get(namespace, ())
         uses = [Reference(queue, w.queue_place, w.id) for w in workloads]
         consequence = f"namespace {namespace} has no such queue for {users(uses)}"
         yield missing(cluster, "LocalQueue", uses, known, consequence).with_data(namespace=namespace)
@@ -72,7 +72,7 @@ def _may_lie_there(cluster: Cluster, workload: Workload, queue: str) -> bool:
     if (workload.namespace, queue) in cluster.local_queue:
         return True
     is_placed = workload.place.at("metadata", "namespace").exists
-    return not is_placed and any(q.name == queue for q in cluster.local_queues)
+    return not is_placed and queue in cluster.local_queues_named
 
 
 @rule("QC404")
@@ -115,20 +115,31 @@ def _outside(cluster: Cluster, queue: ClusterQueue, outside: list[LocalQueue]) -
 @rule("QC405")
 def cohort_cycle(cluster: Cluster) -> Iterator[Finding]:
     """Cohorts that are their own ancestors."""
+    queues = _below_cycles(cluster)
     for cycle in cohort_tree(cluster).cycles:
         first, *others = [cluster.cohort[name] for name in cycle]
-        below = sorted(
-            q.name for q in cluster.queues if q.parent and set(cycle) & set(cohort_tree(cluster).ancestors(q.parent))
-        )
+        inside = queues.get(cycle, [])
+        below = sorted(queue.name for queue in inside)
         inactive = f"; Kueue silently does not schedule {names(below)}" if below else ""
         way = " -> ".join((*cycle, cycle[0]))
         found = finding(first.parent_place, f"the parents of cohort {first.name} form a cycle: {way}{inactive}")
         for other in others:
             found = found.near(other.parent_place, f"parent of {other.name}")
-        for queue in cluster.queues:
-            if queue.name in below:
-                found = found.near(queue.parent_place, f"{queue.name} is below the cycle")
+        for queue in inside:
+            found = found.near(queue.parent_place, f"{queue.name} is below the cycle")
         yield found.about(first.id).with_data(cycle=[*cycle], queues=[*below])
+
+
+def _below_cycles(cluster: Cluster) -> dict[tuple[str, ...], list[ClusterQueue]]:
+    """The queues below each cycle of cohorts, in the order of the files."""
+    tree = cohort_tree(cluster)
+    cycle_of = {name: cycle for cycle in tree.cycles for name in cycle}
+    found: dict[tuple[str, ...], list[ClusterQueue]] = {}
+    for queue in cluster.queues if cycle_of else ():
+        top = next(reversed(tree.ancestors(queue.parent)), None)
+        if top in cycle_of:
+            found.setdefault(cycle_of[top], []).append(queue)
+    return found
 
 
 @rule("QC414")

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from qcheck.cluster.workloads import Workload
 
 DEFAULT = "default"
+MOST_NAMED = 20
+"""The number of queues that a reason lists."""
 KUEUE_GROUP = "kueue.x-k8s.io"
 _BUILT_IN_FRAMEWORK = "batch/job"
 _ALWAYS_THERE = ("system-node-critical", "system-cluster-critical")
@@ -210,7 +212,9 @@ def _elsewhere(cluster: Cluster, workload: Workload, name: str) -> bool:
 
 
 def _others(cluster: Cluster, namespace: str) -> str:
-    return ", ".join(sorted(q.name for q in cluster.local_queues if q.namespace == namespace)) or "(there is none)"
+    found = cluster.local_queue_names.get(namespace, [])
+    more = [f"{len(found) - MOST_NAMED} more"] if len(found) > MOST_NAMED else []
+    return ", ".join([*found[:MOST_NAMED], *more]) or "(there is none)"
 
 
 def _excluded(cluster: Cluster, workload: Workload) -> Iterator[tuple[bool, Reason]]:
