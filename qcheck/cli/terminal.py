@@ -7,7 +7,6 @@ import sys
 from time import perf_counter
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.reports.github import error_command
 from qcheck.reports.wording import plain
 
 if TYPE_CHECKING:
@@ -59,6 +58,8 @@ def annotate(message: str) -> None:
 
     Runners read it on standard error too, where it does not affect a report.
     """
+    from qcheck.reports.github import error_command  # 0.6 ms
+
     _to_stderr(error_command("qcheck", message))
 
 

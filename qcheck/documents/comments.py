@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,8 +57,10 @@ def _strings(text: str, base: int) -> list[tuple[int, int]]:
     from qcheck.documents.events import from_events  # 30 ms
 
     found: list[tuple[int, int]] = []
-    with suppress(YAMLError):
+    try:
         from_events(text, lambda following: _collect(following, text, base, found))
+    except YAMLError:
+        return found
     return found
 
 

@@ -35,12 +35,12 @@ PLACEHOLDER = re.compile(
 """The beginning of placeholders; `templates` recognises them. The digest of an image is not one."""
 IN_CAPITALS = re.compile(r""":[ \t]+["']?(?:[A-Z][A-Z0-9]*_|NAMESPACE\b)""")
 """A word that may be the name of a variable in place of a value."""
-FOR_A_VALUE = re.compile(
+FOR_A_VALUE = (
     r"""(?:^|[ \t{,"'])(?:\w*(?:Name|namespace|Account|Quota|cohort|[rR]eplicas|parallelism|completions|count)|(?<!- )name"""
     r"""|[\w.-]+/[\w.-]+|cpu|memory)["']?\Z"""
 )
 """The text before such a word: a key. Items of lists that have such names are environment variables."""
-IN_A_VALUE = re.compile(r"""(?:[:,\[-][ \t]+|[\[,])["']?[\w./-]*\Z""")
+IN_A_VALUE = r"""(?:[:,\[-][ \t]+|[\[,])["']?[\w./-]*\Z"""
 """The text before a placeholder that is, or begins, a value."""
 LONGEST_BEFORE = 300
 DROPPED = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*[ \t]*(?:#[^\r\n]*)?\Z")
@@ -278,7 +278,7 @@ def _looks_templated(text: str) -> bool:
     if "{{" in text or "${" in text or "{%" in text or "%{" in text or "<%" in text:
         return True
     return any(_is_left_open(text, word) for word in LEFT_OPEN) or any(
-        FOR_A_VALUE.search(_before(text, m.start())) for m in IN_CAPITALS.finditer(text)
+        re.search(FOR_A_VALUE, _before(text, m.start())) for m in IN_CAPITALS.finditer(text)
     )
 
 
@@ -292,7 +292,7 @@ def _is_left_open(text: str, word: str) -> bool:
     """Return whether a value seems to hold a placeholder that begins with, or is, `word`."""
     at = text.find(word)
     while at >= 0:
-        if PLACEHOLDER.match(text, at) and IN_A_VALUE.search(_before(text, at)):
+        if PLACEHOLDER.match(text, at) and re.search(IN_A_VALUE, _before(text, at)):
             return True
         at = text.find(word, at + 1)
     return False

@@ -28,7 +28,7 @@ MAYBE = frozenset("0123456789+-.yYnNtTfFoO~")
 
 INTEGER = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|(0|[1-9][0-9]*))\Z", re.ASCII)
 FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z", re.ASCII)
-POINT_FLOAT = re.compile(r"\.[0-9][0-9_]*(?:[eE][-+]?[0-9_]+)?\Z", re.ASCII)
+POINT_FLOAT = r"\.[0-9][0-9_]*(?:[eE][-+]?[0-9_]+)?\Z"
 LONGEST = 400
 """Characters of the longest text still tried as a number; longer ones overflow, absurd cases aside."""
 
@@ -53,7 +53,7 @@ def resolve(text: str) -> Scalar:
 
 def _number(text: str) -> int | float | None:
     if text[0] == ".":
-        return _float(text.replace("_", "")) if POINT_FLOAT.match(text) else None
+        return _float(text.replace("_", "")) if re.match(POINT_FLOAT, text) else None
     digits = text.replace("_", "")
     if match := INTEGER.match(digits):
         value = _integer(*match.groups())

@@ -38,7 +38,7 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
 Each has the module that reads it, imported when met, and its kinds."""
 
 
-POD_TEMPLATE = re.compile(r"(?i)pod[-_]?template[^/]*$")
+POD_TEMPLATE = r"(?i)pod[-_]?template[^/]*$"
 """Names of files for `spark.kubernetes.driver.podTemplateFile`."""
 DEFINITIONS = "apiextensions.k8s.io"
 EVENT = ("", "Event")
@@ -85,9 +85,9 @@ def mentions_settings(text: str) -> bool:
 def roots(document: Document) -> Iterator[Cursor]:
     """The objects of a document: itself, or the items of a List. A file that Spark completes to pods holds none."""
     whole = root(document)
-    if POD_TEMPLATE.search(document.path) and whole["kind"].text() == "Pod" and _is_partial(whole["spec"]):
-        return
     kind = whole["kind"].text() or ""
+    if kind == "Pod" and re.search(POD_TEMPLATE, document.path) and _is_partial(whole["spec"]):
+        return
     if kind.endswith("List") and isinstance(whole["items"].data, list):
         yield from whole["items"].items()
     else:

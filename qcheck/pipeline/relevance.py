@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from qcheck.documents.cursor import Cursor
 
-KIND = re.compile(r"""(?m)^[ \t-]*["']?kind["']?[ \t]*:[ \t]*["']?([^\s"',}]+)""")
-NAME = re.compile(r"[A-Z][A-Za-z]+")
-INCLUDED = re.compile(r"\{\{-?\s*(?:include|template|tpl)\b")
+KIND = r"""(?m)^[ \t-]*["']?kind["']?[ \t]*:[ \t]*["']?([^\s"',}]+)"""
+NAME = r"[A-Z][A-Za-z]+"
+INCLUDED = r"\{\{-?\s*(?:include|template|tpl)\b"
 """Inclusion of other templates, which may be whole objects."""
 BATCH = ("kueue.x-k8s.io/", "kai.scheduler", "scheduling.run.ai", "volcano.sh/")
 """API groups and labels that show that an object concerns queues."""
@@ -27,8 +27,8 @@ REFERRED = frozenset({"PriorityClass"})
 
 def kinds_in(text: str) -> frozenset[str] | None:
     """Return the kinds of the objects that a text may contain; None if they are unknown."""
-    written = KIND.findall(text)
-    if not all(NAME.fullmatch(kind) for kind in written) or (not written and INCLUDED.search(text)) or not text:
+    written = re.findall(KIND, text)
+    if not all(re.fullmatch(NAME, kind) for kind in written) or (not written and re.search(INCLUDED, text)) or not text:
         return None
     return _with_nodes(frozenset(written))
 
@@ -49,7 +49,7 @@ def concerns_queues(found: Cursor) -> bool:
 
 def concerns_queues_text(text: str) -> bool:
     """Return the same for a text that is not parsed."""
-    kinds = set(KIND.findall(text))
+    kinds = set(re.findall(KIND, text))
     if kinds == {DEFINITION}:
         return False
     return any(word in text for word in BATCH) or bool(kinds & (REFERRED | POOL_KINDS))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.reports.fleet import HEADERS, fleet_rows
-from qcheck.reports.snippet import draw, groups
 from qcheck.reports.wording import (
     LIKELY,
     WORST_FIRST,
@@ -89,6 +87,8 @@ def _margin(found: Finding) -> int:
 
 
 def _places(found: Finding, paint: Paint) -> Iterator[str]:
+    from qcheck.reports.snippet import draw, groups  # 0.4 ms
+
     width = _margin(found)
     bar = paint("margin", "|")
     arrow = "-->"
@@ -123,9 +123,11 @@ def _closing(result: Result, paint: Paint) -> Iterator[str]:
 
 def _fleet(result: Result, paint: Paint) -> Iterator[str]:
     """Yield a summary of the clusters, if there are several."""
-    rows = fleet_rows(result)
-    if not rows:
+    if len(result.fleet or result.clusters) < 2:
         return
+    from qcheck.reports.fleet import HEADERS, fleet_rows  # 0.5 ms
+
+    rows = fleet_rows(result)
     widths = [max(len(row[at]) for row in (HEADERS, *rows)) for at in range(len(HEADERS))]
     for number, row in enumerate((HEADERS, *rows)):
         line = "  ".join(plain(cell).ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

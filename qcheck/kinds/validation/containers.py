@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from qcheck.kinds.schema.failure import Failure
     from qcheck.kinds.validation.target import FieldCheck
 
-_PORT_NAME = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
+_PORT_NAME = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
 _ENV_NAME = re.compile(r"[ -<>-~]+")
 """Printable ASCII but `=`."""
 _RESTART = ("Always", "OnFailure", "Never")
@@ -32,8 +32,8 @@ _FIELDS = frozenset(
         "status.hostIPs", "status.podIP", "status.podIPs",
     }
 )  # fmt: skip
-_FIELD_OF_MAP = re.compile(r"metadata\.(labels|annotations)\['[^']+'\]")
-_OWN_RESOURCES = re.compile(r"(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)")
+_FIELD_OF_MAP = r"metadata\.(labels|annotations)\['[^']+'\]"
+_OWN_RESOURCES = r"(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)"
 
 
 CONTAINERS = ("initContainers", "containers")
@@ -109,7 +109,7 @@ def _ports(at: Cursor) -> Iterator[Failure]:
 def _port_name_fault(name: str) -> str | None:
     if len(name) > 15:
         return "must be no more than 15 characters"
-    if not _PORT_NAME.fullmatch(name) or "--" in name:
+    if not re.fullmatch(_PORT_NAME, name) or "--" in name:
         return "must be letters a-z, digits and single '-' between them"
     return None if any(c.isalpha() for c in name) else "must contain at least one letter"
 
@@ -174,12 +174,12 @@ def _value_from(source: Cursor, has_value: bool) -> Iterator[Failure]:
     elif len(given) > 1:
         yield refuse(source, "POD-V18", "Invalid value: may not have more than one field specified at a time")
     path = source["fieldRef"]["fieldPath"]
-    if path.text() and path.text() not in _FIELDS and not _FIELD_OF_MAP.fullmatch(path.text() or ""):
+    if path.text() and path.text() not in _FIELDS and not re.fullmatch(_FIELD_OF_MAP, path.text() or ""):
         yield refuse(
             path, "POD-V18", f"Unsupported value: {show(path.data)}: supported values: {', '.join(sorted(_FIELDS))}"
         )
     own = source["resourceFieldRef"]["resource"]
-    if own.text() and not _OWN_RESOURCES.fullmatch(own.text() or ""):
+    if own.text() and not re.fullmatch(_OWN_RESOURCES, own.text() or ""):
         text = "must be limits or requests of cpu, memory, ephemeral-storage or hugepages"
         text = f"Unsupported value: {show(own.data)}: {text}"
         yield refuse(own, "POD-V18", text)

@@ -11,7 +11,7 @@ _MONTHS = {
 }
 _DAYS = {d: n for n, d in enumerate(["sun", "mon", "tue", "wed", "thu", "fri", "sat"])}
 _DESCRIPTORS = ("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")
-_EVERY = re.compile(r"@every ([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+")
+_EVERY = r"@every ([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+"
 
 
 def schedule_fault(text: str) -> str | None:
@@ -21,7 +21,7 @@ def schedule_fault(text: str) -> str | None:
     if "TZ=" in text:
         return "cannot use TZ or CRON_TZ; use timeZone"
     if text.startswith("@"):
-        return None if text in _DESCRIPTORS or _EVERY.fullmatch(text) else f"unrecognized descriptor: {text}"
+        return None if text in _DESCRIPTORS or re.fullmatch(_EVERY, text) else f"unrecognized descriptor: {text}"
     fields = text.split()
     if len(fields) != len(_BOUNDS):
         return f"expected exactly {len(_BOUNDS)} fields, found {len(fields)}"

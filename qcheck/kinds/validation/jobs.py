@@ -37,7 +37,7 @@ PREBUILT_KINDS = frozenset(
 )  # fmt: skip
 """Kinds that may have a prebuilt Workload."""
 _LONGEST_GATE = 63
-_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
+_PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 """The path of a domain-prefixed name (k8s.io/apimachinery `IsDomainPrefixedPath`)."""
 
 
@@ -126,7 +126,7 @@ def _gate_fault(name: str, seen: set[str]) -> str | None:
         return "cannot contain empty gate names"
     if name in seen:
         return f"duplicate gate name: {name}"
-    if not slash or not path or subdomain_fault(domain) or not _PATH.fullmatch(path):
+    if not slash or not path or subdomain_fault(domain) or not re.fullmatch(_PATH, path):
         return f"{name} must be a DNS name, '/' and a path, such as example.com/gate"
     if len(name.encode()) > _LONGEST_GATE:
         return f"{name} must have at most {_LONGEST_GATE} bytes"

@@ -49,7 +49,7 @@ def preemption_cost(workload: Workload, operators: Mapping[str, int]) -> Preempt
         ((DEFAULT_GRACE if g is None else g, at) for g, at in graces), key=lambda g: g[0], default=(0, workload.place)
     )
     reason = f"terminationGracePeriodSeconds {slowest}"
-    forced = seconds(workload.annotations.get(_FORCED, ""))
+    forced = seconds(workload.annotations[_FORCED]) if _FORCED in workload.annotations else None
     if forced is not None and forced < slowest:
         return PreemptionCost(
             forced, f"AppWrapper kills its pods after {forced} s", workload.place.at("metadata", "annotations")
