@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from qcheck.cluster.edits import Fix
 from qcheck.cluster.objects import ObjectId
 from qcheck.cluster.place import Place
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
+    from qcheck.cluster.edits import Fix
+
     Data = dict[str, str | int | bool | None]
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from qcheck.findings.finding import Datum
+    from qcheck.findings.result import Result
 
 FLAVOR, POOL, OBJECT, UNREAD = "flavor", "pool", "object", "unread"
 
@@ -87,6 +88,13 @@ class Group(Value):
 
     head: Finding
     followers: tuple[Finding, ...] = ()
+
+
+def presented(result: Result) -> list[Group]:
+    """Return the findings in display order: by severity, consequences with their cause unless `everything` is set."""
+    if result.view.everything:
+        return [Group(found) for found in causes_first(result.findings)]
+    return grouped(result.findings)
 
 
 def grouped(findings: Sequence[Finding]) -> list[Group]:

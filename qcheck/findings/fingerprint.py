@@ -7,6 +7,7 @@ they survive moved lines, reordered documents and list items, and changed quotas
 from __future__ import annotations
 
 import os
+from hashlib import sha256
 
 from qcheck.cluster.value import TYPE_CHECKING
 
@@ -30,8 +31,6 @@ def fingerprints(findings: Sequence[Finding], root: str = ".") -> list[str]:
 
     Anything other than an object is identified by its path relative to `root`.
     """
-    from hashlib import sha256  # 2.5 ms
-
     order = sorted(range(len(findings)), key=lambda i: (findings[i].message, findings[i].primary.origin.path))
     seen: dict[tuple[str, ...], int] = {}
     made = [""] * len(findings)

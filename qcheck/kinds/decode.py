@@ -94,6 +94,16 @@ def roots(document: Document) -> Iterator[Cursor]:
         yield whole
 
 
+def is_of_cluster(data: object) -> bool:
+    """Return whether an API server wrote a part of an object; on plain data, as every object is asked."""
+    if not isinstance(data, dict):
+        return False
+    metadata = data.get("metadata")
+    return data.get("status") is not None or (
+        isinstance(metadata, dict) and metadata.get("ownerReferences") is not None
+    )
+
+
 def _is_partial(spec: Cursor) -> bool:
     containers = spec["containers"].items()
     return not containers or not all(each["image"].exists for each in containers)

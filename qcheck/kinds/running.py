@@ -19,13 +19,11 @@ ENDED = ("Succeeded", "Failed")
 DEFAULT_SCHEDULER = "default-scheduler"
 
 
-def split(manifests: Sequence[Cursor]) -> tuple[list[Cursor], State | None]:
-    """The objects that somebody configured, and the state that the rest describes; None if nothing is of a cluster.
+def split(manifests: Sequence[Cursor]) -> tuple[list[Cursor], State]:
+    """The objects that somebody configured, and the state that the rest describes.
 
     An object whose controller is among the objects is part of the state: its owner is what counts. So are pods that ended.
     """
-    if not any(_is_of_cluster(r.data) for r in manifests):
-        return list(manifests), None
     known = {_key(r) for r in manifests}
     made = {_key(r): key for r in manifests if (key := owner_of(r)) in known and key is not None}
     own = [r for r in manifests if not (_key(r) in made or _is_over(r) or _is_event(r))]
@@ -35,16 +33,6 @@ def split(manifests: Sequence[Cursor]) -> tuple[list[Cursor], State | None]:
         queues={r["metadata"].text_at("name"): _queue(r["status"]) for r in manifests if _is(r, GROUP, "ClusterQueue")},
         made=made,
         events=_events(manifests),
-    )
-
-
-def _is_of_cluster(data: object) -> bool:
-    """Return whether an API server wrote a part of an object; on plain data, as every object is asked."""
-    if not isinstance(data, dict):
-        return False
-    metadata = data.get("metadata")
-    return data.get("status") is not None or (
-        isinstance(metadata, dict) and metadata.get("ownerReferences") is not None
     )
 
 

@@ -8,13 +8,11 @@ from importlib import import_module
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.documents.edits import Unsafe, value_text
 from qcheck.kinds.api_versions import version_problems
 from qcheck.kinds.quantities import quantity_problems
 from qcheck.kinds.schema.catalogue import CONFIG, KUEUE, OWN, described
 from qcheck.kinds.schema.failure import QUOTE, Failure, field_path
 from qcheck.kinds.shared_fields import object_id
-from qcheck.kinds.unknown_fields import unknown_field
 from qcheck.kinds.validation.metadata import metadata
 from qcheck.kinds.validation.target import Target
 
@@ -125,6 +123,8 @@ def _problem(root: Cursor, identity: ObjectId, found: Described | None, failure:
     if identity.group == CONFIG:
         return _of_configuration(root, identity, failure)
     if failure.code is ProblemCode.UNKNOWN_FIELD:
+        from qcheck.kinds.unknown_fields import unknown_field  # 0.3 ms
+
         return unknown_field(root, identity, found, failure)
     return Problem(
         code=failure.code,
@@ -142,6 +142,8 @@ def _help(root: Cursor, failure: Failure) -> str:
     """The fix as a sentence. A value that needs quotes is shown as it is written: `y` and `1.10` are read as others."""
     fix = failure.fix
     if fix.startswith(QUOTE):
+        from qcheck.documents.edits import Unsafe, value_text  # 0.4 ms
+
         read = fix.removeprefix(QUOTE)
         try:
             written = value_text(root.document, failure.route)[2]

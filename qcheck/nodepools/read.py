@@ -6,7 +6,6 @@ from importlib import import_module
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.nodepools.formats import CLUSTER_POLICY, CONFIG_MAP, NODE, PLAIN_READERS, READERS, REFERRED, TEMPLATES
-from qcheck.nodepools.kubernetes_nodes import read_node
 from qcheck.nodepools.pool_context import PoolContext
 
 if TYPE_CHECKING:
@@ -36,13 +35,13 @@ class PoolsRead(Value):
 def read(roots: Iterable[Cursor], own: Mapping[str, Machine], hcl: Sequence[Text] = ()) -> PoolsRead:
     """Read some objects and HCL files; `own` are the machine types of the settings."""
     context = PoolContext(own)
-    nodes: list[Node] = []
+    nodes: list[Cursor] = []
     mine: list[tuple[str, Cursor]] = []
     plugin: list[Cursor] = []
     for root in roots:
         group, kind = root.text_at("apiVersion").rpartition("/")[0], root.text_at("kind")
         if (group, kind) == NODE:
-            nodes.append(read_node(root))
+            nodes.append(root)
         elif (group, kind) in READERS:
             mine.append((READERS[group, kind], root))
             context.add(group, kind, root)
@@ -72,8 +71,16 @@ def read(roots: Iterable[Cursor], own: Mapping[str, Machine], hcl: Sequence[Text
         pools = shared(plugin, pools)
     return PoolsRead(
         pools=tuple(pools),
-        nodes=tuple(nodes),
+        nodes=_nodes(nodes),
         problems=tuple(problems),
         applied=tuple(context.applied),
         broken=tuple(context.broken),
     )
+
+
+def _nodes(roots: Sequence[Cursor]) -> tuple[Node, ...]:
+    if not roots:
+        return ()
+    from qcheck.nodepools.kubernetes_nodes import read_node  # 0.2 ms
+
+    return tuple(map(read_node, roots))

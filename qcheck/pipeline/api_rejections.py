@@ -6,7 +6,6 @@ from functools import partial
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds import validate_cluster
-from qcheck.pipeline.second_process import beside
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +27,8 @@ def begin(manifests: list[Cursor], target: Target) -> Callable[[], list[Problem]
     """
     if len(manifests) < MANY or validate_cluster.has_definitions(manifests):
         return partial(validate_cluster.refused, manifests, target)
+
+    from qcheck.pipeline.second_process import beside  # 0.2 ms
 
     def problems(at: int) -> list[Problem]:
         return validate_cluster.refused([manifests[at]], target)

@@ -10,7 +10,6 @@ from qcheck.kinds.shared_fields import object_id
 from qcheck.nodepools import formats
 from qcheck.nodepools.read import read as read_pools
 from qcheck.pipeline.duplicates import Distinct, distinct
-from qcheck.pipeline.terraform_objects import applied
 from qcheck.sources.files import is_live
 
 if TYPE_CHECKING:
@@ -53,16 +52,23 @@ def objects_of(rendered: Sequence[Loaded], as_is: UnrenderedFiles, own_types: Ma
     found = distinct(manifests)
     hcl = [f.text for f in (*rendered, *as_is.files) if f.text.path.endswith(formats.HCL)]
     by_pools = read_pools(found.first, own_types, hcl)
-    by_terraform = applied(by_pools)
-    if by_terraform.objects:
-        found = distinct([*manifests, *by_terraform.objects])
+    problems, unread = list(by_pools.problems), list(_unread(by_pools.problems))
+    uncertain: list[Cursor] = []
+    if by_pools.applied or by_pools.broken:
+        from qcheck.pipeline.terraform_objects import applied  # 0.6 ms
+
+        by_terraform = applied(by_pools)
+        found = distinct([*manifests, *by_terraform.objects]) if by_terraform.objects else found
+        problems += by_terraform.problems
+        unread += by_terraform.unread
+        uncertain = by_terraform.uncertain
     return ClusterObjects(
         distinct=found,
         pools=by_pools.pools,
         nodes=by_pools.nodes,
-        problems=[*by_pools.problems, *by_terraform.problems, *found.problems],
-        unread=[*_unread(by_pools.problems), *by_terraform.unread],
-        uncertain=by_terraform.uncertain,
+        problems=[*problems, *found.problems],
+        unread=unread,
+        uncertain=uncertain,
         is_live=live,
     )
 

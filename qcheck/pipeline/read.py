@@ -10,12 +10,10 @@ from itertools import zip_longest
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.load import load
-from qcheck.documents.transfer import as_plain, from_plain
 from qcheck.kinds import validate_cluster
 from qcheck.kinds.decode import mentions_settings, recognises
 from qcheck.nodepools import formats
 from qcheck.pipeline.relevance import concerns_queues_text
-from qcheck.pipeline.second_process import beside
 from qcheck.sources import files
 
 if TYPE_CHECKING:
@@ -75,6 +73,9 @@ def _load_beside(contents: Sequence[tuple[str, bytes]], limits: Limits) -> Calla
 
     Files on which it fails are loaded here.
     """
+    from qcheck.documents.transfer import as_plain, from_plain  # 0.3 ms
+    from qcheck.pipeline.second_process import beside  # 0.2 ms
+
     told = beside(lambda: [as_plain(load(raw, path, limits, is_wanted)) for path, raw in contents])
 
     def wait() -> list[Loaded]:

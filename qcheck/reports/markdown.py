@@ -11,6 +11,7 @@ import re
 from qcheck.answers.capacity import capacity_lines
 from qcheck.answers.cost import cost_of
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.causes import presented
 from qcheck.reports import cost
 from qcheck.reports.capacity import at_best, held, holders, line_scale, pool_words, signed, taken_first
 from qcheck.reports.fleet import HEADERS, fleet_rows
@@ -24,7 +25,6 @@ from qcheck.reports.wording import (
     looked_at,
     not_judged,
     plain,
-    presented,
     shows_statistics,
     url_of,
     within,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.findings.causes import Group, causes_first, grouped
 from qcheck.findings.severity import SEVERITIES
 
 if TYPE_CHECKING:
@@ -101,13 +100,6 @@ def by_rule(findings: Iterable[Finding]) -> list[tuple[int, str, Finding]]:
         met.setdefault((found.severity, title(found)), []).append(found)
     rows = [(len(same), name, same[0]) for (_, name), same in met.items()]
     return sorted(rows, key=lambda row: (WORST_FIRST.index(row[2].severity), -row[0], row[1]))
-
-
-def presented(result: Result) -> list[Group]:
-    """Return the findings in display order: by severity, consequences with their cause unless `everything` is set."""
-    if result.view.everything:
-        return [Group(found) for found in causes_first(result.findings)]
-    return grouped(result.findings)
 
 
 def worst_first(result: Result) -> list[Finding]:

@@ -9,6 +9,7 @@ from qcheck.answers.capacity import capacity_lines
 from qcheck.answers.cost import cost_of
 from qcheck.answers.node_pictures import device_pictures, pictured_resources
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.causes import presented
 from qcheck.reports import cost
 from qcheck.reports.fleet import HEADERS, fleet_rows
 from qcheck.reports.html.bars import headroom
@@ -25,7 +26,6 @@ from qcheck.reports.wording import (
     looked_at,
     not_judged,
     plural,
-    presented,
     shows_statistics,
 )
 from qcheck.schedulers.table import title_of, trees_of
