@@ -5,11 +5,13 @@ from __future__ import annotations
 from importlib import import_module
 
 from qcheck.checks import MODULES
+from qcheck.checks.subjects import has_subject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+    from qcheck.cluster.cluster import Cluster
     from qcheck.findings.finding import Finding
 
     Check = Callable[..., Iterator[Finding]]
@@ -29,17 +31,20 @@ def rule(identifier: str) -> Callable[[Check], Check]:
     return bind
 
 
-def check_of(identifier: str, family: str) -> Check | None:
-    """The function bound to a rule; imports the family's modules on first use."""
-    if identifier not in _checks:
+def import_checks(families: Iterable[str], cluster: Cluster | None = None) -> None:
+    """Import the modules of some families; of a cluster, those whose rules may find something there."""
+    for family in families:
         for module in MODULES.get(family, ()):
-            import_module(f"qcheck.checks.{family}.{module}")
+            if cluster is None or has_subject(cluster, f"{family}.{module}"):
+                import_module(f"qcheck.checks.{family}.{module}")
+
+
+def check_of(identifier: str) -> Check | None:
+    """The function bound to a rule; None if its module is not imported, or there is none."""
     return _checks.get(identifier)
 
 
 def bound_rules() -> dict[str, Check]:
     """Every bound rule by id."""
-    for family, modules in MODULES.items():
-        for module in modules:
-            import_module(f"qcheck.checks.{family}.{module}")
+    import_checks(MODULES)
     return dict(sorted(_checks.items()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.checks.registry import check_of
+from qcheck.checks.registry import check_of, import_checks
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.views import view
 from qcheck.findings.finding import Finding
@@ -76,14 +76,14 @@ def run(
     skipped: list[Skipped] = []
     crashed: list[str] = []
     present = {name for name, has in SCHEDULERS.items() if has(cluster)}
-    for each in rules:
-        if each.scheduler not in present:
-            continue
+    asked = [each for each in rules if each.scheduler in present]
+    import_checks(dict.fromkeys(each.family for each in asked), cluster)
+    for each in asked:
         missing = next((text for need in each.needs for has, text in [FACTS[need]] if not has(cluster)), None)
         if missing is not None:
             skipped.append(Skipped(each, missing, cluster.name))
             continue
-        check = check_of(each.id, each.family)
+        check = check_of(each.id)
         subject = change if each.family == CHANGE else cluster
         if check is None or subject is None:
             continue

@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from qcheck.checks import run
-from qcheck.checks.registry import check_of
+from qcheck.checks.registry import check_of, import_checks
 from qcheck.cli.completion import rules
 from qcheck.cli.output import UsageError, to_stdout
 from qcheck.cli.rules import as_text, listed, of_family
@@ -85,7 +85,8 @@ def explain(
 
 def source_of(rule: Rule) -> str:
     """Return `file:line` of the function behind a rule's findings, relative to the working directory if inside it."""
-    function = check_of(rule.id, rule.family) or ELSEWHERE[rule.id]
+    import_checks([rule.family])
+    function = check_of(rule.id) or ELSEWHERE[rule.id]
     code = function.__code__
     path = os.path.relpath(code.co_filename)
     return f"{code.co_filename if path.startswith('..') else path}:{code.co_firstlineno}"

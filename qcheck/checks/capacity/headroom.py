@@ -11,7 +11,6 @@ from qcheck.cluster.units import name_amount, named, show_amount, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.flavor_question import Without, groups_behind, judge
-from qcheck.packing.required_domain import domains_to_lose
 from qcheck.schedulers.guarantees import (
     declared_guarantees,
     demands,
@@ -197,8 +196,12 @@ def _without_a_domain(cluster: Cluster, part: list[Guarantee]) -> Iterator[Findi
     """Racks and NVLink domains fail as a whole; reported if pods of the guarantees require such a level."""
     required = sorted({(g.pool, g.shape.level) for g in part if g.shape.level})
     groups = {g.name: g for g in _bounded_groups(cluster, part)} if required else {}
+    if not groups:
+        return
+    from qcheck.packing.required_domain import domains_to_lose  # 0.6 ms
+
     asked = demands(part)
-    for flavor, level in required if groups else ():
+    for flavor, level in required:
         for label, nodes in domains_to_lose(cluster, flavor, level).items():
             less = judge(cluster, asked, Without(nodes))
             if less is not None and less.fails:

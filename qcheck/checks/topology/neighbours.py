@@ -10,7 +10,6 @@ from qcheck.cluster.pods import NEVER_PREEMPTS
 from qcheck.cluster.units import name_amount
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
-from qcheck.packing.adversary import pods_to_block, worst_case
 from qcheck.packing.flavor_question import LENIENT, nodes_of
 from qcheck.schedulers.guarantees import holders, pods_within
 from qcheck.schedulers.shapes import declared_shapes
@@ -58,6 +57,7 @@ def neighbours_can_block(cluster: Cluster) -> Iterator[Finding]:
 
 def _contended(cluster: Cluster, rivals: Rivals, resource: str, groups: tuple[NodeGroup, ...]) -> Finding | None:
     """The worst placement of the small pods on the nodes that let them in."""
+    from qcheck.packing.adversary import pods_to_block, worst_case  # 0.2 ms
     from qcheck.packing.fragmentation import placeable  # 2 ms, with fractions
 
     large, small = rivals.large.request, rivals.small.request
