@@ -352,18 +352,25 @@ def test_version_and_completion() -> None:
         ("qcheck base", "baseline"),
     ],
 )
-def test_a_shell_completes(line: str, expected: str, tmp_path: Path) -> None:
+def test_a_shell_completes(
+    line: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "qcheck.yaml").write_text("clusters: {prod-a: {include: [a]}, prod-b: {include: [b]}}")
-    at = str(len(line.split()) - 1)
-    env = {**os.environ, "_QCHECK_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": at}
-    done = subprocess.run(
-        [sys.executable, "-m", "qcheck"], capture_output=True, text=True, check=True, cwd=tmp_path, env=env
-    )
-    assert expected in done.stdout.split()
+    monkeypatch.chdir(tmp_path)
+    for name, value in {
+        "_QCHECK_COMPLETE": "complete_bash",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(line.split()) - 1),
+    }.items():
+        monkeypatch.setenv(name, value)
+    assert entrypoint.run([]) == 0
+    assert expected in capfd.readouterr().out.split()
 
 
-def test_the_help_of_a_command_lists_its_formats() -> None:
-    wide = {**os.environ, "COLUMNS": "200"}
+def test_the_help_of_a_command_lists_its_formats(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     for command, formats in {
         "check": "text, json, sarif, github, gitlab, junit, rdjson, markdown, html",
         "capacity": "text, json",
@@ -373,7 +380,8 @@ def test_the_help_of_a_command_lists_its_formats() -> None:
         "simulate": "text, json, html, svg",
         "explain": "text, json, markdown, html",
     }.items():
-        assert f"Report format: {formats}. " in qcheck(command, "--help", env=wide).stdout
+        assert entrypoint.run([command, "--help"]) == 0
+        assert f"Report format: {formats}. " in capfd.readouterr().out
 
 
 def test_a_schema_that_is_misspelt_is_suggested() -> None:

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -43,13 +44,18 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@cache
+def script_for(shell: str) -> str:
+    """What a shell loads; it is the same wherever and whenever it is printed."""
+    env = {**os.environ, "_QCHECK_COMPLETE": f"source_{shell}"}
+    return subprocess.run(["qcheck"], capture_output=True, text=True, env=env, check=True).stdout
+
+
 def asked(place: Path, shell: str, code: str, line: str) -> list[str]:
     program = shutil.which(shell)
     if program is None:
         pytest.skip(f"no {shell} on this machine")
-    env = {**os.environ, "_QCHECK_COMPLETE": f"source_{shell}"}
-    script = subprocess.run(["qcheck"], capture_output=True, text=True, env=env, check=True).stdout
-    env = {**os.environ, "SCRIPT": script, "LINE": line}
+    env = {**os.environ, "SCRIPT": script_for(shell), "LINE": line}
     done = subprocess.run(
         [program, "-c", code], capture_output=True, text=True, cwd=place, env=env, check=False, timeout=60
     )

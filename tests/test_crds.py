@@ -7,6 +7,7 @@ there are none. They are of the release after 0.19, whose schemas are those of 0
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ IGNORED = {"description", "x-kubernetes-validations", "x-kubernetes-int-or-strin
 """Texts; CEL rules, which have twins and a test of their own; and how server-side apply merges."""
 
 
+@cache
 def crd(kind: str) -> Json:
     plural = {"Topology": "topologies", "WorkloadPriorityClass": "workloadpriorityclasses"}.get(
         kind, f"{kind.lower()}s"

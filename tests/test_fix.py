@@ -151,8 +151,9 @@ def test_what_is_rewritten_once_needs_no_second_time(tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path)
     for number, path in enumerate(sorted(FIXTURES.rglob("*.yaml"))):
         Path(f"{number}.yaml").write_bytes(path.read_bytes())
-    run(["check", "--fix", "--quiet", "--format", "json=report.json", "."])
-    assert rewritten(audit(["."])) == []
+    reading = ["--quiet", "--select", "QC0", "."]  # the rules that offer safe fixes, see test_rule_fixtures.py
+    run(["check", "--fix", "--format", "json=report.json", *reading])
+    assert run(["check", "--diff", *reading]) == 0
 
 
 COPIES = {"a.yaml": CASES["cohort"], "b/c.yaml": CASES["cohort"]}

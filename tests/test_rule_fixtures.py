@@ -47,3 +47,5 @@ def test_what_is_marked_is_found_and_nothing_else(case: Case) -> None:
     findings = run_case(case.folder)
     told = "\n".join(f"{f.rule and f.rule.id} {f.severity} {f.primary.line}: {f.message}" for f in findings)
     assert relevant(case, findings, marks) == marks, told
+    safe = {each.rule.id for each in findings if each.rule and any(fix.is_safe for fix in each.fixes)}
+    assert all(identifier.startswith("QC0") for identifier in safe), "test_fix.py runs these rules alone"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
-import subprocess
-import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,20 @@ from plain_yaml import read_all
 from ruamel.yaml.error import YAMLError
 from rule_cases import FIXTURES
 
+from qcheck.cli.entrypoint import run
+
 EXAMPLE = FIXTURES / "clusters" / "research-fleet"
 
 
 def qcheck(*words: str) -> str:
-    done = subprocess.run([sys.executable, "-m", "qcheck", *words], capture_output=True, text=True, check=False)
-    assert done.returncode in (0, 1), done.stderr
-    return done.stdout
+    printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="")
+    with contextlib.redirect_stdout(printed):
+        assert run(words) in (0, 1)
+    printed.seek(0)
+    return printed.read()
 
 
+@cache
 def validator(name: str) -> Draft202012Validator:
     schema = json.loads(qcheck("schema", name))
     Draft202012Validator.check_schema(schema)
