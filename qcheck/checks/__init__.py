@@ -1,6 +1,6 @@
-"""The rules: one folder per family, one module per rule or few rules, one function per rule.
+"""The rules: one folder per family, a function per rule.
 
-A check reads the model and yields findings. It knows nothing of documents, files or reports.
+A check reads the model and yields findings. It does not know documents, files or reports.
 """
 
 from __future__ import annotations
@@ -53,4 +53,4 @@ MODULES: dict[str, tuple[str, ...]] = {
         "several",
     ),
 }
-"""The modules of `qcheck.checks.<family>` that hold the rules of each family."""
+"""The modules of `qcheck.checks.<family>` that contain the rules of each family."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Reference(Value):
-    """A reference: the name, where it is written, and by whom."""
+    """A reference: the name, its place, and the object that contains it."""
 
     name: str
     place: Place
@@ -23,7 +23,7 @@ class Reference(Value):
 
 
 def by_name(uses: Iterable[Reference]) -> dict[str, list[Reference]]:
-    """Uses of each name, in the order of the files."""
+    """Group references by name, in the order of the files."""
     grouped: dict[str, list[Reference]] = {}
     for use in uses:
         grouped.setdefault(use.name, []).append(use)
@@ -31,7 +31,7 @@ def by_name(uses: Iterable[Reference]) -> dict[str, list[Reference]]:
 
 
 def missing(cluster: Cluster, what: str, uses: list[Reference], known: Iterable[str], consequence: str) -> Finding:
-    """One finding for all uses of a missing name: `what` is its kind, `consequence` the effect on its users."""
+    """Return one finding for all uses of a missing name: `what` is its kind, `consequence` the effect on its users."""
     first, *others = uses
     near = nearest(first.name, known)
     certain = cluster.has_all(what)
@@ -46,6 +46,6 @@ def missing(cluster: Cluster, what: str, uses: list[Reference], known: Iterable[
 
 
 def users(uses: list[Reference]) -> str:
-    """`Job team/train`, `Job team/train and 2 others`."""
+    """Return `Job team/train`, or `Job team/train and 2 others`."""
     others = len(uses) - 1
     return str(uses[0].by) + (f" and {others} other{'s' * (others > 1)}" if others else "")

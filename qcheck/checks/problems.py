@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def of_problems(cluster: Cluster, *codes: ProblemCode) -> Iterator[Finding]:
-    """The problems with one of some codes, in the order in which they were met."""
+    """Yield findings for the problems with one of some codes, in order."""
     return (finding_of(p) for p in cluster.problems if p.code in codes)
 
 
 def is_refused(cluster: Cluster, place: Place) -> bool:
-    """Return whether the API server refuses what is written at a place, so that nothing can be said of its meaning."""
+    """Return whether the API server rejects the value at a place, so that its meaning is undefined."""
     return any(
         p.code is ProblemCode.API_REJECTED
         and p.place.origin is place.origin

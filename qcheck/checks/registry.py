@@ -1,4 +1,4 @@
-"""Binds rule functions to ids."""
+"""Binding of rule functions to ids."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _checks: dict[str, Check] = {}
 
 
 def rule(identifier: str) -> Callable[[Check], Check]:
-    """Registers a function as the rule with this id. It takes the cluster and, by name, the rule's parameters."""
+    """Register a function as the rule with this id. It takes the cluster and, by name, the rule's parameters."""
 
     def bind(check: Check) -> Check:
         if identifier in _checks:
@@ -45,6 +45,6 @@ def check_of(identifier: str) -> Check | None:
 
 
 def bound_rules() -> dict[str, Check]:
-    """Every bound rule by id."""
+    """Return every function by rule id."""
     import_checks(MODULES)
     return dict(sorted(_checks.items()))

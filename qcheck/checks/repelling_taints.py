@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def keeps_off(cluster: Cluster, flavor: QuotaPool, group: NodeGroup) -> bool:
-    """Return whether neither a flavor nor one of its known workloads tolerates some hard taint of a group."""
+    """Return whether a group has a hard taint that neither a flavor nor any of its known workloads tolerates."""
     return any(True for _ in keeping_taints(cluster, flavor, group))
 
 
 def keeping_taints(cluster: Cluster, flavor: QuotaPool, group: NodeGroup) -> Iterator[Taint]:
-    """The hard taints that keep a flavor's pods off a group."""
+    """Yield the hard taints that keep a flavor's pods off a group."""
     taints = [t for t in standing_taints(group, flavor) if t not in flavor.node_taints]
     quotas = next((q for f, q in promises_of(cluster).used_pools() if f.key == flavor.key), [])
     for taint in taints:
@@ -33,10 +33,10 @@ def keeping_taints(cluster: Cluster, flavor: QuotaPool, group: NodeGroup) -> Ite
 
 
 def standing_taints(group: NodeGroup, flavor: QuotaPool) -> tuple[Taint, ...]:
-    """Hard taints of a group that neither the flavor nor an admission plugin tolerates."""
+    """Return the hard taints of a group that neither the flavor nor an admission plugin tolerates."""
     if group.classes:
         labels, taints = group.classes[0].labels, group.classes[0].taints
-    elif group.pool is not None:  # one of unknown machines
+    elif group.pool is not None:  # a pool of unknown machines
         labels, taints = group.pool.labels, group.pool.taints
     else:
         return ()
@@ -45,7 +45,7 @@ def standing_taints(group: NodeGroup, flavor: QuotaPool) -> tuple[Taint, ...]:
 
 
 def workloads_with(cluster: Cluster, quotas: list[Cell]) -> list[Workload]:
-    """Workloads that go to a queue which holds one of these cells."""
+    """Return workloads in a queue that holds one of these cells."""
     return list(workloads_of(cluster, {q.holder for q in quotas}))
 
 
@@ -55,5 +55,5 @@ def tolerates(cluster: Cluster, workload: Workload, taint: Taint) -> bool:
 
 
 def has_open_taints(group: NodeGroup) -> bool:
-    """Return whether its nodes may have taints that could not be told."""
+    """Return whether its nodes may have unknown taints."""
     return group.pool is not None and group.pool.taints_unknown

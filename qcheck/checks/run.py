@@ -1,4 +1,7 @@
-"""Runs rules over a cluster. A rule that raises becomes a finding (QC000); one that lacks facts is skipped and reported."""
+"""Running rules on a cluster.
+
+A rule that raises becomes a finding (QC000); one that lacks facts is skipped and reported.
+"""
 
 from __future__ import annotations
 
@@ -68,9 +71,9 @@ def run(
     catalogue: Mapping[str, Rule],
     change: ClusterChange | None = None,
 ) -> RuleRun:
-    """Applies `rules` in order. `params` holds settings by rule id; defaults come from the rule.
+    """Apply `rules` in order. `params` holds settings by rule id; defaults come from the rule.
 
-    Rules of the family `change` look at `change`, and are passed over without one.
+    Rules of the family `change` examine `change`, and are skipped without one.
     """
     findings: list[Finding] = []
     skipped: list[Skipped] = []
@@ -97,7 +100,7 @@ def run(
 
 
 def _completed(found: Finding, rule: Rule, cluster: Cluster) -> Finding:
-    """A finding with its rule, its cluster and, where the rule does not name another, the object at its primary place."""
+    """Return a finding with its rule, its cluster and, unless the rule names one, the object at its primary place."""
     subject = found.object or cluster.object_at(found.primary)
     found = _at_the_train_job(found, cluster)
     related = tuple(place.written() for place in found.related)
@@ -108,7 +111,7 @@ def _completed(found: Finding, rule: Rule, cluster: Cluster) -> Finding:
 
 
 def _is_contested(found: Finding, cluster: Cluster) -> bool:
-    """Return whether a finding depends on an object or a Configuration that another definition contradicts."""
+    """Return whether a finding depends on an object or a Configuration that has a contradicting definition."""
     places = (found.primary, *found.related)
     manager = cluster.configuration
     if manager is not None and manager.is_contested and any(p.origin is manager.place.origin for p in places):
@@ -120,12 +123,12 @@ def _is_contested(found: Finding, cluster: Cluster) -> bool:
 
 @view
 def _contested(cluster: Cluster) -> frozenset[tuple[str, str, str]]:
-    """Group, kind and full name of the objects that are defined more than once, differently."""
+    """Return group, kind and full name of the objects that have differing definitions."""
     return frozenset((copy.id.group, copy.id.kind, copy.id.full_name) for copy in cluster.copies)
 
 
 def _at_the_train_job(found: Finding, cluster: Cluster) -> Finding:
-    """A finding about a TrainJob points at it, not at the runtime whose pods it took: others train with that one too."""
+    """Return a finding about a TrainJob at its own place, not at its runtime's, which other TrainJobs may use too."""
     at = cluster.object_at(found.primary)
     if found.object is None or found.object.kind != TRAIN_JOB or at is None or at.kind not in RUNTIMES:
         return found
@@ -143,7 +146,7 @@ def _crash(cluster: Cluster, rule: Rule, error: Exception) -> Finding:
 
 
 def _some_place(cluster: Cluster) -> Place:
-    """Somewhere to show a crash: the first thing that was read."""
+    """Return a place for a crash: that of the first object that was read."""
     for found in (cluster.queues, cluster.all_objects(), cluster.pools, cluster.problems):
         for one in found:
             return one.place

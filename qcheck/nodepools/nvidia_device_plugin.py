@@ -167,9 +167,7 @@ def _devices(entries: Cursor) -> dict[str, int] | None:
 
 
 def _as_karpenter_counts(whole: NodePool, shared: NodePool) -> NodePool:
-    """Return a pool whose limits apply, as in Karpenter, to advertised resources of running nodes and else to whole
-    GPUs.
-    """
+    """Return a pool whose limits apply as in Karpenter: to advertised resources of running nodes, else to GPUs."""
     most, limits = shared.maximum, dict(shared.limits)
     for resource, limit in whole.limits.items():
         nodes = [

@@ -303,7 +303,7 @@ class Search:
         return Step(proposal.words, edits, tuple(f.fingerprint for f in asked if f.fingerprint not in (left or ())))
 
     def _filled(self) -> Iterator[Alternative]:
-        """Yield an alternative with the quotas of `fill` in whole nodes, and one with exact shares; without new errors."""
+        """Yield an alternative with the quotas of `fill` in whole nodes, and one with exact shares; no new errors."""
         every = [several for c in self.start.clusters for several in fill_quotas(c, self._constraints)]
         for at in (0, -1):
             made = self._tried(JudgedProposal(self.start, (), 0), [several[at] for several in every]) if every else None

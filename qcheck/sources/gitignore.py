@@ -31,7 +31,7 @@ class Ignored:
         return inner
 
     def matches(self, path: str) -> bool:
-        """Return whether git ignores a real path (a directory ends in a slash); the nearest file with a match counts."""
+        """Return whether git ignores a real path (with a final slash for a directory); the nearest match decides."""
         for base, patterns in reversed(self.patterns):
             decided = patterns.decision(path[len(base) + 1 :].replace(os.sep, "/"))
             if decided is not None:

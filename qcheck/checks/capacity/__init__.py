@@ -1,1 +1,1 @@
-"""QC1: does the quota exist as nodes."""
+"""QC1: quota compared with the nodes behind it."""

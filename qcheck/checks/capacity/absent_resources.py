@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from qcheck.supply.groups import NodeGroup
 
 RENAMED = ".shared"
-"""Ends the name of a device that time-slicing or MPS renames."""
+"""The suffix of a device that time-slicing or MPS renames."""
 POD_SLOTS = "pods"
-"""Resources that depend on maxPods, not on devices: QC112."""
+"""A resource that depends on maxPods, not on devices: QC112."""
 
 
 def advertised(cluster: Cluster, flavor: str, resource: str) -> bool:
@@ -34,14 +34,14 @@ def advertised(cluster: Cluster, flavor: str, resource: str) -> bool:
 
 
 def is_of_volcano(cluster: Cluster, pool: str) -> bool:
-    """Return whether Volcano divides a pool: it says itself what its sums and names lack (QC951, QC952, QC958)."""
+    """Return whether Volcano divides a pool; QC951, QC952 and QC958 report its sums and names."""
     found = cluster.quota_pools.get(pool)
     return found is not None and found.scheduler is SchedulerName.VOLCANO
 
 
 @rule("QC103")
 def quota_on_absent_resource(cluster: Cluster) -> Iterator[Finding]:
-    """Cell for an accelerator that none of the flavor's nodes advertises; one finding per resource name."""
+    """Report quota for an accelerator that none of the flavor's nodes advertises; one finding per resource name."""
     absent: dict[str, list[tuple[str, Cell]]] = {}
     for (flavor, resource), quotas in promises_of(cluster).cells.items():
         wanted = [q for q in quotas if q.promised]
@@ -56,7 +56,7 @@ def quota_on_absent_resource(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _is_never_launched(cluster: Cluster, flavor: str, resource: str) -> bool:
-    """Return whether only Karpenter has such nodes: it knows a machine type, but not what a device plugin renames."""
+    """Return whether only Karpenter could add such nodes, which knows machine types but not renamed devices."""
     groups = [m.group for m in supply_of(cluster).matches(flavor) if m.group.advertises(resource)]
     return bool(groups) and all(
         g.pool is not None and g.pool.autoscaler == "Karpenter" and g.static == 0 and not g.nodes for g in groups
@@ -114,7 +114,7 @@ def _absent(cluster: Cluster, resource: str, cells: list[tuple[str, Cell]]) -> F
 
 
 def _name_places(quota: Cell) -> Iterator[Place]:
-    """Yield where a cell's resource is named: at the cell, and in Kueue's list of what its resource group covers."""
+    """Yield the places of a cell's resource name: at the cell, and in `coveredResources` of Kueue's resource group."""
     yield quota.name_place
     if "flavors" in quota.name_place.route:
         route = quota.name_place.route[: quota.name_place.route.index("flavors")]
@@ -126,9 +126,9 @@ def _name_places(quota: Cell) -> Iterator[Place]:
 
 
 def _could_be_configured(resource: str, groups: list[NodeGroup]) -> bool:
-    """Return whether a device-plugin setting that was not read could make these machines advertise the resource.
+    """Return whether an unread device-plugin setting could make these machines advertise the resource.
 
-    A Node says what it advertises, a machine type only which devices it has; definitions often leave out network devices.
+    A Node states what it advertises, a machine type only its devices; definitions often omit network devices.
     """
     vendor = resource.partition("/")[0]
     for group in groups:

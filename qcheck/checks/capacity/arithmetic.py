@@ -18,7 +18,7 @@ SHOWN = 6
 
 
 def names(words: Iterable[str], most: int = SHOWN) -> str:
-    """`a`, `a and b`, `a, b and c`, `a, b, c and 9 more`; `none` of nothing."""
+    """Return `a`, `a and b`, `a, b and c`, or `a, b, c and 9 more`; `none` for no words."""
     listed = list(words) or ["none"]
     if len(listed) > most:
         listed = [*listed[: most - 1], f"{len(listed) - most + 1} more"]
@@ -26,7 +26,7 @@ def names(words: Iterable[str], most: int = SHOWN) -> str:
 
 
 def titled(cluster: Cluster, *keys: str) -> str:
-    """Quota pools by what they are: `flavor h100`, `the flavors h100 and h200`, `shard default`."""
+    """Return quota pools with their terms: `flavor h100`, `the flavors h100 and h200`, `shard default`."""
     pools = [cluster.quota_pools.get(key) for key in keys]
     word = next((pool.word for pool in pools if pool is not None), "flavor")
     listed = names(pool_name(key) for key in keys)
@@ -38,7 +38,7 @@ def plural(count: int, word: str) -> str:
 
 
 def common_scale(resource: str, promises: Iterable[int], groups: Iterable[NodeGroup] = ()) -> Scale:
-    """The scale on which promises and the nodes that back them are compared; sums with estimates may be rounded."""
+    """Return the scale for comparing promises with the nodes behind them; sums with estimates may be rounded."""
     amounts = [*promises]
     amounts.append(sum(amounts))
     room = IN_SUMS
@@ -50,12 +50,12 @@ def common_scale(resource: str, promises: Iterable[int], groups: Iterable[NodeGr
 
 
 def cell_scale(resource: str, cells: Iterable[Cell], groups: Iterable[NodeGroup] = ()) -> Scale:
-    """The same for the cells of a quota tree."""
+    """Return the same for the cells of a quota tree."""
     return common_scale(resource, [c.promised for c in cells], groups)
 
 
 def promised(scale: Scale, cells: Sequence[Cell]) -> str:
-    """`80 (team-a) + 40 (team-b) = 120 nvidia.com/gpu`; the largest first."""
+    """Return `80 (team-a) + 40 (team-b) = 120 nvidia.com/gpu`, the largest first."""
     ordered = sorted((c for c in cells if c.promised), key=lambda c: (-c.promised, c.holder))
     total = scale.name(sum(c.promised for c in cells))
     if len(ordered) == 1:
@@ -68,7 +68,7 @@ def promised(scale: Scale, cells: Sequence[Cell]) -> str:
 
 
 def supplied(scale: Scale, groups: Sequence[NodeGroup], at_best: bool) -> str:
-    """`16 nodes x (8 - 1 for DaemonSets) = 112 (h100)`, group by group."""
+    """Return `16 nodes x (8 - 1 for DaemonSets) = 112 (h100)`, group by group."""
     return " + ".join(_group_sum(scale, g, at_best) for g in groups) or "nothing"
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Consumer(Value):
-    """A pod set that asks for devices without a queue: how much of one resource, and the groups that may host it."""
+    """A pod set that requests devices without a queue: the amount of one resource, and the groups that may host it."""
 
     workload: Workload
     pod_set: PodSet
@@ -45,7 +45,7 @@ class Consumer(Value):
 
 @rule("QC105")
 def consumer_outside_kueue(cluster: Cluster) -> Iterator[Finding]:
-    """Pods that ask for accelerators without a queue, where quota and these pods together exceed what the nodes have."""
+    """Report pods that request accelerators without a queue, if quota and these pods together exceed the nodes."""
     bypassing = _bypassing_kai(cluster)
     outside = [v.workload for v in verdicts_of(cluster) if _is_outside(v) and v.workload.id not in bypassing]
     consumers = [c for w in outside for p in w.pod_sets for c in _consumers(cluster, w, p)]
@@ -56,7 +56,7 @@ def consumer_outside_kueue(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _bypassing_kai(cluster: Cluster) -> set[ObjectId]:
-    """Workloads with a queue of KAI that another scheduler starts: QC907 says so of each."""
+    """Return workloads with a queue of KAI that another scheduler starts; QC907 reports each."""
     if not has_kai(cluster):
         return set()
     from qcheck.schedulers.kai.jobs import jobs_of  # 3 ms
@@ -91,7 +91,7 @@ def _consumers(cluster: Cluster, workload: Workload, pod_set: PodSet) -> Iterato
 
 
 def _fits(cluster: Cluster, consumer: Consumer, others: list[Consumer]) -> bool:
-    """Return whether its pods find free devices after all quota and other consumers; reserves are meant for such pods."""
+    """Return whether its pods find free devices after all quota and other consumers; they may use reserves."""
     supply, resource = supply_of(cluster), consumer.resource
     alike = [c for c in others if c.resource == resource]
     asking = {f"consumer {number}": c for number, c in enumerate((*alike, consumer))}
@@ -109,7 +109,7 @@ def _fits(cluster: Cluster, consumer: Consumer, others: list[Consumer]) -> bool:
 
 
 def _promised(cluster: Cluster, consumer: Consumer) -> Cell | None:
-    """The largest quota for the resource on some of the nodes that may host a consumer."""
+    """Return the largest quota for the resource on nodes that may host a consumer."""
     groups = {g.name for g in consumer.groups}
     cells = [
         q

@@ -1,4 +1,4 @@
-"""QC104: DaemonSets on the nodes that quota is for."""
+"""QC104: DaemonSets on nodes with quota."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @rule("QC104")
 def daemonset_takes_accelerators(cluster: Cluster) -> Iterator[Finding]:
-    """DaemonSets that request accelerators on nodes promised as quota; one finding per DaemonSet and resource."""
+    """Report DaemonSets that request accelerators on nodes promised as quota, once per DaemonSet and resource."""
     for daemon_set in cluster.daemon_sets:
         for resource, amount in daemon_set.template.amounts().items():
             if amount > 0 and is_compute(resource):

@@ -1,4 +1,4 @@
-"""QC107 and QC111: accelerator quota with too little cpu or memory, and guarantees that need every node to be healthy."""
+"""QC107, QC111: accelerator quota with too little cpu or memory, and guarantees that need every node to be healthy."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 CO_RESOURCES = ("cpu", "memory")
 SUSPICIOUS = 2**20
-"""QC007 reports a memory quota below 1 MiB: its suffix is missing."""
+"""The memory quota below which QC007 reports a missing suffix."""
 
 
 class CoResourceShortage(Value):
@@ -48,7 +48,7 @@ class CoResourceShortage(Value):
 
 
 class LostDomain(Value):
-    """A domain that may be lost at once: its level, a name for messages, and how many nodes it has."""
+    """A domain that may fail as a whole: its level, a name for messages, and its number of nodes."""
 
     level: str
     label: str
@@ -57,10 +57,10 @@ class LostDomain(Value):
 
 @rule("QC107")
 def co_resource_short(cluster: Cluster, percent: int = 50) -> Iterator[Finding]:
-    """Cpu or memory quota that is too small to use the accelerator quota.
+    """Report cpu or memory quota that is too small to use the accelerator quota.
 
-    KAI's queues take cpu and memory by weight (QC919 reports queues without both); Volcano's reclaim by any
-    resource that they deserve.
+    KAI's queues take cpu and memory by weight (QC919 reports queues without both); Volcano's reclaim by any resource
+    that they deserve.
     """
     for node in holders(cluster):
         for devices in node.cells if node.admits else ():
@@ -109,8 +109,10 @@ def _co_resource(name: str, short: CoResourceShortage) -> Finding:
 
 
 def _shapes(cluster: Cluster, queue: str, devices: Cell) -> list[PodShape]:
-    """The shapes that stand for this queue's pods: the declared ones of the flavor, else those of its known workloads that
-    would use at least half of the accelerators.
+    """Return the shapes of this queue's pods.
+
+    These are the flavor's declared shapes, else those of known workloads that would use at least half of the
+    accelerators.
     """
     resource, most = devices.resource, devices.entitled
     known = declared_shapes(cluster, devices.pool) or [
@@ -122,7 +124,7 @@ def _shapes(cluster: Cluster, queue: str, devices: Cell) -> list[PodShape]:
 
 
 def _by_shapes(shapes: list[PodShape], devices: Cell, beside: Cell) -> CoResourceShortage | None:
-    """Short for every known shape: pods of some other one would use the accelerators up."""
+    """Return a shortage for every known shape; pods of any other shape would use up the accelerators."""
     worst: list[CoResourceShortage] = []
     for shape in shapes:
         asked, size = shape.request.get(beside.resource, 0), shape.request[devices.resource]
@@ -160,7 +162,7 @@ def _by_nodes(cluster: Cluster, devices: Cell, beside: Cell, percent: int) -> Co
 
 @rule("QC111")
 def no_failure_headroom(cluster: Cluster) -> Iterator[Finding]:
-    """Guarantees that fit, and do not once any one node of some pool, or one domain that gangs require, is lost."""
+    """Report guarantees that fit, but not if any one node of a pool, or one domain that gangs require, is lost."""
     for guarantees in _guarantees(cluster):
         for part in sharing(cluster, guarantees):
             found = next(_without_a_node(cluster, part), None) or next(_without_a_domain(cluster, part), None)
@@ -169,7 +171,7 @@ def no_failure_headroom(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _guarantees(cluster: Cluster) -> list[list[Guarantee]]:
-    """By declared shape, and for the largest pods of workloads that would use at least half of their quota."""
+    """Return guarantees by declared shape, and for the largest pods of workloads that need half of their quota."""
     if not cluster.policy.shapes and not cluster.workloads:
         return []
     known = [g for g in largest_per_queue(workload_guarantees(cluster)) if 2 * g.shape.count >= g.pods]
@@ -185,7 +187,7 @@ def _without_a_node(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding
 
 
 def _bounded_groups(cluster: Cluster, part: list[Guarantee]) -> tuple[NodeGroup, ...]:
-    """The nodes that guarantees fit on now; none where they do not, or where more nodes can always come."""
+    """Return the nodes on which guarantees fit now; none if they do not fit, or if more nodes can always be added."""
     groups = groups_behind(cluster, sorted({g.pool for g in part})) or ()
     now = judge(cluster, demands(part))
     fits = now is not None and not now.fails
@@ -193,7 +195,7 @@ def _bounded_groups(cluster: Cluster, part: list[Guarantee]) -> tuple[NodeGroup,
 
 
 def _without_a_domain(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
-    """Racks and NVLink domains fail as a whole; reported if pods of the guarantees require such a level."""
+    """Report the loss of a rack or NVLink domain, if pods of the guarantees require such a level."""
     required = sorted({(g.pool, g.shape.level) for g in part if g.shape.level})
     groups = {g.name: g for g in _bounded_groups(cluster, part)} if required else {}
     if not groups:

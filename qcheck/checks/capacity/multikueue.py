@@ -1,4 +1,4 @@
-"""QC1, continued: the quota of a MultiKueue manager and of its workers."""
+"""QC113: the quota of a MultiKueue manager and of its workers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @rule("QC113")
 def multikueue_quota_mismatch(cluster: Cluster) -> Iterator[Finding]:
-    """Queues whose quota differs from the sum of the queues that run their workloads on the workers."""
+    """Report queues whose quota differs from the sum of the queues that run their workloads on the workers."""
     for queue in cluster.queues:
         config = _config(cluster, queue)
         workers = {c.name: c for c in cluster.fleet}
@@ -46,14 +46,14 @@ def _config(cluster: Cluster, queue: ClusterQueue) -> MultiKueueConfig | None:
 
 
 def _serving(manager: Cluster, queue: ClusterQueue, worker: Cluster) -> list[ClusterQueue]:
-    """The worker's queues that take what the manager sends: by local queues of the same namespace and name."""
+    """Return the worker's queues that receive the manager's workloads, by local queues of equal namespace and name."""
     locals_ = (worker.local_queue.get((q.namespace, q.name)) for q in manager.local_queues_of.get(queue.name, ()))
     reached = {q.cluster_queue for q in locals_ if q is not None} or {queue.name}
     return [q for q in worker.queues if q.name in reached]
 
 
 def _resources(queue: ClusterQueue) -> list[str]:
-    """Return what a queue covers, accelerators first."""
+    """Return the resources that a queue covers, accelerators first."""
     return sorted(dict.fromkeys(q.resource for q in queue.quotas()), key=lambda r: not is_compute(r))
 
 

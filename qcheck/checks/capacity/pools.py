@@ -1,4 +1,4 @@
-"""QC1, continued: the composition of the pools behind a quota."""
+"""QC108, QC109, QC110, QC112: the composition of the pools behind a quota."""
 
 from __future__ import annotations
 
@@ -30,15 +30,17 @@ SPOT_LABELS = {
     "kubernetes.azure.com/scalesetpriority": "spot",
     "compute.coreweave.com/compute-class": "spot",
 }
-"""Labels of nodes that the cloud may take back at any time."""
+"""Labels of nodes that the cloud may reclaim at any time."""
 MOST_PODS = 737
-"""The most pods per node by the defaults of any managed service (EKS on its largest machines): where maxPods is only
-assumed, no fewer are assumed."""
+"""The most pods per node by default in any managed service (EKS on its largest machines).
+
+If maxPods is only assumed, this is the assumption.
+"""
 
 
 @rule("QC108")
 def shared_counted_as_physical(cluster: Cluster) -> Iterator[Finding]:
-    """Cell that only adds up because devices are advertised several times."""
+    """Report quota that the nodes cover only because devices are advertised several times."""
     for flavor, quotas in promises_of(cluster).used_pools():
         for resource in sorted({q.resource for q in quotas if is_compute(q.resource) and q.promised}):
             groups = [m.group for m in supply_of(cluster).matches(flavor.key) if m.group.advertises(resource)]
@@ -48,7 +50,7 @@ def shared_counted_as_physical(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _physical(group: NodeGroup, resource: str) -> int | None:
-    """Devices per node behind a shared resource; None if it is not shared."""
+    """Return devices per node behind a shared resource; None if it is not shared."""
     counts = [c.machine.physical.get(resource) for c in group.classes if c.machine.physical is not None]
     return max((n for n in counts if n is not None), default=None)
 
@@ -81,7 +83,7 @@ def _shared(flavor: QuotaPool, resource: str, quotas: list[Cell], groups: list[N
 
 @rule("QC109")
 def guarantee_on_spot(cluster: Cluster) -> Iterator[Finding]:
-    """Flavors with quota all of whose nodes the cloud may take back."""
+    """Report flavors with quota all of whose nodes are spot or preemptible."""
     for flavor, quotas in promises_of(cluster).used_pools():
         groups = [m.group for m in supply_of(cluster).matches(flavor.key)]
         held = [q for q in quotas if q.promised]
@@ -110,7 +112,7 @@ def _is_spot(group: NodeGroup) -> bool:
 
 @rule("QC110")
 def pool_limit_binds(cluster: Cluster) -> Iterator[Finding]:
-    """Pools that their cpu or memory limit stops before their accelerator limit."""
+    """Report pools whose cpu or memory limit is reached before their accelerator limit."""
     for pool in cluster.pools:
         devices = [r for r in pool.limits if is_compute(r) and all(m.capacity.get(r) for m in pool.machines)]
         for other in ("cpu", "memory"):
@@ -120,7 +122,7 @@ def pool_limit_binds(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _launchable(machine: Machine, resource: str, pool: NodePool) -> int:
-    """Whole nodes until the limit on a resource is reached; it counts capacity, not allocatable."""
+    """Return the number of whole nodes up to the limit on a resource, counted by capacity, not allocatable."""
     return pool.limits[resource] // max(1, machine.capacity.get(resource, 0))
 
 
@@ -146,7 +148,7 @@ def _binds(pool: NodePool, other: str, device: str) -> Finding:
 
 @rule("QC112")
 def pod_slots_short(cluster: Cluster) -> Iterator[Finding]:
-    """More pods promised, or more devices that each want a pod, than the nodes have pod slots for."""
+    """Report more promised pods, or more devices that need a pod each, than the nodes have pod slots."""
     for flavor, quotas in promises_of(cluster).used_pools():
         slots = _slots(cluster, flavor)
         if slots is None:
@@ -172,7 +174,7 @@ def _too_few(cluster: Cluster, flavor: QuotaPool, resource: str, quotas: list[Ce
 
 
 def _slots(cluster: Cluster, flavor: QuotaPool) -> tuple[int, str, bool] | None:
-    """Pod slots of a flavor's nodes, the sum that shows them, and whether maxPods is assumed; None if not known."""
+    """Return a flavor's pod slots, their sum in words, and whether maxPods is assumed; None if unknown."""
     total, sums, estimated = 0, [], False
     for match in supply_of(cluster).matches(flavor.key):
         group = match.group
@@ -186,7 +188,7 @@ def _slots(cluster: Cluster, flavor: QuotaPool) -> tuple[int, str, bool] | None:
 
 
 def _pods_per_node(group: NodeGroup) -> int | None:
-    """Pod slots of a node after DaemonSets; where maxPods is assumed, the most that it may be."""
+    """Return a node's pod slots after DaemonSets; if maxPods is assumed, the maximum."""
     found = []
     for each in group.classes:
         declared = each.machine.allocatable.get("pods")

@@ -1,4 +1,4 @@
-"""QC1: does the quota exist as nodes."""
+"""QC101, QC102, QC106: quota compared with the nodes behind it."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from qcheck.supply.groups import NodeGroup, Taking
 
 COUNTED_ELSEWHERE = "pods"
-"""Pod slots depend on maxPods, not on devices: QC112."""
+"""Pod slots, which depend on maxPods, not on devices: QC112."""
 
 
 def compared_resources(cluster: Cluster) -> list[str]:
-    """The resources with quota for which nodes are expected, in order of name."""
+    """Return the resources with quota for which nodes are expected, in order of name."""
     supply = supply_of(cluster)
     found = {resource for _, resource in promises_of(cluster).cells}
     return sorted(r for r in found if r != COUNTED_ELSEWHERE and not supply.is_virtual(r))
@@ -43,7 +43,7 @@ def compared_resources(cluster: Cluster) -> list[str]:
 
 @rule("QC101")
 def quota_exceeds_capacity(cluster: Cluster) -> Iterator[Finding]:
-    """Sets of flavors that promise more than their nodes can ever supply."""
+    """Report sets of flavors that promise more than their nodes can ever supply."""
     for resource in compared_resources(cluster):
         for over in promises_of(cluster).overdrafts(resource, at_best=True):
             if is_proven(cluster, resource, over) and not is_of_volcano(cluster, over.pools[0]):
@@ -54,7 +54,7 @@ def quota_exceeds_capacity(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _past_taints(found: Finding, out: Repelled) -> Finding:
-    """The same, including the nodes that do not count. This cannot be proved: future pods may tolerate their taints."""
+    """Return the finding with the nodes that do not count. It is no proof: future pods may tolerate their taints."""
     first, taint = out[0]
     which = f"{names(g.name for g, _ in out)} {'has' if len(out) == 1 else 'have'}"
     message = f"{found.message}; {which} a taint ({taint}) that neither the flavor nor a known workload tolerates"
@@ -119,7 +119,7 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
 
 
 def _lost(resource: str, groups: list[NodeGroup]) -> str:
-    """`1 node of b with 7 of 8`: devices that nodes have but do not currently advertise."""
+    """Return `1 node of b with 7 of 8`: devices that nodes have but do not currently advertise."""
     if not is_compute(resource):
         return ""
     told = [
@@ -181,7 +181,7 @@ def near_supply(found: Finding, scale: Scale, groups: list[NodeGroup]) -> Findin
 
 
 def _takers(resource: str, groups: list[NodeGroup]) -> list[Taking]:
-    """The DaemonSets that use a resource, each once."""
+    """Return the DaemonSets that use a resource, each once."""
     seen: dict[str, Taking] = {}
     for group in groups:
         for node_class in group.classes:
@@ -193,10 +193,10 @@ def _takers(resource: str, groups: list[NodeGroup]) -> list[Taking]:
 
 @rule("QC102")
 def quota_needs_autoscaling(cluster: Cluster) -> Iterator[Finding]:
-    """Cells that only future nodes can cover.
+    """Report quota that only future nodes can cover.
 
-    Accelerators come first: shortages of cpu and memory on the same missing machines are not reported. Settings
-    that state how autoscaled pools count, and ProvisioningRequest checks, show that the owner knows.
+    Accelerators come first: shortages of cpu and memory on the same missing machines are not reported. Settings that
+    state how autoscaled pools count, and ProvisioningRequest checks, show that the owner knows.
     """
     if cluster.policy.autoscaled is not None:
         return
@@ -236,7 +236,7 @@ def _needs_more(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
 
 
 def _growth(scale: Scale, group: NodeGroup) -> str:
-    """`8 nodes x 8 = 64 (h100) now, at most 16 nodes x 8 = 128 (h100)`."""
+    """Return `8 nodes x 8 = 64 (h100) now, at most 16 nodes x 8 = 128 (h100)`."""
     if group.nodes and group.pool is None:
         return f"{group.static} of {plural(group.ceiling or 0, 'node')} ready and schedulable"
     most = "no limit" if group.ceiling is None else f"at most {supplied(scale, [group], at_best=True)}"
@@ -245,7 +245,7 @@ def _growth(scale: Scale, group: NodeGroup) -> str:
 
 @rule("QC106")
 def capacity_unreserved(cluster: Cluster) -> Iterator[Finding]:
-    """Accelerators of flavored nodes beyond all quota; queues of KAI and Volcano divide the existing ones."""
+    """Report accelerators of nodes with a flavor beyond all quota; queues of KAI and Volcano divide existing ones."""
     if cluster.volcano_queues:
         return
     for resource in sorted(r for r in supply_of(cluster).resources if is_compute(r)):
@@ -265,7 +265,7 @@ def capacity_unreserved(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _sharing(cluster: Cluster, resource: str) -> Iterator[tuple[list[str], list[NodeGroup]]]:
-    """Flavors in use joined with the groups that they reach, where everything about them is known."""
+    """Yield flavors in use, joined with the groups that they reach, if everything about these is known."""
     used = sorted({f for f, _ in promises_of(cluster).cells})
     left = [f for f in used if any(m.group.advertises(resource) for m in supply_of(cluster).matches(f))]
     while left:

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def overdrafts_past_taints(cluster: Cluster, resource: str) -> Iterator[tuple[Overdraft, Repelled]]:
-    """Sets of pools that promise more than the nodes which their pods may use, with the nodes that do not count.
+    """Yield sets of pools that promise more than the nodes their pods may use, with the nodes that do not count.
 
-    Sets that exceed all their nodes are left out, and so are pools with no node that they may use (QC202).
+    Sets that exceed even all their nodes are omitted, and so are pools without any usable node (QC202).
     """
     off: dict[tuple[str, str], tuple[NodeGroup, Taint]] = {}
     for pool, _ in promises_of(cluster).used_pools():
@@ -41,7 +41,10 @@ def overdrafts_past_taints(cluster: Cluster, resource: str) -> Iterator[tuple[Ov
 
 
 def _taint(cluster: Cluster, pool: QuotaPool, group: NodeGroup) -> Taint | None:
-    """A taint that keeps a pool's pods off. One named like a device counts only where the pool has no quota for it."""
+    """Return a taint that keeps a pool's pods off.
+
+    One named like a device counts only if the pool has no quota for it.
+    """
     if has_open_taints(group):
         return None
     cells = promises_of(cluster).cells

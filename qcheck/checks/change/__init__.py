@@ -1,1 +1,1 @@
-"""QC8: what a change does."""
+"""QC8: the effects of a change."""

@@ -1,4 +1,4 @@
-"""QC8: what a change does. These rules see a cluster before and after, and run only in `qcheck diff`."""
+"""QC8: the effects of a change. These rules compare a cluster before and after, and run only in `qcheck diff`."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ FROZEN: dict[tuple[str, str], tuple[tuple[Route, str | None], ...]] = {
     ("apps", "DaemonSet"): ((("spec", "selector"), None),),
     ("batch", "Job"): ((("spec", "selector"), None), (("spec", "completionMode"), "NonIndexed")),
 }
-"""Fields that the API server never lets change, with their default."""
+"""Fields that the API server never lets change, with their defaults."""
 
 
 @rule("QC801")
 def immutable_field_changed(change: ClusterChange) -> Iterator[Finding]:
-    """The API server refuses the update, and a GitOps controller stays out of sync permanently."""
+    """Report changed immutable fields: the API server rejects the update, and a GitOps controller stays out of sync."""
     old = {(o.id.group, o.id.kind, o.id.full_name): o for o in change.before.all_objects()}
     for now in change.after.all_objects():
         was = old.get((now.id.group, now.id.kind, now.id.full_name))
@@ -54,7 +54,7 @@ def _frozen_changes(was: Object, now: Object, after: Cluster) -> Iterator[Findin
 
 
 def _flavor_changes(was: Object, now: Object, after: Cluster) -> Iterator[Finding]:
-    """A flavor's topologyName cannot change once it is set; before Kueue 0.17 nothing else could either."""
+    """Report changes of a flavor: topologyName is immutable once set; before Kueue 0.17 all other fields were too."""
     topology = _at(was, ("spec", "topologyName"), None)
     if topology is None:
         return
@@ -69,7 +69,7 @@ def _flavor_changes(was: Object, now: Object, after: Cluster) -> Iterator[Findin
 
 
 def _levels_may_change(was: Object, now: Object) -> bool:
-    """v1beta2 lets levels change as long as the hostname stays the lowest; earlier versions never."""
+    """Return whether levels may change: in v1beta2 if the hostname stays the lowest level; in earlier versions not."""
     one, other = _at(was, ("spec", "levels"), None), _at(now, ("spec", "levels"), None)
     if one == other:
         return True
@@ -97,7 +97,7 @@ def _words(value: object) -> str:
 
 @rule("QC802")
 def quota_cut_evicts_nobody(change: ClusterChange) -> Iterator[Finding]:
-    """Less quota takes effect on new admissions only; what runs keeps running."""
+    """Report reduced quota, which affects only new admissions; running workloads continue."""
     for now in (*change.after.queues, *change.after.cohorts):
         was = _same(change.before, now)
         for old in was.quotas() if was else ():
@@ -131,7 +131,7 @@ def _cut(holder: QuotaHolder, old: Quota, nominal: int, place: Place) -> Finding
 
 @rule("QC803")
 def removed_while_referenced(change: ClusterChange) -> Iterator[Finding]:
-    """The removed object stays in deletion, or what names it stops working."""
+    """Report removed objects that are still referenced: their deletion is blocked, or what refers to them breaks."""
     remaining = {(o.id.group, o.id.kind, o.id.full_name) for o in change.after.all_objects()}
     for gone in change.before.all_objects():
         if (gone.id.group, gone.id.kind, gone.id.full_name) in remaining:
@@ -142,7 +142,7 @@ def removed_while_referenced(change: ClusterChange) -> Iterator[Finding]:
 
 
 def _users(after: Cluster, gone: Object) -> list[tuple[str, Place]]:
-    """Return who still names an object, and where."""
+    """Return the objects that still refer to an object, and the places."""
     if gone.id.group != KUEUE:
         return []
     holders = (*after.queues, *after.cohorts)
@@ -192,7 +192,7 @@ def _still_named(gone: Object, users: list[tuple[str, Place]]) -> Finding:
 
 @rule("QC804")
 def headroom_shrinks(change: ClusterChange) -> Iterator[Finding]:
-    """A change that reduces the headroom between supply and quota, or increases the gap."""
+    """Report a change that reduces the headroom between supply and quota, or increases the gap."""
     for pair in change.capacity:
         place = _shrinking_place(change, pair)
         if place is None or pair.before is None or pair.after is None:
@@ -212,7 +212,7 @@ def headroom_shrinks(change: ClusterChange) -> Iterator[Finding]:
 
 
 def _shrinking_place(change: ClusterChange, pair: CapacityChange) -> Place | None:
-    """The quota that grew most, else the nodes that became fewer; None if headroom did not shrink."""
+    """Return the quota that grew most, else the reduced nodes; None if headroom did not shrink."""
     before, after = pair.before, pair.after
     if before is None or after is None or before.headroom is None or after.headroom is None:
         return None

@@ -1,1 +1,1 @@
-"""QC7: the manager's Configuration."""
+"""QC7: Kueue's manager Configuration."""

@@ -1,4 +1,4 @@
-"""QC7: does the manager's Configuration allow what the queues promise."""
+"""QC7: settings of the manager's Configuration that contradict the queues."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ MOST_PLACES = 10
 
 @rule("QC701")
 def configuration_rejected(cluster: Cluster) -> Iterator[Finding]:
-    """An unknown key or a bad value, with which the manager does not start."""
+    """Report an unknown key or an invalid value, with which the manager does not start."""
     return of_problems(cluster, ProblemCode.CONFIGURATION_REJECTED)
 
 
 @rule("QC702")
 def pods_ready_not_awaited(cluster: Cluster) -> Iterator[Finding]:
-    """Without waitForPodsReady, workloads whose pods never run keep their quota."""
+    """Report a missing waitForPodsReady: workloads whose pods never run keep their quota."""
     manager = cluster.configuration
     if manager is not None and not manager.waits_for_pods_ready:
         message = "waitForPodsReady is off: an admitted workload whose pods stay Pending holds its quota permanently"
@@ -38,7 +38,7 @@ def pods_ready_not_awaited(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC703")
 def accelerator_not_counted(cluster: Cluster) -> Iterator[Finding]:
-    """An accelerator that quotas name, and that the Configuration takes out of what workloads request."""
+    """Report accelerators with quota that the Configuration excludes from workloads' requests."""
     manager = cluster.configuration
     if manager is None:
         return
@@ -57,7 +57,7 @@ def accelerator_not_counted(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _hidden(manager: Configuration, quotas: list[Quota]) -> Iterator[tuple[Place, list[Quota], str]]:
-    """Each setting that hides a resource of some quotas: its place, those quotas, what it does."""
+    """Yield each setting that hides a resource of some quotas: its place, those quotas, and its effect."""
     for at, prefix in enumerate(manager.exclude_prefixes):
         hidden = [q for q in quotas if q.resource.startswith(prefix)]
         if hidden:
@@ -71,7 +71,7 @@ def _hidden(manager: Configuration, quotas: list[Quota]) -> Iterator[tuple[Place
 
 @rule("QC704")
 def device_class_uncovered(cluster: Cluster) -> Iterator[Finding]:
-    """A mapping of device classes to a resource that no queue covers."""
+    """Report a mapping of device classes to a resource that no queue covers."""
     manager = cluster.configuration
     if manager is None or manager.ignore_undeclared or not cluster.queues:
         return
@@ -88,7 +88,7 @@ def device_class_uncovered(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC705")
 def unqueued_jobs_stuck(cluster: Cluster) -> Iterator[Finding]:
-    """Namespaces whose jobs Kueue suspends until somebody names a queue, and that have none to name."""
+    """Report namespaces whose jobs Kueue suspends until they name a queue, but that have no queue."""
     manager = cluster.configuration
     if manager is None or not manager.manage_without_queue_name:
         return

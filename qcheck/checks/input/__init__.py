@@ -1,1 +1,1 @@
-"""QC0: can qcheck read it, and does the API server accept it."""
+"""QC0: input that qcheck cannot read or the API server does not accept."""

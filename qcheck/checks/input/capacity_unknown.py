@@ -29,7 +29,7 @@ FORMAT = f"{DOCS}/node-pools.md"
 
 @rule("QC010")
 def capacity_unknown(cluster: Cluster) -> Iterator[Finding]:
-    """Quota that no node pool can be compared with, pools whose size or machines are not known, and what may bring more."""
+    """Report quota without a comparable node pool, pools of unknown size or machines, and sources of further nodes."""
     yield from of_problems(cluster, ProblemCode.CAPACITY_UNKNOWN)
     for group in supply_of(cluster).groups:
         pool = group.pool
@@ -44,7 +44,7 @@ def capacity_unknown(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _matters(cluster: Cluster, group: NodeGroup) -> bool:
-    """Return whether quota or a queued workload may be meant for the nodes of a group."""
+    """Return whether quota or a queued workload may depend on the nodes of a group."""
     supply = supply_of(cluster)
     for pool, _ in promises_of(cluster).used_pools():
         if any(match.group is group for match in supply.matches(pool.key)) and not keeps_off(cluster, pool, group):
@@ -57,7 +57,7 @@ def _matters(cluster: Cluster, group: NodeGroup) -> bool:
 
 
 def _asking(cluster: Cluster) -> Iterator[tuple[Workload, PodSet]]:
-    """Queued pods, and those that ask for accelerators, as far as they select nodes by themselves."""
+    """Yield pods that select nodes themselves and are queued or request accelerators."""
     for workload in cluster.workloads:
         for pod_set in workload.pod_sets:
             counts = workload.queue or any(is_compute(r) and n for r, n in pod_set.template.amounts().items())
@@ -77,7 +77,7 @@ def _missed(cluster: Cluster) -> Iterator[str]:
 
 
 def _elsewhere(cluster: Cluster, missed: list[str]) -> Iterator[Finding]:
-    """One finding for everything unread that may define nodes, if something depends on it."""
+    """Report everything unread that may define nodes as one finding, if something depends on it."""
     unread = [u for u in cluster.unread if u.what and u.place is not None and u.may_define(NODES)]
     wanted = [r for p, cells in promises_of(cluster).used_pools() for r in {c.resource for c in cells if c.promised}]
     if not unread or not (missed or wanted):

@@ -23,19 +23,19 @@ BATCH_GROUPS = ("kueue.x-k8s.io", "volcano.sh", "run.ai", "kai.scheduler")
 
 @rule("QC001")
 def yaml_syntax(cluster: Cluster) -> Iterator[Finding]:
-    """A document that does not parse, is no text or is too much; the file's other documents are still read."""
+    """Report a document that does not parse, is not text or exceeds a limit; the file's other documents are read."""
     return of_problems(cluster, ProblemCode.YAML_SYNTAX, ProblemCode.LIMIT, ProblemCode.NOT_TEXT)
 
 
 @rule("QC002")
 def duplicate_key(cluster: Cluster) -> Iterator[Finding]:
-    """A mapping that repeats a key; the API server keeps the last value or refuses the document."""
+    """Report a mapping that repeats a key; the API server keeps the last value or rejects the document."""
     return of_problems(cluster, ProblemCode.DUPLICATE_KEY)
 
 
 @rule("QC003")
 def api_rejected(cluster: Cluster) -> Iterator[Finding]:
-    """Objects that the API server or a webhook of Kueue refuses."""
+    """Report objects that the API server or a webhook of Kueue rejects."""
     yield from of_problems(cluster, ProblemCode.API_REJECTED)
     for workload in cluster.workloads:
         reason = autoscaled_elsewhere(cluster, workload)
@@ -48,19 +48,19 @@ def api_rejected(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC004")
 def unknown_field(cluster: Cluster) -> Iterator[Finding]:
-    """A field that the object's version does not have."""
+    """Report a field that the object's version does not have."""
     return of_problems(cluster, ProblemCode.UNKNOWN_FIELD)
 
 
 @rule("QC005")
 def api_version_gone(cluster: Cluster) -> Iterator[Finding]:
-    """An apiVersion that the target release of Kueue does not serve."""
+    """Report an apiVersion that the target release of Kueue does not serve."""
     return of_problems(cluster, ProblemCode.API_VERSION_GONE)
 
 
 @rule("QC006")
 def api_version_deprecated(cluster: Cluster) -> Iterator[Finding]:
-    """An apiVersion that is served with a deprecation; one finding for all objects that use it."""
+    """Report an apiVersion that is deprecated but served; one finding for all objects that use it."""
     users: dict[str, list[Problem]] = {}
     for problem in cluster.problems:
         if problem.code is ProblemCode.API_VERSION_DEPRECATED and problem.object is not None:
@@ -78,14 +78,14 @@ def api_version_deprecated(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC007")
 def quantity_suspicious(cluster: Cluster) -> Iterator[Finding]:
-    """A valid quantity that is probably a mistake, alone or compared with others of the same cohort."""
+    """Report a valid quantity that is probably a mistake, alone or compared with others of the same cohort."""
     yield from of_problems(cluster, ProblemCode.QUANTITY_SUSPICIOUS)
     yield from scales_apart(cluster)
 
 
 @rule("QC008")
 def quantity_not_canonical(cluster: Cluster) -> Iterator[Finding]:
-    """A quantity that the API server stores in another spelling, in the objects of a scheduler of queues or in their work."""
+    """Report a quantity that the API server rewrites, in objects of a scheduler with queues or in queued workloads."""
     queued = {w.id for w in cluster.workloads if w.queue}
     for found in of_problems(cluster, ProblemCode.QUANTITY_NOT_CANONICAL):
         if found.object in queued or (found.object is not None and found.object.group.endswith(BATCH_GROUPS)):
@@ -94,17 +94,17 @@ def quantity_not_canonical(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC009")
 def template_not_rendered(cluster: Cluster) -> Iterator[Finding]:
-    """A file with placeholders that was therefore not read."""
+    """Report a file with placeholders that was therefore not read."""
     return of_problems(cluster, ProblemCode.TEMPLATE_NOT_RENDERED)
 
 
 @rule("QC014")
 def settings_match_nothing(cluster: Cluster) -> Iterator[Finding]:
-    """Keys of the settings that name nothing which was read."""
+    """Report keys of the settings that match nothing that was read."""
     return of_problems(cluster, ProblemCode.SETTINGS_MATCH_NOTHING)
 
 
 @rule("QC011")
 def duplicate_object(cluster: Cluster) -> Iterator[Finding]:
-    """The same object twice in one cluster."""
+    """Report the same object twice in one cluster."""
     return of_problems(cluster, ProblemCode.DUPLICATE_OBJECT)

@@ -1,4 +1,4 @@
-"""One resource written in different scales by the queues of a cohort (QC007)."""
+"""QC007: one resource written in different scales by the queues of a cohort."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MEBIBYTE = 2**20
 
 
 def scales_apart(cluster: Cluster) -> Iterator[Finding]:
-    """The smallest and the largest nominal quota of a cohort tree for a resource, if far apart."""
+    """Report the smallest and the largest nominal quota of a cohort tree for a resource, if far apart."""
     for (root, resource), quotas in sorted(_by_cohort(cluster).items()):
         least, most = min(quotas, key=lambda q: q.nominal), max(quotas, key=lambda q: q.nominal)
         if least.nominal * FAR < most.nominal:
@@ -32,7 +32,7 @@ def scales_apart(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _by_cohort(cluster: Cluster) -> dict[tuple[str, str], list[Quota]]:
-    """Quotas above zero by root cohort and resource, without memory below 1Mi, which is suspicious by itself."""
+    """Return nonzero quotas by root cohort and resource, without memory below 1Mi, which is reported on its own."""
     found: dict[tuple[str, str], list[Quota]] = {}
     for queue in cluster.queues:
         root = cohort_tree(cluster).root(queue.name)

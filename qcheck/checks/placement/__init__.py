@@ -1,1 +1,1 @@
-"""QC2: do selectors, labels and taints match."""
+"""QC2: selectors, labels and taints that do not match."""

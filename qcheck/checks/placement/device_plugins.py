@@ -30,12 +30,15 @@ PLUGINS = {
     "habana.ai/": r"habana\S*-device-plugin|gaudi-device-plugin",
     "aws.amazon.com/neuron": "neuron-device-plugin",
 }
-"""Names of the plugin of a family of resources, as regular expressions on its name or image."""
+"""The plugin of each family of resources, as regular expressions on its name or image."""
 
 
 @rule("QC213")
 def device_plugin_cannot_land(cluster: Cluster) -> Iterator[Finding]:
-    """Accelerator nodes that no DaemonSet of their device plugin lands on; what a Node advertises already is proof."""
+    """Report accelerator pools on which no DaemonSet of their device plugin runs.
+
+    Existing Nodes show what they advertise.
+    """
     for family, pattern in PLUGINS.items():
         plugins = [d for d in cluster.daemon_sets if re.search(pattern, _called(d))]
         for group in supply_of(cluster).groups if plugins else ():
@@ -44,7 +47,7 @@ def device_plugin_cannot_land(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _called(daemon_set: DaemonSet) -> str:
-    """Name and images of a DaemonSet."""
+    """Return the name and images of a DaemonSet."""
     place = daemon_set.template.place.at("containers")
     containers = follow(place.origin.data, place.route)
     images = (
@@ -54,7 +57,7 @@ def _called(daemon_set: DaemonSet) -> str:
 
 
 def _needs_a_plugin(group: NodeGroup, family: str) -> bool:
-    """Return whether it is a pool with such devices, on a platform that brings no plugin of its own."""
+    """Return whether it is a pool with such devices, on a platform without a built-in plugin."""
     if group.nodes or has_open_taints(group) or not group.classes:
         return False
     has_devices = any(r.startswith(family) and is_compute(r) for c in group.classes for r in c.machine.allocatable)

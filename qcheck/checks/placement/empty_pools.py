@@ -1,4 +1,4 @@
-"""QC2, continued: labels and taints of pools that are empty, or that any pod may use."""
+"""QC208, QC212: labels and taints of pools that are empty, or that any pod may use."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ KNOWN_BEFORE = (
     "topology.kubernetes.io/", "failure-domain.beta.kubernetes.io/", "karpenter.k8s.aws/", "eks.amazonaws.com/",
     "karpenter.azure.com/", "karpenter.k8s.gcp/",
 )  # fmt: skip
-"""Zones, regions and what describes the machine: autoscalers know it of nodes that they have yet to start."""
+"""Prefixes of labels for zones, regions and machines: autoscalers know these for nodes that do not exist yet."""
 
 
 @rule("QC208")
 def label_only_after_boot(cluster: Cluster) -> Iterator[Finding]:
-    """Flavors that rely on labels which an autoscaler cannot know of a pool without nodes."""
+    """Report flavors that depend on labels unknown to an autoscaler for a pool without nodes."""
     for flavor, _ in promises_of(cluster).used_pools():
         empty = [m.group for m in supply_of(cluster).matches(flavor.key) if _starts_empty(m.group)]
         for key in flavor.node_labels:
@@ -52,7 +52,7 @@ def _starts_empty(group: NodeGroup) -> bool:
 
 
 def _appears_late(group: NodeGroup, key: str) -> bool:
-    """Return whether the key is on the nodes, but not before they boot."""
+    """Return whether the nodes have the key, but only after they boot."""
     assert group.pool is not None
     if key in group.pool.added:
         return not group.pool.added[key].before_boot
@@ -62,7 +62,7 @@ def _appears_late(group: NodeGroup, key: str) -> bool:
 
 @rule("QC212")
 def accelerator_pool_untainted(cluster: Cluster) -> Iterator[Finding]:
-    """Nodes with accelerators that repel no pod."""
+    """Report nodes with accelerators but without a taint."""
     for group in supply_of(cluster).groups:
         devices = sorted({r for c in group.classes for r, n in c.machine.allocatable.items() if n and is_compute(r)})
         taints = [t for c in group.classes for t in lasting(c.taints) if t.is_hard]

@@ -1,4 +1,4 @@
-"""QC2, continued: flavors that one pod gets together."""
+"""QC209: flavors that one pod gets together."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @rule("QC209")
 def flavors_contradict(cluster: Cluster) -> Iterator[Finding]:
-    """Flavors of two resource groups that no node can satisfy together."""
+    """Report flavors of two resource groups that no node can satisfy together."""
     for queue in cluster.queues:
         for first, second in combinations(queue.groups, 2):
             if _meet(cluster, queue, first, second):
@@ -33,7 +33,7 @@ def flavors_contradict(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _meet(cluster: Cluster, queue: ClusterQueue, first: ResourceGroup, second: ResourceGroup) -> bool:
-    """Return whether pods ask for resources of both groups. Where no workload of the queue is known, they do."""
+    """Return whether pods request resources of both groups; assumed if no workload of the queue is known."""
     mine = contention_of(cluster).workloads_of.get(queue.name)
     return not mine or any(
         asked & set(first.covered) and asked & set(second.covered)
@@ -46,7 +46,7 @@ def _meet(cluster: Cluster, queue: ClusterQueue, first: ResourceGroup, second: R
 def _contradictions(
     cluster: Cluster, queue: ClusterQueue, first: ResourceGroup, second: ResourceGroup
 ) -> Iterator[Finding]:
-    """One finding for two groups: an error if no pair of their flavors works, a warning if some pair does not."""
+    """Report two groups once: an error if no pair of their flavors works, a warning if some pair does not."""
     able = [
         (a, b)
         for a in first.flavors

@@ -1,4 +1,4 @@
-"""QC2: do selectors, labels and taints match."""
+"""QC201, QC206, QC207, QC210, QC211: selectors and labels that do not match."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 @rule("QC201")
 def flavor_matches_no_nodes(cluster: Cluster) -> Iterator[Finding]:
-    """Flavors in use whose labels no node carries: the nearest pool and what differs."""
+    """Report flavors in use whose labels no node has: the nearest pool and what differs."""
     unclear = any(not g.is_known for g in supply_of(cluster).groups)
     for flavor, quotas in promises_of(cluster).used_pools():
         if supply_of(cluster).matches(flavor.key) or not flavor.node_labels:
             continue
-        if any(shard.place == flavor.place for shard in cluster.kai_shards):  # QC920 says so of a shard that is written
+        if any(shard.place == flavor.place for shard in cluster.kai_shards):  # QC920 reports declared shards
             continue
-        if flavor.scheduler is SchedulerName.VOLCANO:  # QC961 says so of node groups
+        if flavor.scheduler is SchedulerName.VOLCANO:  # QC961 reports node groups
             continue
         largest = max(quotas, key=lambda q: (is_compute(q.resource), q.promised))
         near = _nearest(cluster, flavor.node_labels)
@@ -62,7 +62,7 @@ def _labels(labels: Mapping[str, str]) -> str:
 
 
 def _nearest(cluster: Cluster, wanted: dict[str, str]) -> tuple[NodeGroup, list[str]] | None:
-    """The group that differs in the fewest labels, and least in their spelling, if it knows any of the keys."""
+    """Return the group that differs in the fewest labels, and least in spelling, if it has any of the keys."""
     ranked = []
     for at, group in enumerate(supply_of(cluster).groups):
         carried = _carried(group)
@@ -73,7 +73,7 @@ def _nearest(cluster: Cluster, wanted: dict[str, str]) -> tuple[NodeGroup, list[
 
 
 def _likeness(wanted: Mapping[str, str], carried: Mapping[str, str], key: str) -> int:
-    """Return how alike two values of a label are, in percent."""
+    """Return the similarity of two values of a label, in percent."""
     from difflib import SequenceMatcher  # 0.7 ms
 
     return round(100 * SequenceMatcher(None, wanted[key], carried.get(key, "")).ratio())
@@ -96,7 +96,7 @@ def _has(group: NodeGroup, key: str) -> str:
 
 
 def _label_place(group: NodeGroup, key: str) -> Place:
-    """Return where a group's label is written, or the group itself."""
+    """Return the place of a group's label, or the group itself."""
     root = group.nodes[0].place if group.nodes else group.place
     for steps in (
         ("metadata", "labels", key),
@@ -110,7 +110,7 @@ def _label_place(group: NodeGroup, key: str) -> Place:
 
 @rule("QC206")
 def nodes_without_flavor(cluster: Cluster) -> Iterator[Finding]:
-    """Accelerator nodes that no flavor selects."""
+    """Report accelerator nodes that no flavor selects."""
     if not cluster.quota_pools:
         return
     words = " or ".join(dict.fromkeys(p.word for p in cluster.quota_pools.values()))
@@ -132,14 +132,14 @@ def nodes_without_flavor(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _meant(cluster: Cluster) -> set[str]:
-    """Groups that a flavor misses by a label; QC201 names them already."""
+    """Return groups that a flavor misses by a label; QC201 already names them."""
     missing = (f for f, _ in promises_of(cluster).used_pools() if not supply_of(cluster).matches(f.key))
     return {near[0].name for f in missing if (near := _nearest(cluster, f.node_labels)) is not None}
 
 
 @rule("QC207")
 def flavor_mixes_machines(cluster: Cluster) -> Iterator[Finding]:
-    """Flavors with accelerator quota over different machines; other schedulers' pools without labels are all nodes."""
+    """Report flavors with accelerator quota on different machines, except other schedulers' pools of all nodes."""
     for flavor, quotas in promises_of(cluster).used_pools():
         if flavor.scheduler is not SchedulerName.KUEUE and not flavor.node_labels:
             continue
@@ -164,7 +164,7 @@ def flavor_mixes_machines(cluster: Cluster) -> Iterator[Finding]:
 def _is_surely_selected(flavor: QuotaPool, match: Match) -> bool:
     """Return whether the flavor's labels are known to be on some node.
 
-    A label that only running nodes show may be what tells the machines apart.
+    A label that only running nodes show may be what distinguishes the machines.
     """
     return match.how_many == ALL or any(pool_match(flavor, c.labels, _listed(c.varying)) for c in match.group.classes)
 
@@ -175,7 +175,7 @@ def _listed(varying: Varying) -> Varying:
 
 
 def _kind(node_class: NodeClass, devices: list[str]) -> str:
-    """A machine as far as a workload notices: devices, their model, and memory to the nearest 64 GiB or so."""
+    """Return a machine's kind as workloads notice it: devices, their model, and memory to about 64 GiB."""
     machine = node_class.machine
     have = " + ".join(f"{n} x {d}" for d in devices if (n := machine.whole(d)))
     model, memory = machine.model or machine.instance_type, machine.whole("memory") >> 36
@@ -186,7 +186,7 @@ def _kind(node_class: NodeClass, devices: list[str]) -> str:
 
 @rule("QC210")
 def selector_points_nowhere(cluster: Cluster) -> Iterator[Finding]:
-    """Queued or accelerator workloads whose own selection matches no node; QC601 reports those that no flavor accepts."""
+    """Report queued or accelerator workloads whose own selection matches no node; QC601 reports rejected ones."""
     if any(not g.is_known for g in supply_of(cluster).groups):
         return
     causes = {v.workload.id: {r.cause for r in v.decision.reasons} for v in verdicts_of(cluster) if v.admitted is False}
@@ -219,7 +219,7 @@ def _selection_words(spec: Place) -> str:
 
 @rule("QC211")
 def daemonset_selects_nothing(cluster: Cluster) -> Iterator[Finding]:
-    """DaemonSets that land nowhere by their labels."""
+    """Report DaemonSets whose node selection matches no node."""
     if any(not g.is_known for g in supply_of(cluster).groups):
         return
     for daemon_set in cluster.daemon_sets:

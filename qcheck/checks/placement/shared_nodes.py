@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 @rule("QC205")
 def flavors_share_nodes(cluster: Cluster) -> Iterator[Finding]:
-    """Flavors with quota of one resource on the same nodes, unless QC101 already shows that they promise too much.
+    """Report flavors with quota of one resource on the same nodes, unless QC101 already shows that they exceed them.
 
-    Each set of flavors once, by the accelerator that they share if there is one.
+    Each set of flavors is reported once, for the accelerator that they share if there is one.
     """
     resources = {r for _, r in promises_of(cluster).cells if r != "pods" and not supply_of(cluster).is_virtual(r)}
     told: set[tuple[str, ...]] = set()
@@ -39,10 +39,10 @@ def flavors_share_nodes(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _shared(cluster: Cluster, resource: str) -> Iterator[tuple[NodeGroup, tuple[str, ...]]]:
-    """Yield the flavors with quota of a resource whose pods may use all nodes of a group which has it, if several.
+    """Yield the flavors with quota of a resource whose pods may use all nodes of a group, if there are several.
 
-    Each scheduler by itself: QC990 adds up what several promise. A queue of Volcano may be kept to a part of what others
-    use.
+    Each scheduler is judged separately: QC990 adds up several. A queue of Volcano may be restricted to a part of the
+    nodes of others.
     """
     for tree in promises_of(cluster).trees:
         wanted = sorted(p.key for p in tree.pools if promises_of(cluster).total((p.key, resource)))
@@ -54,7 +54,7 @@ def _shared(cluster: Cluster, resource: str) -> Iterator[tuple[NodeGroup, tuple[
 
 
 def _selects_all(cluster: Cluster, flavor: str, group: NodeGroup) -> bool:
-    """Return whether the pods of a flavor may use all nodes of a group: it selects them, and no taint keeps its pods off."""
+    """Return whether a flavor selects all nodes of a group and no taint keeps its pods off."""
     selected = any(m.group is group and m.how_many == ALL for m in supply_of(cluster).matches(flavor))
     return selected and not keeps_off(cluster, cluster.quota_pools[flavor], group)
 

@@ -1,4 +1,4 @@
-"""QC2, continued: taints of flavors and of nodes."""
+"""QC202, QC203, QC204: taints of flavors and of nodes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @rule("QC202")
 def flavor_taint_untolerated(cluster: Cluster) -> Iterator[Finding]:
-    """Flavors all of whose nodes repel their pods."""
+    """Report flavors all of whose nodes have taints that keep their pods off."""
     for flavor, quotas in promises_of(cluster).used_pools():
         if flavor.scheduler is not SchedulerName.KUEUE:  # only flavors add tolerations to pods
             continue
@@ -50,7 +50,7 @@ def flavor_taint_untolerated(cluster: Cluster) -> Iterator[Finding]:
 
 
 def is_repelled(cluster: Cluster, flavor: str) -> bool:
-    """Return whether QC202 says of a flavor that its nodes repel all of its pods."""
+    """Return whether QC202 reports that a flavor's nodes repel all of its pods."""
     quotas = next((q for f, q in promises_of(cluster).used_pools() if f.key == flavor), None)
     blocking = _blocking_taints(cluster, cluster.quota_pools[flavor]) if quotas is not None else []
     return bool(blocking) and not any(_gets_in(cluster, w, blocking) for w in workloads_with(cluster, quotas or []))
@@ -62,7 +62,7 @@ def _gets_in(cluster: Cluster, workload: Workload, blocking: list[tuple[NodeGrou
 
 
 def _listed(blocking: list[tuple[NodeGroup, list[Taint]]]) -> str:
-    """`the taint a=x:NoSchedule`, or one of several with the groups that have them."""
+    """Return `the taint a=x:NoSchedule`, or one of several with the groups that have them."""
     groups: dict[str, list[str]] = {}
     for group, taints in blocking:
         groups.setdefault(str(taints[0]), []).append(group.name)
@@ -87,9 +87,9 @@ def _toleration_fix(taint: Taint, by_plugin: bool) -> str:
 
 
 def _blocking_taints(cluster: Cluster, flavor: QuotaPool) -> list[tuple[NodeGroup, list[Taint]]]:
-    """The hard taints of each group of the flavor that neither it tolerates nor its nodeTaints ask workloads to tolerate.
+    """Return, by group, the hard taints that neither the flavor nor its nodeTaints account for.
 
-    None if some group has no such taint.
+    The result is empty if some group has no such taint.
     """
     groups = [match.group for match in supply_of(cluster).matches(flavor.key)]
     found = [(g, [t for t in standing_taints(g, flavor) if t not in flavor.node_taints]) for g in groups]
@@ -106,7 +106,7 @@ def _taint_place(group: NodeGroup) -> Place:
 
 @rule("QC203")
 def flavor_taint_not_on_nodes(cluster: Cluster) -> Iterator[Finding]:
-    """Taints that a flavor declares and its nodes do not have."""
+    """Report taints that a flavor declares but its nodes do not have."""
     for flavor, _ in promises_of(cluster).used_pools():
         groups = [m.group for m in supply_of(cluster).matches(flavor.key)]
         if not groups or not all(g.is_known and not has_open_taints(g) for g in groups):
@@ -130,7 +130,7 @@ def _taints(group: NodeGroup) -> str:
 
 @rule("QC204")
 def flavor_taint_self_cancelled(cluster: Cluster) -> Iterator[Finding]:
-    """Taints that a flavor declares and tolerates itself."""
+    """Report taints that a flavor both declares and tolerates."""
     for flavor in cluster.flavors:
         for at, taint in enumerate(flavor.node_taints):
             by = next((i for i, t in enumerate(flavor.tolerations) if taint.is_hard and t.tolerates(taint)), None)

@@ -1,1 +1,1 @@
-"""QC3: two priority systems, two layers."""
+"""QC3: the priorities of Kueue and of kube-scheduler."""

@@ -1,4 +1,4 @@
-"""QC3, continued: pod priorities and the cluster autoscaler."""
+"""QC313: pod priorities and the cluster autoscaler."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WITHOUT_CUTOFF = ("karpenter",)
 
 @rule("QC313")
 def autoscaler_ignores_pod(cluster: Cluster, cutoff: int) -> Iterator[Finding]:
-    """Pods for which cluster-autoscaler adds no node, where nodes have to be added."""
+    """Report pods for which cluster-autoscaler adds no node although nodes have to be added."""
     told: set[str] = set()
     for each in contention_of(cluster).contenders:
         key = each.lowest.name or str(each.workload.id)
@@ -42,7 +42,7 @@ def autoscaler_ignores_pod(cluster: Cluster, cutoff: int) -> Iterator[Finding]:
 
 
 def _growing(cluster: Cluster, contender: Contender) -> list[NodeGroup]:
-    """The pools that would have to grow for a workload; none if some of its nodes are there without an autoscaler."""
+    """Return the pools that have to grow for a workload; none if some of its nodes exist without an autoscaler."""
     groups = landing_groups(cluster, contender.workload, contender.queue)
     if any(g.static == g.ceiling or g.nodes for g in groups):
         return []

@@ -1,4 +1,4 @@
-"""QC3: priority classes, Kueue's and kube-scheduler's."""
+"""QC301 to QC304, QC316: the priority classes of Kueue and of kube-scheduler."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ POLICIES = ("PreemptLowerPriority", NEVER_PREEMPTS)
 
 @rule("QC301")
 def priority_class_missing(cluster: Cluster) -> Iterator[Finding]:
-    """Workloads and pods whose priority class does not exist: neither is created, and nothing falls back."""
+    """Report workloads and pods whose priority class does not exist: they are not created, and there is no fallback."""
     labels = [Reference(w.priority_class, w.priority_class_place, w.id) for w in cluster.workloads if w.priority_class]
     for name, uses in by_name(labels).items():
         if name not in cluster.workload_priority_class:
@@ -68,7 +68,7 @@ def _pod_classes(cluster: Cluster) -> Iterator[Reference]:
 
 
 def _templates(cluster: Cluster) -> Iterator[tuple[PodTemplate, ObjectId]]:
-    """Every pod template with its owner."""
+    """Yield every pod template with its owner."""
     for workload in cluster.workloads:
         yield from ((p.template, workload.id) for p in workload.pod_sets)
     yield from ((d.template, d.id) for d in cluster.daemon_sets)
@@ -76,7 +76,7 @@ def _templates(cluster: Cluster) -> Iterator[tuple[PodTemplate, ObjectId]]:
 
 @rule("QC302")
 def priority_class_invalid(cluster: Cluster) -> Iterator[Finding]:
-    """PriorityClasses that the API server refuses, and pods that contradict theirs."""
+    """Report PriorityClasses that the API server rejects, and pods that contradict theirs."""
     for each in cluster.priority_classes:
         yield from _invalid_class(each)
     for template, by in _templates(cluster):
@@ -111,7 +111,7 @@ def _invalid_class(each: PriorityClass) -> Iterator[Finding]:
 
 @rule("QC303")
 def several_global_defaults(cluster: Cluster) -> Iterator[Finding]:
-    """More than one class for pods that name none."""
+    """Report several global default classes for pods that name none."""
     defaults = [c for c in cluster.priority_classes if c.is_global_default]
     wins = global_default(cluster)
     if len(defaults) < 2 or wins is None:
@@ -129,7 +129,7 @@ def several_global_defaults(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC304")
 def global_default_surprise(cluster: Cluster) -> Iterator[Finding]:
-    """A global default that moves pods which say nothing of priority and matter: node agents, owners of quota."""
+    """Report a global default that changes the priority of important pods: node agents, owners of quota."""
     default = global_default(cluster)
     if default is None or default.value == 0:
         return
@@ -160,18 +160,18 @@ def _unnamed(workload: Workload) -> bool:
 
 
 def _is_on_accelerators(cluster: Cluster, daemon_set: DaemonSet) -> bool:
-    """Return whether it has pods on accelerator nodes; where no nodes are known, any DaemonSet may."""
+    """Return whether it has pods on accelerator nodes; if no nodes are known, any DaemonSet may."""
     return not cluster.has_nodes or bool(daemon_grounds(cluster, daemon_set))
 
 
 def _is_owner(cluster: Cluster, queue: ClusterQueue) -> bool:
-    """Return whether settings call a queue reserved, or it lends what others may hold."""
+    """Return whether settings declare a queue reserved, or it lends quota that others may hold."""
     return loans_of(cluster).is_reserved(queue) or loans_of(cluster).main(queue) is not None
 
 
 @rule("QC316")
 def same_priority_value(cluster: Cluster) -> Iterator[Finding]:
-    """Workload priority classes that differ only in their name."""
+    """Report workload priority classes that differ only in name."""
     by_value: dict[int, list[WorkloadPriorityClass]] = {}
     for each in cluster.workload_priority_classes:
         by_value.setdefault(each.value, []).append(each)

@@ -1,4 +1,4 @@
-"""QC3, continued: Kueue's priorities and kube-scheduler's, for workloads on the same nodes."""
+"""QC305 to QC307, QC314, QC315: Kueue's and kube-scheduler's priorities for workloads on the same nodes."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 def class_place(cluster: Cluster, rank: Rank) -> Place:
-    """Return where a pod priority is decided: the value of the class if it is in the repository, else the template."""
+    """Return the place that decides a pod priority: the class's value if it is in the repository, else the template."""
     known = cluster.priority_class.get(rank.name or "")
     return known.place.at("value") if known else rank.place
 
 
 @rule("QC305")
 def borrower_not_below_owner(cluster: Cluster) -> Iterator[Finding]:
-    """Borrowers that kube-scheduler does not evict for owners."""
+    """Report borrowers that kube-scheduler does not evict for owners."""
     told: set[str] = set()
     for borrower in _strongest(cluster):
         key = borrower.highest.name or f"the default in {borrower.queue.name}"
@@ -41,21 +41,21 @@ def borrower_not_below_owner(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _reaches(cluster: Cluster, borrower: Contender) -> bool:
-    """Return whether there can be any owner whose priority is not above the borrower's; seen before all loans are."""
+    """Return whether some owner's priority may be at or below the borrower's, before loans are examined."""
     lives_on_loans = any(loans_of(cluster).is_by_nature(borrower.queue, quota.key) for quota in borrower.queue.quotas())
     return lives_on_loans or borrower.highest.value > contention_of(cluster).lowest
 
 
 def _strongest(cluster: Cluster) -> Iterator[Contender]:
-    """One contender per standing, the highest pod priorities first."""
+    """Yield one contender per standing, the highest pod priorities first."""
     yield from sorted(contention_of(cluster).standings, key=lambda c: -c.highest.value)
 
 
 def _owner_rank(cluster: Cluster, loan: Loan, borrower: Contender) -> tuple[Rank, Contender | None] | None:
-    """The owner's pod priority that the borrower's reaches, if the two meet and it should not.
+    """Return the owner's pod priority if the borrower's reaches it on shared nodes although it should not.
 
-    Between peers that lend to each other equal priorities are as they should be; a higher one is not. Where the owner's
-    workloads are not known, they count as pods without a class, unless some class ranks above the borrower's.
+    Between peers that lend to each other, equal priorities are correct, but a higher one is not. If the owner's
+    workloads are unknown, they count as pods without a class, unless some class ranks above the borrower's.
     """
     by_nature = loans_of(cluster).is_by_nature(borrower.queue, loan.borrowed.key)
     owners = contention_of(cluster).of_queue.get(loan.owner.name, [])
@@ -107,7 +107,7 @@ def _not_below(cluster: Cluster, loan: Loan, borrower: Contender, rank: Rank, ow
 
 @rule("QC306")
 def priority_layers_inverted(cluster: Cluster) -> Iterator[Finding]:
-    """Two workloads that Kueue and kube-scheduler rank in opposite order."""
+    """Report two workloads that Kueue and kube-scheduler rank in opposite order."""
     for first, second in contention_of(cluster).inversions:
         strong, weak = first.workload, second.workload
         found = finding(
@@ -133,7 +133,10 @@ def priority_layers_inverted(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC307")
 def priority_in_one_layer_only(cluster: Cluster) -> Iterator[Finding]:
-    """Workloads that stand out in one of the two systems only. Without a WorkloadPriorityClass both use the pods' class."""
+    """Report workloads whose priority differs from the default in only one system.
+
+    Without a WorkloadPriorityClass both use the pods' class.
+    """
     inverted = {id(c.workload) for pair in contention_of(cluster).inversions for c in pair}
     alone: dict[tuple[str | None, str | None], list[Contender]] = {}
     for each in contention_of(cluster).contenders:
@@ -174,7 +177,7 @@ def _one_layer(name: str, pod_class: str | None, members: list[Contender]) -> Fi
 
 @rule("QC314")
 def both_layers_preempt(cluster: Cluster) -> Iterator[Finding]:
-    """Classes by which kube-scheduler evicts what Kueue admitted, beyond owners that make room among borrowers."""
+    """Report classes by which kube-scheduler evicts what Kueue admitted, other than owners that evict borrowers."""
     weaker: dict[str | None, list[tuple[Contender, Contender]]] = {}
     for first, second in contention_of(cluster).evictions:
         weaker.setdefault(first.highest.name, []).append((first, second))
@@ -195,7 +198,7 @@ def both_layers_preempt(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC315")
 def daemonset_evictable(cluster: Cluster) -> Iterator[Finding]:
-    """DaemonSets on accelerator nodes that a workload there may push aside."""
+    """Report DaemonSets on accelerator nodes that a workload there may evict."""
     for daemon_set in cluster.daemon_sets:
         rank = pod_rank(cluster, daemon_set.template)
         places = daemon_grounds(cluster, daemon_set) if rank is not None else frozenset()
@@ -210,7 +213,7 @@ def daemonset_evictable(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _wants_the_same(contender: Contender, daemon_set: DaemonSet) -> bool:
-    """Return whether evicting the DaemonSet's pod would free anything that the workload asks for."""
+    """Return whether evicting the DaemonSet's pod would free anything that the workload requests."""
     held = {r for r, n in daemon_set.template.amounts().items() if n}
     return any(n and r in held for p in contender.workload.pod_sets for r, n in p.template.amounts().items())
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @rule("QC318")
 def owner_never_preempts(cluster: Cluster) -> Iterator[Finding]:
-    """Queues that lend and whose pods never preempt; one finding for each priority class."""
+    """Report queues that lend and whose pods never preempt; one finding for each priority class."""
     told: dict[str, tuple[Loan, Rank, list[Contender], Contender | None]] = {}
     for queue in cluster.queues:
         loan = None if loans_of(cluster).is_shared(queue) else loans_of(cluster).main(queue)
@@ -44,7 +44,7 @@ def _below(cluster: Cluster, owner: Contender, rank: Rank) -> Contender | None:
 
 
 def _borrowers_are_unknown(cluster: Cluster, loan: Loan, rank: Rank) -> bool:
-    """Return whether a queue that lives on loans has no workloads here; its pods count as such without a class."""
+    """Return whether a queue that lives on loans has no workloads here; its pods then count as pods without a class."""
     has_workloads = bool(contention_of(cluster).workloads_of.get(loan.borrower.name))
     return not has_workloads and loans_of(cluster).is_by_nature(loan.borrower, loan.quota.key) and rank.value > 0
 

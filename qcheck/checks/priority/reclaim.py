@@ -1,4 +1,4 @@
-"""QC3, continued: can owners reclaim lent quota, and in time."""
+"""QC308 to QC312: whether owners can reclaim lent quota, and in time."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ MOST_URGENT = 2**31
 
 @rule("QC308")
 def owner_cannot_reclaim(cluster: Cluster) -> Iterator[Finding]:
-    """A queue that lends but may not preempt borrowers gets its quota back only when they finish.
+    """Report queues that lend but may not preempt borrowers: they get quota back only when the borrowers finish.
 
-    Where a profile is held, reserved queues must be able to preempt borrowers of any priority.
+    With a profile, reserved queues must be able to preempt borrowers of any priority.
     """
     for owner in cluster.queues:
         loan = None if loans_of(cluster).is_shared(owner) else loans_of(cluster).main(owner)
@@ -55,7 +55,7 @@ def owner_cannot_reclaim(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _has_nothing_to_reclaim_for(cluster: Cluster, owner: ClusterQueue) -> bool:
-    """Return whether nobody can submit to the owner, or the API server refuses its policy."""
+    """Return whether nobody can submit to the owner, or the API server rejects its policy."""
     return holds_quota_for_others(cluster, owner) or is_refused(cluster, _reclaim_place(owner))
 
 
@@ -64,7 +64,7 @@ def _reclaim_place(owner: ClusterQueue) -> Place:
 
 
 def _reclaim_limit(cluster: Cluster, owner: ClusterQueue) -> str | None:
-    """Return what keeps an owner from taking its quota back, in words."""
+    """Return what keeps an owner from reclaiming its quota, in words."""
     reclaim = owner.preemption.reclaim
     if reclaim is PreemptionPolicy.NEVER:
         return "can never reclaim it: reclaimWithinCohort is Never"
@@ -74,13 +74,13 @@ def _reclaim_limit(cluster: Cluster, owner: ClusterQueue) -> str | None:
 
 
 def lent(loan: Loan) -> str:
-    """`8 nvidia.com/gpu of flavor h100`."""
+    """Return `8 nvidia.com/gpu of flavor h100`."""
     return f"{name_amount(loan.quota.resource, loan.amount)} of flavor {loan.quota.flavor}"
 
 
 @rule("QC309")
 def borrow_threshold_ineffective(cluster: Cluster) -> Iterator[Finding]:
-    """Thresholds of borrowWithinCohort that let everything or nothing through, and policies that nothing reads."""
+    """Report thresholds of borrowWithinCohort that let everything or nothing through, and policies without effect."""
     for queue in cluster.queues:
         policy = queue.preemption
         threshold = policy.borrow_threshold
@@ -99,7 +99,7 @@ def borrow_threshold_ineffective(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _borrow_policy_without_effect(cluster: Cluster, queue: ClusterQueue) -> Iterator[Finding]:
-    """Yield a finding for borrowWithinCohort without a threshold under fair sharing."""
+    """Report borrowWithinCohort under fair sharing, which ignores it."""
     manager = cluster.configuration
     policy = queue.preemption
     if policy.borrow is PreemptionPolicy.NEVER or manager is None or not manager.fair_sharing:
@@ -132,7 +132,10 @@ def _why_ineffective(
 
 
 def _in_use(cluster: Cluster) -> dict[int, Place]:
-    """Priorities that workloads have or may have in Kueue. Where classes are named, unlabelled ones have the default."""
+    """Return the priorities that workloads have or may have in Kueue.
+
+    If classes are named, workloads without a label have the default.
+    """
     classes = {c.value: c.place.at("value") for c in reversed(cluster.workload_priority_classes)}
     chosen = {c.rank.value: c.rank.place for c in contention_of(cluster).contenders}
     if not classes and len(chosen) < 2:
@@ -146,7 +149,7 @@ def _in_use(cluster: Cluster) -> dict[int, Place]:
 
 @rule("QC310")
 def priorities_without_preemption(cluster: Cluster) -> Iterator[Finding]:
-    """Several priority classes where nothing may ever be preempted: they order the queue and no more."""
+    """Report several priority classes if nothing may ever be preempted: they only order the queue."""
     classes = sorted(cluster.workload_priority_classes, key=lambda c: c.value)
     if (
         not cluster.queues
@@ -167,7 +170,7 @@ def priorities_without_preemption(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC311")
 def slow_reclaim(cluster: Cluster, budget: str | int, operators: list[str]) -> Iterator[Finding]:
-    """Workloads on borrowed quota that keep their nodes long after the owner wanted them back."""
+    """Report workloads on borrowed quota that keep their nodes long after the owner reclaims them."""
     allowed = _duration(budget)
     known = {kind: _duration(text) for kind, _, text in (o.partition("=") for o in operators)}
     for queue in cluster.queues:
@@ -193,7 +196,7 @@ def _slow(queue: ClusterQueue, workload: Workload, took: PreemptionCost, loan: L
 
 
 def _duration(text: str | int) -> int:
-    """Seconds of a parameter; a plain number is seconds already. Raises `ValueError` with what is wrong."""
+    """Return the seconds of a parameter; a plain number is in seconds. Raises `ValueError` with the fault."""
     found = text if isinstance(text, int) else seconds(text)
     if found is None:
         raise ValueError(f"{text!r} is not a duration; write 90s, 5m or 1h30m")
@@ -207,7 +210,7 @@ def _taken_back(cluster: Cluster, queue: ClusterQueue) -> Loan | None:
 
 @rule("QC312")
 def not_preemption_tolerant(cluster: Cluster) -> Iterator[Finding]:
-    """Workloads on borrowed quota that do not survive losing it."""
+    """Report workloads on borrowed quota that do not survive its loss."""
     for queue in cluster.queues:
         lost = [
             (w, why)
@@ -247,9 +250,9 @@ def _why_lost(workload: Workload) -> tuple[Place, str] | None:
 
 
 def _strongest_owner(cluster: Cluster, queue: ClusterQueue) -> int | None:
-    """The highest priority with which pods of owners may evict a queue's pods; None if no pod of theirs is known to.
+    """Return the highest priority with which owners' pods may evict a queue's pods; None if no such pod is known.
 
-    A queue made for borrowing is meant to make room: for it the highest there is.
+    For a queue that is meant to borrow, it is the highest possible.
     """
     loans = loans_of(cluster)
     if any(loans.is_by_nature(queue, cell) for cell in loans.cells_to(queue)):

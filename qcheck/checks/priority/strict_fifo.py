@@ -1,4 +1,4 @@
-"""QC317: a strict queue is blocked by its first workload."""
+"""QC317: strict queues that their first workload blocks."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _LETS_PASS = (
     ReasonCause.QUEUE_INACTIVE,
     ReasonCause.PRIORITY_CLASS_MISSING,
 )
-"""Causes that keep a workload out of the queue, or for which Kueue lets the others pass."""
+"""Causes that keep a workload out of the queue, or for which Kueue lets others pass."""
 
 
 @rule("QC317")
 def strict_fifo_blocked(cluster: Cluster) -> Iterator[Finding]:
-    """Strict queues with a workload that can never be admitted, or with several flavors to wait for."""
+    """Report strict queues with a workload that can never be admitted, or with several flavors to wait for."""
     stuck: dict[str, list[Verdict]] = {}
     for verdict in verdicts_of(cluster):
         decision = verdict.decision

@@ -1,1 +1,1 @@
-"""QC4: do queues, cohorts and checks refer to each other correctly."""
+"""QC4: the references between queues, cohorts and checks."""

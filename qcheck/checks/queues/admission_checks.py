@@ -1,4 +1,4 @@
-"""QC4, continued: admission checks and what they need."""
+"""QC407, QC408, QC421, QC422: admission checks and their requirements."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GROUP = "kueue.x-k8s.io"
 
 @rule("QC407")
 def admission_check_missing(cluster: Cluster) -> Iterator[Finding]:
-    """Checks, their parameters and the clusters behind them that do not exist: the queue stays inactive."""
+    """Report missing checks, parameters and clusters behind them: the queue stays inactive."""
     uses = by_name(Reference(c.name, c.place, q.id) for q in cluster.queues for c in q.checks)
     for name, each in uses.items():
         if name not in cluster.admission_check:
@@ -51,7 +51,7 @@ def admission_check_missing(cluster: Cluster) -> Iterator[Finding]:
 def _parameters(
     cluster: Cluster, check: AdmissionCheck, kind: str, known: Set[str], used: list[str]
 ) -> Iterator[Finding]:
-    """The object that configures one of Kueue's own checks. What other controllers want is not known."""
+    """Report a missing object that configures one of Kueue's own checks. Other controllers' objects are unknown."""
     place = check.place.at("spec", "parameters")
     consequence = f"check {check.name} is never active" + (f", and neither is {names(used)}" if used else "")
     if check.parameters_kind != kind or check.parameters_group != GROUP:
@@ -85,7 +85,10 @@ def _clusters(cluster: Cluster, config: MultiKueueConfig) -> Iterator[Finding]:
 
 
 def _flavors(cluster: Cluster) -> Iterator[Finding]:
-    """`onFlavors` entries without a ResourceFlavor. One that merely is not the queue's is refused by Kueue's webhook."""
+    """Report `onFlavors` entries without a ResourceFlavor.
+
+    Existing flavors of other queues are left to Kueue's webhook.
+    """
     for queue in cluster.queues:
         own = {f.name for f in queue.flavors()}
         for use in queue.checks:
@@ -101,12 +104,12 @@ CONFLICTS = (
     InactivityReason.MULTIKUEUE_ADMISSION_CHECK_APPLIED_PER_FLAVOR,
     InactivityReason.MULTIKUEUE_WITH_PROVISIONING_REQUEST,
 )
-"""Kueue's reasons for which checks that exist make a queue inactive together."""
+"""Kueue's reasons why existing checks together make a queue inactive."""
 
 
 @rule("QC408")
 def admission_check_conflict(cluster: Cluster) -> Iterator[Finding]:
-    """Checks that make their queue inactive together."""
+    """Report checks that together make their queue inactive."""
     for queue in cluster.queues:
         for each in inactive(cluster, queue):
             if each.reason in CONFLICTS:
@@ -118,7 +121,7 @@ def admission_check_conflict(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _provisioned(cluster: Cluster) -> Iterator[tuple[ClusterQueue, CheckUse, AdmissionCheck, list[FlavorQuotas]]]:
-    """Each use of a ProvisioningRequest check with the flavors that it is for."""
+    """Yield each use of a ProvisioningRequest check with its flavors."""
     for queue in cluster.queues:
         for use in queue.checks:
             check = cluster.admission_check.get(use.name)
@@ -128,7 +131,7 @@ def _provisioned(cluster: Cluster) -> Iterator[tuple[ClusterQueue, CheckUse, Adm
 
 @rule("QC421")
 def provisioning_skips_resource(cluster: Cluster) -> Iterator[Finding]:
-    """Accelerators behind a ProvisioningRequest check that its configuration does not manage."""
+    """Report accelerators behind a ProvisioningRequest check whose configuration does not manage them."""
     skipped: dict[str, list[Quota]] = {}
     configs = {c.name: c for c in cluster.provisioning_configs}
     for _, _, check, flavors in _provisioned(cluster):
@@ -151,7 +154,7 @@ def provisioning_skips_resource(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC422")
 def provisioning_unsupported(cluster: Cluster) -> Iterator[Finding]:
-    """ProvisioningRequest checks on nodes that Karpenter manages, which does not know such requests."""
+    """Report ProvisioningRequest checks on nodes of Karpenter, which does not support such requests."""
     for queue, use, check, flavors in _provisioned(cluster):
         for flavor in flavors:
             groups = [m.group for m in supply_of(cluster).matches(flavor.name)]

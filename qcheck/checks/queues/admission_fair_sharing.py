@@ -1,4 +1,4 @@
-"""Admission fair sharing: queues that order their workloads by usage that is not counted."""
+"""QC423: admission fair sharing by usage that is not counted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SECTION = "admissionFairSharing"
 
 @rule("QC423")
 def admission_fair_sharing_inert(cluster: Cluster) -> Iterator[Finding]:
-    """Report once why the usage of local queues never counts, with the queues that rely on it."""
+    """Report once why the usage of local queues is never counted, with the queues that depend on it."""
     queues = [q for q in cluster.queues if q.admission_mode is AdmissionMode.USAGE_BASED]
     manager = cluster.configuration
     if not queues or manager is None:
@@ -41,7 +41,7 @@ def admission_fair_sharing_inert(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _obstacle(cluster: Cluster, manager: Configuration) -> tuple[Place, str, str] | None:
-    """The place, the fact and what to write, for the first thing that keeps usage from counting."""
+    """Return the place, the fact and the fix for the first thing that keeps usage from being counted."""
     section = manager.place.at(SECTION)
     if not is_on(cluster, GATE):
         change = f"Set featureGates.{GATE} to true, or run Kueue 0.15 or newer."

@@ -1,4 +1,4 @@
-"""QC4, continued: cohorts, their quota and their weights."""
+"""QC406, QC415, QC416, QC420: cohorts, their quota and their weights."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from qcheck.cluster.place import Place
 
 TYPO = 2
-"""Letters by which a misspelled name differs at most."""
+"""The maximum number of letters by which a misspelled name differs."""
 
 
 @rule("QC406")
 def cohort_lonely(cluster: Cluster) -> Iterator[Finding]:
-    """Names of cohorts that exist only by one mention and look like another one's."""
+    """Report names of cohorts that are mentioned only once and resemble another cohort's name."""
     users: dict[str, list[tuple[Place, ObjectId]]] = {}
     for member in (*cluster.queues, *cluster.cohorts):
         if member.parent:
@@ -74,7 +74,10 @@ def _parts(name: str) -> list[str]:
 
 @rule("QC415")
 def cohort_quota_adds_up(cluster: Cluster) -> Iterator[Finding]:
-    """Quota of a cohort that looks like a ceiling over its members'. Where the nodes for both are there, it is none."""
+    """Report cohort quota that looks like a ceiling over its members' quota, but is added to it.
+
+    If nodes for both exist, it is not meant as a ceiling.
+    """
     for cohort in cluster.cohorts:
         members = [cluster.queue[m] for m in sorted(cohort_tree(cluster).members(cohort.name))]
         doubled = []
@@ -115,7 +118,7 @@ def _adds_up(cohort: Cohort, doubled: list[tuple[Quota, list[Quota], int]]) -> F
 
 @rule("QC416")
 def cohort_flavor_mismatch(cluster: Cluster) -> Iterator[Finding]:
-    """Quota of a cohort that no queue below it can use, because none lists the cell. A missing flavor is QC401's case."""
+    """Report cohort quota that no queue below can use, because none lists the cell. QC401 reports missing flavors."""
     for cohort in cluster.cohorts if cluster.queues else ():
         members = [cluster.queue[m] for m in sorted(cohort_tree(cluster).members(cohort.name))]
         listed = {q.key for m in members for q in m.quotas()}
@@ -141,7 +144,7 @@ def cohort_flavor_mismatch(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC420")
 def fair_sharing_weight_zero(cluster: Cluster) -> Iterator[Finding]:
-    """Weight 0 if weights decide: such a queue is last once it borrows."""
+    """Report weight 0 if weights decide: such a queue comes last when it borrows."""
     manager = cluster.configuration
     if manager is None:
         return

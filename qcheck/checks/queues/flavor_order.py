@@ -1,4 +1,4 @@
-"""QC4, continued: the order of flavors."""
+"""QC417: the order of flavors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @rule("QC417")
 def flavor_unreachable(cluster: Cluster) -> Iterator[Finding]:
-    """Flavors that are borrowed although the queue owns quota of a later one."""
+    """Report flavors that are borrowed although the queue owns quota of a later one."""
     for queue in cluster.queues:
         if queue.fungibility.when_can_borrow is FungibilityPolicy.TRY_NEXT_FLAVOR or not queue.parent:
             continue
@@ -31,7 +31,7 @@ def flavor_unreachable(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _borrowed_before_own(cluster: Cluster, queue: ClusterQueue, group: ResourceGroup) -> tuple[Quota, Quota] | None:
-    """A cell that is borrowed first, and one of a later flavor that the queue owns; accelerators count if it has any."""
+    """Return a cell that is borrowed first, and the queue's own cell of a later flavor; accelerators if it has any."""
     resources = [r for r in group.covered if is_compute(r)] or list(group.covered)
     for resource in resources:
         cells = [q for f in group.flavors for q in f.quotas if q.resource == resource]

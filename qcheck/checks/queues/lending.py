@@ -1,4 +1,4 @@
-"""QC4, continued: quota that no queue can use, borrow or lend as configured."""
+"""QC409 to QC412: quota that no queue can use, borrow or lend as configured."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 @rule("QC409")
 def quota_dead(cluster: Cluster) -> Iterator[Finding]:
-    """Covered resources of which a queue can never hold any amount. QC107 reports what accelerators lack."""
+    """Report covered resources of which a queue can never hold any amount.
+
+    QC107 reports shortages beside accelerators.
+    """
     for queue in cluster.queues:
         if cohort_tree(cluster).is_below_cycle(queue.parent):
             continue
@@ -40,7 +43,7 @@ def quota_dead(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _is_dead(cluster: Cluster, queue: ClusterQueue, group: ResourceGroup, resource: str) -> bool:
-    """Zeros beside a flavor that has the resource only fill the list, which Kueue wants complete."""
+    """Return whether a resource is unusable; beside accelerators, zeros only complete Kueue's mandatory list."""
     if not is_compute(resource) and any(q.nominal and is_compute(q.resource) for q in queue.quotas()):
         return False
     cells = [q for f in group.flavors for q in f.quotas if q.resource == resource]
@@ -49,7 +52,7 @@ def _is_dead(cluster: Cluster, queue: ClusterQueue, group: ResourceGroup, resour
 
 @rule("QC410")
 def borrowing_out_of_reach(cluster: Cluster) -> Iterator[Finding]:
-    """Borrowing limits above all that the others could ever lend."""
+    """Report borrowing limits above what the others could ever lend."""
     for holder in (*cluster.queues, *cluster.cohorts):
         node = _node(cluster, holder)
         if cohort_tree(cluster).is_below_cycle(node.parent):
@@ -88,7 +91,7 @@ def _out_of_reach(holder: QuotaHolder, beyond: list[tuple[Quota, int]]) -> Findi
 
 @rule("QC411")
 def lending_blocked(cluster: Cluster) -> Iterator[Finding]:
-    """Idle quota that others would like and may not have."""
+    """Report idle quota that others need but must not borrow."""
     for queue in cluster.queues:
         kept = [(q, keen) for q in _blocks(queue) if (keen := loans_of(cluster).wanting(queue, q.key))]
         if kept:
@@ -107,7 +110,7 @@ def _blocks(queue: ClusterQueue) -> list[Quota]:
 
 @rule("QC412")
 def reserved_queue_borrows(cluster: Cluster) -> Iterator[Finding]:
-    """Queues that do not do what settings call them: reserved ones borrow, shared ones cannot."""
+    """Report queues that contradict the settings: reserved queues that borrow, shared queues that cannot."""
     for queue in cluster.queues:
         cells = counted(queue)
         if loans_of(cluster).is_reserved(queue) and queue.parent:

@@ -1,4 +1,4 @@
-"""QC419: requests that a LimitRange adds to pods unasked."""
+"""QC419: requests that a LimitRange adds to pods."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from qcheck.cluster.workloads import LimitRange
 
 _MOST_ITEMS = 16
-"""The number of entries of `limits` that are searched."""
+"""The number of entries of `limits` to search."""
 
 
 @rule("QC419")
 def limit_range_adds_resource(cluster: Cluster) -> Iterator[Finding]:
-    """Defaults of a namespace for resources that its queues do not cover, so that nothing without them is admitted."""
+    """Report a namespace's defaults for resources that its queues do not cover: pods that get them are not admitted."""
     manager = cluster.configuration
     if manager is not None and manager.ignore_undeclared and is_on(cluster, QUOTA_CHECK):
         return
@@ -59,7 +59,7 @@ def _uncovered(limits: LimitRange, local: LocalQueue, queue: ClusterQueue, added
 
 
 def _written(limits: LimitRange, resource: str) -> Place:
-    """Return where the default is written: a default request, a default limit, or the maximum that replaces them."""
+    """Return the place of the default: a default request, a default limit, or the maximum that replaces them."""
     for field in ("defaultRequest", "default", "max", "min"):
         for index in range(_MOST_ITEMS):
             place = limits.place.at("spec", "limits", index, field, resource)

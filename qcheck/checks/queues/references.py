@@ -1,4 +1,4 @@
-"""QC4: do the references of queues, cohorts and workloads resolve."""
+"""QC401 to QC405, QC414: the references of queues, cohorts and workloads."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @rule("QC401")
 def flavor_missing(cluster: Cluster) -> Iterator[Finding]:
-    """Queues and cohorts with quota of a flavor that does not exist."""
+    """Report queues and cohorts with quota of a flavor that does not exist."""
     holders = (*cluster.queues, *cluster.cohorts)
     uses = by_name(Reference(f.name, f.name_place, h.id) for h in holders for f in h.flavors())
     for name, each in uses.items():
@@ -36,7 +36,7 @@ def flavor_missing(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC402")
 def cluster_queue_missing(cluster: Cluster) -> Iterator[Finding]:
-    """Local queues that lead nowhere."""
+    """Report local queues whose ClusterQueue does not exist."""
     uses = [
         Reference(q.cluster_queue, q.place.at("spec", "clusterQueue"), q.id)
         for q in cluster.local_queues
@@ -53,7 +53,7 @@ def cluster_queue_missing(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC403")
 def local_queue_missing(cluster: Cluster) -> Iterator[Finding]:
-    """Workloads that name a queue which their namespace does not have."""
+    """Report workloads that name a queue that their namespace does not have."""
     if cluster.generates("LocalQueue"):
         return
     missed: dict[tuple[str, str], list[Workload]] = {}
@@ -68,7 +68,7 @@ def local_queue_missing(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _may_lie_there(cluster: Cluster, workload: Workload, queue: str) -> bool:
-    """Return whether the queue exists, also for a manifest whose namespace is given only when it is applied."""
+    """Return whether the queue exists; a manifest without a namespace may be applied in any."""
     if (workload.namespace, queue) in cluster.local_queue:
         return True
     is_placed = workload.place.at("metadata", "namespace").exists
@@ -77,7 +77,7 @@ def _may_lie_there(cluster: Cluster, workload: Workload, queue: str) -> bool:
 
 @rule("QC404")
 def namespace_not_selected(cluster: Cluster) -> Iterator[Finding]:
-    """Queues that select no namespace, or not those of their local queues."""
+    """Report queues that select no namespace, or not those of their local queues."""
     for queue in cluster.queues:
         locals_ = cluster.local_queues_of.get(queue.name, [])
         place = queue.place.at("spec", "namespaceSelector").key()
@@ -114,7 +114,7 @@ def _outside(cluster: Cluster, queue: ClusterQueue, outside: list[LocalQueue]) -
 
 @rule("QC405")
 def cohort_cycle(cluster: Cluster) -> Iterator[Finding]:
-    """Cohorts that are their own ancestors."""
+    """Report cohorts that are their own ancestors."""
     queues = _below_cycles(cluster)
     for cycle in cohort_tree(cluster).cycles:
         first, *others = [cluster.cohort[name] for name in cycle]
@@ -144,7 +144,7 @@ def _below_cycles(cluster: Cluster) -> dict[tuple[str, ...], list[ClusterQueue]]
 
 @rule("QC414")
 def queue_stopped(cluster: Cluster) -> Iterator[Finding]:
-    """Queues that are paused in the repository."""
+    """Report queues that are stopped in the repository."""
     for queue in cluster.queues:
         if queue.is_stopped:
             drained = "; its running workloads are evicted" if queue.stop_policy is StopPolicy.HOLD_AND_DRAIN else ""

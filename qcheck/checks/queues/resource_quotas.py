@@ -1,4 +1,4 @@
-"""QC4, continued: ResourceQuotas of namespaces beside the quota of queues."""
+"""QC418: ResourceQuotas of namespaces beside the quota of queues."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REQUESTS = "requests."
 
 @rule("QC418")
 def resource_quota_tighter(cluster: Cluster) -> Iterator[Finding]:
-    """Namespaces whose ResourceQuota refuses pods of workloads that their queue admits."""
+    """Report namespaces whose ResourceQuota rejects pods of workloads that their queue admits."""
     for quota in cluster.resource_quotas:
         if quota.is_scoped:
             continue
@@ -35,7 +35,7 @@ def resource_quota_tighter(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _tight(cluster: Cluster, quota: ResourceQuota, queue: ClusterQueue) -> list[tuple[str, int, int, Quota]]:
-    """Keys below what the queue admits at most: key, hard limit, what is admitted, the largest cell."""
+    """Return keys below what the queue can admit: key, hard limit, admitted amount, the largest cell."""
     found = []
     for key, hard in quota.hard.items():
         resource = key.removeprefix(REQUESTS)

@@ -1,4 +1,4 @@
-"""QC4, continued: objects that nothing refers to."""
+"""QC413: objects that nothing refers to."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from qcheck.cluster.objects import Object
 
 DEFAULT = "default"
-"""A LocalQueue or WorkloadPriorityClass of this name is used without being named."""
+"""The name of a LocalQueue or WorkloadPriorityClass that is used without a reference."""
 HERE = "here"
-"""The parameter's value for repositories that hold every workload, as few do."""
+"""The parameter's value for repositories that contain every workload, which few do."""
 
 
 @rule("QC413")
 def unused_object(cluster: Cluster, workloads: str) -> Iterator[Finding]:
-    """Objects that nothing refers to, if the repository contains objects of a kind that could refer to them."""
+    """Report objects that nothing refers to, if the repository contains objects of a kind that could refer to them."""
     copies = cluster.copies
     queues = [*cluster.queues, *(c for c in copies if isinstance(c, ClusterQueue))]
     if (
@@ -53,7 +53,7 @@ def _unused(objects: Iterable[Object], named: Iterable[str | None]) -> Iterator[
 
 
 def holds_quota_for_others(cluster: Cluster, queue: ClusterQueue) -> bool:
-    """Return whether nobody can submit to a queue, and others of its cohort may use what it owns."""
+    """Return whether nobody can submit to a queue, and others of its cohort may use its quota."""
     are_known = cluster.local_queues and cluster.has_all("LocalQueue") and not cluster.generates("LocalQueue")
     has_users = not are_known or queue.name in cluster.local_queues_of
     return not has_users and loans_of(cluster).main(queue) is not None

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kai.jobs import KaiJob
 
 ANY_DEPTH = (0, 13)
-"""From this release on, trees may have any depth; before, exactly two levels."""
+"""The first release in which trees may have any depth; before, exactly two levels."""
 _MOST = 4
 
 
 @rule("QC906")
 def hierarchy_broken(cluster: Cluster) -> Iterator[Finding]:
-    """Queues that KAI drops, or that stop it, because of their parents."""
+    """Report queues that KAI ignores, or that stop it, because of their parents."""
     queues = {q.name: q for q in cluster.kai_queues}
     yield from _missing_parents(cluster, queues)
     yield from _cycles(cluster, queues)
@@ -56,7 +56,7 @@ def _cycles(cluster: Cluster, queues: dict[str, KaiQueue]) -> Iterator[Finding]:
 
 
 def _ring(queue: KaiQueue, queues: dict[str, KaiQueue]) -> list[KaiQueue]:
-    """The queues from one upward until it comes again; nothing if it does not."""
+    """Return the queues of a cycle upward from one of them; empty if there is none."""
     found = [queue]
     while (parent := queues.get(found[-1].parent)) is not None:
         if parent is queue:
@@ -118,7 +118,7 @@ def _wrong_depths(shard: Shard, release: str) -> Iterator[Finding]:
 
 @rule("QC907")
 def queue_unusable(cluster: Cluster) -> Iterator[Finding]:
-    """Jobs that no queue takes, and jobs that no quota counts."""
+    """Report jobs that no queue accepts, and jobs that no quota counts."""
     jobs = jobs_of(cluster)
     for job in jobs:
         if not job.is_scheduled and job.workload.not_read is None and job.workload.pod_sets:
@@ -135,7 +135,7 @@ def queue_unusable(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _unknown(cluster: Cluster, name: str, uses: list[Reference], queues: dict[str, KaiQueue]) -> Finding:
-    """A queue that is not there; where no queue is, they are probably kept elsewhere."""
+    """Return a finding for a missing queue; if no queue was read at all, queues are probably defined elsewhere."""
     consequence = f"{users(uses)} {'stays' if len(uses) == 1 else 'stay'} pending"
     found = missing(cluster, "Queue", uses, queues, consequence)
     if queues:
@@ -189,7 +189,7 @@ def _no_leaf(cluster: Cluster, job: KaiJob, queue: KaiQueue) -> Iterator[Finding
 
 @rule("QC920")
 def shard_empty(cluster: Cluster) -> Iterator[Finding]:
-    """Shards without nodes."""
+    """Report shards without nodes."""
     label = cluster.kai_names.node_pool_label
     for shard in shards_of(cluster) if cluster.has_nodes else ():
         if shard.spec is None or shard.groups:

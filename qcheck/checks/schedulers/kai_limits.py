@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 ONE_CORE = 1000
 LEAST_CPU_PER_GPU = 100
-"""Millicores: fewer for each GPU are cores by mistake."""
+"""Millicores per GPU below which an amount was probably meant in cores."""
 LEAST_MEMORY_PER_GPU = 1024
-"""Units of 10^6 bytes: fewer for each GPU are GiB by mistake."""
+"""Units of 10^6 bytes per GPU below which an amount was probably meant in GiB."""
 MOST_MEMORY = 10**9
-"""Units of 10^6 bytes: more are bytes by mistake."""
+"""Units of 10^6 bytes above which an amount was probably meant in bytes."""
 _MOST = 4
 
 
 @rule("QC901")
 def limit_blocks(cluster: Cluster) -> Iterator[Finding]:
-    """Queues below which nothing that requests some resource can ever start."""
+    """Report queues below which nothing that requests some resource can ever start."""
     for shard in shards_of(cluster):
         for queue in shard.queues:
             stopped = {
@@ -45,7 +45,7 @@ def limit_blocks(cluster: Cluster) -> Iterator[Finding]:
 
 
 def blocked_jobs(cluster: Cluster, shard: Shard, terms: KaiTerms, queue: KaiQueue) -> list[KaiJob]:
-    """The jobs that a limit of 0 keeps from starting."""
+    """Return the jobs that a limit of 0 keeps from starting."""
     if terms.limit != 0:
         return []
     return [job for job in jobs_at(cluster, shard, queue) if job.first[terms.dimension] > 0]
@@ -79,7 +79,7 @@ def _limits_of_zero(queue: KaiQueue, dimensions: list[Dimension]) -> str:
 
 
 def _wanted(stopped: dict[Dimension, list[KaiJob]]) -> str:
-    """`train requests 10 cores and 10 GiB of memory`, of the first job of each dimension."""
+    """Return `train requests 10 cores and 10 GiB of memory`, for the first job of each dimension."""
     amounts: dict[str, list[str]] = {}
     for dimension, (job, *_) in stopped.items():
         amounts.setdefault(job.workload.name, []).append(named_amount(dimension, job.first[dimension]))
@@ -87,7 +87,7 @@ def _wanted(stopped: dict[Dimension, list[KaiJob]]) -> str:
 
 
 def _would_block(queue: KaiQueue) -> Iterator[Finding]:
-    """A queue for GPUs without known jobs: its pods will hardly do without cpu and memory."""
+    """Report a queue for GPUs without known jobs: its pods will probably need cpu and memory."""
     gpu = queue.terms[Dimension.GPU]
     dead = [t for d in (Dimension.CPU, Dimension.MEMORY) if (t := queue.terms[d]).limit == 0]
     if not dead or gpu.limit == 0 or not (gpu.quota or gpu.weight):
@@ -109,7 +109,7 @@ def _would_block(queue: KaiQueue) -> Iterator[Finding]:
 
 @rule("QC902")
 def limit_below_quota(cluster: Cluster) -> Iterator[Finding]:
-    """Queues that may not even hold their quota."""
+    """Report queues whose limit is below their quota."""
     for shard in shards_of(cluster):
         for queue in shard.queues:
             for terms in queue.terms.values():
@@ -136,13 +136,13 @@ def _below(queue: KaiQueue, terms: KaiTerms) -> Finding:
 
 
 def _plain(amount: Fraction) -> int | str:
-    """A number for the data of a finding: whole, or as text."""
+    """Return a number for the data of a finding: an integer, or text."""
     return int(amount) if amount.denominator == 1 else str(float(amount))
 
 
 @rule("QC909")
 def unit_suspicious(cluster: Cluster) -> Iterator[Finding]:
-    """Amounts that are off by the factor between two units."""
+    """Report amounts that are off by the factor between two units."""
     for queue in cluster.kai_queues:
         gpu = queue.terms[Dimension.GPU].written_quota
         for place, amount in _written(queue.terms[Dimension.CPU]):
@@ -156,7 +156,7 @@ def unit_suspicious(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _written(terms: KaiTerms) -> Iterator[tuple[Place, Fraction]]:
-    """The quota and the limit as they are written; an equal limit is not said twice."""
+    """Yield the quota and the limit as written; an equal limit is omitted."""
     yield terms.quota_place, terms.written_quota
     if terms.written_limit != terms.written_quota:
         yield terms.limit_place, terms.written_limit
@@ -186,7 +186,7 @@ def _number(amount: Fraction) -> str:
 
 @rule("QC910")
 def negative_amount(cluster: Cluster) -> Iterator[Finding]:
-    """Negative amounts that do not mean "no bound"."""
+    """Report negative amounts that do not mean "no bound"."""
     for queue in cluster.kai_queues:
         for terms in queue.terms.values():
             for place, amount in (
@@ -216,7 +216,7 @@ def _negative(queue: KaiQueue, dimension: Dimension, place: Place, amount: Fract
 
 @rule("QC911")
 def limit_unreachable(cluster: Cluster) -> Iterator[Finding]:
-    """Limits above what the shard can ever have, and quotas that pods of a whole node cannot use up."""
+    """Report limits above the shard's ceiling, and quotas that pods of a whole node cannot use up."""
     for shard in shards_of(cluster):
         ceiling = shard.ceiling(Dimension.GPU) if shard.is_known(Dimension.GPU) else None
         for queue in shard.queues:
@@ -240,7 +240,7 @@ def _unreachable(queue: KaiQueue, terms: KaiTerms, shard: Shard, ceiling: int) -
 
 
 def _stranded(cluster: Cluster, shard: Shard, queue: KaiQueue) -> Iterator[Finding]:
-    """A quota that is not a multiple of the pods that the queue's jobs have, where these fill a node."""
+    """Report a quota that is not a multiple of the queue's pods, if these fill a node."""
     quota = queue.terms[Dimension.GPU].quota
     sizes = {group.highest("nvidia.com/gpu") for group in shard.groups}
     for job in jobs_at(cluster, shard, queue):

@@ -32,7 +32,7 @@ FLAGS = frozenset(
         "stuck-in-releasing-threshold", "update-pod-eviction-condition", "use-scheduling-signatures", "v", "version",
     }
 )  # fmt: skip
-"""The scheduler's command line of KAI 0.17; other names in a shard's args are ignored silently."""
+"""The scheduler's command-line flags in KAI 0.17; other names in a shard's args are silently ignored."""
 PLUGINS = frozenset(
     {
         "predicates", "proportion", "priority", "nodeavailability", "resourcetype", "podaffinity", "elastic", "kubeflow",
@@ -56,7 +56,7 @@ PROMETHEUS = re.compile(r"0|(\d+y)?(\d+w)?(\d+d)?(\d+h)?(\d+m)?(\d+s)?(\d+ms)?")
 
 @rule("QC912")
 def argument_ignored(cluster: Cluster) -> Iterator[Finding]:
-    """Arguments that a shard passes to no one, or that replace others."""
+    """Report arguments of a shard that nothing reads, or that replace others."""
     for shard in cluster.kai_shards:
         at = shard.place.at("spec")
         yield from _unknown(shard.arguments, FLAGS, at.at("args"), "scheduler flag", "it is ignored")
@@ -96,7 +96,7 @@ def _arguments(plugin: KaiPlugin) -> Iterator[Finding]:
 
 
 def _meant(name: str, known: tuple[str, ...]) -> str | None:
-    """The argument that a misspelled one resembles; the documentation has its own name for the multiplier."""
+    """Return the argument that a misspelled one resembles; the documentation has its own name for the multiplier."""
     if "multiplier" in name.lower():
         return "relcaimerSaturationMultiplier"
     by_lower = {k.lower(): k for k in known}
@@ -120,7 +120,7 @@ def _number(name: str, value: str, place: Place) -> Iterator[Finding]:
 
 
 def _replaced(shard: SchedulingShard) -> Iterator[Finding]:
-    """Arguments of a plugin replace what the shard's own fields would pass to it."""
+    """Report arguments of a plugin that replace what the shard's own fields would pass to it."""
     proportion, min_runtime = shard.plugin("proportion"), shard.plugin("minruntime")
     if proportion and proportion.arguments is not None and shard.k is not None and "kValue" not in proportion.arguments:
         message = (
@@ -170,7 +170,7 @@ def _switched_off(shard: SchedulingShard) -> Iterator[Finding]:
 
 @rule("QC913")
 def history_never_read(cluster: Cluster) -> Iterator[Finding]:
-    """Shards whose usage database is set up so that nothing is read from it."""
+    """Report shards whose usage database is configured so that nothing is read from it."""
     for shard in cluster.kai_shards:
         if shard.usage is not None:
             may_connect = not cluster.kai_configs or cluster.kai_configs[0].has_prometheus
@@ -229,7 +229,7 @@ def _windows(usage: UsageSource, release: tuple[int, int]) -> Iterator[tuple[Pla
 
 @rule("QC914")
 def protection_ineffective(cluster: Cluster) -> Iterator[Finding]:
-    """Minimum run times that KAI cannot read, or never looks at."""
+    """Report minimum run times that KAI cannot read or ignores."""
     for queue in cluster.kai_queues:
         for kind, text in queue.min_runtimes.items():
             if go_seconds(text) is None:
@@ -256,7 +256,7 @@ def _looks_at_leaves(shard: Shard) -> bool:
 
 
 def _overlooked(shard: Shard) -> Iterator[Finding]:
-    """Below a department, a queue's reclaimMinRuntime does not count against other departments."""
+    """Report reclaimMinRuntime of a queue below a department, which does not apply against other departments."""
     departments = shard.children("")
     for queue in shard.queues:
         path = shard.path(queue.name)

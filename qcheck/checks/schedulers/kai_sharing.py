@@ -1,4 +1,4 @@
-"""QC915: requests for parts of GPUs that KAI's admission refuses."""
+"""QC915: requests for fractions of GPUs that KAI's admission rejects."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GPU = "nvidia.com/gpu"
 
 
 class SharingFault(Value):
-    """The reason why a pod is refused, its place, and the fix."""
+    """The reason why a pod is rejected, its place, and the fix."""
 
     place: Place
     why: str
@@ -31,7 +31,7 @@ class SharingFault(Value):
 
 @rule("QC915")
 def gpu_sharing_invalid(cluster: Cluster) -> Iterator[Finding]:
-    """Pods with annotations for parts of GPUs that are out of range, combined, or not allowed at all."""
+    """Report pods with annotations for fractions of GPUs that are out of range, combined, or not allowed."""
     for job in jobs_of(cluster):
         for pod_set in job.workload.pod_sets if job.is_scheduled else ():
             faults = list(_faults(pod_set.template))
@@ -50,7 +50,7 @@ def _shares(template: PodTemplate) -> bool:
 
 
 def _faults(template: PodTemplate) -> Iterator[SharingFault]:
-    """Everything that the admission says, in its order."""
+    """Yield every fault that the admission reports, in its order."""
     notes = template.annotations
     whole = next((c.place.at("resources", "limits", GPU) for c in template.all_containers() if GPU in c.limits), None)
     if notes.get(MPS) == "true" and not _shares(template):
@@ -93,7 +93,7 @@ def _is_positive(text: str) -> bool:
 
 
 def _is_part(text: str) -> bool:
-    """Both a decimal number in (0, 1) and a quantity, so without a suffix."""
+    """Return whether a text is both a decimal number in (0, 1) and a quantity, so without a suffix."""
     try:
         part = parse_quantity(text)
         return 0 < float(text) < 1 and part.nanos > 0
@@ -106,7 +106,7 @@ def _at(template: PodTemplate, name: str) -> Place:
 
 
 def _off(cluster: Cluster, template: PodTemplate, who: str) -> Iterator[Finding]:
-    """Sharing is off unless the settings or the operator's configuration turn it on."""
+    """Report sharing that is off: the settings or the operator's configuration must turn it on."""
     name = next(n for n in (GPU_FRACTION, GPU_MEMORY) if n in template.annotations)
     said = cluster.policy.kai.gpu_sharing
     config = next(iter(cluster.kai_configs), None)

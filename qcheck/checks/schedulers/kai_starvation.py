@@ -28,7 +28,7 @@ _MOST = 4
 
 @rule("QC918")
 def big_job_starves(cluster: Cluster) -> Iterator[Finding]:
-    """Jobs that are larger than what their queue can ever take back while all queues are busy."""
+    """Report jobs that are larger than what their queue can reclaim while all queues are busy."""
     capacity = sum(
         g.static * max((c.machine.whole(GPU) for c in g.classes), default=0) for g in supply_of(cluster).groups
     )
@@ -44,7 +44,7 @@ def big_job_starves(cluster: Cluster) -> Iterator[Finding]:
 
 
 class Starving(Value):
-    """A job, what its queue holds without it and needs with it, and how far the queue's share goes."""
+    """A job, what its queue holds without it and needs with it, and how far the queue's share reaches."""
 
     job: KaiJob
     need: Fraction
@@ -55,7 +55,7 @@ class Starving(Value):
 def _starving(
     cluster: Cluster, shard: Shard, queue: KaiQueue, jobs: list[KaiJob], total: int, capacity: int
 ) -> Iterator[Starving]:
-    """The jobs of a queue that its share does not reach, the largest first; equal ones are worked out once."""
+    """Return the jobs of a queue that its share does not reach, the largest first; equal ones are computed once."""
     known: dict[tuple[Fraction, Fraction], Reach] = {}
     for job in sorted(jobs, key=lambda j: -j.first[Dimension.GPU]):
         held = _held(cluster, shard, queue, job)
@@ -69,7 +69,7 @@ def _starving(
 
 
 def _may_starve(job: KaiJob, shard: Shard, queue: KaiQueue) -> bool:
-    """Return whether a job that may be evicted passes all gates and asks for more than its queue is entitled to."""
+    """Return whether a job that may be evicted passes all gates and requests more than its queue is entitled to."""
     if not job.is_scheduled or job.is_preemptible is not True or queue.name in shard.inner:
         return False
     if any(barriers(job, shard)):
@@ -85,7 +85,7 @@ def _held(cluster: Cluster, shard: Shard, queue: KaiQueue, job: KaiJob) -> Fract
 
 
 def _starves(shard: Shard, queue: KaiQueue, starving: list[Starving]) -> Finding:
-    """One finding for the jobs of a queue: the largest, and the number of others."""
+    """Return one finding for the jobs of a queue: the largest, and the number of others."""
     first, *others = starving
     job, found = first.job, first.reach
     ever, reached = shown(Dimension.GPU, found.at_any_k), shown(Dimension.GPU, found.at_k)
@@ -139,7 +139,7 @@ def _with_history(shard: Shard) -> str:
 
 @rule("QC919")
 def cannot_reclaim(cluster: Cluster) -> Iterator[Finding]:
-    """Queues for GPUs whose share of cpu or memory is always 0, so that no job of theirs takes anything back."""
+    """Report queues for GPUs whose share of cpu or memory is always 0, so that none of their jobs can reclaim."""
     for shard in shards_of(cluster):
         for queue in shard.queues:
             gpu = queue.terms[Dimension.GPU]
@@ -151,11 +151,11 @@ def cannot_reclaim(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _lacks(cluster: Cluster, shard: Shard, queue: KaiQueue, dimension: Dimension) -> bool:
-    """Return whether a queue never has a share; where a limit of 0 stops known jobs, QC901 says so."""
+    """Return whether a queue never has a share; QC901 reports limits of 0 that stop known jobs."""
     terms = queue.terms[dimension]
     if terms.quota or terms.weight:
         return False
-    if queue.name in shard.inner:  # the quotas of the queues below count without it
+    if queue.name in shard.inner:  # the quotas of its children count even if it has none
         return all(not child.terms[dimension].quota for child in shard.children(queue.name))
     return not blocked_jobs(cluster, shard, terms, queue)
 

@@ -1,4 +1,4 @@
-"""QC903 to QC905: what KAI queues of one level promise and share."""
+"""QC903 to QC905: the quotas and shares of KAI queues at one level."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @rule("QC903")
 def children_exceed_parent(cluster: Cluster) -> Iterator[Finding]:
-    """Departments whose queues are promised more than the department has, and shards whose parts of GPUs are too many."""
+    """Report departments whose queues are promised more in total, and excessive fractions of GPUs in a shard."""
     for shard in shards_of(cluster):
         for parent, children in siblings(shard):
             if parent is not None:
@@ -33,7 +33,7 @@ def children_exceed_parent(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _parts_exceed(shard: Shard, queues: list[KaiQueue]) -> Iterator[Finding]:
-    """Parts of GPUs that add up to more than the nodes have, where QC101, which counts whole ones, sees no excess."""
+    """Report fractions of GPUs that exceed the nodes in total, if QC101, which counts whole GPUs, sees no excess."""
     total = shard.ceiling(Dimension.GPU)
     amounts = _finite(queues, Dimension.GPU)
     if total is None or not shard.is_known(Dimension.GPU) or not sum(int(a) for _, a in amounts) <= total:
@@ -82,7 +82,7 @@ def _has(terms: KaiTerms) -> str:
 
 @rule("QC904")
 def unlimited_beside_finite(cluster: Cluster) -> Iterator[Finding]:
-    """Queues that are entitled to everything, beside others that are entitled to an amount."""
+    """Report queues with unlimited quota beside others with finite quota."""
     for shard in shards_of(cluster):
         for _, level in siblings(shard):
             for dimension in Dimension:
@@ -112,7 +112,7 @@ def _takes_all(unlimited: list[KaiQueue], finite: list[KaiQueue], dimension: Dim
 
 @rule("QC905")
 def surplus_unreachable(cluster: Cluster) -> Iterator[Finding]:
-    """Queues that may hold more than their quota by their limit, and never by their weight."""
+    """Report queues that may exceed their quota by their limit, but never by their weight."""
     for shard in shards_of(cluster):
         for _, level in siblings(shard):
             lacking = {q.name: [d for d in Dimension if _lacks_weight(q, d)] for q in level}
@@ -128,13 +128,13 @@ def surplus_unreachable(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _lacks_weight(queue: KaiQueue, dimension: Dimension) -> bool:
-    """Return whether a queue may exceed its quota but has no weight; without either for cpu or memory it is QC919's."""
+    """Return whether a queue may exceed its quota but has no weight; QC919 reports cpu or memory without either."""
     terms = queue.terms[dimension]
     return not terms.weight and _wants_surplus(terms) and (dimension is Dimension.GPU or terms.quota != 0)
 
 
 def _wants_surplus(terms: KaiTerms) -> bool:
-    """Return whether the limit is above the quota; without any amount the queue is not for the resource."""
+    """Return whether the limit is above the quota; a queue without any amount is not intended for the resource."""
     if terms.quota == UNLIMITED:
         return False
     return terms.limit == UNLIMITED or terms.limit > max(terms.quota, Fraction(0))
@@ -164,7 +164,7 @@ def _no_weight(terms: KaiTerms) -> str:
 
 
 def _nobody_shares(shard: Shard, level: list[KaiQueue], weightless: list[KaiQueue], dimension: Dimension) -> Finding:
-    """An error where the nodes prove that something is left over."""
+    """Return a finding, an error if the nodes prove that something is left over."""
     first = weightless[0]
     promised = [(q.name, q.terms[dimension].quota) for q in level]
     is_all = any(q.terms[dimension].quota == UNLIMITED for q in level)
@@ -185,7 +185,7 @@ def _nobody_shares(shard: Shard, level: list[KaiQueue], weightless: list[KaiQueu
 
 
 def _available(shard: Shard, parent: str, dimension: Dimension) -> Fraction | None:
-    """Return what a level divides for certain: the shard's GPUs at the top, the parent's quota below."""
+    """Return what a level certainly divides: the shard's GPUs at the top, the parent's quota below."""
     if parent:
         quota = shard.queue[parent].terms[dimension].quota if parent in shard.queue else UNLIMITED
         return None if quota == UNLIMITED else quota

@@ -1,4 +1,4 @@
-"""QC916: topologies that KAI refuses, and requests for levels that it does not know."""
+"""QC916: topologies that KAI rejects, and requests for levels that it does not know."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ REQUIRED, PREFERRED = PREFIX + "topology-required-placement", PREFIX + "topology
 SEGMENT_SIZE = PREFIX + "segment-size"
 SEGMENT_LEVELS = (PREFIX + "segment-topology-required-placement", PREFIX + "segment-topology-preferred-placement")
 SEGMENTED = (("kubeflow.org", "PyTorchJob"), ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"))
-"""Kinds whose pods KAI puts into segments."""
+"""Kinds whose pods KAI groups into segments."""
 
 
 @rule("QC916")
 def topology_invalid(cluster: Cluster) -> Iterator[Finding]:
-    """Topologies in a wrong order, and constraints that KAI cannot follow."""
+    """Report topologies in a wrong order, and constraints that KAI cannot satisfy."""
     yield from of_problems(cluster, ProblemCode.KAI_TOPOLOGY_INVALID)
     for identity, constraint in _constraints(cluster):
         yield from _unresolved(cluster, identity, constraint)
@@ -109,13 +109,13 @@ def _unknown_level(identity: ObjectId, asked: TopologyConstraint, topology: KaiT
 
 
 def _place(asked: TopologyConstraint, annotation: str, field: str) -> Place:
-    """Return where a part of a constraint is written, as an annotation or as a field of a pod group."""
+    """Return the place of a part of a constraint: an annotation or a field of a pod group."""
     is_field = asked.place.route[-1] == "topologyConstraint"
     return asked.place.at(field if is_field else annotation)
 
 
 def _segments(workload: Workload) -> Iterator[Finding]:
-    """Segments need a size of two or more, no more than there are pods, and a kind that has them."""
+    """Report invalid segments: they need a size from two to the number of pods, and a kind that has segments."""
     owner = workload.place.at("metadata", "annotations")
     notes = [(workload.annotations, owner, sum(p.count for p in workload.pod_sets))]
     notes += [

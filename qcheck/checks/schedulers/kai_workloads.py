@@ -30,7 +30,7 @@ _MOST = 4
 
 @rule("QC908")
 def non_preemptible_over_quota(cluster: Cluster) -> Iterator[Finding]:
-    """Jobs that must stay within quota, and request more than a queue on their path has."""
+    """Report jobs that must stay within quota but request more than a queue on their path has."""
     for job in jobs_of(cluster):
         shard = shard_of(cluster, job.partition)
         if not job.is_scheduled or job.is_preemptible is not False or shard is None:
@@ -73,7 +73,7 @@ def _why(job: KaiJob) -> str:
 
 @rule("QC917")
 def priority_class_unknown(cluster: Cluster) -> Iterator[Finding]:
-    """Labels that name a priority class which does not exist."""
+    """Report labels that name a priority class that does not exist."""
     uses = [
         Reference(job.unknown_class.name, job.unknown_class.place, job.workload.id)
         for job in jobs_of(cluster)
@@ -97,13 +97,13 @@ def priority_class_unknown(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _is_label(place: Place) -> bool:
-    """A class that the pods themselves name is the API server's business."""
+    """Return whether the label names the class; a class that the pods name is checked by the API server."""
     return "labels" in place.route
 
 
 @rule("QC921")
 def preemption_delay_invalid(cluster: Cluster) -> Iterator[Finding]:
-    """Delays that KAI does not read."""
+    """Report delays that KAI cannot read."""
     for job in jobs_of(cluster):
         for text, place in _delays(job):
             yield from _judged(cluster, text, place)

@@ -1,4 +1,4 @@
-"""QC990, QC991: several schedulers in one cluster, on the same nodes or on the same pods."""
+"""QC990, QC991: several schedulers in one cluster, on the same nodes or for the same pods."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @rule("QC990")
 def schedulers_share_nodes(cluster: Cluster) -> Iterator[Finding]:
-    """Promises of several schedulers on the same nodes that exceed what the nodes can ever supply."""
+    """Report promises of several schedulers on the same nodes that exceed what the nodes can ever supply."""
     promises = promises_of(cluster)
     everyone = [t.scheduler for t in promises.trees]
     if len(everyone) < 2:
@@ -70,14 +70,14 @@ def _shared(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
 
 @rule("QC991")
 def scheduler_bypassed(cluster: Cluster) -> Iterator[Finding]:
-    """Pods that name a queue of one scheduler and are for another one; KAI's label without KAI is QC907's."""
+    """Report pods that name a queue of one scheduler but are for another; QC907 reports KAI's label without KAI."""
     for workload in cluster.workloads:
         yield from _of_kueue(workload)
         yield from _of_volcano(workload)
 
 
 def _named(workload: Workload) -> str:
-    """The scheduler that the pods are for."""
+    """Return the scheduler that the pods are for."""
     if isinstance(workload, VolcanoJob):
         return workload.scheduler
     named = (p.template.scheduler_name for p in workload.pod_sets if p.template.scheduler_name)

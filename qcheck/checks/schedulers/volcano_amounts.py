@@ -1,4 +1,4 @@
-"""QC953, QC958, QC965: amounts of Volcano's queues that contradict each other, or the nodes."""
+"""QC953, QC958, QC965: amounts of Volcano's queues that contradict each other or the nodes."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from qcheck.cluster.volcano import VolcanoQueue
 
 DYNAMIC = "deviceclass/"
-"""Names of devices that are claimed dynamically; no node advertises them."""
+"""The prefix of devices that are claimed dynamically; no node advertises them."""
 
 
 @rule("QC953")
 def amounts_contradict(cluster: Cluster) -> Iterator[Finding]:
-    """Amounts of one queue, or of parent and children, in an order that the webhook refuses or the scheduler cuts."""
+    """Report contradicting amounts, of a queue or of parent and children, that are rejected or cut."""
     queues = queues_of(cluster)
     for queue in queues.declared:
         by_check: dict[Check, list[Violation]] = {}
@@ -44,7 +44,7 @@ def amounts_contradict(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _within(queue: VolcanoQueue, violations: list[Violation]) -> Finding:
-    """A queue whose one list states more than the next; the finding names what each list lacks."""
+    """Return a finding for a queue with a list that exceeds the next; it names what each list lacks."""
     first, *others = violations
     message = f"queue {queue.name}: {'; '.join(_order(v) for v in violations)}; the API server refuses it"
     found = finding(queue.place_of(first.field, first.resource), message)
@@ -90,7 +90,7 @@ def _children(queues: Queues, parent: VolcanoQueue) -> Iterator[Finding]:
 
 
 def _root(queues: Queues) -> Iterator[Finding]:
-    """With a hierarchy, a capability of `root` bounds the guarantees and deserved amounts of the queues below."""
+    """Report guarantees and deserved amounts above the capability of `root`, which bounds them in a hierarchy."""
     root = queues.queue.get(ROOT)
     if root is None or not queues.is_tree or not counted(root.capability):
         return
@@ -113,7 +113,7 @@ def _root(queues: Queues) -> Iterator[Finding]:
 
 
 def _sum(parent: VolcanoQueue, below: list[VolcanoQueue], violation: Violation, bound_in: str) -> Finding:
-    """Children that state more together than their parent."""
+    """Return a finding for children that together state more than their parent."""
     resource, field = violation.resource, violation.field
     stating = [q for q in below if resource in q.amounts[field]]
     scale = scale_of(resource, [q.amounts[field][resource] for q in stating] + [violation.found, violation.bound])
@@ -137,7 +137,7 @@ def _sum(parent: VolcanoQueue, below: list[VolcanoQueue], violation: Violation, 
 
 @rule("QC958")
 def resource_nowhere(cluster: Cluster) -> Iterator[Finding]:
-    """Amounts of a resource that no node has; one finding per resource."""
+    """Report amounts of a resource that no node has; one finding per resource."""
     if not cluster.has_nodes:
         return
     supply = supply_of(cluster)
@@ -173,14 +173,14 @@ def _nowhere(resource: str, places: list[tuple[VolcanoQueue, str]], offered: lis
 
 
 def _with_domain(resource: str, devices: list[str]) -> str | None:
-    """Return the device that a name without a domain refers to: the one that ends with it, or the only one."""
+    """Return the device that a name without a domain refers to: the one with that ending, or the only one."""
     ending = [device for device in devices if device.endswith(f"/{resource}")] or devices
     return ending[0] if len(ending) == 1 else None
 
 
 @rule("QC965")
 def capability_partial(cluster: Cluster) -> Iterator[Finding]:
-    """Capabilities that name accelerators and leave out cpu or memory."""
+    """Report capabilities that name accelerators but omit cpu or memory."""
     queues = queues_of(cluster)
     for queue in queues.declared:
         stated = queue.amounts["capability"]
@@ -192,7 +192,7 @@ def capability_partial(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _is_inherited(queues: Queues, queue: VolcanoQueue, resources: list[str]) -> bool:
-    """Return whether a queue above bounds what this one leaves out."""
+    """Return whether an ancestor bounds the resources that this queue omits."""
     line = queues.path(queue.name)[1:] if queues.is_tree else []
     return all(any(q.amounts["capability"].get(r) for q in line) for r in resources)
 

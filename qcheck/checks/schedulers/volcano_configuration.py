@@ -24,12 +24,12 @@ PLUGINS = (
     "nodegroup", "nodeorder", "numa-aware", "overcommit", "pdb", "predicates", "priority", "proportion",
     "rescheduling", "resource-strategy-fit", "resourcequota", "sla", "task-topology", "tdm", "usage",
 )  # fmt: skip
-"""The plugins that Volcano's scheduler is built with."""
+"""The plugins that are built into Volcano's scheduler."""
 
 
 @rule("QC954")
 def field_ignored(cluster: Cluster) -> Iterator[Finding]:
-    """Fields that no plugin reads, and switches and plugins that the scheduler does not have."""
+    """Report fields that no plugin reads, and switches and plugins that the scheduler does not have."""
     queues = queues_of(cluster)
     scheduler = queues.scheduler
     if not scheduler.by_capacity:
@@ -52,7 +52,7 @@ def field_ignored(cluster: Cluster) -> Iterator[Finding]:
 def _unread(
     queues: Queues, users: list[tuple[VolcanoQueue, Place]], field: str, why: str, instead: str
 ) -> Iterator[Finding]:
-    """One finding for all queues whose field is not read."""
+    """Report a field that is not read, once for all queues that set it."""
     if not users:
         return
     (first, place), *others = users
@@ -102,7 +102,7 @@ def _of_scheduler(queues: Queues, found: Finding) -> Finding:
 
 @rule("QC955")
 def reclaim_off(cluster: Cluster) -> Iterator[Finding]:
-    """Promises that only an action keeps which the scheduler does not perform."""
+    """Report promises that depend on an action that the scheduler does not perform."""
     queues = queues_of(cluster)
     scheduler = queues.scheduler
     if scheduler.actions_place is None:
@@ -121,7 +121,7 @@ def reclaim_off(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _priorities(cluster: Cluster, queues: Queues) -> Iterator[Finding]:
-    """Jobs of several priorities in one queue, and no action that lets the higher one displace the lower."""
+    """Report jobs of several priorities in one queue if no action lets the higher one preempt the lower."""
     if queues.scheduler.preempts or queues.scheduler.actions_place is None:
         return
     by_queue: dict[str, dict[str, VolcanoJob]] = {}
@@ -143,7 +143,7 @@ def _priorities(cluster: Cluster, queues: Queues) -> Iterator[Finding]:
 
 @rule("QC959")
 def two_quota_plugins(cluster: Cluster) -> Iterator[Finding]:
-    """Both plugins that divide the cluster are enabled."""
+    """Report that both plugins that divide the cluster are enabled."""
     queues = queues_of(cluster)
     pair = [queues.scheduler.plugin(name) for name in ("proportion", "capacity")]
     placed = [p for p in pair if p is not None and p.place is not None]
@@ -160,7 +160,7 @@ def _at(plugin: SchedulerPlugin) -> Place:
 
 @rule("QC964")
 def victims_before_quota(cluster: Cluster) -> Iterator[Finding]:
-    """conformance decides about victims in a tier before the plugin that knows the quota."""
+    """Report that conformance chooses victims in a tier before the plugin that knows the quota."""
     queues = queues_of(cluster)
     scheduler = queues.scheduler
     conformance = scheduler.plugin("conformance")

@@ -34,7 +34,7 @@ AFFINITIES = (
 
 @rule("QC956")
 def hierarchy_broken(cluster: Cluster) -> Iterator[Finding]:
-    """Parents that mean nothing, do not exist or form a cycle, and jobs in queues that have children."""
+    """Report parents that have no effect, do not exist or form a cycle, and jobs in queues that have children."""
     queues = queues_of(cluster)
     yield from _flat(queues)
     yield from _missing(cluster, queues)
@@ -51,7 +51,7 @@ def hierarchy_broken(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _flat(queues: Queues) -> Iterator[Finding]:
-    """Parents, where the division knows none."""
+    """Report parents if the division has no hierarchy."""
     having = [q for q in queues.declared if q.is_below_another and queues.exists(q.parent)]
     if queues.is_tree or not having:
         return
@@ -90,7 +90,7 @@ def _too_deep(queue: VolcanoQueue, depth: int, bound: int) -> Finding:
 
 
 def _jobs_inside(cluster: Cluster, queues: Queues) -> Iterator[Finding]:
-    """One finding for each queue with children that jobs name."""
+    """Report each queue that has children and is named by jobs."""
     inside: dict[str, list[VolcanoGang]] = {}
     for gang in gangs_of(cluster):
         if queues.children(gang.queue):
@@ -117,7 +117,7 @@ def _effect(queues: Queues, passes: bool) -> str:
 
 @rule("QC961")
 def node_group_unknown(cluster: Cluster) -> Iterator[Finding]:
-    """Node groups that no node is in, and node groups while their plugin is off."""
+    """Report node groups without nodes, and node groups while their plugin is off."""
     queues = queues_of(cluster)
     having = [(q, *t) for q in queues.declared for t in _named(q)]
     if queues.scheduler.plugin(NODE_GROUPS) is None:
@@ -135,7 +135,7 @@ def node_group_unknown(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _named(queue: VolcanoQueue) -> Iterator[tuple[str, Place, bool]]:
-    """Each node group that a queue names, where, and whether it keeps away from it."""
+    """Yield each node group that a queue names, its place, and whether the queue avoids it."""
     for side, strength, field in AFFINITIES:
         groups = getattr(queue.terms, field) if queue.terms else ()
         for index, group in enumerate(groups):
@@ -167,7 +167,7 @@ def _unknown(cluster: Cluster, group: str, uses: list[tuple[VolcanoQueue, Place]
 
 
 def _unplaced(cluster: Cluster, queues: Queues) -> Iterator[Finding]:
-    """Queues without node groups, which the plugin keeps off every node of a group and, if it is strict, off all others."""
+    """Report queues without node groups, which the plugin keeps off grouped nodes and, if strict, off all others."""
     known = declared_groups(cluster)
     if not queues.is_strict or not known:
         return

@@ -1,4 +1,4 @@
-"""QC962: hyper nodes that Volcano refuses, or that describe no tree of nodes."""
+"""QC962: hyper nodes that Volcano rejects, or that do not form a tree of nodes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TOPOLOGY_PLUGIN = "network-topology-aware"
 
 @rule("QC962")
 def hyper_node_invalid(cluster: Cluster) -> Iterator[Finding]:
-    """Hyper nodes without members, with members that do not exist, in two places or above themselves."""
+    """Report hyper nodes without members, with missing members, with two parents, or in a cycle."""
     yield from of_problems(cluster, ProblemCode.VOLCANO_HYPERNODE_INVALID)
     known = {h.name: h for h in cluster.hyper_nodes}
     owners: dict[str, tuple[HyperNode, HyperNodeMember]] = {}
@@ -69,7 +69,7 @@ def _name_place(member: HyperNodeMember) -> Place:
 
 
 def _children(member: HyperNodeMember, known: dict[str, HyperNode]) -> list[HyperNode]:
-    """The hyper nodes that a member selects."""
+    """Return the hyper nodes that a member selects."""
     if member.is_node:
         return []
     if member.exact is not None:
@@ -78,7 +78,7 @@ def _children(member: HyperNodeMember, known: dict[str, HyperNode]) -> list[Hype
 
 
 def _matches(pattern: str, name: str) -> bool:
-    """Return whether a name matches an expression anywhere; one that does not compile matches nothing."""
+    """Return whether a name matches an expression anywhere; an invalid expression matches nothing."""
     try:
         return re.search(pattern, name) is not None
     except re.error:
@@ -86,7 +86,7 @@ def _matches(pattern: str, name: str) -> bool:
 
 
 def _nodes(cluster: Cluster, member: HyperNodeMember) -> list[Node]:
-    """The nodes of a dump that a member selects."""
+    """Return the dumped nodes that a member selects."""
     if not member.is_node:
         return []
     if member.exact is not None:
@@ -109,7 +109,7 @@ def _second_parent(
 
 
 def _tier_names(cluster: Cluster) -> Iterator[Finding]:
-    """A tier name of two tiers: the last one that is read counts."""
+    """Report a name shared by two tiers: the last one that is read counts."""
     first: dict[str, HyperNode] = {}
     for each in cluster.hyper_nodes:
         known = first.setdefault(each.tier_name, each)
@@ -121,7 +121,7 @@ def _tier_names(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _shared_nodes(cluster: Cluster) -> Iterator[Finding]:
-    """Nodes that are members of two hyper nodes."""
+    """Report nodes that are members of two hyper nodes."""
     first: dict[str, tuple[HyperNode, HyperNodeMember]] = {}
     for each in cluster.hyper_nodes:
         for member in each.members:
@@ -137,7 +137,7 @@ def _shared_nodes(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _requests(cluster: Cluster) -> Iterator[Finding]:
-    """Jobs and pod groups that ask for a tier that no hyper node has, or while the plugin that reads it is off."""
+    """Report jobs and pod groups that request a tier that no hyper node has, or while its plugin is off."""
     asking: list[tuple[ObjectId, NetworkTopology]] = [
         (w.id, w.topology) for w in cluster.workloads if isinstance(w, VolcanoJob) and w.topology is not None
     ]

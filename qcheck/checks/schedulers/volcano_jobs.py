@@ -1,4 +1,4 @@
-"""QC957, QC960, QC963: what Volcano's queues hold for the jobs that name them."""
+"""QC957, QC960, QC963: Volcano's queues that provide too little for their jobs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def gangs_in(cluster: Cluster) -> dict[str, list[VolcanoGang]]:
-    """The gangs by the queue that they name."""
+    """Return the gangs by the queue that they name."""
     found: dict[str, list[VolcanoGang]] = {}
     for gang in gangs_of(cluster):
         found.setdefault(gang.queue, []).append(gang)
@@ -40,7 +40,7 @@ def gangs_in(cluster: Cluster) -> dict[str, list[VolcanoGang]]:
 
 @rule("QC957")
 def no_deserved(cluster: Cluster) -> Iterator[Finding]:
-    """Queues that deserve none of the accelerators that their jobs request; one finding per queue."""
+    """Report queues that deserve none of the accelerators that their jobs request; one finding per queue."""
     queues = queues_of(cluster)
     if not queues.scheduler.by_capacity:
         return
@@ -68,7 +68,7 @@ def _without(queue: VolcanoQueue, lacking: list[str], gang: VolcanoGang) -> Find
 
 @rule("QC960")
 def job_never_starts(cluster: Cluster) -> Iterator[Finding]:
-    """Jobs whose first pods together exceed what their queue may ever hold, or whose queue takes none."""
+    """Report jobs whose first pods together exceed their queue's limit, or whose queue accepts no jobs."""
     queues = queues_of(cluster)
     for gang in gangs_of(cluster):
         known = queues.queue.get(gang.queue)
@@ -121,7 +121,7 @@ def _stopped(cluster: Cluster, queues: Queues, gang: VolcanoGang, over: tuple[Vo
 
 
 def _sum(gang: VolcanoGang, scale: Scale, requested: int) -> str:
-    """`4 x 8 = 32 nvidia.com/gpu`, where all pods that must start are alike."""
+    """Return `4 x 8 = 32 nvidia.com/gpu` if all pods that must start together are equal."""
     each = {t.request.get(scale.resource, 0) for t in gang.tasks if t.count}
     if gang.fixed is None and len(each) == 1 and gang.together > 1:
         return f"{gang.together} x {show_amount(scale.resource, each.pop())} = {scale.name(requested)}"
@@ -129,7 +129,7 @@ def _sum(gang: VolcanoGang, scale: Scale, requested: int) -> str:
 
 
 def _why(cluster: Cluster, queues: Queues, barrier: VolcanoBarrier) -> str:
-    """Return where the limit comes from."""
+    """Return the origin of the limit."""
     queue = queues.queue.get(barrier.queue)
     if queue is not None and queue.amounts["capability"].get(barrier.resource) == barrier.limit:
         return ", its capability"
@@ -142,7 +142,7 @@ def _why(cluster: Cluster, queues: Queues, barrier: VolcanoBarrier) -> str:
 
 @rule("QC963")
 def share_below_task(cluster: Cluster) -> Iterator[Finding]:
-    """Queues whose part by weight, when all queues are busy, is smaller than one of their tasks."""
+    """Report queues whose share by weight, with all queues busy, is smaller than one of their tasks."""
     queues = queues_of(cluster)
     if not queues.scheduler.by_weight:
         return
@@ -179,7 +179,7 @@ def _starved(
 
 
 def _shown(resource: str, amount: Amount) -> str:
-    """A part that need not be whole, to two decimals."""
+    """Format a share, which may be fractional, with two decimals."""
     if amount == int(amount):
         return show_amount(resource, int(amount))
     return f"{float(amount):.2f}" if "/" in resource else show_amount(resource, int(amount))

@@ -1,4 +1,4 @@
-"""QC951, QC952: do the guarantees and the deserved amounts of Volcano's queues exist as nodes."""
+"""QC951, QC952: guarantees and deserved amounts of Volcano's queues compared with the nodes."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from qcheck.supply.groups import NodeGroup
 
     Stated = list[tuple[VolcanoQueue, dict[str, tuple[str, int]]]]
-    """The amounts of each queue for each resource, with the list that states them."""
+    """The amounts of each queue by resource, with the list that states them."""
 
 NOT_COUNTED = "pods"
 MOST_OFFERED = 3
-"""Queues of which lowering alone is offered."""
+"""The number of queues for which lowering only that queue is offered."""
 
 
 class Excess(Value):
-    """Queues that together state more of a resource than the nodes they may use can ever supply; largest amount first."""
+    """Queues that together state more of a resource than their nodes can ever supply, the largest amount first."""
 
     resource: str
     amounts: tuple[tuple[VolcanoQueue, str, int], ...]
@@ -44,13 +44,13 @@ class Excess(Value):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The queues, by name."""
+        """The names of the queues."""
         return tuple(queue.name for queue, _, _ in self.amounts)
 
 
 @rule("QC951")
 def guarantee_exceeds_capacity(cluster: Cluster) -> Iterator[Finding]:
-    """Guarantees that no nodes can back, in the smallest set of queues that proves it."""
+    """Report guarantees that no nodes can back, in the smallest set of queues that proves it."""
     queues = queues_of(cluster)
     stated = [(q, {r: ("guarantee", a) for r, a in q.amounts["guarantee"].items()}) for q in queues.top]
     for excess in _excesses(cluster, stated):
@@ -61,7 +61,7 @@ def guarantee_exceeds_capacity(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC952")
 def deserved_exceeds_capacity(cluster: Cluster) -> Iterator[Finding]:
-    """Deserved amounts under the capacity plugin that exceed the nodes; guarantees alone are QC951's."""
+    """Report deserved amounts under the capacity plugin that exceed the nodes; QC951 reports guarantees alone."""
     queues = queues_of(cluster)
     if not queues.scheduler.by_capacity:
         return
@@ -81,7 +81,7 @@ def _listed(found: Finding) -> list[str]:
 
 
 def _deserved(queue: VolcanoQueue) -> dict[str, tuple[str, int]]:
-    """Return what a queue deserves, with the list that says so: a larger guarantee counts."""
+    """Return what a queue deserves, with the list that states it: a larger guarantee takes precedence."""
     deserved, guarantee = queue.amounts["deserved"], queue.amounts["guarantee"]
     more = {r: n for r, n in guarantee.items() if r not in deserved or n > deserved[r]}
     return {r: ("guarantee", more[r]) if r in more else ("deserved", deserved[r]) for r in {**deserved, **guarantee}}
@@ -107,7 +107,7 @@ def _excesses(cluster: Cluster, stated: Stated) -> Iterator[Excess]:
 
 
 def _is_advertised(groups: tuple[NodeGroup, ...], resource: str) -> bool:
-    """Return whether some node has the resource at all; what none has is QC958's."""
+    """Return whether some node has the resource; QC958 reports resources that none has."""
     return "/" not in resource or any(g.advertises(resource) for g in groups)
 
 

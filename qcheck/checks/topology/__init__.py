@@ -1,1 +1,1 @@
-"""QC5: does the quota fit the machines' shape."""
+"""QC5: quota compared with the shape of machines and topologies."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @rule("QC507")
 def gang_exceeds_domain(cluster: Cluster) -> Iterator[Finding]:
-    """Gangs for which no domain of the level they require is large enough, whatever else runs."""
+    """Report gangs for which no domain of their required level is large enough, even if empty."""
     for verdict in verdicts_of(cluster):
         for pod_sets in _bound_together(verdict.workload) if not verdict.admitted else ():
             yield from _of_workload(cluster, verdict.workload, pod_sets)
@@ -42,7 +42,7 @@ def gang_exceeds_domain(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _bound_together(workload: Workload) -> list[list[PodSet]]:
-    """Pod sets that require a topology level; those of one podset group together."""
+    """Return pod sets that require a topology level; those of one podset group together."""
     found: dict[str, list[PodSet]] = {}
     for pod_set in workload.unit:
         asked = pod_set.topology
@@ -123,7 +123,7 @@ def _of_shape(cluster: Cluster, name: str) -> Iterator[Finding]:
 
 
 def _cells_of(cluster: Cluster, name: str) -> Iterator[tuple[CellKey, tuple[Cell, ...], PodShape]]:
-    """The cells of a declared shape's accelerator, in flavors that it concerns and that have nodes."""
+    """Yield the cells of a declared shape's accelerator, in its flavors that have nodes."""
     for (flavor, resource), quotas in promises_of(cluster).cells.items():
         for shape in declared_shapes(cluster, flavor) if supply_of(cluster).matches(flavor) else ():
             if shape.name == name and shape.accelerator == resource:

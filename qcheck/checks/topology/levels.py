@@ -1,4 +1,4 @@
-"""QC501 to QC503 and QC513: topologies, their levels, and the requests of workloads."""
+"""QC501 to QC503, QC513: topologies, their levels, and the requests of workloads."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PREFIX = "kueue.x-k8s.io/podset-"
 
 @rule("QC501")
 def topology_missing(cluster: Cluster) -> Iterator[Finding]:
-    """Flavors with a topologyName that names nothing: queues that use them stay inactive."""
+    """Report flavors whose topologyName does not exist: queues that use them stay inactive."""
     for name in dict.fromkeys(f.topology for f in cluster.flavors if f.topology):
         if name not in cluster.topology:
             yield _no_topology(cluster, name)
@@ -48,13 +48,13 @@ def _no_topology(cluster: Cluster, name: str) -> Finding:
 
 
 def topology_flavors(cluster: Cluster) -> list[tuple[ResourceFlavor, Topology]]:
-    """Flavors whose Topology exists."""
+    """Return flavors whose Topology exists."""
     return [(f, cluster.topology[f.topology]) for f in cluster.flavors if f.topology and f.topology in cluster.topology]
 
 
 @rule("QC502")
 def topology_level_not_on_nodes(cluster: Cluster) -> Iterator[Finding]:
-    """Levels whose label the flavor's nodes lack: such nodes are not counted at all."""
+    """Report levels whose label the flavor's nodes lack: such nodes are not counted at all."""
     reported: set[tuple[str, str, tuple[str, ...]]] = set()
     for flavor, topology in topology_flavors(cluster):
         groups = [m.group for m in supply_of(cluster).matches(flavor.name)]
@@ -102,7 +102,7 @@ def _without(group: NodeGroup, level: str) -> int:
 
 
 def _who(group: NodeGroup, level: str) -> list[str]:
-    """The dumped nodes without the label, or the pool."""
+    """Return the dumped nodes without the label, or the pool."""
     if group.nodes:
         return [n.name for n in group.nodes if level not in n.node_labels]
     missing = _without(group, level)
@@ -115,7 +115,7 @@ def _first_without(group: NodeGroup, level: str) -> Place:
 
 @rule("QC503")
 def topology_without_hostname(cluster: Cluster) -> Iterator[Finding]:
-    """Topologies whose domains are not nodes: Kueue sums the free capacity of each and checks no individual node."""
+    """Report topologies whose domains are not nodes: Kueue sums their free capacity and checks no individual node."""
     for topology in cluster.topologies:
         if not topology.levels or topology.has_hostname:
             continue
@@ -133,7 +133,7 @@ def topology_without_hostname(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC513")
 def topology_request_unknown(cluster: Cluster) -> Iterator[Finding]:
-    """Topology annotations that name a level which no flavor of the queue has, or that contradict each other."""
+    """Report topology annotations that name a level that no flavor of the queue has, or that contradict each other."""
     for workload in cluster.workloads:
         for pod_set in workload.pod_sets:
             if pod_set.topology is not None:

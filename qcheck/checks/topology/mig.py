@@ -1,4 +1,4 @@
-"""QC510: MIG layouts that no GPU, or not the one in question, supports."""
+"""QC510: MIG layouts that no GPU, or not the GPU in question, supports."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COUNT, PRODUCT = "nvidia.com/gpu.count", "nvidia.com/gpu.product"
 
 @rule("QC510")
 def mig_geometry_impossible(cluster: Cluster) -> Iterator[Finding]:
-    """Layouts for mig-parted, and instances that nodes declare."""
+    """Report impossible layouts for mig-parted, and impossible instances that nodes declare."""
     for layout in cluster.mig_layouts:
         yield from _of_layout(layout)
     for group in supply_of(cluster).groups:
@@ -41,7 +41,7 @@ def mig_geometry_impossible(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _of_layout(layout: MigLayout) -> Iterator[Finding]:
-    """A layout is wrong if every GPU that has all of its profiles refuses it."""
+    """Report a layout that is impossible on every GPU with all of its profiles."""
     tables = {family: placements(*family) for family in families()}
     plain = {profile.partition("+")[0] for profile in layout.instances}
     able = [family for family, table in tables.items() if plain <= table.keys()]
@@ -77,7 +77,7 @@ def _models(families: list[Family]) -> str:
 
 
 def _of_nodes(group: NodeGroup, node_class: NodeClass) -> Iterator[Finding]:
-    """Yield the instances that a node declares, compared with its GPUs."""
+    """Report instances that a node declares but its GPUs do not support."""
     product = node_class.machine.model or node_class.labels.get(PRODUCT, "")
     found = families_like(product.partition("-MIG-")[0])
     instances = {
@@ -123,7 +123,7 @@ def _too_many(
 
 
 def _place(group: NodeGroup, profile: str) -> Place:
-    """Return where the instances of a profile are written, or the group itself."""
+    """Return the place of a profile's instances, or the group itself."""
     resource = MIG + profile.replace("+me", ".me")
     root = group.nodes[0].place if group.nodes else group.place
     for part in ("spec", "status"):

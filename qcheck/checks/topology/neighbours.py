@@ -1,4 +1,4 @@
-"""QC512: small pods of one queue that can make the large pods of another unplaceable."""
+"""QC511: small pods of one queue that can make the large pods of another unplaceable."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from qcheck.supply.groups import NodeGroup
 
 TRIED = 4
-"""The number of kinds of pods without an accelerator that are tried against a flavor's large pods, most frequent first."""
+"""The number of kinds of pods without an accelerator to try against a flavor's large pods, most frequent first."""
 
 
 class Rivals(Value):
@@ -45,7 +45,7 @@ class Rivals(Value):
 
 @rule("QC511")
 def neighbours_can_block(cluster: Cluster) -> Iterator[Finding]:
-    """Queues whose large pods find no slot once others place their own small ones badly, within their own quota."""
+    """Report queues whose large pods find no slot if others, within their own quota, place small pods badly."""
     broken = overpromised(cluster) if cluster.policy.shapes or cluster.workloads else frozenset()
     for flavor, resource, _, groups in known_cells(cluster):
         if (flavor, resource) not in broken and all(g.ceiling is not None for g in groups):
@@ -56,7 +56,7 @@ def neighbours_can_block(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _contended(cluster: Cluster, rivals: Rivals, resource: str, groups: tuple[NodeGroup, ...]) -> Finding | None:
-    """The worst placement of the small pods on the nodes that let them in."""
+    """Return a finding for the worst placement of the small pods on the nodes that accept them."""
     from qcheck.packing.adversary import pods_to_block, worst_case  # 0.2 ms
     from qcheck.packing.fragmentation import placeable  # 2 ms, with fractions
 
@@ -74,8 +74,9 @@ def _contended(cluster: Cluster, rivals: Rivals, resource: str, groups: tuple[No
 
 
 def _rivals_on(cluster: Cluster, flavor: str, resource: str) -> Iterator[Rivals]:
-    """The largest pods of a flavor against the smallest that cannot be preempted for them, and against those that take
-    only cores and memory.
+    """Yield the largest pods of a flavor with their rivals.
+
+    Rivals are the smallest pods that cannot be preempted for them, and pods that request only cpu and memory.
     """
     shapes = sorted(shapes_on(cluster, flavor, resource), key=lambda s: s.request[resource])
     if not shapes:
@@ -90,7 +91,7 @@ def _rivals_on(cluster: Cluster, flavor: str, resource: str) -> Iterator[Rivals]
 
 
 def _without_device(cluster: Cluster, flavor: str) -> list[PodShape]:
-    """Shapes that ask for no accelerator: those declared for this very flavor, else those of workloads that get it."""
+    """Return shapes without accelerators: those declared for this flavor, else those of workloads that get it."""
     named = {s.name for s in cluster.policy.shapes if flavor in s.flavors}
     known = [s for s in declared_shapes(cluster, flavor) if s.name in named]
     return [s for s in known or workload_shapes(cluster).get(flavor, ()) if s.accelerator is None and _basic(s)]
@@ -101,9 +102,9 @@ def _basic(shape: PodShape) -> list[str]:
 
 
 def _rivals(cluster: Cluster, flavor: str, resource: str, large: PodShape, small: PodShape) -> Rivals | None:
-    """None if no queue is promised large pods, or no other one small pods.
+    """Return the rivals; None if no queue is promised large pods, or no other queue small pods.
 
-    Of pods without an accelerator the known ones count, no more: their quota is mostly meant for pods with one.
+    Only known pods without an accelerator count: their quota is mostly intended for pods with one.
     """
     queues = [n for n in holders(cluster) if n.admits]
     cells = [(q, c) for q in queues if (c := q.cell.get((flavor, resource))) is not None and c.entitled]
@@ -133,7 +134,7 @@ def _rivals(cluster: Cluster, flavor: str, resource: str, large: PodShape, small
 
 
 def _stays(cluster: Cluster, small: PodShape, large: PodShape) -> bool:
-    """Return whether the small pods are another queue's and kube-scheduler will not preempt them for the large ones."""
+    """Return whether the small pods are another queue's and kube-scheduler does not preempt them for the large ones."""
     if small is large or (small.queue is not None and small.queue == large.queue):
         return False
     if small.template is None or large.template is None:

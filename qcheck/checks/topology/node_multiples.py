@@ -1,4 +1,4 @@
-"""QC5: does the quota fit the machines' shape."""
+"""QC504, QC505: quota and pods in units of whole nodes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class WholeNode(Value):
-    """Somebody who asks for all accelerators of a node: a declared shape, or a pod set and its template."""
+    """A request for all accelerators of a node: a declared shape, or a pod set and its template."""
 
     name: str
     place: Place | None
@@ -35,7 +35,7 @@ class WholeNode(Value):
 
 @rule("QC504")
 def quota_not_node_multiple(cluster: Cluster) -> Iterator[Finding]:
-    """Nominal quota that leaves a rest smaller than a node, by machine and also by what DaemonSets leave of it."""
+    """Report nominal quota that leaves a rest smaller than a node, both by machine and after DaemonSets."""
     for (flavor, resource), quotas in promises_of(cluster).cells.items():
         sizes = _node_sizes(cluster, flavor, resource)
         if not is_whole_device(resource) or len(sizes) != 1:
@@ -49,7 +49,7 @@ def quota_not_node_multiple(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _is_completed(cluster: Cluster, quota: Cell, unit: int) -> bool:
-    """Return whether the rest can be part of a whole unit: the owner may borrow what it lacks, or lend it to one that may.
+    """Return whether the rest can become a whole unit: the owner can borrow the difference, or lend the rest.
 
     The quota of a node above queues adds to theirs.
     """
@@ -82,9 +82,9 @@ def _rest(quota: Cell, group: NodeGroup, unit: int) -> Finding:
 
 
 def _node_sizes(cluster: Cluster, flavor: str, resource: str) -> dict[tuple[int, int], NodeGroup]:
-    """Accelerators per node, in the machine and free, of the flavor's known groups that have any.
+    """Return accelerators per node, in the machine and free, of the flavor's known groups.
 
-    Nobody asks for all shares of shared devices at once, so these have no size.
+    Shared devices have no size, because no pod requests all shares at once.
     """
     sizes: dict[tuple[int, int], NodeGroup] = {}
     for match in supply_of(cluster).matches(flavor):
@@ -107,7 +107,7 @@ def _shape_sizes(cluster: Cluster, flavor: str, resource: str) -> list[int]:
 
 @rule("QC505")
 def whole_node_pods_impossible(cluster: Cluster) -> Iterator[Finding]:
-    """Flavors whose machines could hold a pod of the full node size, if nothing were taken from each of them."""
+    """Report flavors whose machines could hold a pod of the full node size if nothing were taken from each of them."""
     for (flavor, resource), quotas in promises_of(cluster).cells.items():
         groups = [m.group for m in supply_of(cluster).matches(flavor) if m.group.advertises(resource)]
         if not is_whole_device(resource) or not groups or not any(q.promised for q in quotas):
@@ -159,7 +159,7 @@ def _takers(groups: list[NodeGroup], resource: str) -> list[DaemonSet]:
 
 
 def _asking(cluster: Cluster, flavor: str, resource: str, whole: int) -> list[WholeNode]:
-    """Declared shapes and pod sets of the flavor's queues that want a whole node's accelerators."""
+    """Return declared shapes and pod sets of the flavor's queues that request a whole node's accelerators."""
     found = [
         WholeNode(f"shape {s.name}", None, None)
         for s in cluster.policy.shapes
@@ -171,6 +171,6 @@ def _asking(cluster: Cluster, flavor: str, resource: str, whole: int) -> list[Wh
 
 
 def _may_evict(cluster: Cluster, flavor: str, asking: WholeNode, daemon_sets: list[DaemonSet]) -> bool:
-    """Return whether kube-scheduler may evict every DaemonSet pod in the way; a declared shape counts as one that may not."""
+    """Return whether kube-scheduler may evict every DaemonSet pod in the way; for a declared shape it may not."""
     templates = [asking.template] if asking.template is not None else []
     return bool(daemon_sets) and len(evictable(cluster, [flavor], templates, daemon_sets)) == len(daemon_sets)

@@ -42,12 +42,12 @@ if TYPE_CHECKING:
 
 
 TOLD = 4
-"""The number of guarantees that a message lists one by one."""
+"""The number of guarantees that a message lists individually."""
 
 
 @rule("QC506")
 def shapes_do_not_pack(cluster: Cluster) -> Iterator[Finding]:
-    """Pods within guaranteed quota for which there are not enough nodes of their shape, alone or all together."""
+    """Report pods within guaranteed quota that do not fit on the nodes, alone or all together."""
     if not cluster.policy.shapes and not cluster.workloads:
         return
     yield from _asked_for(cluster)
@@ -57,7 +57,7 @@ def shapes_do_not_pack(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _packed(cluster: Cluster, guarantees: list[Guarantee], severity: Severity) -> Iterator[Finding]:
-    """Each guarantee alone; those that pass then together, where their flavors share nodes; at last what is borrowed."""
+    """Report guarantees that fail alone, then those that fail together on shared nodes, then borrowing out of reach."""
     broken = overpromised(cluster)
     held = [g for g in guarantees if is_left_to_packing(cluster, g.pool, g.shape, broken)]
     alone = [(g, v) for g in held if (v := judge(cluster, [g.demand()])) is not None]
@@ -73,7 +73,7 @@ def _packed(cluster: Cluster, guarantees: list[Guarantee], severity: Severity) -
 
 
 def _each_alone(cluster: Cluster, failing: Judged, severity: Severity) -> Iterator[Finding]:
-    """One finding per shape and flavor, with the other queues that are affected."""
+    """Report one finding per shape and flavor, with the other queues that are affected."""
     for kind in dict.fromkeys((g.shape.name, g.pool) for g, _ in failing):
         (worst, verdict), *others = sorted(
             ((g, v) for g, v in failing if (g.shape.name, g.pool) == kind), key=lambda gv: -gv[0].pods
@@ -85,7 +85,7 @@ def _each_alone(cluster: Cluster, failing: Judged, severity: Severity) -> Iterat
 
 
 def overpromised(cluster: Cluster) -> frozenset[CellKey]:
-    """Cells whose sums already exceed the nodes: those are QC101's."""
+    """Return cells whose sums already exceed the nodes, which QC101 reports."""
     resources = {r for _, r in promises_of(cluster).cells if not supply_of(cluster).is_virtual(r)}
     return frozenset(
         (f, r) for r in resources for over in promises_of(cluster).overdrafts(r, at_best=True) for f in over.pools
@@ -93,7 +93,7 @@ def overpromised(cluster: Cluster) -> frozenset[CellKey]:
 
 
 def is_left_to_packing(cluster: Cluster, flavor: str, shape: PodShape, broken: frozenset[CellKey]) -> bool:
-    """Return whether nothing simpler is wrong: the sums are QC101's, whole nodes that a DaemonSet breaks QC505's."""
+    """Return whether no simpler rule applies: QC101 for sums, QC505 for whole nodes that a DaemonSet reduces."""
     if any((flavor, resource) in broken for resource in shape.request):
         return False
     accelerator = shape.accelerator or ""
@@ -115,7 +115,7 @@ def _too_much(cluster: Cluster, short: list[Guarantee], verdict: PackingVerdict,
 
 
 def _promises(short: list[Guarantee]) -> str:
-    """Many guarantees in one sum."""
+    """Return many guarantees in one sum."""
     resource = short[0].cell.resource
     total, pods = sum(g.cell.promised for g in short), sum(g.pods for g in short)
     flavors, shapes = sorted({pool_name(g.pool) for g in short}), dict.fromkeys(g.shape.name for g in short)
@@ -146,14 +146,14 @@ def _as_settled(cluster: Cluster, found: Finding, short: list[Guarantee], verdic
 
 
 def _takings(cluster: Cluster, short: list[Guarantee], resources: set[str]) -> list[Taking]:
-    """The DaemonSets that take some of the resources of the nodes in question, each once."""
+    """Return the DaemonSets that take some of the resources of the nodes in question, each once."""
     classes = [c for g in short for m in supply_of(cluster).matches(g.pool) for c in m.group.classes]
     found = {t.daemon_set.id: t for c in classes for t in c.takings if t.certain and any(map(t.amounts.get, resources))}
     return list(found.values())
 
 
 def _by_eviction(cluster: Cluster, found: Finding, short: list[Guarantee], demands: list[PodDemand]) -> Finding:
-    """At most a warning where the pods fit once kube-scheduler evicts DaemonSets of lower priority than all that ask."""
+    """Lower a finding to a warning if the pods fit once kube-scheduler evicts DaemonSets of lower priority."""
     flavors, templates = {f for w in demands for f in w.flavors}, _templates(cluster, short)
     for resources in ({short[0].cell.resource}, {r for g in short for r in g.shape.request}):
         in_the_way = [t.daemon_set for t in _takings(cluster, short, resources)]
@@ -180,7 +180,7 @@ def _ranked(cluster: Cluster, daemon_sets: list[DaemonSet]) -> str:
 
 
 def _templates(cluster: Cluster, short: list[Guarantee]) -> list[PodTemplate]:
-    """The known pods that guarantees stand for: of a declared shape, those of the queue that ask for as many devices."""
+    """Return the known pods behind guarantees; for a declared shape, the queue's pods with equally many devices."""
     everyone = frozenset(n.name for n in holders(cluster) if n.admits)
     found = [g.shape.template for g in short if g.shape.template is not None]
     for given in (g for g in short if g.shape.is_declared):
@@ -193,7 +193,7 @@ def _templates(cluster: Cluster, short: list[Guarantee]) -> list[PodTemplate]:
 
 
 def _out_of_reach(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
-    """Borrowing that quota allows and nodes do not, even while everybody else is idle."""
+    """Report borrowing that quota allows but nodes do not, even if all other queues are idle."""
     for given in part:
         most = replace(given, pods=reach(given))
         verdict = judge(cluster, [most.demand()]) if most.pods > given.pods else None
@@ -209,7 +209,7 @@ def _out_of_reach(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
 
 
 def _asked_for(cluster: Cluster) -> Iterator[Finding]:
-    """Declared shapes with a number of pods: all of those that share nodes must be placeable at once."""
+    """Report declared shapes with a number of pods if those that share nodes do not fit at once."""
     demanded = _demanded(cluster)
     first = [given for given, _ in demanded.values()]
     for part in sharing(cluster, first):
@@ -227,7 +227,7 @@ def _asked_for(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _demanded(cluster: Cluster) -> dict[str, tuple[Guarantee, tuple[str, ...]]]:
-    """By shape with a number of pods: the largest quota that concerns it, and all flavors that it may use."""
+    """Return, by shape with a number of pods, the largest quota that it concerns and all flavors that it may use."""
     found: dict[str, tuple[Guarantee, tuple[str, ...]]] = {}
     for flavor, resource in sorted(promises_of(cluster).cells):
         for shape in declared_shapes(cluster, flavor) if is_compute(resource) else ():
@@ -241,6 +241,6 @@ def _demanded(cluster: Cluster) -> dict[str, tuple[Guarantee, tuple[str, ...]]]:
 
 
 def _largest(cluster: Cluster, key: CellKey) -> tuple[QuotaNode, Cell]:
-    """The node with the most quota in a pool for a resource, and its cell."""
+    """Return the tree node with the most quota in a pool for a resource, and its cell."""
     found = ((n, n.cell[key]) for n in holders(cluster) if key in n.cell)
     return max(found, key=lambda held: held[1].promised)

@@ -1,4 +1,4 @@
-"""QC514 and QC515: the consequences of a topology request, or of its absence."""
+"""QC514, QC515: the consequences of a topology request, or of its absence."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 
 class SkippedFlavor(Value):
-    """Workloads of a queue that could use a topology flavor if they asked for it. `used`: what they get instead."""
+    """Workloads of a queue that could use a topology flavor if they requested it.
+
+    `used`: the flavor they get instead.
+    """
 
     queue: ClusterQueue
     flavor: ResourceFlavor
@@ -33,7 +36,7 @@ class SkippedFlavor(Value):
 
 @rule("QC514")
 def topology_flavor_skipped(cluster: Cluster) -> Iterator[Finding]:
-    """Workloads without a topology request in queues that mix topology flavors and plain ones."""
+    """Report workloads without a topology request in queues that mix topology flavors and others."""
     found: dict[tuple[str, str, str | None], SkippedFlavor] = {}
     known_asks: dict[Hashable, SkippedFlavor | None] = {}
     for verdict in verdicts_of(cluster) if is_on(cluster, TOPOLOGY) else ():
@@ -52,7 +55,7 @@ def topology_flavor_skipped(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _skipped(cluster: Cluster, verdict: Verdict) -> SkippedFlavor | None:
-    """Return the topology flavor that a workload misses, if one stands before what it gets, or it gets nothing."""
+    """Return the topology flavor that a workload misses, if it precedes the flavor it gets or it gets none."""
     workload, queue = verdict.workload, cluster.queue.get(verdict.decision.cluster_queue or "")
     if queue is None or any(map(asks_topology, workload.pod_sets)) or is_topology_only(cluster, queue):
         return None
@@ -99,7 +102,7 @@ def _finding(skipped: SkippedFlavor) -> Finding:
 
 @rule("QC515")
 def topology_per_pod_set(cluster: Cluster) -> Iterator[Finding]:
-    """Workloads with several pod sets that each require their own domain."""
+    """Report workloads with several pod sets that each require their own domain."""
     for workload in cluster.workloads if is_on(cluster, TOPOLOGY) else ():
         if not workload.queue:
             continue

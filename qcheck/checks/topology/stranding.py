@@ -1,4 +1,4 @@
-"""QC509 and QC511: accelerators that exist but cannot be used."""
+"""QC509, QC512: accelerators that exist but cannot be used."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CO_RESOURCES = ("cpu", "memory")
 
 
 class Idle(Value):
-    """Accelerators of a group that no pod can use: `pods` fit per node, `left` stay idle on each, `by` what runs out."""
+    """Accelerators of a group that no pod can use: `pods` fit per node, `left` stay idle on each, `by` is exhausted."""
 
     group: NodeGroup
     nodes: Nodes
@@ -39,13 +39,13 @@ class Idle(Value):
 
 
 def shapes_on(cluster: Cluster, flavor: str, resource: str) -> list[PodShape]:
-    """The shapes that use a resource of a flavor: the declared ones, else those of workloads."""
+    """Return the shapes that use a resource of a flavor: the declared ones, else those of workloads."""
     known = declared_shapes(cluster, flavor) or workload_shapes(cluster).get(flavor, ())
     return [s for s in known if s.accelerator == resource]
 
 
 def known_cells(cluster: Cluster) -> Iterator[tuple[str, str, Cell, tuple[NodeGroup, ...]]]:
-    """Flavors and accelerators with quota and known nodes, with the largest cell."""
+    """Yield flavors and accelerators with quota and known nodes, with the largest cell."""
     if not cluster.policy.shapes and not cluster.workloads:
         return
     for (flavor, resource), quotas in promises_of(cluster).cells.items():
@@ -58,7 +58,7 @@ def known_cells(cluster: Cluster) -> Iterator[tuple[str, str, Cell, tuple[NodeGr
 
 @rule("QC509")
 def co_resource_strands_accelerators(cluster: Cluster) -> Iterator[Finding]:
-    """Shapes whose cores or memory fill a node while accelerators of it are still free."""
+    """Report shapes whose cpu or memory fills a node while some of its accelerators are still free."""
     for flavor, resource, largest, groups in known_cells(cluster):
         for shape in shapes_on(cluster, flavor, resource):
             idle = [i for g in groups if (i := _idle(cluster, g, flavor, shape, resource)) is not None]
@@ -67,7 +67,7 @@ def co_resource_strands_accelerators(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _idle(cluster: Cluster, group: NodeGroup, flavor: str, shape: PodShape, resource: str) -> Idle | None:
-    """Return what a co-resource leaves idle on a group's nodes, beyond what an estimate may be wrong by."""
+    """Return what a co-resource leaves idle on a group's nodes, beyond the possible error of an estimate."""
     if not shape.may_use(cluster, group, flavor):
         return None
     lenient = nodes_of(group, sorted(shape.request), LENIENT, 1)
@@ -121,9 +121,9 @@ def _strands(flavor: str, resource: str, largest: Cell, shape: PodShape, idle: l
 
 @rule("QC512")
 def shape_splits_domain(cluster: Cluster) -> Iterator[Finding]:
-    """Accelerators per pod that do not divide a node, so that a rest stays on each, and pods straddle its links.
+    """Report accelerators per pod that do not divide a node, so that some stay idle and pods straddle its links.
 
-    One finding for all shapes of one size in a flavor.
+    There is one finding for all shapes of one size in a flavor.
     """
     for flavor, resource, largest, groups in known_cells(cluster):
         wholes = sorted({c.machine.allocatable.get(resource, 0) for g in groups for c in g.classes} - {0})

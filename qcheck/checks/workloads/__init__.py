@@ -1,1 +1,1 @@
-"""QC6: will this workload run."""
+"""QC6: whether each workload runs."""

@@ -1,4 +1,4 @@
-"""QC608: the pods of a group, and the number of them that they state."""
+"""QC608: pod groups whose stated and actual number of pods differ."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @rule("QC608")
 def pod_group_inconsistent(cluster: Cluster) -> Iterator[Finding]:
-    """Pod groups whose number of pods is not the one they state."""
+    """Report pod groups whose number of pods differs from the number that they state."""
     for workload in cluster.workloads:
         for fault in group_faults(cluster, workload):
             found = finding(fault.place, fault.message).about(fault.object)

@@ -1,4 +1,4 @@
-"""QC6, continued: labels and integrations that decide whether Kueue manages a workload."""
+"""QC606, QC607: labels and integrations that decide whether Kueue manages a workload."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 ON_TEMPLATE = "on the pod template"
 _HANDS_DOWN = ("deployment", "statefulset", "pod")
-"""Integrations for which the label on the pods is the one that counts in the end."""
+"""Integrations for which the label on the pods is decisive."""
 
 
 @rule("QC606")
 def integration_disabled(cluster: Cluster) -> Iterator[Finding]:
-    """Workloads with a queue, of kinds that the Configuration does not enable."""
+    """Report workloads with a queue, of kinds that the Configuration does not enable."""
     manager = cluster.configuration
     if manager is None:
         return
@@ -46,7 +46,7 @@ def integration_disabled(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC607")
 def queue_label_misplaced(cluster: Cluster) -> Iterator[Finding]:
-    """Queue names in places where Kueue does not read them."""
+    """Report queue names in places where Kueue does not read them."""
     for workload in cluster.workloads:
         if workload.queue or (workload.framework is None and workload.id.group != "apps"):
             continue
@@ -57,7 +57,7 @@ def queue_label_misplaced(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _misplaced(workload: Workload) -> tuple[Place, str, str] | None:
-    """Return where the name is written, that place in words, and the name."""
+    """Return the place of the name, the place in words, and the name."""
     if QUEUE_NAME in workload.annotations:
         at = workload.place.at("metadata", "annotations", QUEUE_NAME)
         return at.key(), "as an annotation", workload.annotations[QUEUE_NAME]

@@ -1,4 +1,4 @@
-"""QC6: will this one run. The verdicts are the model's; here they become findings."""
+"""QC601 to QC605, QC609: findings from the verdicts on workloads."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _TOLD_ELSEWHERE = (
     ReasonCause.KAI_NO_LIMIT,
     ReasonCause.VOLCANO_LIMIT,
 )
-"""Causes that another rule says with the place to edit: QC513, QC401, QC507, QC201, QC908, QC901, QC960."""
+"""Causes that another rule reports with the place to edit: QC513, QC401, QC507, QC201, QC908, QC901, QC960."""
 _MOST = 4
 
 
 @rule("QC601")
 def never_admitted(cluster: Cluster) -> Iterator[Finding]:
-    """Workloads that Kueue refuses for good: quota, no matching flavor, topology."""
+    """Report workloads that Kueue can never admit: quota, no matching flavor, topology."""
     for verdict in verdicts_of(cluster):
         told = _is_told_elsewhere(cluster, verdict) or _is_broken(cluster, verdict.decision.cluster_queue)
         if _is_refused(verdict) and not told:
@@ -51,7 +51,7 @@ def never_admitted(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _is_broken(cluster: Cluster, queue: str | None) -> bool:
-    """Return whether the API server refuses the queue as it is written: what it would hold is then not known."""
+    """Return whether the API server rejects the queue as written, so that its quota is unknown."""
     return any(
         p.code is ProblemCode.API_REJECTED
         and p.object is not None
@@ -97,7 +97,7 @@ def _refusal(cluster: Cluster, verdict: Verdict) -> Finding:
 
 
 def _queue(verdict: Verdict) -> str | None:
-    """The queue that decides: Kueue's ClusterQueue, or the queue of the scheduler that the pods are for."""
+    """Return the queue that decides: Kueue's ClusterQueue, or the queue of the pods' scheduler."""
     return verdict.decision.cluster_queue or verdict.decision.queue
 
 
@@ -115,7 +115,7 @@ def _advised(found: Finding, change: str) -> Finding:
 
 @rule("QC602")
 def admitted_but_pending(cluster: Cluster) -> Iterator[Finding]:
-    """Workloads that get quota and whose pods no node can ever take."""
+    """Report workloads that get quota but whose pods no node can ever run."""
     for verdict in verdicts_of(cluster):
         if verdict.admitted and verdict.runs is False:
             reason = verdict.reasons[-1]
@@ -137,7 +137,7 @@ def _is_said_of_nodes(cluster: Cluster, verdict: Verdict, reason: Reason) -> boo
 
 
 def _asks_for_a_whole_node(cluster: Cluster, verdict: Verdict, resource: str) -> bool:
-    """Return whether a pod would fill a machine exactly, if nothing were taken from it first."""
+    """Return whether a pod would fill a machine exactly if nothing were taken from it first."""
     sizes = {c.machine.allocatable.get(resource, 0) for g in supply_of(cluster).groups for c in g.classes}
     asked = {p.template.amounts().get(resource, 0) for p in verdict.workload.pod_sets}
     return is_compute(resource) and max(sizes, default=0) in asked
@@ -161,7 +161,7 @@ def _pending(cluster: Cluster, verdict: Verdict, reason: Reason) -> Finding:
 
 
 def _quota_taken(cluster: Cluster, verdict: Verdict, reason: Reason) -> Place | None:
-    """The most informative cell of what is taken: of the resource in question, else of an accelerator."""
+    """Return the most informative cell that is taken: of the resource in question, else of an accelerator."""
     queue = cluster.queue.get(verdict.decision.cluster_queue or "")
     cells = [(r, f) for a in verdict.decision.assigned for r, f in a.flavors.items()]
     if queue is None or not cells:
@@ -173,7 +173,7 @@ def _quota_taken(cluster: Cluster, verdict: Verdict, reason: Reason) -> Place | 
 
 @rule("QC603")
 def resource_not_covered(cluster: Cluster) -> Iterator[Finding]:
-    """Workloads that ask for something their queue has no quota for at all."""
+    """Report workloads that request something for which their queue has no quota."""
     for verdict in verdicts_of(cluster):
         decision = verdict.decision
         if decision.admitted is not False:
@@ -190,14 +190,14 @@ def resource_not_covered(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _is_a_default(cluster: Cluster, verdict: Verdict, reason: Reason) -> bool:
-    """Return whether only a LimitRange adds the request; QC419 reports this."""
+    """Return whether only a LimitRange adds the request, which QC419 reports."""
     asked = any(reason.resource in p.template.amounts() for p in verdict.workload.pod_sets)
     return not asked and reason.resource in bounds(cluster, verdict.workload.namespace).default_requests
 
 
 @rule("QC605")
 def no_requests(cluster: Cluster) -> Iterator[Finding]:
-    """Queued pods that ask for nothing which is counted."""
+    """Report queued pods without requests that count."""
     for verdict in verdicts_of(cluster):
         if verdict.decision.cluster_queue is None or verdict.admitted is False:
             continue
@@ -217,7 +217,7 @@ def no_requests(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC609")
 def elastic_exceeds_quota(cluster: Cluster) -> Iterator[Finding]:
-    """Workloads that may grow to a size that their queue can never hold."""
+    """Report workloads that may grow to a size that their queue can never hold."""
     for verdict in verdicts_of(cluster):
         workload = verdict.workload
         growing = [p for p in workload.pod_sets if p.maximum is not None and p.maximum > p.count]
@@ -246,5 +246,5 @@ def _too_large(pod_set: PodSet, verdict: Verdict, reasons: tuple[Reason, ...]) -
 
 @rule("QC604")
 def requests_invalid(cluster: Cluster) -> Iterator[Finding]:
-    """Requests and limits that the API server or Kueue refuses."""
+    """Report requests and limits that the API server or Kueue rejects."""
     return of_problems(cluster, ProblemCode.REQUESTS_INVALID)

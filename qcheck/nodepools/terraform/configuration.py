@@ -80,7 +80,7 @@ class Instance:
         self._busy: set[str] = set()
 
     def root(self, path: list[str], written: str) -> tuple[Evaluated, int]:
-        """Return the value of `var.x`, `local.x` or `type.name.attribute`, and how many parts of the path it consumes."""
+        """Return the value of `var.x`, `local.x` or `type.name.attribute`, and the number of path parts used."""
         match path:
             case ["var", name, *_]:
                 return self._once(f"var.{name}", lambda: self._variable(name)), 2
