@@ -136,8 +136,7 @@ def _components(reach: Reaching) -> Iterator[set[str]]:
 
 
 def joined(pools: set[str], reach: Reaching) -> set[str]:
-    """Some pools with all that share nodes with them, directly or through others."""
-    """Return some pools with all that share nodes with them, directly or through others."""
+    """Return some pools and all that share nodes with them, directly or through others."""
     groups = {g for p in pools for g in reach[p]}
     more = {p for p, mine in reach.items() if groups & set(mine)}
     return pools if more <= pools else joined(more, reach)
