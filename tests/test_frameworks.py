@@ -123,3 +123,12 @@ def test_a_train_job_changes_its_runtime() -> None:
     first, node = find(read("trainjob"), "finetune").pod_sets
     assert first.template.selection.selector == {}
     assert node.template.selection.selector == {"pool": "h100"}
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "maximum"),
+    [("served", 2, 6), ("asleep", 3, 8), ("off", 0, None), ("contested", 1, None), ("capped", 4, 4)],
+)
+def test_autoscalers_set_the_number_of_pods(name: str, count: int, maximum: int | None) -> None:
+    (pods,) = find(read("autoscaled"), name).pod_sets
+    assert (pods.count, pods.maximum) == (count, maximum)

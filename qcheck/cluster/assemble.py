@@ -47,7 +47,7 @@ _FIELDS: dict[type[Object], str] = {
     Other: "others",
 }
 
-_FIELDS_OF_SCHEDULERS = {
+_FIELDS_BY_NAME = {
     "KaiQueue": "kai_queues",
     "KaiPodGroup": "kai_pod_groups",
     "SchedulingShard": "kai_shards",
@@ -58,12 +58,13 @@ _FIELDS_OF_SCHEDULERS = {
     "VolcanoJob": "workloads",
     "HyperNode": "hyper_nodes",
     "JobFlow": "job_flows",
+    "PodAutoscaler": "pod_autoscalers",
 }
-"""Fields by class name, so that the modules of other schedulers are imported only if a file defines their objects."""
+"""Fields by class name, so that the modules of rarer kinds are imported only if a file defines their objects."""
 
 
 def _field_of(found: Object) -> str:
-    return _FIELDS.get(type(found)) or _FIELDS_OF_SCHEDULERS[type(found).__name__]
+    return _FIELDS.get(type(found)) or _FIELDS_BY_NAME[type(found).__name__]
 
 
 def assemble(
@@ -81,12 +82,14 @@ def assemble(
     state: State | None = None,
 ) -> Cluster:
     """Return one cluster. `copies` are later definitions of an object that differ from the first, which counts."""
-    sorted_objects: dict[str, list[Object]] = {
-        field: [] for field in (*_FIELDS.values(), *_FIELDS_OF_SCHEDULERS.values())
-    }
+    sorted_objects: dict[str, list[Object]] = {field: [] for field in (*_FIELDS.values(), *_FIELDS_BY_NAME.values())}
     for found in objects:
         sorted_objects[_field_of(found)].append(found)
     sorted_objects["workloads"] = list(joined(sorted_objects["workloads"], sorted_objects["training_runtimes"]))  # type: ignore[arg-type]
+    if sorted_objects["pod_autoscalers"]:
+        from qcheck.cluster.autoscalers import scaled  # 0.5 ms
+
+        sorted_objects["workloads"] = scaled(sorted_objects["workloads"], sorted_objects["pod_autoscalers"])  # type: ignore[arg-type, assignment]
     return Cluster(
         name=name,
         policy=policy,

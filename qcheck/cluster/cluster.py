@@ -10,6 +10,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 if TYPE_CHECKING:
     from typing import Any
 
+    from qcheck.cluster.autoscalers import PodAutoscaler
     from qcheck.cluster.kai import KaiConfig, KaiNames, KaiPodGroup, KaiQueue, KaiTopology, SchedulingShard
     from qcheck.cluster.kueue import (
         AdmissionCheck,
@@ -68,6 +69,7 @@ class Cluster(Value, cached=True):
     daemon_sets: tuple[DaemonSet, ...] = ()
     workloads: tuple[Workload, ...] = ()
     namespaces: tuple[Namespace, ...] = ()
+    pod_autoscalers: tuple[PodAutoscaler, ...] = ()
     limit_ranges: tuple[LimitRange, ...] = ()
     resource_quotas: tuple[ResourceQuota, ...] = ()
     runtime_classes: tuple[RuntimeClass, ...] = ()
@@ -199,7 +201,7 @@ class Cluster(Value, cached=True):
             self.nodes, self.flavors, self.queues, self.cohorts, self.local_queues, self.topologies,
             self.admission_checks, self.provisioning_configs, self.multikueue_configs, self.multikueue_clusters,
             self.workload_priority_classes, self.priority_classes, self.daemon_sets, self.workloads, self.namespaces,
-            self.limit_ranges, self.resource_quotas, self.runtime_classes, self.training_runtimes,
+            self.pod_autoscalers, self.limit_ranges, self.resource_quotas, self.runtime_classes, self.training_runtimes,
             self.kai_queues, self.kai_pod_groups, self.kai_shards, self.kai_topologies, self.kai_configs,
             self.volcano_queues, self.volcano_pod_groups, self.hyper_nodes, self.job_flows,
             self.generators, self.others,

@@ -58,7 +58,10 @@ class TopologyRequest(Value):
 
 
 class PodSet(Value):
-    """Pods of one template. `minimum` is set if partial admission allows fewer pods, `maximum` if the set may grow."""
+    """Pods of one template. `minimum` is set if partial admission allows fewer pods, `maximum` if the set may grow.
+
+    `maximum_place` is where the maximum is written, if that is another object.
+    """
 
     name: str
     template: PodTemplate
@@ -66,6 +69,7 @@ class PodSet(Value):
     count_place: Place
     minimum: int | None = None
     maximum: int | None = None
+    maximum_place: Place | None = None
     topology: TopologyRequest | None = None
 
     @property

@@ -27,6 +27,8 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "sparkoperator.k8s.io": ("spark", ("SparkApplication",)),
     "scheduling.run.ai": ("kai", ("Queue", "PodGroup")),
     "kai.scheduler": ("kai", ("SchedulingShard", "Topology", "Config")),
+    "autoscaling": ("autoscaling", ("HorizontalPodAutoscaler",)),
+    "keda.sh": ("autoscaling", ("ScaledObject",)),
     "kyverno.io": ("kyverno", ("Policy", "ClusterPolicy")),
     "scheduling.volcano.sh": ("volcano", ("Queue", "PodGroup")),
     "batch.volcano.sh": ("volcano", ("Job", "CronJob")),

@@ -102,6 +102,8 @@ WORK: tuple[Asked, ...] = (
     *_kinds("trainer.kubeflow.org", "TrainJob"),
     *_kinds("workload.codeflare.dev", "AppWrapper"),
     *_kinds("leaderworkerset.x-k8s.io", "LeaderWorkerSet"),
+    *_kinds("autoscaling", "HorizontalPodAutoscaler"),
+    *_kinds("keda.sh", "ScaledObject"),
     *_kinds("sparkoperator.k8s.io", "SparkApplication"),
     *_kinds("scheduling.run.ai", "PodGroup"),
     *_kinds("scheduling.volcano.sh", "PodGroup"),

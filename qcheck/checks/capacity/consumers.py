@@ -8,7 +8,7 @@ from qcheck.checks.registry import rule
 from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.reasons import ReasonCause
 from qcheck.cluster.resources import is_compute
-from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.findings.finding import Finding, finding
 from qcheck.quota.max_flow import assign
 from qcheck.schedulers.presence import has_kai
@@ -42,6 +42,18 @@ class Consumer(Value):
     def total(self) -> int:
         return self.count * self.each
 
+    @property
+    def is_grown(self) -> bool:
+        """Return whether these are more pods than there are at first."""
+        return self.count > self.pod_set.count * self.workload.groups
+
+    def sizes(self) -> Iterator[Consumer]:
+        """Yield it with the pods that it has, and with the most that an autoscaler makes of them."""
+        yield self
+        most = (self.pod_set.maximum or 0) * self.workload.groups
+        if most > self.count:
+            yield replace(self, count=most)
+
 
 @rule("QC105")
 def consumer_outside_kueue(cluster: Cluster) -> Iterator[Finding]:
@@ -51,8 +63,10 @@ def consumer_outside_kueue(cluster: Cluster) -> Iterator[Finding]:
     consumers = [c for w in outside for p in w.pod_sets for c in _consumers(cluster, w, p)]
     for consumer in consumers:
         quota = _promised(cluster, consumer)
-        if quota is not None and not _fits(cluster, consumer, [c for c in consumers if c is not consumer]):
-            yield _finding(cluster, consumer, quota)
+        others = [c for c in consumers if c is not consumer]
+        too_large = (c for c in consumer.sizes() if not _fits(cluster, c, others))
+        if quota is not None and (first := next(too_large, None)) is not None:
+            yield _finding(cluster, first, quota)
 
 
 def _bypassing_kai(cluster: Cluster) -> set[ObjectId]:
@@ -122,24 +136,27 @@ def _promised(cluster: Cluster, consumer: Consumer) -> Cell | None:
 
 
 def _finding(cluster: Cluster, consumer: Consumer, quota: Cell) -> Finding:
-    workload, count, each = consumer.workload, consumer.count, consumer.each
+    workload, pod_set, count, each = consumer.workload, consumer.pod_set, consumer.count, consumer.each
     total = f"{count} x {each} = {consumer.total}" if count > 1 else str(each)
     groups = names(sorted({g.name for g in consumer.groups}))
     periodic = " each time" if workload.id.kind == "CronJob" else ""
+    uses = "may grow to use" if consumer.is_grown else "uses"
     message = (
-        f"{workload.id} uses {total} {quota.resource}{periodic} on {groups} without a queue, "
+        f"{workload.id} {uses} {total} {quota.resource}{periodic} on {groups} without a queue, "
         f"which the quota of {quota.holder} does not count"
     )
-    return (
-        finding(consumer.pod_set.template.place_of(quota.resource), message)
+    found = (
+        finding(pod_set.template.place_of(quota.resource), message)
         .about(workload.id)
         .near(quota.place, f"{quota.holder} is promised {quota.promised} on {cluster.quota_pools[quota.pool].title}")
-        .with_data(
-            resource=quota.resource,
-            perPod=each,
-            pods=count,
-            total=consumer.total,
-            excess=consumer.total,
-            flavor=pool_name(quota.pool),
-        )
+    )
+    if consumer.is_grown and pod_set.maximum_place is not None:
+        found = found.near(pod_set.maximum_place, f"an autoscaler may start {pod_set.maximum} pods")
+    return found.with_data(
+        resource=quota.resource,
+        perPod=each,
+        pods=count,
+        total=consumer.total,
+        excess=consumer.total,
+        flavor=pool_name(quota.pool),
     )

@@ -238,9 +238,9 @@ def _too_large(pod_set: PodSet, verdict: Verdict, reasons: tuple[Reason, ...]) -
         f"{verdict.workload.id} may grow to {pod_set.maximum} pods in pod set {pod_set.name}, more than "
         f"{verdict.decision.cluster_queue} can ever admit: {reason.message}"
     )
-    found = finding(pod_set.count_place, message).about(verdict.workload.id)
+    found = finding(pod_set.maximum_place or pod_set.count_place, message).about(verdict.workload.id)
     for place in reason.near:
-        found = found.near(place, f"{reason.flavor} for {reason.resource}")
+        found = found.near(place, f"{reason.flavor} for {reason.resource}" if reason.flavor else "")
     return found.with_data(podSet=pod_set.name, maximum=pod_set.maximum)
 
 

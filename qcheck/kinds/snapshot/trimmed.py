@@ -44,6 +44,11 @@ STATUS: dict[str, tuple[str, ...]] = {
     "MultiKueueCluster": ("conditions",),
     "Queue": ("allocated", "allocatedNonPreemptible", "requested", "state"),
 }  # fmt: skip
+SPEC: dict[str, tuple[str, ...]] = {
+    "HorizontalPodAutoscaler": ("scaleTargetRef", "minReplicas", "maxReplicas"),
+    "ScaledObject": ("scaleTargetRef", "minReplicaCount", "maxReplicaCount", "idleReplicaCount"),
+}
+"""The fields of `spec` that are kept, where not all are: triggers may hold addresses and queries."""
 CONDITIONS = {"Node": ("Ready",), "Pod": ("PodScheduled",)}
 """The conditions that are kept, where not all are."""
 EVENT = ("involvedObject", "reason", "message", "lastTimestamp", "eventTime", "type")
@@ -69,6 +74,8 @@ def trimmed(item: Object, kind: str) -> Object:
             kind == "Namespace" and field == "spec"
         ):
             kept[field] = _inside(value)
+    if kind in SPEC:
+        kept["spec"] = {field: value for field, value in as_mapping(kept.get("spec")).items() if field in SPEC[kind]}
     if kind == "Job" and isinstance(kept.get("spec"), dict):
         kept["spec"] = _of_job(as_mapping(kept["spec"]))
     return kept
