@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from qcheck.cluster.objects import Object
-    from qcheck.cluster.workloads import PodSet
     from qcheck.documents.cursor import Cursor
 
 _STEP = re.compile(r"([^.\[\]]+)|\[([0-9]{1,9})\]")
@@ -21,7 +20,7 @@ _STEP = re.compile(r"([^.\[\]]+)|\[([0-9]{1,9})\]")
 def app_wrapper(root: Cursor) -> Object:
     """Pod sets are named after the AppWrapper and counted through."""
     name = root["metadata"]["name"].text() or ""
-    found = [p for c in root["spec"]["components"].items() for p in _component(c)]
+    found = [pod_set(each) for each in wrapped_pod_sets(root)]
     named = tuple(
         replace(p, name=f"{name}-{index}", template=replace(p.template, is_wrapped=True))
         for index, p in enumerate(found)
@@ -29,24 +28,30 @@ def app_wrapper(root: Cursor) -> Object:
     return queued(root, "workload.codeflare.dev/appwrapper", root, named)
 
 
-def _component(component: Cursor) -> Iterator[PodSet]:
+def wrapped_pod_sets(root: Cursor) -> Iterator[WrittenPodSet]:
+    """The pod sets of all components as they are written."""
+    for component in root["spec"]["components"].items():
+        yield from _component(component)
+
+
+def _component(component: Cursor) -> Iterator[WrittenPodSet]:
     """The declared pod sets of a component, else those that AppWrapper finds in the kind it wraps."""
     declared = component["podSets"].items() or component["declaredPodSets"].items()
     for each in declared:
         template = at_path(component, each["path"].text() or "")
         if template.exists:
-            yield pod_set(WrittenPodSet("", template, count_of(each["replicas"]), each["replicas"]))
+            yield WrittenPodSet("", template, count_of(each["replicas"]), each["replicas"])
     if not declared:
         yield from _inferred(component["template"])
 
 
-def _inferred(wrapped: Cursor) -> Iterator[PodSet]:
+def _inferred(wrapped: Cursor) -> Iterator[WrittenPodSet]:
     """AppWrapper counts for itself: neither what an operator adds to a pod nor the hosts of a Ray worker, 1 where no number
     is written. Other kinds have no pod sets that it sees.
     """
     kind = wrapped.text_at("apiVersion"), wrapped.text_at("kind")
     found = _ray(wrapped) if kind in _RAY else pod_sets(wrapped) if kind in _KINDS else ()
-    return (pod_set(each) for each in found if each.template.exists)
+    return (each for each in found if each.template.exists)
 
 
 def _ray(wrapped: Cursor) -> Iterator[WrittenPodSet]:

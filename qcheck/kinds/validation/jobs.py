@@ -6,17 +6,19 @@ import re
 
 from qcheck.cluster.quantity import whole
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.kinds.appwrapper import wrapped_pod_sets
 from qcheck.kinds.pod_sets import job_pods, pod_sets, ray_cluster_of
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.schema.formats import label_fault, subdomain_fault
-from qcheck.kinds.validation.resources import pod_resources
+from qcheck.kinds.validation.resources import pod_resources, requirements
 from qcheck.kinds.validation.target import refuse
 from qcheck.kinds.validation.topology import BASES, PREFIX, TRUTHS, topology
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from qcheck.documents.cursor import Cursor
+    from qcheck.kinds.pod_sets import WrittenPodSet
     from qcheck.kinds.schema.failure import Failure
     from qcheck.kinds.validation.target import Target
 
@@ -47,9 +49,10 @@ def managed(root: Cursor, target: Target) -> Iterator[Failure]:
     at = root["spec"]["jobTemplate"] if kind == "CronJob" else root
     yield from _labels(at, kind, target)
     yield from gates(at, target)
-    yield from topology(pod_sets(root), target)
+    sets = list(wrapped_pod_sets(root) if kind == "AppWrapper" else pod_sets(root))
+    yield from topology(sets, target)
     if kind not in CHECKED_WHEN_CREATED:
-        yield from _pods_refused_later(root)
+        yield from _pods_refused_later(sets)
     if kind in ("Job", "CronJob"):
         yield from _job(at, target)
     elif kind in RAY_KINDS:
@@ -58,15 +61,17 @@ def managed(root: Cursor, target: Target) -> Iterator[Failure]:
         yield from _pod(root, target)
     elif kind == "AppWrapper":
         yield from _app_wrapper(root)
+    elif kind == "TrainJob":
+        yield from requirements(root["spec"]["trainer"]["resourcesPerNode"])
     elif kind == "LeaderWorkerSet":
         replicas = root["spec"]["replicas"].integer()
         if replicas is not None and not 0 <= replicas <= 1_000_000:
             yield refuse(root["spec"]["replicas"], "JOB-W50", f"Invalid value: {replicas}: must be from 0 to 1000000")
 
 
-def _pods_refused_later(root: Cursor) -> Iterator[Failure]:
+def _pods_refused_later(sets: Iterable[WrittenPodSet]) -> Iterator[Failure]:
     """Requests that the API server takes within the object, and refuses in each pod that its controller creates."""
-    for each in pod_sets(root):
+    for each in sets:
         yield from pod_resources(each.template["spec"])
 
 

@@ -27,7 +27,7 @@ HUGE = "hugepages-"
 def pod_resources(spec: Cursor) -> Iterator[Failure]:
     """Requests and limits of all containers and of the pod itself."""
     for container in all_containers(spec):
-        yield from _requirements(container["resources"])
+        yield from requirements(container["resources"])
     for part in ("requests", "limits"):
         for name, value in spec["resources"][part].mapping():
             if name not in ("cpu", "memory") and not name.startswith("hugepages-"):
@@ -36,7 +36,8 @@ def pod_resources(spec: Cursor) -> Iterator[Failure]:
     yield from _compare(spec["resources"])
 
 
-def _requirements(at: Cursor) -> Iterator[Failure]:
+def requirements(at: Cursor) -> Iterator[Failure]:
+    """Requests and limits of one container."""
     for part in ("limits", "requests"):
         for name, value in at[part].mapping():
             yield from _name(name, value)
