@@ -11,6 +11,7 @@ from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.quantity import integer
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.schedulers.kai.constraints import PREFERRED, PREFIX, REQUIRED, TOPOLOGY, constraints_of, place_in
 from qcheck.schedulers.kai.jobs import jobs_of
 
 if TYPE_CHECKING:
@@ -18,12 +19,8 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.objects import ObjectId
-    from qcheck.cluster.place import Place
     from qcheck.cluster.workloads import Workload
 
-PREFIX = "kai.scheduler/"
-TOPOLOGY = PREFIX + "topology"
-REQUIRED, PREFERRED = PREFIX + "topology-required-placement", PREFIX + "topology-preferred-placement"
 SEGMENT_SIZE = PREFIX + "segment-size"
 SEGMENT_LEVELS = (PREFIX + "segment-topology-required-placement", PREFIX + "segment-topology-preferred-placement")
 SEGMENTED = (("kubeflow.org", "PyTorchJob"), ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"))
@@ -49,20 +46,8 @@ def _constraints(cluster: Cluster) -> Iterator[tuple[ObjectId, TopologyConstrain
     for job in jobs_of(cluster):
         if not job.is_scheduled:
             continue
-        workload = job.workload
-        yield from _of_annotations(workload.id, workload.annotations, workload.place.at("metadata", "annotations"))
-        for pod_set in workload.pod_sets:
-            place = pod_set.template.metadata_place.at("annotations")
-            if place.route != workload.place.at("metadata", "annotations").route:
-                yield from _of_annotations(workload.id, pod_set.template.annotations, place)
-
-
-def _of_annotations(
-    identity: ObjectId, notes: Mapping[str, str], place: Place
-) -> Iterator[tuple[ObjectId, TopologyConstraint]]:
-    if notes.get(TOPOLOGY) or notes.get(REQUIRED) or notes.get(PREFERRED):
-        required, preferred = notes.get(REQUIRED, ""), notes.get(PREFERRED, "")
-        yield identity, TopologyConstraint(place, notes.get(TOPOLOGY, ""), required, preferred)
+        for each in constraints_of(job.workload):
+            yield job.workload.id, each
 
 
 def _unresolved(cluster: Cluster, identity: ObjectId, asked: TopologyConstraint) -> Iterator[Finding]:
@@ -79,7 +64,7 @@ def _unresolved(cluster: Cluster, identity: ObjectId, asked: TopologyConstraint)
 def _unknown_topology(
     cluster: Cluster, identity: ObjectId, asked: TopologyConstraint, known: Mapping[str, KaiTopology]
 ) -> Finding:
-    place = _place(asked, TOPOLOGY, "topology")
+    place = place_in(asked, TOPOLOGY, "topology")
     if not asked.topology:
         message = f"{identity} asks for a topology level but names no Topology: KAI ignores the request"
         return finding(place, message).about(identity).fixed_by(f"Add {TOPOLOGY} with the name of a Topology.")
@@ -94,7 +79,7 @@ def _unknown_topology(
 
 def _unknown_level(identity: ObjectId, asked: TopologyConstraint, topology: KaiTopology, level: str) -> Finding:
     is_required = level == asked.required
-    place = _place(
+    place = place_in(
         asked, REQUIRED if is_required else PREFERRED, f"{'required' if is_required else 'preferred'}TopologyLevel"
     )
     levels = [label for label, _ in topology.levels]
@@ -106,12 +91,6 @@ def _unknown_level(identity: ObjectId, asked: TopologyConstraint, topology: KaiT
     found = finding(place, message).near(topology.place.at("spec", "levels"), "the levels").about(identity)
     found = found.fixed_by(f"Write {near}.") if near else found
     return found.with_data(topology=topology.name, level=level, nearest=near)
-
-
-def _place(asked: TopologyConstraint, annotation: str, field: str) -> Place:
-    """Return the place of a part of a constraint: an annotation or a field of a pod group."""
-    is_field = asked.place.route[-1] == "topologyConstraint"
-    return asked.place.at(field if is_field else annotation)
 
 
 def _segments(workload: Workload) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.answers.verdicts import verdicts_of
 from qcheck.checks.registry import rule
 from qcheck.checks.topology.levels import PREFIX, topology_flavors
+from qcheck.cluster.reasons import ReasonCause
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.question import Pods
@@ -19,6 +20,7 @@ from qcheck.supply.supply import supply_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from qcheck.answers.verdict import Verdict
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import ResourceFlavor, Topology
     from qcheck.cluster.workloads import PodSet, Workload
@@ -36,9 +38,21 @@ def gang_exceeds_domain(cluster: Cluster) -> Iterator[Finding]:
     for verdict in verdicts_of(cluster):
         for pod_sets in _bound_together(verdict.workload) if not verdict.admitted else ():
             yield from _of_workload(cluster, verdict.workload, pod_sets)
+        if verdict.is_start_decision and verdict.admitted and verdict.runs is False:
+            yield from _started_elsewhere(verdict)
     for shape in cluster.policy.shapes:
         if shape.level and shape.pods:
             yield from _of_shape(cluster, shape.name)
+
+
+def _started_elsewhere(verdict: Verdict) -> Iterator[Finding]:
+    """Workloads that another scheduler than Kueue would have to start in one domain."""
+    workload, reason = verdict.workload, verdict.reasons[-1]
+    if reason.cause is ReasonCause.DOMAIN:
+        found = finding(reason.place, f"{workload.id.kind} {workload.name} {reason.message}").about(workload.id)
+        for pod_set in workload.pod_sets:
+            found = found.near(pod_set.count_place, f"{pod_set.count} pods")
+        yield found.with_data(queue=verdict.decision.queue)
 
 
 def _bound_together(workload: Workload) -> list[list[PodSet]]:

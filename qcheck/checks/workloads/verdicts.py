@@ -124,8 +124,9 @@ def admitted_but_pending(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _is_said_of_nodes(cluster: Cluster, verdict: Verdict, reason: Reason) -> bool:
-    """Return whether another rule already names the same cause (QC201, QC202, QC210, QC505, QC604)."""
-    if reason.cause is ReasonCause.FLAVOR_MATCHES_NO_NODES or reason.code is ReasonCode.REJECTED:
+    """Return whether another rule already names the same cause (QC201, QC202, QC210, QC505, QC507, QC604)."""
+    elsewhere = (ReasonCause.FLAVOR_MATCHES_NO_NODES, ReasonCause.DOMAIN)
+    if reason.cause in elsewhere or reason.code is ReasonCode.REJECTED:
         return True
     if reason.cause is ReasonCause.SELECTOR:
         return any(not is_reachable(cluster, p.template) for p in verdict.workload.pod_sets)

@@ -6,6 +6,7 @@ from qcheck.cluster.labels import NodeSelection, NodeSelectorTerm, Requirement
 from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.quota.start_decision import StartDecision, StartingPods
+from qcheck.schedulers.kai.constraints import required_domain
 from qcheck.schedulers.kai.gates import Bound, barriers
 from qcheck.schedulers.kai.jobs import job_of
 from qcheck.schedulers.kai.shards import CHART_QUEUES, RESOURCES, shard_of
@@ -37,9 +38,10 @@ def decide(cluster: Cluster, workload: Workload) -> StartDecision | None:
     stopped = tuple(_refused(job, b) for b in barriers(job, shard))
     if stopped:
         return StartDecision(job.queue.name, False, stopped)
+    starts, domain = _starts(cluster, job), required_domain(cluster, job, shard.pool.key)
     if job.is_preemptible is None:
-        return StartDecision(job.queue.name, None, (_unknown_priority(job),), _starts(cluster, job))
-    return StartDecision(job.queue.name, True, (), _starts(cluster, job))
+        return StartDecision(job.queue.name, None, (_unknown_priority(job),), starts, domain)
+    return StartDecision(job.queue.name, True, (), starts, domain)
 
 
 def _without_queue(cluster: Cluster, job: KaiJob, shard: Shard | None) -> StartDecision:

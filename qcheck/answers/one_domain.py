@@ -1,0 +1,71 @@
+"""Pods that another scheduler than Kueue starts in one topology domain."""
+
+from __future__ import annotations
+
+from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
+from qcheck.cluster.unread import NODES
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.packing.answer import Fits
+from qcheck.packing.domains import at_level
+from qcheck.packing.flavor_domains import layout
+from qcheck.packing.flavor_question import PLAIN
+from qcheck.packing.gangs import Gang, GangQuestion, pack_gangs
+from qcheck.packing.kube_scheduler import Schedule
+from qcheck.packing.question import Pods
+from qcheck.packing.required_domain import GangRequest, misfit
+from qcheck.supply.eligibility import hosts
+from qcheck.supply.pod_requests import scheduled
+from qcheck.supply.supply import supply_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.packing.kube_scheduler import Wanted
+    from qcheck.packing.required_domain import Misfit
+    from qcheck.quota.start_decision import RequiredDomain
+    from qcheck.supply.pod_requests import LimitRangeBounds
+
+
+def in_one_domain(
+    cluster: Cluster, limits: LimitRangeBounds, wanted: Sequence[Wanted], domain: RequiredDomain, anywhere: Schedule
+) -> Schedule:
+    """Return whether pods that find nodes somewhere also find them in one domain.
+
+    Where no node carries the level's label, it may still come from elsewhere: nothing is proved then.
+    """
+    requests = [scheduled(cluster, w.template, limits) for w in wanted]
+    members = tuple(Pods(w.pod_set.name, r, w.count) for w, r in zip(wanted, requests, strict=True))
+    party = GangRequest("gang", members, domain.levels[-1])
+    groups = [m.group for m in supply_of(cluster).matches(domain.pool)]
+    found = [hosts(cluster, groups, w.template, r) for w, r in zip(wanted, requests, strict=True)]
+    possible = {h.group.name for each in found for h in each if h.possible}
+    why = misfit(cluster, domain.pool, domain.levels, party, lambda group: group.name in possible)
+    if why is not None:
+        is_certain = why.certain and why.most != 0 and cluster.has_all(NODES)
+        return Schedule(False if is_certain else None, reasons=(_no_domain(party, why, domain),))
+    sure = set.intersection(*({h.group.name for h in each if h.sure} for each in found))
+    if anywhere.runs and _fits(cluster, party, domain, sure):
+        is_whole = len({p.group for p in anywhere.witness}) == 1 and sum(p.nodes for p in anywhere.witness) == 1
+        return Schedule(True, anywhere.witness if is_whole else ())
+    return Schedule(None, reasons=anywhere.reasons or (_unclear(party, domain),))
+
+
+def _fits(cluster: Cluster, party: GangRequest, domain: RequiredDomain, sure: set[str]) -> bool:
+    """Return whether a domain of nodes that surely take the pods holds all of them."""
+    laid = layout(cluster, domain.pool, domain.levels, party.asked, PLAIN, party.size, lambda group: group.name in sure)
+    if laid is None or set(domain.levels) & laid.unclear:
+        return False
+    gangs = (Gang(party.name, party.members, 1),)
+    answer, _ = pack_gangs(GangQuestion(at_level(laid.domains, domain.levels[-1]), gangs))
+    return isinstance(answer, Fits)
+
+
+def _no_domain(party: GangRequest, why: Misfit, domain: RequiredDomain) -> Reason:
+    message = f"needs its {party.size} pods in one domain of {domain.levels[-1]}, but {why.why}"
+    return Reason(ReasonCode.UNSCHEDULABLE, ReasonCause.DOMAIN, message, domain.place)
+
+
+def _unclear(party: GangRequest, domain: RequiredDomain) -> Reason:
+    message = f"whether one domain of {domain.levels[-1]} holds its {party.size} pods is not known"
+    return Reason(ReasonCode.NODES_UNKNOWN, ReasonCause.UNCERTAIN, message, domain.place)
