@@ -40,8 +40,9 @@ def decide(cluster: Cluster, workload: Workload) -> StartDecision | None:
         return StartDecision(job.queue.name, False, stopped)
     starts, domain = _starts(cluster, job), required_domain(cluster, job, shard.pool.key)
     if job.is_preemptible is None:
-        return StartDecision(job.queue.name, None, (_unknown_priority(job),), starts, domain)
-    return StartDecision(job.queue.name, True, (), starts, domain)
+        reasons = (_unknown_priority(job),)
+        return StartDecision(queue=job.queue.name, admitted=None, reasons=reasons, starts=starts, domain=domain)
+    return StartDecision(queue=job.queue.name, admitted=True, starts=starts, domain=domain)
 
 
 def _without_queue(cluster: Cluster, job: KaiJob, shard: Shard | None) -> StartDecision:
