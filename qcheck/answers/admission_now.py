@@ -1,4 +1,4 @@
-"""Admission now: given the workloads that hold quota and the pods on the nodes."""
+"""Admission at the current load: with the workloads that hold quota and the pods on the nodes."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kueue.decision import Decision
 
 NEWCOMER = "the workload itself"
-"""Its name in the simulation; no real object can have this name."""
+"""The workload's name in the simulation; no real object can have this name."""
 LATER = 1
-"""It arrives a second after those that hold quota."""
+"""Its arrival: a second after the workloads that hold quota."""
 NOTHING_RUNS = "no running workload was read: --busy needs --live or a snapshot among the paths"
 
 
@@ -36,15 +36,16 @@ class Arrival(Value):
 
 
 def judge_now(cluster: Cluster, workload: Workload) -> Verdict:
-    """Return the verdict given the running workloads; if the workload would not run on an idle cluster either, that
-    verdict.
+    """Return the verdict beside the running workloads.
+
+    If the workload would not run on an idle cluster either, the result is the verdict for that.
     """
     verdict = judge(cluster, workload)
     if cluster.state is None or verdict.runs is not True:
         return verdict
     try:
         return _beside_others(cluster, cluster.state, verdict)
-    except QuestionError as error:  # a workload holds quota that no queue has any more
+    except QuestionError as error:  # a workload holds quota of a queue that no longer exists
         doubt = Reason(ReasonCode.CANNOT_TELL, ReasonCause.BUSY, str(error), workload.place)
         return Verdict(verdict.decision, None, (doubt,))
 
@@ -69,7 +70,7 @@ def _beside_others(cluster: Cluster, state: State, verdict: Verdict) -> Verdict:
 
 
 def _quota_now(cluster: Cluster, state: State, decision: Decision) -> Arrival:
-    """One simulated arrival in addition to the workloads that hold quota."""
+    """Return the result of one simulated arrival in addition to the workloads that hold quota."""
     running = [_holder(w) for w in _others(state, decision.workload) if w.cluster_queue in cluster.queue]
     newcomer = ScenarioWorkload(
         name=NEWCOMER,
@@ -99,7 +100,7 @@ def holders(cluster: Cluster) -> tuple[ScenarioWorkload, ...]:
 
 
 def _others(state: State, workload: Workload) -> Iterator[QueuedWorkload]:
-    """The workloads that hold quota, except those of the object in question if the cluster already contains it."""
+    """Yield the workloads that hold quota, except those of the object in question if the cluster already has it."""
     for found in state.workloads:
         if found.cluster_queue and not found.holds("Finished") and state.origin(found.owner) != _key(workload):
             yield found
@@ -110,7 +111,7 @@ def _key(workload: Workload) -> Key:
 
 
 def _holder(found: QueuedWorkload) -> ScenarioWorkload:
-    """A workload that holds quota, as an entry of a scenario."""
+    """Return a workload that holds quota, as an entry of a scenario."""
     counts = {a.pod_set: a.count for a in found.assignments}
     pod_sets = tuple(replace(p, count=counts.get(p.name, p.count)) for p in found.pod_sets)
     nowhere = found.place

@@ -1,4 +1,4 @@
-"""Both views side by side: what queues promise of a quota pool's resource, and what its nodes hold. All in base units."""
+"""Promises and nodes compared: what queues promise of a pool's resource, and what its nodes hold, in base units."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 
 
 class PoolLine(Value):
-    """A group of nodes behind a quota pool. `ceiling_nodes` None: no ceiling. `free_per_node` is left of `per_node` after
-    DaemonSets and reserves; of the least machine where a pool mixes several."""
+    """A group of nodes behind a quota pool. `ceiling_nodes` None: no ceiling.
+
+    `free_per_node` is what DaemonSets and reserves leave of `per_node`; both are those of the machine with the least
+    free, if a pool mixes several.
+    """
 
     group: NodeGroup
     nodes: int
@@ -34,9 +37,9 @@ class PoolLine(Value):
 class CapacityLine(Value):
     """One quota pool, by key, and resource.
 
-    `static` is what is there after DaemonSets and reserves, `ceiling` the most there can be (None: no ceiling); both are
-    None if `is_known` is False, but for a ceiling that a node pool's own limit sets. `placeable`: how many pods of a
-    size fit on the nodes that are there, looking at this resource alone.
+    `static` is what exists after DaemonSets and reserves, `ceiling` the most that can exist (None: no ceiling); both
+    are None if `is_known` is False, except for a ceiling set by a node pool's own limit. `placeable`: how many pods of
+    a size fit on the existing nodes, by this resource alone.
     """
 
     pool: str
@@ -55,22 +58,22 @@ class CapacityLine(Value):
 
     @property
     def flavor(self) -> str:
-        """The pool as its scheduler calls it: the flavor, shard or node group."""
+        """The pool's name in its scheduler: the flavor, shard or node group."""
         return pool_name(self.pool)
 
     @property
     def label(self) -> str:
-        """The pool in tables: a flavor by its name, another pool with its scheduler."""
+        """The pool in tables: a flavor by its name, any other pool with its scheduler."""
         return self.flavor if self.scheduler is SchedulerName.KUEUE else f"{self.scheduler} {self.flavor}"
 
     @property
     def headroom(self) -> int | None:
-        """Static minus nominal; negative where more is promised than there is."""
+        """Static minus nominal; negative if more is promised than exists."""
         return None if self.static is None else self.static - self.nominal
 
 
 def capacity_lines(cluster: Cluster) -> tuple[CapacityLine, ...]:
-    """A line for every cell that queues hold and every accelerator that a pool's nodes have; accelerators first."""
+    """Return a line for each cell of queues and each accelerator of a pool's nodes; accelerators come first."""
     supply = supply_of(cluster)
     keys = {key for key in promises_of(cluster).cells if not supply.is_virtual(key[1])}
     for pool in cluster.quota_pools:
@@ -125,7 +128,7 @@ def _pool(match: Match, resource: str) -> PoolLine:
 
 
 def _least(group: NodeGroup, resource: str) -> tuple[int, int, int]:
-    """Allocatable, taken by DaemonSets, reserved per node of the machine that has the least free."""
+    """Return allocatable, taken by DaemonSets and reserved, per node, for the machine with the least free."""
     if not group.classes:
         return 0, 0, 0
     least: NodeClass = min(group.classes, key=lambda c: c.free.get(resource, 0))
@@ -133,7 +136,7 @@ def _least(group: NodeGroup, resource: str) -> tuple[int, int, int]:
 
 
 def _placeable(pools: tuple[PoolLine, ...]) -> dict[int, int]:
-    """Pods by size: one device, then doubling, and the whole of each kind of node."""
+    """Return placeable pods by size: powers of two, and the full size of each kind of node."""
     sizes = {p.per_node for p in pools if p.per_node > 0}
     size = 1
     while sizes and size <= max(sizes):

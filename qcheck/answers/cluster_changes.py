@@ -1,4 +1,4 @@
-"""Differences between two states of a cluster: objects, fields, and the two sides of capacity."""
+"""Differences between two states of a cluster: objects, fields, and capacity."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUOTA_FIELDS = ("nominalQuota", "borrowingLimit", "lendingLimit")
 QUANTITIES = {"requests", "limits", "allocatable", "capacity", "hard", "perNode", "total"}
 """Maps from resources to quantities."""
 ORDERED = ("flavors", "levels", "coveredResources")
-"""Lists in which the order means something."""
+"""Lists whose order matters."""
 SERVER_FIELDS = {
     ("metadata", field)
     for field in ("resourceVersion", "uid", "generation", "creationTimestamp", "managedFields", "selfLink")
@@ -61,7 +61,7 @@ class FieldChange(Value):
 
 
 class ObjectChange(Value):
-    """`object` is the later state, or the earlier one if it was removed; `was` is set if it was renamed."""
+    """A changed object: the later state, or the earlier one if it was removed; `was` is set if it was renamed."""
 
     how: ChangeKind
     object: WrittenObject
@@ -70,7 +70,7 @@ class ObjectChange(Value):
 
 
 class CapacityChange(Value):
-    """A quota pool, by key, and resource whose quota or supply differs; a side is None if the pair does not occur."""
+    """A quota pool, by key, and resource with changed quota or supply; a side is None if the pair does not occur."""
 
     pool: str
     resource: str
@@ -79,7 +79,7 @@ class CapacityChange(Value):
 
     @property
     def flavor(self) -> str:
-        """The pool as its scheduler calls it."""
+        """The pool's name in its scheduler."""
         return pool_name(self.pool)
 
 
@@ -109,7 +109,7 @@ class ClusterChange(Value, cached=True):
 
     @property
     def capacity(self) -> tuple[CapacityChange, ...]:
-        """Flavors and resources with another quota or supply, in the order of the capacity view."""
+        """Flavors and resources with changed quota or supply, in the order of the capacity view."""
         before = {(line.pool, line.resource): line for line in capacity_lines(self.before)}
         after = {(line.pool, line.resource): line for line in capacity_lines(self.after)}
         pairs = [CapacityChange(*key, before.get(key), after.get(key)) for key in {**after, **before}]
@@ -124,7 +124,7 @@ Key = tuple[str, str, str]
 
 
 def _things(cluster: Cluster) -> dict[Key, WrittenObject]:
-    """Return every change between the two states. Objects with generated names are matched by their content."""
+    """Return the objects and pools of a cluster by key. Objects with generated names are matched by their content."""
     found: dict[Key, WrittenObject] = {}
     for one in cluster.all_objects():
         namespaced = f"{one.id.namespace or 'default'}/{one.id.name}"
@@ -141,7 +141,7 @@ def _paired(
     come: dict[Key, WrittenObject],
     alike: Callable[[WrittenObject, WrittenObject], bool],
 ) -> list[ObjectChange]:
-    """Remove the objects that match on both sides, and return what changed in them."""
+    """Remove the objects that match on both sides, and return their changes."""
     changes = []
     for key, new in list(come.items()):
         old = next((k for k, t in gone.items() if alike(t, new)), None)
@@ -162,7 +162,7 @@ def _same_name(before: WrittenObject, after: WrittenObject) -> bool:
 
 
 def _is_renamed(before: WrittenObject, after: WrittenObject) -> bool:
-    """Return whether two objects are of one kind and alike but for their names, and say something."""
+    """Return whether two objects of one kind are equal except for their names, and have a spec."""
     if before.kind != after.kind or not isinstance(before.data, dict) or not isinstance(after.data, dict):
         return False
     one, other = ({k: v for k, v in d.items() if k != "metadata"} for d in (before.data, after.data))
@@ -170,7 +170,7 @@ def _is_renamed(before: WrittenObject, after: WrittenObject) -> bool:
 
 
 def _is_bookkeeping(field: FieldChange, kind: str) -> bool:
-    """Return whether a difference says nothing of the object: what the server keeps, and a default that is written or not."""
+    """Return whether a difference is irrelevant: the server's own fields, and a default that is written or not."""
     if field.route[:1] == ("status",):
         return kind != "Node" or field.route[1:2] not in (("allocatable",), ("capacity",))
     if field.route == ("metadata", "namespace"):
@@ -179,7 +179,10 @@ def _is_bookkeeping(field: FieldChange, kind: str) -> bool:
 
 
 def differences(before: object, after: object, route: Route = ()) -> Iterator[FieldChange]:
-    """The fields that differ, by routes into `after` (into `before` for what is gone). Items of lists are matched by name."""
+    """Yield the fields that differ, by routes into `after` (into `before` if removed).
+
+    List items are matched by name.
+    """
     if isinstance(before, dict) and isinstance(after, dict):
         for key in {**after, **before}:
             yield from differences(before.get(key, MISSING), after.get(key, MISSING), (*route, key))
@@ -190,7 +193,7 @@ def differences(before: object, after: object, route: Route = ()) -> Iterator[Fi
 
 
 def _is_same_amount(before: object, after: object, route: Route) -> bool:
-    """Return whether two spellings of a quantity mean the same: `8` and `"8"`, `1Ti` and `1024Gi`."""
+    """Return whether two spellings denote the same quantity: `8` and `"8"`, `1Ti` and `1024Gi`."""
     if not route or not (route[-1] in QUOTA_FIELDS or QUANTITIES & {*route[-2:-1]}):
         return False
     try:
@@ -211,7 +214,7 @@ def _list_differences(before: list[object], after: list[object], route: Route) -
 
 
 def _by_name(items: list[object]) -> dict[object, tuple[int, object]]:
-    """Position and item by name, by the text of a scalar, else by position."""
+    """Return position and item by name, by the text of a scalar, else by position."""
     named: dict[object, tuple[int, object]] = {}
     for position, item in enumerate(items):
         name: object = position
@@ -227,7 +230,7 @@ def _by_name(items: list[object]) -> dict[object, tuple[int, object]]:
 
 
 def shown(value: object) -> str | None:
-    """A value in a few words."""
+    """Return a short form of a value."""
     if value is MISSING:
         return None
     if isinstance(value, (dict, list)):

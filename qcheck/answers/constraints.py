@@ -1,4 +1,4 @@
-"""Constraints on edits, and the way in which quotas change."""
+"""Constraints on edits, and the mode in which quotas change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Mode(StrEnum):
-    """The way to lower quotas: the fewest, all in proportion, or set from what the nodes have."""
+    """The mode of lowering quotas: as few as possible, all in proportion, or set from what the nodes have."""
 
     MINIMAL = "minimal"
     PROPORTIONAL = "proportional"
@@ -22,7 +22,7 @@ class Mode(StrEnum):
 
 
 class Headroom(Value):
-    """The capacity that `fill` leaves free: a number of devices, of nodes, or a part of the whole in percent."""
+    """The capacity that `fill` leaves free: a number of devices, of nodes, or a percentage of the total."""
 
     devices: int = 0
     nodes: int = 0
@@ -32,7 +32,8 @@ class Headroom(Value):
 class Constraints(Value):
     """The user's constraints on suggestions.
 
-    `kept` queues and the values at `kept_places` (path, line) stay; `floors` are the least of a queue's accelerators.
+    `kept` queues and the values at `kept_places` (path, line) do not change; `floors` are minimum accelerators per
+    queue.
     """
 
     mode: Mode = Mode.MINIMAL
@@ -43,19 +44,19 @@ class Constraints(Value):
 
     @property
     def binds(self) -> bool:
-        """Return whether anything must stay."""
+        """Return whether there is any constraint."""
         return bool(self.kept or self.kept_places or self.floors)
 
     def keeps(self, cell: Cell) -> bool:
-        """Return whether a cell's amount must stay."""
+        """Return whether a cell's amount must not change."""
         return cell.holder in self.kept or self.keeps_place(cell.place)
 
     def keeps_place(self, place: Place) -> bool:
-        """Return whether a comment says that the value at a place must stay."""
+        """Return whether a comment keeps the value at a place."""
         return bool(self.kept_places) and (place.origin.path, place.span[0]) in self.kept_places
 
     def floor(self, cell: Cell) -> int | None:
-        """Return the least that a cell may be lowered to; None if it is kept."""
+        """Return the minimum to which a cell may be lowered; None if it is kept."""
         if self.keeps(cell):
             return None
         return self.floors.get(cell.holder, 0) if is_compute(cell.resource) else 0

@@ -1,7 +1,7 @@
-"""The cost of the nodes, and its use: quota of queues, devices that nobody can use, nodes under no quota.
+"""The cost of the nodes by use: quota of queues, devices that nobody can use, nodes under no quota.
 
 A node's price is divided evenly among its accelerators, or among its cores if it has none. All amounts are exact
-fractions, per hour, in the currency of the settings, and the parts sum to the bill.
+fractions, per hour, in the currency of the settings, and the parts sum to the total.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 HOURS_OF_A_MONTH = 730
 CORES = "cpu"
 MOST_REQUESTS = 6
-"""Different pods up to this number are tried on a node in every combination."""
+"""The number of different pods up to which every combination is tried on a node."""
 
 
 class QueueCost(Value):
@@ -39,10 +39,11 @@ class QueueCost(Value):
 
 
 class Cost(Value):
-    """The bill of a cluster: `hour` = `reserved` + `stranded` + `unclaimed`. `lendable` is a part of `reserved`.
+    """The cost of a cluster: `hour` = `reserved` + `stranded` + `unclaimed`. `lendable` is a part of `reserved`.
 
-    `stranded`: nodes that take no pods, devices that DaemonSets hold, and devices of which no known pod can use the rest.
-    `unclaimed`: what no queue has quota for, reserves of the settings among it. `unpriced` names the nodes without a price.
+    `stranded`: nodes that take no pods, devices that DaemonSets hold, and the remaining devices that no known pod can
+    use. `unclaimed`: devices without any queue's quota, including reserves of the settings. `unpriced` names the nodes
+    without a price.
     """
 
     hour: Fraction
@@ -61,7 +62,7 @@ class Cost(Value):
 
 
 class _Parts:
-    """Sums up the cost while the nodes are visited."""
+    """The cost summed up so far, node by node."""
 
     def __init__(self) -> None:
         self.hour = self.stranded = self.unclaimed = Fraction()
@@ -70,7 +71,7 @@ class _Parts:
 
 
 def cost_of(cluster: Cluster) -> Cost | None:
-    """Return the bill of the existing nodes; None if the settings have no prices."""
+    """Return the cost of the existing nodes; None if the settings have no prices."""
     if not cluster.policy.prices:
         return None
     parts = _Parts()
@@ -94,7 +95,7 @@ def cost_of(cluster: Cluster) -> Cost | None:
 
 
 def pool_hour(cluster: Cluster, pool: str) -> Fraction | None:
-    """Return the hourly cost of the nodes that a quota pool selects; None if one of them has no price."""
+    """Return the hourly cost of the nodes that a quota pool selects; None if any of them has no price."""
     total = Fraction()
     for match in supply_of(cluster).matches(pool):
         price, count = price_of(cluster, match.group), present(match.group)
@@ -110,15 +111,13 @@ def present(group: NodeGroup) -> int:
 
 
 def price_of(cluster: Cluster, group: NodeGroup) -> Fraction | None:
-    """Return the price of one node: that of its machine type, or the first one with a price if a pool mixes several
-    types.
-    """
+    """Return the price of one node by its machine type; the first type with a price if a pool mixes several."""
     types = [c.machine_type for c in group.classes]
     return next((cluster.policy.prices[t] for t in types if t is not None and t in cluster.policy.prices), None)
 
 
 def _divide(cluster: Cluster, group: NodeGroup, price: Fraction, parts: _Parts) -> None:
-    """Divides the cost of those nodes of a group that accept pods."""
+    """Divide the cost of a group's nodes that accept pods."""
     resource = _billed(group)
     whole = max((c.machine.allocatable.get(resource, 0) for c in group.classes), default=0)
     picture = next((g for g in device_pictures(cluster, resource).groups if g.group.name == group.name), None)
@@ -134,7 +133,7 @@ def _divide(cluster: Cluster, group: NodeGroup, price: Fraction, parts: _Parts) 
 
 
 def _billed(group: NodeGroup) -> str:
-    """The resource by which a node's price is divided."""
+    """Return the resource by which a node's price is divided."""
     amounts: Amounts = {}
     for each in group.classes:
         for resource, amount in each.machine.allocatable.items():
@@ -146,9 +145,9 @@ def _billed(group: NodeGroup) -> str:
 def _divide_node(
     node: NodePicture, useful: int | None, whole: int, each: Fraction, resource: str, parts: _Parts
 ) -> None:
-    """Divides the cost of `count` equal nodes.
+    """Divide the cost of `count` equal nodes.
 
-    Of the devices that no pod can use, free ones count before those of queues.
+    Among the devices that no pod can use, free ones count before those of queues.
     """
     kinds = (SliceKind.DAEMON_SET, SliceKind.RESERVE)
     daemons, kept_back = (sum(s.amount for s in node.slices if s.kind is kind) for kind in kinds)
@@ -180,7 +179,7 @@ def _queues(cluster: Cluster, parts: _Parts) -> tuple[QueueCost, ...]:
 
 
 def _useful(cluster: Cluster, group: NodeGroup, resource: str) -> int | None:
-    """Return how much of a node's resource the known pods use together; None if no pods are known, or cores are billed."""
+    """Return how much of a node's resource the known pods can use; None if none is known, or cores are billed."""
     supply = supply_of(cluster)
     pools = [key for key in cluster.quota_pools if any(m.group is group for m in supply.matches(key))]
     shapes = [s for pool in pools for s in (*declared_shapes(cluster, pool), *workload_shapes(cluster).get(pool, ()))]
@@ -197,7 +196,7 @@ def _binds(group: NodeGroup, resource: str) -> bool:
 
 
 def _undominated(requests: Iterable[Amounts], resource: str) -> list[Amounts]:
-    """The requests, without those that use as many devices as another request and at least as much of everything else."""
+    """Return the requests without those that use equally many devices as another and at least as much of the rest."""
     kept: list[Amounts] = []
     for each in sorted(requests, key=lambda r: (-r[resource], sorted(r.items()))):
         if not any(k[resource] == each[resource] and _within(k, each) for k in kept):
@@ -210,7 +209,7 @@ def _within(small: Amounts, large: Amounts) -> bool:
 
 
 def _most(free: Amounts, requests: list[Amounts], resource: str) -> int:
-    """The most of a node's resource that pods can use, found by trying every combination."""
+    """Return the most of a node's resource that pods can use, by trying every combination."""
     names = sorted(free)
 
     @cache

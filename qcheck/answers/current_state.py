@@ -53,9 +53,9 @@ class OverusedFlavor(Value):
 
 
 class StuckPods(Value):
-    """Pods of one object that Kueue admitted and that kube-scheduler does not place.
+    """Pods of one object that Kueue admitted but kube-scheduler does not place.
 
-    `reason` is the model's, empty if the pod fits; `event` is kube-scheduler's message.
+    `reason` is qcheck's, empty if the pod fits; `event` is kube-scheduler's message.
     """
 
     owner: Key
@@ -73,7 +73,7 @@ class UnqueuedPods(Value):
 
 
 class InactiveQueue(Value):
-    """A queue that admits nothing, and why."""
+    """A queue that admits nothing, and the reason."""
 
     queue: str
     reason: str
@@ -124,7 +124,7 @@ def _uses(cluster: Cluster, state: State) -> Iterator[QuotaUse]:
 
 
 def _over(cluster: Cluster, uses: Iterable[QuotaUse]) -> Iterator[OverusedFlavor]:
-    """Sums over the queues, next to the ready nodes that the flavor selects."""
+    """Yield sums over the queues that exceed the ready nodes that the flavor selects."""
     total: dict[tuple[str, str], int] = {}
     for use in uses:
         total[use.flavor, use.resource] = total.get((use.flavor, use.resource), 0) + use.used
@@ -137,7 +137,7 @@ def _over(cluster: Cluster, uses: Iterable[QuotaUse]) -> Iterator[OverusedFlavor
 
 
 def _stuck(cluster: Cluster, state: State) -> Iterator[StuckPods]:
-    """Group pods by their owner; the first pod of each group represents it."""
+    """Yield pods grouped by their owner; the first pod of each group represents it."""
     admitted = {state.origin(w.owner) for w in state.workloads if w.holds("Admitted")}
     waiting: dict[Key, list[RunningPod]] = {}
     for pod in state.pods:
@@ -154,7 +154,7 @@ def _stuck(cluster: Cluster, state: State) -> Iterator[StuckPods]:
 
 
 def _why(cluster: Cluster, pod: RunningPod) -> str:
-    """The model's reason why a pod finds no node now; empty if it finds one."""
+    """Return why a pod finds no node now; empty if it finds one."""
     if pod.scheduler != DEFAULT_SCHEDULER:
         return f"{pod.scheduler} places it, which is not modelled for single pods"
     nowhere = pod.place
@@ -186,7 +186,7 @@ def _names_queue(pod: RunningPod) -> bool:
 
 
 def _devices(pods: Iterable[RunningPod]) -> dict[str, int]:
-    """The accelerators that pods request together."""
+    """Return the accelerators that pods request in total."""
     found: dict[str, int] = {}
     for pod in pods:
         for resource, amount in pod.template.amounts().items():

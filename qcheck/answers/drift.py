@@ -30,7 +30,7 @@ HEALTH = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "node.cili
 
 
 class DriftObject(Value):
-    """One object as one side has it: `data` in comparable form, `place` where it is written."""
+    """One object on one side: `data` in comparable form, and its `place`."""
 
     id: ObjectId
     place: Place
@@ -38,7 +38,7 @@ class DriftObject(Value):
 
 
 class Field(Value):
-    """A field with another value: what the file has and what the cluster has; None if it is absent."""
+    """A field that differs: its value in the file and in the cluster; None if it is absent."""
 
     route: Route
     file: object
@@ -46,7 +46,7 @@ class Field(Value):
 
 
 class Changed(Value):
-    """An object on both sides, and its fields that differ. `place` is in the file."""
+    """An object on both sides, and the fields that differ. `place` is in the file."""
 
     id: ObjectId
     place: Place
@@ -83,12 +83,12 @@ class Drift(Value):
 
     @property
     def exit_code(self) -> int:
-        """0: none; 1: differences; 2: could not judge."""
+        """0: no differences; 1: differences; 2: could not judge."""
         return 2 if self.unjudged else 1 if self.count else 0
 
 
 def changed(file: DriftObject, live: DriftObject) -> Changed | None:
-    """Return how an object differs; None if it does not."""
+    """Return the differences of an object; None if there are none."""
     fields = tuple(_differences(file.data, live.data, ()))
     return Changed(file.id, file.place, fields) if fields else None
 
@@ -137,7 +137,7 @@ def _is_unordered(route: Route) -> bool:
 
 
 def _by_name(items: list[object]) -> dict[str, tuple[int, object]] | None:
-    """The items of a list by their names, with their positions; None if their names are not unique."""
+    """Return the items of a list by name, with their positions; None if the names are not unique."""
     found: dict[str, tuple[int, object]] = {}
     for at, item in enumerate(items):
         name = _name_of(item)
@@ -159,7 +159,7 @@ def _name_of(item: object) -> str | None:
 
 
 def node_differences(cluster: Cluster) -> tuple[NodeDifference, ...]:
-    """The nodes of a running cluster against the pools of its files."""
+    """Return the differences between a running cluster's nodes and the pools of its files."""
     owners = likely_pool_of_each_node(cluster)
     found: list[NodeDifference] = []
     for pool in cluster.pools:
@@ -179,7 +179,7 @@ def _count(pool: NodePool, live: int) -> Iterator[NodeDifference]:
 
 
 def _grouped(pool: NodePool, members: Iterable[Node]) -> list[NodeDifference]:
-    """Return how the nodes of a pool differ; nodes with the same difference are grouped."""
+    """Return the differences of a pool's nodes; nodes with the same difference are grouped."""
     alike: dict[tuple[str, object, object], list[str]] = {}
     for node in members:
         for field, file, live in _of_node(pool, node):
@@ -214,7 +214,7 @@ def _by_key(taints: Iterable[Taint]) -> dict[str, str]:
 
 
 def _closest(machines: Sequence[Machine], node: Node) -> Machine | None:
-    """The machine of a pool that a node resembles most."""
+    """Return the machine of a pool that a node resembles most."""
 
     def differing(machine: Machine) -> int:
         return len(list(_allocatable(machine, node)))
@@ -223,7 +223,7 @@ def _closest(machines: Sequence[Machine], node: Node) -> Machine | None:
 
 
 def _allocatable(machine: Machine, node: Node) -> Iterator[tuple[str, object, object]]:
-    """Figures that are known, and accelerators that no definition has."""
+    """Yield differing figures that are known, and accelerators that no definition has."""
     seen = {r for r, amount in node.allocatable.items() if amount and is_compute(r)}
     known = {r for r in machine.allocatable if machine.sure.get(r) != Certainty.ESTIMATED}
     for resource in sorted(known | (seen - machine.unknown)):
@@ -233,7 +233,7 @@ def _allocatable(machine: Machine, node: Node) -> Iterator[tuple[str, object, ob
 
 
 def _astray(cluster: Cluster, owners: Mapping[str, NodePool]) -> Iterator[NodeDifference]:
-    """Nodes with accelerators that no pool of the files accounts for."""
+    """Yield nodes with accelerators that belong to no pool of the files."""
     for node in cluster.nodes:
         devices = {r: a for r, a in node.allocatable.items() if a and is_compute(r)}
         is_control_plane = any(label in node.node_labels for label in CONTROL_PLANE)

@@ -1,4 +1,4 @@
-"""Two results compared: what a change brings, what it fixes, what it leaves."""
+"""Comparison of two results: the findings that a change adds, fixes, and leaves."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Comparison(Value):
 
     @property
     def exit_code(self) -> int:
-        """The exit code for new findings: 2 could not judge the later state, 1 something new at the threshold, else 0."""
+        """The exit code for new findings: 2 if the later state was not judged, 1 for some at the threshold, else 0."""
         return replace(self.after, findings=self.new).exit_code
 
 
@@ -56,13 +56,13 @@ def compared(names: tuple[str, str], before: Result, after: Result, clusters: Se
 
 
 def only_new(before: Result, after: Result) -> Result:
-    """The later result reduced to the findings that the change adds; the others count as older."""
+    """Return the later result reduced to the findings that the change adds; the others count as older."""
     new, older = split(before, after)
     return replace(after, findings=new, older=older)
 
 
 def split(before: Result, after: Result) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-    """The findings that a change adds or makes worse, and the others."""
+    """Return the findings that a change adds or makes worse, and the others."""
     found = list(apart(after.findings))
     known = _known(before, found)
     brought = [_is_brought(known.get(f.fingerprint), f) for f in found]
@@ -71,9 +71,9 @@ def split(before: Result, after: Result) -> tuple[tuple[Finding, ...], tuple[Fin
 
 
 def _known(before: Result, after: Iterable[Finding]) -> dict[str, Finding]:
-    """Return the earlier findings by the fingerprint that they have now.
+    """Return the earlier findings by their current fingerprint.
 
-    A file's name is part of some fingerprints. Where it alone changed, the same sentence is found in the other file.
+    Some fingerprints contain a file's name. If only that changed, the same sentence is found in the other file.
     """
     now = {f.fingerprint: f for f in after}
     earlier = {f.fingerprint: f for f in apart(before.findings)}
@@ -98,7 +98,7 @@ def _is_brought(old: Finding | None, new: Finding) -> bool:
 
 
 def _without_echoes(found: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """One finding per cause: only QC803 reports a removed object."""
+    """Return one finding per cause: only QC803 reports a removed object."""
     told = {
         (place.origin.path, place.span)
         for f in found

@@ -1,6 +1,6 @@
 """Usability of a flavor's free accelerators: what fits, what stays idle and why, and the largest gang.
 
-Counts the nodes that are there (static), each with what DaemonSets and reserves leave, as `qcheck capacity` shows them.
+Only existing nodes count (static), each with what DaemonSets and reserves leave, as `qcheck capacity` shows them.
 """
 
 from __future__ import annotations
@@ -39,10 +39,11 @@ CO_RESOURCES = ("cpu", "memory")
 
 
 class ShapeUse(Value):
-    """`pods` of a shape fit when nothing else runs; `idle` accelerators then stay unused, and what strands them.
+    """The use of accelerators by one shape: `pods` fit if nothing else runs, and `idle` accelerators stay unused.
 
-    * `fragmentation`: the part of the free accelerators that stays idle (numerator, denominator).
-    * `gangs`: by topology level the most of these pods that one full domain holds.
+    * `stranded`: the idle accelerators by cause.
+    * `fragmentation`: the fraction of free accelerators that stays idle (numerator, denominator).
+    * `gangs`: by topology level, the most of these pods that one full domain holds.
     """
 
     name: str
@@ -55,12 +56,12 @@ class ShapeUse(Value):
 
 
 class Usability(Value):
-    """One flavor's accelerator. `free` of it on the nodes that are there.
+    """The usability of one flavor's accelerator; `free` counts those on existing nodes.
 
-    * `sizes`: pods that ask for a number of devices and nothing else; `shapes`: the declared ones.
+    * `sizes`: pods that request a number of devices and nothing else; `shapes`: the declared ones.
     * `fragment`: expected accelerators that a pod drawn from the declared shapes cannot use (numerator, denominator).
-    * `ceilings`: the most of cpu and memory per accelerator with which none is stranded, on the scarcest nodes.
-    * `domains`: the largest domain of each level of the flavor's topology, where known; it may hold nodes yet to come.
+    * `ceilings`: the most cpu and memory per accelerator that strands none, on the scarcest nodes.
+    * `domains`: the largest domain of each level of the flavor's topology, if known; it may include future nodes.
     """
 
     free: int
@@ -77,7 +78,7 @@ class Usability(Value):
 
 
 def usability(cluster: Cluster, flavor: str, resource: str, sizes: Iterable[int]) -> Usability | None:
-    """Return None if no known node has the accelerator."""
+    """Return the usability of an accelerator; None if no known node has it."""
     matches = [m for m in supply_of(cluster).matches(flavor) if m.how_many == ALL and m.group.is_known]
     groups = [m.group for m in matches if m.group.advertises(resource)]
     if not groups:
@@ -120,7 +121,7 @@ def _use(groups: list[NodeGroup], resource: str, name: str, request: Amounts, ga
 
 
 def _cause(group: NodeGroup, resource: str, size: int, by: str) -> str:
-    """Remainders caused only by what DaemonSets and reserves take are attributed to these."""
+    """Return the cause; remainders caused only by DaemonSets and reserves are attributed to these."""
     whole = min(c.machine.allocatable.get(resource, 0) for c in group.classes)
     return TAKEN if by == REMAINDER and group.lowest(resource) < whole and whole % size == 0 else by
 
@@ -141,7 +142,7 @@ def _free(group: NodeGroup, node_class: NodeClass, resource: str) -> int:
 
 
 def _fragment(groups: list[NodeGroup], resource: str, declared: list[PodShape]) -> tuple[int, int] | None:
-    """All shapes have equal weight: settings do not state their frequency."""
+    """Return the expected fragment; all shapes have equal weight, because settings do not state their frequency."""
     if not declared:
         return None
     asked = {r: 0 for s in declared for r in s.request}
@@ -171,6 +172,6 @@ def _gangs(cluster: Cluster, flavor: str, request: Amounts) -> dict[str, int]:
 
 
 def _levels(cluster: Cluster, flavor: str) -> list[str]:
-    """The levels of a flavor's topology above the node."""
+    """Return the levels of a flavor's topology above the node."""
     known = cluster.quota_pools.get(flavor)
     return [level for level in (known.levels if known is not None else ()) if level != HOSTNAME]

@@ -1,4 +1,4 @@
-"""A scenario that starts with full queues: every queue holds as many equal workloads as its own quota admits."""
+"""A scenario with full queues at its start: every queue holds as many equal workloads as its own quota admits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAIN = "main"
 
 
 def full(cluster: Cluster, scenario: Scenario, shape: str) -> Scenario:
-    """The scenario with full queues at its start; quota that its own workloads hold counts.
+    """Return the scenario with full queues at its start; quota that its own workloads hold counts.
 
     `shape` is the name of a shape in the settings or `RESOURCE=AMOUNT,...`. Raises `QuestionError`.
     """
@@ -78,7 +78,7 @@ def _held(cluster: Cluster, scenario: Scenario) -> Counter[Spot]:
 def _fillers(
     queue: ClusterQueue, requests: dict[str, int], scenario: Scenario, held: Counter[Spot]
 ) -> Iterator[ScenarioWorkload]:
-    """Workloads that hold the rest of a queue's nominal quota, flavor by flavor."""
+    """Yield workloads that hold the rest of a queue's nominal quota, flavor by flavor."""
     for flavor in dict.fromkeys(f.name for f in queue.flavors()):
         cells = [q for q in queue.quotas() if q.flavor == flavor]
         quotas = {q.resource: max(0, q.nominal - held[queue.name, flavor, q.resource]) for q in cells}
@@ -92,7 +92,7 @@ def _fillers(
 def _kai_fillers(
     queue: KaiQueue, requests: dict[str, int], scenario: Scenario, held: Counter[Spot]
 ) -> Iterator[ScenarioWorkload]:
-    """Workloads that hold the rest of a KAI queue's quota; a resource without a bound does not count."""
+    """Yield workloads that hold the rest of a KAI queue's quota; a resource without a bound does not count."""
     bounds = {RESOURCES[d]: terms.quota for d, terms in queue.terms.items() if terms.quota != UNLIMITED}
     asked = {r: n for r, n in requests.items() if n > 0}
     many = min((int(bounds[r] - held[queue.name, "", r]) // n for r, n in asked.items() if r in bounds), default=0)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def judge(cluster: Cluster, workload: Workload) -> Verdict:
-    """The verdict on one workload."""
+    """Return the verdict on one workload."""
     start = start_decision_of(cluster, workload)
     if start is not None:
         return _judged(cluster, workload, start)
@@ -43,7 +43,10 @@ def judge(cluster: Cluster, workload: Workload) -> Verdict:
 
 
 def judged_alike(cluster: Cluster, workloads: Iterable[Workload]) -> Iterator[tuple[Workload, Verdict]]:
-    """Yield the verdicts on the workloads of one class. Those without reasons, which have places of their own, are shared."""
+    """Yield the verdicts on the workloads of one class.
+
+    Those without reasons are shared; reasons have places of their own.
+    """
     known: Verdict | None = None
     for workload in workloads:
         if known is not None and start_decision_of(cluster, workload) is None:
@@ -56,7 +59,7 @@ def judged_alike(cluster: Cluster, workloads: Iterable[Workload]) -> Iterator[tu
 
 @answered_once
 def decide_on_nodes(cluster: Cluster, workload: Workload) -> Decision:
-    """Kueue's decision with the nodes in view, where topology-aware scheduling makes it look at them."""
+    """Return Kueue's decision, with the nodes if topology-aware scheduling considers them."""
     queue = destination(cluster, at_home(cluster, workload)).queue
     if queue is None or not any(uses_topology(cluster, queue, pod_set) for pod_set in workload.pod_sets):
         return decide(cluster, workload)
@@ -66,7 +69,7 @@ def decide_on_nodes(cluster: Cluster, workload: Workload) -> Decision:
 
 
 def _judged(cluster: Cluster, workload: Workload, start: StartDecision) -> Verdict:
-    """The verdict if another scheduler starts the pods itself."""
+    """Return the verdict if another scheduler starts the pods itself."""
     code = start.reasons[0].code if start.reasons else None
     decision = Decision(workload, start.queue, None, start.admitted, reasons=start.reasons, code=code)
     if start.admitted is False:
@@ -93,7 +96,7 @@ def _is_undecided(decision: Decision) -> bool:
 
 
 def place_pods(cluster: Cluster, decision: Decision) -> Schedule:
-    """kube-scheduler's decision for all pods of the object, as admission lets them be created."""
+    """Return kube-scheduler's decision for all pods of the object, as admission lets them be created."""
     created = tuple((a.pod_set.name, a.demand.count, a.flavor_names) for a in decision.assigned)
     key = (
         decision.workload.ask,
@@ -102,7 +105,7 @@ def place_pods(cluster: Cluster, decision: Decision) -> Schedule:
         decision.copies,
         ByIdentity(bounds(cluster, decision.workload.namespace)),
     )
-    known = cache_of(cluster, place_pods)  # refusals are left out: their reasons have places of their own
+    known = cache_of(cluster, place_pods)  # refusals are not cached: their reasons have places of their own
     if key in known:
         found: Schedule = known[key]
         return found

@@ -1,4 +1,4 @@
-"""Writes a run of KAI's scheduler down as a timeline."""
+"""Recording of a run of KAI's scheduler as a timeline."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 
 class KaiRecorder:
-    """Recorder of the events of one shard's gangs. `pool` is its key; `flavors` name it for the pod sets of each gang."""
+    """Recorder of the events of one shard's gangs.
+
+    `pool` is its key; `flavors` name it for the pod sets of each gang.
+    """
 
     def __init__(self, pool: str, flavors: dict[str, Flavors], start: int, eviction_delay: int) -> None:
         self._pool = pool
@@ -38,7 +41,7 @@ class KaiRecorder:
         self._losses: dict[str, int] = {}
 
     def holds(self, held: Held) -> None:
-        """A gang that runs from the start."""
+        """Record a gang that runs from the start."""
         self._since[held.gang.name] = (held.gang, held.since)
 
     def write(self, number: int, cycle: KaiCycle, gangs: dict[str, SimulatedGang]) -> None:
@@ -85,7 +88,7 @@ class KaiRecorder:
         return {(self._pool, RESOURCES[dimension]): int(amount) for dimension, amount in amounts if amount}
 
     def job(self, gang: SimulatedGang) -> Job:
-        """A gang in the form that reports know."""
+        """Return a gang in the form that reports use."""
         held = self._amounts(gang)
         choice = FlavorChoice(tuple(resource for _, resource in held), tuple(held.values()), ())
         return Job(
@@ -99,7 +102,7 @@ class KaiRecorder:
         )
 
     def timeline(self, run: Run) -> Timeline:
-        """The whole timeline. A run cycles if a gang is evicted more than once after the last arrival or end."""
+        """Return the whole timeline. A run cycles if a gang is evicted more than once after the last arrival or end."""
         waiting = (
             PendingWorkload(self.job(g), PendingPlace.HEAP, run.refusal(g, self._last)) for g in run.waiting.values()
         )

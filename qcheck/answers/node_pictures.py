@@ -1,7 +1,7 @@
 """The holders of each node's devices, as a picture: quota is laid out over the nodes in order.
 
-A real cluster does not bind quota to nodes; the layout shows what is promised, taken and free. The amounts per group are
-those of the max-flow that also judges the quota, so that picture and verdict agree.
+A real cluster does not bind quota to nodes; the layout shows what is promised, taken and free. The amounts per group
+come from the max-flow that also judges the quota, so that picture and verdict agree.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class SliceKind(StrEnum):
 
 
 class DeviceSlice(Value):
-    """`amount` devices of a node that `holder` has; nobody has those that are free."""
+    """`amount` devices of a node that `holder` has; free devices have no holder."""
 
     kind: SliceKind
     holder: str
@@ -41,7 +41,7 @@ class DeviceSlice(Value):
 
 
 class NodePicture(Value):
-    """`count` equal nodes in a row. `is_extra`: only after scaling up."""
+    """`count` equal nodes in a row. `is_extra`: they exist only after scaling up."""
 
     slices: tuple[DeviceSlice, ...]
     is_extra: bool
@@ -49,9 +49,10 @@ class NodePicture(Value):
 
 
 class GroupPicture(Value):
-    """The nodes of a group; `unseen` further ones may come that hold nothing yet (None: without a ceiling).
+    """The nodes of a group; `unseen` further nodes may be added that hold nothing yet (None: without a ceiling).
 
-    `stranded`: how many devices of each node no combination of the known pods can use, where some of these pods fit at all.
+    `stranded`: how many devices of each node no combination of the known pods can use, if some of these pods fit at
+    all.
     """
 
     group: NodeGroup
@@ -63,8 +64,8 @@ class GroupPicture(Value):
 class DevicePictures(Value):
     """The pictures of all groups that have a resource.
 
-    Of the quota that is `promised`, `added` needs nodes that could be added, `unknown` is of pools whose nodes are not
-    known, and `beyond` has no node, by pool.
+    Of the quota that is `promised`, `added` needs nodes that could be added, `unknown` belongs to pools whose nodes are
+    unknown, and `beyond` has no node, by pool.
     """
 
     resource: str
@@ -80,7 +81,7 @@ class DevicePictures(Value):
 
 
 def pictured_resources(cluster: Cluster) -> list[str]:
-    """Accelerators that nodes have or queues hold, in order of name."""
+    """Return the accelerators that nodes have or queues hold, in order of name."""
     named = supply_of(cluster).resources | {r for _, r in promises_of(cluster).cells}
     return sorted(r for r in named if is_compute(r))
 
@@ -111,8 +112,9 @@ def device_pictures(cluster: Cluster, resource: str) -> DevicePictures:
 def _shares(
     cluster: Cluster, resource: str, drawn: dict[tuple[str, str], int]
 ) -> tuple[dict[str, list[DeviceSlice]], dict[str, int]]:
-    """Return the amount that each queue holds in each group, the largest quota first; and the amount without a node, by
-    flavor.
+    """Return the amount that each queue holds in each group, the largest quota first.
+
+    The second value is the amount without a node, by flavor.
     """
     left = dict(drawn)
     shares: dict[str, list[DeviceSlice]] = {}
@@ -160,7 +162,7 @@ def _picture(
 
 
 def _taken(node_class: NodeClass, resource: str) -> Iterator[DeviceSlice]:
-    """Yield what DaemonSets and reserves take of each node."""
+    """Yield what DaemonSets and reserves take from each node."""
     room = node_class.machine.allocatable.get(resource, 0)
     for taking in node_class.takings:
         amount = min(room, taking.amounts.get(resource, 0) if taking.certain else 0)
@@ -175,7 +177,7 @@ def _taken(node_class: NodeClass, resource: str) -> Iterator[DeviceSlice]:
 
 
 def _filled(waiting: list[DeviceSlice], room: int, count: int) -> Iterator[tuple[tuple[DeviceSlice, ...], int]]:
-    """Lays the shares out over `count` nodes with `room` each: what is on a node, and how many equal ones follow."""
+    """Yield nodes filled with the shares in order, `room` each: a node's slices, and the number of equal nodes."""
     queue = list(reversed(waiting))
     while count > 0 and queue and room:
         whole = min(count, queue[-1].amount // room)
@@ -193,7 +195,7 @@ def _filled(waiting: list[DeviceSlice], room: int, count: int) -> Iterator[tuple
 
 
 def _mixed(queue: list[DeviceSlice], room: int) -> tuple[DeviceSlice, ...]:
-    """A node that several share, or that is not used up; takes from the end of `queue`."""
+    """Return a node that several holders share, or that is not full; takes from the end of `queue`."""
     node: list[DeviceSlice] = []
     while room and queue:
         share = queue.pop()
@@ -206,7 +208,7 @@ def _mixed(queue: list[DeviceSlice], room: int) -> tuple[DeviceSlice, ...]:
 
 
 def _pod_sizes(cluster: Cluster, resource: str) -> frozenset[int]:
-    """Return how many devices the known pods ask for: those of queued workloads and of the shapes in settings."""
+    """Return how many devices the known pods request: those of queued workloads and of the shapes in settings."""
     sizes = {
         s.template.amounts().get(resource, 0) for w in cluster.workloads if w.queue is not None for s in w.pod_sets
     }
@@ -215,9 +217,9 @@ def _pod_sizes(cluster: Cluster, resource: str) -> frozenset[int]:
 
 
 def _most_used(room: int, sizes: frozenset[int]) -> int:
-    """The most devices of a node that pods of these sizes can use together."""
+    """Return the most devices of a node that pods of these sizes can use together."""
     unit = gcd(*sizes)
-    if not unit or room // unit > MOST_UNITS:  # far beyond any machine; there every multiple can be reached
+    if not unit or room // unit > MOST_UNITS:  # larger than any machine: every multiple is assumed to be reachable
         return room - room % unit if unit else 0
     reachable = {0}
     for used in range(unit, room + 1, unit):

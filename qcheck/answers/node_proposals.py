@@ -1,4 +1,4 @@
-"""Proposals that change what nodes give: more nodes of a pool, a higher limit, a DaemonSet without devices."""
+"""Proposals that change nodes: more nodes of a pool, a higher limit, a DaemonSet without devices."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 _DIGITS = re.compile(r"\d{1,9}", re.ASCII)
 MOST_NODES, MOST_TIMES = 64, 4
-"""More nodes are proposed up to this number, or up to this multiple of the existing ones."""
+"""The number of nodes up to which more are proposed, or a multiple of the existing ones."""
 
 
 def more_nodes(groups: Iterable[NodeGroup], resource: str, short: int) -> Iterator[Proposal]:
-    """Yield for each group of nodes how many more of them, or how much higher a limit, makes up for what is short."""
+    """Yield, for each group of nodes, the additional nodes or the higher limit that covers a shortage."""
     for group in groups:
         each, count = group.highest(resource), count_of(group)
         if each > 0 and count is not None:
@@ -40,9 +40,7 @@ def more_nodes(groups: Iterable[NodeGroup], resource: str, short: int) -> Iterat
 
 
 class NodeCount(Value):
-    """A number that says how many nodes a group has at most, and how many nodes one more of it means (one in each
-    zone).
-    """
+    """A number that limits a group's nodes, and how many nodes one more of it adds (one per zone)."""
 
     place: Place
     number: int
@@ -50,7 +48,7 @@ class NodeCount(Value):
 
 
 def count_of(group: NodeGroup) -> NodeCount | None:
-    """Return the number of nodes of a group, where it is written as one."""
+    """Return the number of nodes of a group, if it is written as one."""
     for place in (group.count_place, group.count_place.at("max")):
         value = follow(place.origin.data, place.route)
         if isinstance(value, str) and _DIGITS.fullmatch(value):
@@ -62,7 +60,7 @@ def count_of(group: NodeGroup) -> NodeCount | None:
 
 
 def _higher_limit(group: NodeGroup, resource: str, short: int) -> Iterator[Proposal]:
-    """Yield what Karpenter may launch of a resource, in whole nodes where the machines are known."""
+    """Yield a higher Karpenter limit on a resource, in whole nodes if the machines are known."""
     pool = group.pool
     limit = pool.limits.get(resource) if pool is not None else None
     place = pool.limits_place.at(resource) if pool is not None and pool.limits_place is not None else None
@@ -77,7 +75,7 @@ def _higher_limit(group: NodeGroup, resource: str, short: int) -> Iterator[Propo
 
 
 def without_daemon_sets(groups: Iterable[NodeGroup], resource: str) -> Iterator[Proposal]:
-    """Yield each DaemonSet that takes a resource of some groups of nodes without it, then all of them."""
+    """Yield each DaemonSet that takes a resource of some groups without the resource, then all of them."""
     takings = (t for g in groups for c in g.classes for t in c.takings if t.amounts.get(resource, 0))
     found = {t.daemon_set.id: t.daemon_set for t in takings}
     each = {d.name: tuple((p, "0") for p in _requests(d.template.place, resource)) for d in found.values()}
@@ -96,7 +94,7 @@ def groups_of(cluster: Cluster, pools: Iterable[str]) -> list[NodeGroup]:
 
 
 def _requests(template: Place, resource: str) -> Iterator[Place]:
-    """Yield where the containers of a pod template write a request or limit."""
+    """Yield the places of requests and limits in a pod template's containers."""
     for containers in ("containers", "initContainers"):
         found = follow(template.origin.data, (*template.route, containers))
         for index in range(len(found) if isinstance(found, list) else 0):

@@ -1,4 +1,4 @@
-"""Pod templates with other requests, tolerations and selectors, and where their requests are written."""
+"""Pod templates with other requests, tolerations and selectors, and the places of their requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.workloads import Workload
 
 STEPS = {"cpu": 1000, "memory": 2**30}
-"""The step by which requests are lowered, in base units; devices one by one."""
+"""The step by which requests are lowered, in base units; devices are lowered one by one."""
 
 
 def with_templates(workload: Workload, change: Callable[[PodTemplate], PodTemplate]) -> Workload:
@@ -40,7 +40,7 @@ def without_affinity(template: PodTemplate) -> PodTemplate:
 
 
 def asking(resource: str, units: int | None, template: PodTemplate) -> PodTemplate:
-    """Return a template with at most `units` of a resource in each container that asks for it; None: without it."""
+    """Return a template with at most `units` of a resource in each container that requests it; None: without it."""
 
     def changed(amounts: Quantities, counts: bool) -> Quantities:
         if not counts or not _exceeds(amounts, resource, units or 0):
@@ -66,7 +66,7 @@ def _sides(container: Container, resource: str) -> tuple[str, ...]:
 
 
 def requests_of(template: PodTemplate, resource: str, units: int) -> Iterator[tuple[Place, str]]:
-    """Yield where containers write a larger request or limit of a resource, and the new amount."""
+    """Yield the places of larger requests and limits of a resource, and the new amount."""
     for container in template.all_containers():
         for part in _sides(container, resource):
             place = container.place.at("resources", part, resource)
@@ -76,6 +76,6 @@ def requests_of(template: PodTemplate, resource: str, units: int) -> Iterator[tu
 
 
 def asked_alone(template: PodTemplate, resource: str) -> int | None:
-    """Return what a pod asks of a resource; None if several of its containers ask for it."""
+    """Return what a pod requests of a resource; None if several of its containers request it."""
     holders = [c for c in template.all_containers() if resource in c.effective_requests()]
     return template.amounts().get(resource, 0) if len(holders) <= 1 else None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Way(StrEnum):
-    """A way to resolve findings, in the order in which the ways are looked at."""
+    """A way to resolve findings, in the order in which ways are tried."""
 
     LOWER_QUOTA = "lower quotas"
     RAISE_QUOTA = "raise quotas"
@@ -46,9 +46,9 @@ KINDS = {
 
 
 class Proposal(Value):
-    """Other values at some places, and in words what they do.
+    """New values at some places, and their effect in words.
 
-    `proved`: no smaller edit of this kind would do. `objection`: why it is known not to do without trying it.
+    `proved`: no smaller edit of this kind works. `objection`: why it is known not to work without a trial.
     """
 
     way: Way

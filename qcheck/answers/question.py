@@ -1,4 +1,4 @@
-"""Questions that users write in files, and what is wrong with one."""
+"""Questions that users write in files, and their faults."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class QuestionError(Exception):
-    """A question that cannot be answered; each fault is a message, with its `file:line` where there is one."""
+    """A question that cannot be answered; each fault is a message, with its `file:line` if it has one."""
 
     def __init__(self, faults: list[str]) -> None:
         super().__init__("\n".join(faults))
@@ -17,6 +17,6 @@ class QuestionError(Exception):
 
 
 def fault(place: Place, message: str) -> str:
-    """A message that begins with where it holds."""
+    """Return a message that begins with its `file:line`."""
     line, *_ = place.origin.span(place.route)
     return f"{place.origin.path}:{line}: {message}"

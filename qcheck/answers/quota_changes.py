@@ -1,4 +1,4 @@
-"""A cluster of Kueue with other quotas, and what workloads need of the quotas they have."""
+"""A Kueue cluster with other quotas, and what workloads need of their current quotas."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _changed(queue: ClusterQueue, amounts: Mapping[Spot, int]) -> ClusterQueue:
 
 @view
 def _needs(cluster: Cluster) -> dict[Spot, tuple[tuple[int, Verdict], ...]]:
-    """Return what each admitted workload takes of a quota, by queue, flavor and resource; the largest first."""
+    """Return what each admitted workload takes of a quota, by queue, flavor and resource, the largest first."""
     found: dict[Spot, list[tuple[int, Verdict]]] = {}
     for verdict in verdicts_of(cluster):
         taken: dict[Spot, int] = {}
@@ -59,7 +59,7 @@ def _needs(cluster: Cluster) -> dict[Spot, tuple[tuple[int, Verdict], ...]]:
 
 
 def least_for_workloads(cluster: Cluster, cell: Cell) -> int:
-    """Return the amount of a quota down to which every workload of its queue keeps what it gets there now."""
+    """Return the amount down to which a quota can be lowered with every workload of its queue still admitted."""
     needs = _needs(cluster).get((cell.holder, *cell.key), ())
     if not needs or cell.limit is None:
         return 0

@@ -1,4 +1,4 @@
-"""Quotas that are divided by weights: all lowered in proportion, or set from what the nodes have."""
+"""Division of quotas by weights: all lowered in proportion, or set from what the nodes have."""
 
 from __future__ import annotations
 
@@ -30,15 +30,17 @@ MEGABYTE = 10**6
 def in_proportion(
     cluster: Cluster, cells: Sequence[Cell], room: GroupCapacity, constraints: Constraints
 ) -> Iterator[Proposal]:
-    """Yield all quotas lowered by the same part, in whole nodes and exactly."""
+    """Yield all quotas lowered by the same proportion, in whole nodes and exactly."""
     weights = {id(c): 0 if constraints.keeps(c) else c.promised for c in cells}
     for values, how in _divisions(cluster, cells, weights, room, room.met(by_pool(cells)), constraints):
         yield Proposal(Way.LOWER_QUOTA, values, f"lower all quotas of {cells[0].resource} in proportion{how}")
 
 
 def fill_quotas(cluster: Cluster, constraints: Constraints) -> Iterator[tuple[Proposal, ...]]:
-    """Yield for each set of pools that share nodes the quotas that use what these have but for the headroom: divided in whole
-    nodes, and exactly."""
+    """Yield, for each set of pools that share nodes, the quotas that use these nodes except for the headroom.
+
+    They are divided in whole nodes, and exactly.
+    """
     for scheduler in (t.scheduler for t in trees_of(cluster)):
         for resource in sorted({r for _, r in promises_of(cluster).cells if is_compute(r)}):
             _, reach, capacity = promises_of(cluster).demand_and_supply(resource, scheduler, at_best=False)
@@ -74,8 +76,10 @@ def _divisions(
     most: int,
     constraints: Constraints,
 ) -> Iterator[tuple[Values, str]]:
-    """The largest amounts that can be divided by weight and met together, in whole nodes and exactly: the changed
-    values, and how. Cells without weight stay, and no queue falls below a floor or the needs of its workloads.
+    """Yield the largest amounts that can be divided by weight and met together, in whole nodes and exactly.
+
+    Each result has the changed values and the kind of division. Cells without weight do not change, and no queue falls
+    below a floor or the needs of its workloads.
     """
     whole = {unit_of(cluster, c) for c in cells}
     seen = set()
@@ -97,7 +101,7 @@ def _largest(
     unit: int,
     constraints: Constraints,
 ) -> list[int]:
-    """The amounts of the largest total up to `most` whose division can be met; the original amounts if none can."""
+    """Return the amounts of the largest total up to `most` whose division can be met; else the original amounts."""
 
     def division(total: int) -> list[int]:
         free = [c for c in cells if weights[id(c)]]
@@ -118,7 +122,7 @@ def _largest(
 
 
 def _last(high: int, works: Callable[[int], bool]) -> int:
-    """The largest number up to `high` that works, by bisection; 0 if none does."""
+    """Return the largest number up to `high` that works, by bisection; 0 if none does."""
     low = 0
     while low < high:
         middle = (low + high + 1) // 2
@@ -127,7 +131,7 @@ def _last(high: int, works: Callable[[int], bool]) -> int:
 
 
 def _components(reach: Reaching) -> Iterator[set[str]]:
-    """Pools that share nodes, directly or through others."""
+    """Yield sets of pools that share nodes, directly or through others."""
     left = set(reach)
     while left:
         part = joined({min(left)}, reach)
@@ -158,14 +162,14 @@ def by_pool(cells: Iterable[Cell]) -> dict[str, int]:
 
 
 def unit_of(cluster: Cluster, cell: Cell) -> int:
-    """Return the devices that a node of the cell's pool leaves for pods; memory and cores come in any amount."""
+    """Return the devices that a node of the cell's pool leaves for pods; 1 for cpu and memory."""
     if not is_compute(cell.resource):
         return 1
     return max(1, min((m.group.lowest(cell.resource) for m in supply_of(cluster).matches(cell.pool)), default=1))
 
 
 def written(cluster: Cluster, cell: Cell, amount: int) -> str:
-    """Return an amount as its scheduler's manifests write it: a quantity, or a plain number in KAI's units. Rounds down."""
+    """Return an amount in its scheduler's manifest notation: a quantity, or a number in KAI's units, rounded down."""
     pool = cluster.quota_pools.get(cell.pool)
     if pool is not None and pool.scheduler is SchedulerName.KAI:
         return str(amount // MEGABYTE if cell.resource == "memory" else amount)

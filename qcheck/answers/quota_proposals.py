@@ -1,4 +1,4 @@
-"""Proposals that change quotas: lower them to what the nodes can supply, or set them from it."""
+"""Proposals that change quotas: lower them to what the nodes can supply, or derive them from it."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ MEGABYTE = 10**6
 MOST_QUOTAS = 6
 MOST_NAMED = 6
 MOST_OBVIOUS = 3
-"""The number of ways to lower quotas that are proposed for one cause, and of good-looking ones that take too much."""
+"""The number of ways to lower quotas that are proposed for one cause, including obvious ones with an objection."""
 
 
 def lower_quotas(cluster: Cluster, found: Finding, constraints: Constraints) -> Iterator[Proposal]:
-    """Yield the ways to lower what is promised of a resource to what the nodes can ever supply."""
+    """Yield the ways to lower a resource's promises to what the nodes can ever supply."""
     resource = str(found.data["resource"])
     names = found.data["flavors"]
     pools = {key for key, _ in promises_of(cluster).cells if isinstance(names, list) and pool_name(key) in names}
@@ -46,7 +46,7 @@ def lower_quotas(cluster: Cluster, found: Finding, constraints: Constraints) -> 
     together = joined(pools & set(reach), reach)
     room = GroupCapacity({p: reach[p] for p in together}, capacity)
     cells = cells_of(cluster, resource, together)
-    if _is_met(cells, room):  # by nodes that do not count for these pools
+    if _is_met(cells, room):  # because of nodes that do not count for these pools
         room = GroupCapacity({key: {"": None} for key in pools}, {"": _number(found.data["supply"])})
         cells = cells_of(cluster, resource, pools)
     if constraints.mode is not Mode.MINIMAL:
@@ -57,7 +57,7 @@ def lower_quotas(cluster: Cluster, found: Finding, constraints: Constraints) -> 
 
 @answered_once
 def _where_met(cluster: Cluster, resource: str, scheduler: SchedulerName) -> tuple[Reaching, dict[str, int | None]]:
-    """Return what each pool reaches of each group of nodes, and what each group holds."""
+    """Return what each pool can draw from each group of nodes, and what each group holds."""
     _, reach, capacity = promises_of(cluster).demand_and_supply(resource, scheduler)
     return reach, capacity
 
@@ -81,8 +81,10 @@ def _is_met(cells: Sequence[Cell], room: GroupCapacity) -> bool:
 def _fewest(
     cluster: Cluster, cells: Sequence[Cell], room: GroupCapacity, constraints: Constraints
 ) -> Iterator[Proposal]:
-    """Yield the obvious choices with the objections to them, those that respect workloads and constraints, and those that
-    also leave each queue a node; one of each first."""
+    """Yield obvious choices, those that respect workloads and constraints, and those that also leave each queue a node.
+
+    One of each kind comes first. Obvious choices come with the objections to them.
+    """
     able = [c for c in cells if c.origin is AmountOrigin.DECLARED and c.promised]
     fixed = [Adjustable(c, None) for c in cells if c not in able]
     bound = {id(c): _floor(cluster, c, constraints) for c in able}
@@ -104,7 +106,7 @@ def _key(found: Lowering) -> frozenset[tuple[int, int]]:
 
 
 def _with_a_node(cluster: Cluster, cell: Cell, floor: int | None) -> int | None:
-    """A floor that leaves the queue the devices of a node, if it has more."""
+    """Return a floor that leaves the queue the devices of a node, if it has more."""
     unit = unit_of(cluster, cell)
     return max(floor, unit) if floor is not None and cell.promised > unit > 1 else floor
 
@@ -125,7 +127,7 @@ def _proposed(
     room: GroupCapacity,
     constraints: Constraints,
 ) -> Iterator[Proposal]:
-    """Each exactly and in whole nodes: first in whole nodes where a quota that filled its nodes no longer would."""
+    """Yield each lowering exactly and in whole nodes, the latter first if the exact one would strand devices."""
     for each in found:
         units = [unit_of(cluster, c) for c, _ in each.amounts]
         whole = in_units(each, units, cells, room).amounts
@@ -150,7 +152,7 @@ def _objection(cluster: Cluster, amounts: Amounts, constraints: Constraints) -> 
 
 
 def _listed(words: list[str]) -> str:
-    """`a`, `a and b`, `a, b and c`, `a, b, c, d, e and 9 more quotas`."""
+    """Return `a`, `a and b`, `a, b and c`, or `a, b, c, d, e and 9 more quotas`."""
     if len(words) > MOST_NAMED:
         words = [*words[: MOST_NAMED - 1], f"{len(words) - MOST_NAMED + 1} more quotas"]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

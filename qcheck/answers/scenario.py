@@ -1,4 +1,4 @@
-"""A scenario: workloads that hold quota, wait or arrive, for the scheduler to be simulated on."""
+"""A scenario: workloads that hold quota, wait or arrive, for the simulation of a scheduler."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ class Admitted(Value):
 class ScenarioWorkload(Value):
     """A workload of a scenario. `place` is its entry.
 
-    `workload` has the pod sets; its own queue and priority count where the entry names neither: `cluster_queue` or
-    `local_queue` (namespace, name), `priority` or `priority_class`. Times are seconds; `runs_for` None: until the end.
+    `workload` has the pod sets; its own queue and priority count if the entry gives neither: `cluster_queue` or
+    `local_queue` (namespace, name), `priority` or `priority_class`. Times are in seconds; `runs_for` None: until the
+    end.
     """
 
     name: str
@@ -38,9 +39,9 @@ class ScenarioWorkload(Value):
 
 
 class Scenario(Value):
-    """`is_fair` None: fair sharing if the Configuration has it. `eviction_delay`: seconds until a victim's quota is free.
+    """A scenario. `is_fair` None: fair sharing if the Configuration enables it.
 
-    `files` are the manifests that its workloads come from.
+    `eviction_delay`: seconds until a victim's quota is free. `files` are the manifests of its workloads.
     """
 
     place: Place
@@ -51,7 +52,7 @@ class Scenario(Value):
 
 
 def pods(name: str, count: int, requests: Quantities, place: Place) -> PodSet:
-    """A pod set of which only the requests are known."""
+    """Return a pod set of which only the requests are known."""
     template = PodTemplate(
         place=place,
         labels={},
@@ -65,7 +66,7 @@ def pods(name: str, count: int, requests: Quantities, place: Place) -> PodSet:
 
 
 def written_workload(name: str, namespace: str | None, place: Place, pod_sets: tuple[PodSet, ...]) -> Workload:
-    """A workload that a scenario describes itself."""
+    """Return a workload that a scenario itself describes."""
     return Workload(
         id=ObjectId(group="kueue.x-k8s.io", version="v1beta2", kind="Workload", name=name, namespace=namespace),
         place=place,

@@ -21,7 +21,7 @@ FIGURES = ("reserved", "share", "limit")
 
 
 class ShareChange(Value):
-    """A queue that gets more or less of a pool; a side is None if the queue has nothing to do with the pool."""
+    """A queue whose share of a pool changes; a side is None if the queue does not use the pool."""
 
     scheduler: str
     pool: str
@@ -31,7 +31,7 @@ class ShareChange(Value):
     after: QueueShare | None
 
     def figures(self) -> Iterator[tuple[str, Amount | None, Amount | None]]:
-        """The figures that differ, by name: before and after."""
+        """Yield the figures that differ: name, before and after."""
         for name in FIGURES:
             old = getattr(self.before, name) if self.before else None
             new = getattr(self.after, name) if self.after else None
@@ -40,7 +40,7 @@ class ShareChange(Value):
 
 
 def share_changes(change: ClusterChange) -> tuple[ShareChange, ...]:
-    """The queues whose reserved amount, share or limit differs; accelerators only where any of them does."""
+    """Return the queues whose reserved amount, share or limit changes; only accelerators if any of these changes."""
     before, after = _by_queue(change.before), _by_queue(change.after)
     keys = sorted(before.keys() | after.keys())
     found = [ShareChange(*key, before=before.get(key), after=after.get(key)) for key in keys]

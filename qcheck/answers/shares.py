@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     Divides = Callable[[Cluster, Demand, Usage], tuple[PoolShares, ...]]
 
 SCHEDULERS: tuple[Divides, ...] = (kueue.shares, kai.shares, volcano.shares)
-"""The functions that divide the quota of each scheduler; they return nothing for a cluster without its queues."""
+"""The functions that divide each scheduler's quota; each returns nothing for a cluster without its queues."""
 
 
 def shares(cluster: Cluster, demand: Demand, usage: Usage) -> tuple[PoolShares, ...]:
-    """The pools of all schedulers, in the order of `SCHEDULERS`."""
+    """Return the pools of all schedulers, in the order of `SCHEDULERS`."""
     return tuple(pool for divide in SCHEDULERS for pool in divide(cluster, demand, usage))
 
 
 def nodes_above(cluster: Cluster) -> set[str]:
-    """All queues of a cluster by name, including parents: a history may name them too."""
+    """Return all queues of a cluster by name, including parents, which past usage may also name."""
     return {node.name for tree in trees_of(cluster) for node in tree.nodes}
 
 
 def queue_names(pools: tuple[PoolShares, ...]) -> set[str]:
-    """The queues that can hold workloads."""
+    """Return the queues that can hold workloads."""
     return {queue.queue for pool in pools for queue in pool.queues}

@@ -1,4 +1,4 @@
-"""Simulation of the scheduler that a scenario is for."""
+"""Simulation of the scheduler of a scenario's workloads."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ if TYPE_CHECKING:
 
 
 def simulate(cluster: Cluster, scenario: Scenario, report: Report | None = None) -> Simulated:
-    """Run a scenario. Raises `QuestionError` for a workload that names what the cluster does not have."""
+    """Run a scenario. Raises `QuestionError` for a workload that refers to something the cluster does not have."""
     return (simulate_kai if is_for_kai(cluster, scenario) else simulate_kueue)(cluster, scenario, report)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kueue.simulation.workload import Flavors
 
 TRAIN = KAI_CLASSES["train"]
-"""The priority of a workload for which none is stated."""
+"""The priority of a workload that states none."""
 GPU = RESOURCES[Dimension.GPU]
 
 
@@ -54,7 +54,7 @@ def is_for_kai(cluster: Cluster, scenario: Scenario) -> bool:
 
 
 def simulate_kai(cluster: Cluster, scenario: Scenario, report: Report | None) -> Simulated:
-    """Runs a scenario on the queues of one shard."""
+    """Run a scenario on the queues of one shard."""
     shard = _shard(cluster, scenario)
     state = shard_state_of(cluster, shard, scenario.eviction_delay)
     built = _GangBuilder(cluster, shard, state)
@@ -106,7 +106,7 @@ def _left_out(cluster: Cluster, scenario: Scenario, shard: Shard) -> Iterator[st
 
 
 def _queue_name(cluster: Cluster, entry: ScenarioWorkload) -> str | None:
-    """The KAI queue of a workload."""
+    """Return the KAI queue of a workload."""
     if entry.cluster_queue is not None:
         known = any(queue.name == entry.cluster_queue for queue in cluster.kai_queues)
         return entry.cluster_queue if known and entry.cluster_queue not in cluster.queue else None
@@ -115,7 +115,7 @@ def _queue_name(cluster: Cluster, entry: ScenarioWorkload) -> str | None:
 
 
 def _shard(cluster: Cluster, scenario: Scenario) -> Shard:
-    """The shard of a scenario's workloads."""
+    """Return the shard of a scenario's workloads."""
     names = [_queue_name(cluster, entry) for entry in scenario.workloads]
     found = [shard for shard in shards_of(cluster) if any(name in shard.queue for name in names)]
     if len(found) > 1:
@@ -129,7 +129,7 @@ def _shard(cluster: Cluster, scenario: Scenario) -> Shard:
 
 
 def _quotas(shard: Shard, queue: KaiQueue, state: ShardState) -> dict[FlavorResource, int]:
-    """The quota of a queue; without bounds, the whole capacity."""
+    """Return the quota of a queue; without bounds, the whole capacity."""
     return {
         (shard.pool.key, RESOURCES[dimension]): int(whole)
         if terms.quota == UNLIMITED
@@ -140,7 +140,7 @@ def _quotas(shard: Shard, queue: KaiQueue, state: ShardState) -> dict[FlavorReso
 
 
 class _GangBuilder:
-    """The workloads of a scenario in their parts: who runs, who waits, who is rejected; and what is wrong."""
+    """Sorts the workloads of a scenario into running, waiting and rejected ones, and collects faults."""
 
     def __init__(self, cluster: Cluster, shard: Shard, state: ShardState) -> None:
         self._cluster = cluster
@@ -154,11 +154,11 @@ class _GangBuilder:
 
     @property
     def gangs(self) -> list[SimulatedGang]:
-        """All workloads of the run."""
+        """Return all workloads of the run."""
         return [*(held.gang for held in self.held), *self.waiting]
 
     def add(self, entry: ScenarioWorkload) -> None:
-        """Adds a workload."""
+        """Add a workload."""
         queue, priority = _queue_name(self._cluster, entry), self._priority(entry)
         if queue is None:
             known = ", ".join(sorted(q.name for q in self._shard.leaves))
@@ -225,6 +225,6 @@ class _GangBuilder:
 
 
 def _pod(template: PodTemplate) -> Vector:
-    """Return what a pod takes; part of a GPU counts as a whole one."""
+    """Return what a pod takes; a fraction of a GPU counts as a whole one."""
     amounts = request_of(template).amounts
     return tuple(float(ceil(amounts[d]) if d is Dimension.GPU else amounts[d]) for d in DIMENSIONS)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def simulate_kueue(cluster: Cluster, scenario: Scenario, report: Report | None) -> Simulated:
-    """Run a scenario on Kueue's queues. Raises `QuestionError` for a workload that names what the cluster does not have."""
+    """Run a scenario on Kueue's queues. Raises `QuestionError` for a workload that refers to something missing."""
     rules = rules_of(cluster, scenario.is_fair)
     ledger = Ledger(cohort_tree(cluster))
     built = _JobBuilder(cluster, ledger)
@@ -77,7 +77,7 @@ def _left_out(cluster: Cluster, scenario: Scenario, timeline: Timeline, queues: 
 
 
 class _JobBuilder:
-    """The workloads of a scenario in their parts: who holds quota, who waits, who is rejected; and what is wrong."""
+    """Sorts the workloads of a scenario into holders of quota, waiting and rejected ones, and collects faults."""
 
     def __init__(self, cluster: Cluster, ledger: Ledger) -> None:
         self._cluster = cluster
@@ -90,7 +90,7 @@ class _JobBuilder:
         self.faults: list[str] = []
 
     def add(self, entry: ScenarioWorkload) -> None:
-        """Adds a workload, or as many as its object makes."""
+        """Add a workload, or as many as its object creates."""
         queue, priority = self._queue(entry), self._priority(entry)
         if queue is None or priority is None:
             return
@@ -123,7 +123,7 @@ class _JobBuilder:
         self.rejected.append(RejectedWorkload(entry.name, queue.name, code, message))
 
     def _queue(self, entry: ScenarioWorkload) -> ClusterQueue | None:
-        """The cluster queue of a workload; None with a fault if there is none."""
+        """Return the ClusterQueue of a workload; None, with a fault, if there is none."""
         if entry.cluster_queue is not None:
             return self._named(entry, "clusterQueue", entry.cluster_queue)
         if entry.local_queue is None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class RejectedWorkload(Value):
-    """A workload that the scheduler never sees, and why."""
+    """A workload that never reaches the scheduler, and the reason."""
 
     workload: str
     queue: str

@@ -19,7 +19,7 @@ HOUR = 3600
 
 
 class UsageStep(Value):
-    """From second `at` on: what a queue holds within its own quota and beyond it, and what its workloads wait for."""
+    """A queue from second `at` on: its usage within and beyond its own quota, and what its workloads wait for."""
 
     at: int
     own: int
@@ -32,7 +32,7 @@ class UsageStep(Value):
 
 
 class Wait(Value):
-    """A time in which a workload waits, in seconds; `end` is None if it never got quota."""
+    """A period in which a workload waits, in seconds; `end` is None if it never gets quota."""
 
     job: Job
     start: int
@@ -40,9 +40,9 @@ class Wait(Value):
 
 
 class SimulatedQueue(Value):
-    """One queue: `steps` count accelerators, or milli-cpu where the queue has none (`resource` names which).
+    """One queue: `steps` count accelerators, or milli-cpu if the queue has none (`resource` names which).
 
-    `device_hours` are accelerator hours, `waited` the seconds of all its workloads together.
+    `device_hours` are accelerator hours; `waited` is the total of all its workloads, in seconds.
     """
 
     queue: str
@@ -55,7 +55,7 @@ class SimulatedQueue(Value):
 
 
 def simulated_queues(run: Simulated) -> tuple[SimulatedQueue, ...]:
-    """One lane for each queue that has workloads in the scenario, in order of name."""
+    """Return one lane for each queue that has workloads in the scenario, in order of name."""
     jobs: dict[str, list[Job]] = {}
     for job in run.jobs:
         jobs.setdefault(job.queue, []).append(job)
@@ -108,7 +108,7 @@ def _steps(
     spans: list[Span],
     waiting: list[Wait],
 ) -> tuple[UsageStep, ...]:
-    """The changes of a queue's holdings, joined per second."""
+    """Return the changes of a queue's holdings, combined per second."""
     changes: dict[int, list[tuple[FlavorResource | None, int]]] = {}
     for span in spans:
         for cell, amount in span.held.items():

@@ -1,4 +1,4 @@
-"""Proposals for a finding: which edits may resolve it."""
+"""Proposals for a finding: edits that may resolve it."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ OVERDRAFT, WHOLE_NODES = "QC101", "QC505"
 VOLCANO_SUMS = ("QC951", "QC952")
 QUOTAS = ("QC107", "QC410", "QC504", *VOLCANO_SUMS)
 LABELS = ("QC201", "QC210", "QC513")
-"""Rules whose fixes write another amount of quota, and those whose fixes write another label; others change a name."""
+"""Rules whose fixes write an amount of quota, and rules whose fixes write a label; all others change a name."""
 MOST_WORKLOADS = 20
-"""Workloads of one finding that are made to run together."""
+"""The number of a finding's workloads that are changed together."""
 
 
 def proposals(cluster: Cluster, found: Finding, constraints: Constraints) -> Iterator[Proposal]:
-    """Yield what may resolve a finding: edits that the rule offers, of quotas, of nodes, and of workloads that do not run."""
+    """Yield edits that may resolve a finding: of the rule, of quotas, of nodes, and of workloads that do not run."""
     rule = found.rule.id if found.rule else ""
     yield from _offered(found, rule)
     if rule == OVERDRAFT:
@@ -44,7 +44,7 @@ def proposals(cluster: Cluster, found: Finding, constraints: Constraints) -> Ite
 
 
 def _groups(cluster: Cluster, found: Finding) -> list[NodeGroup]:
-    """The groups of nodes that a finding is about: those it names, or those of the pools it names."""
+    """Return the groups of nodes that a finding names, or those of the pools that it names."""
     named, pools = found.data.get("nodeGroups"), found.data.get("flavors", [found.data.get("flavor")])
     if isinstance(named, list):
         return [g for g in supply_of(cluster).groups if g.name in named]
@@ -59,7 +59,7 @@ def _excess(found: Finding) -> int:
 
 
 def _offered(found: Finding, rule: str) -> Iterator[Proposal]:
-    """The edits that the finding itself offers."""
+    """Yield the edits that the finding itself offers."""
     for fix in found.fixes:
         if all(e.how is How.REPLACE for e in fix.edits):
             way = Way.LOWER_QUOTA if rule in QUOTAS else Way.LABEL if rule in LABELS else Way.NAME
@@ -69,7 +69,7 @@ def _offered(found: Finding, rule: str) -> Iterator[Proposal]:
 
 
 def _changed_workloads(cluster: Cluster, found: Finding) -> Iterator[Proposal]:
-    """The changes of the workloads that a finding names and that do not run, one way at a time for all of them."""
+    """Yield the changes of the finding's workloads that do not run, one way at a time for all of them."""
     verdicts = _concerned(cluster, found)
     if not verdicts or len(verdicts) > MOST_WORKLOADS:
         return
@@ -93,7 +93,7 @@ def _worded(verdict: Verdict, change: WorkloadChange) -> str:
 
 
 def _concerned(cluster: Cluster, found: Finding) -> list[Verdict]:
-    """The verdicts on the workloads that a finding is about, or points to, of those that do not run."""
+    """Return the verdicts on the workloads that a finding is about or names and that do not run."""
     told = found.data.get("asking")
     names = {str(found.object), *(map(str, told) if isinstance(told, list) else ())}
     return [v for v in verdicts_of(cluster) if v.runs is False and str(v.workload.id) in names]

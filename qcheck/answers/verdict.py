@@ -1,4 +1,4 @@
-"""Verdicts as values; `judge.py` reaches them."""
+"""Verdicts as values; `judge.py` determines them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 class Verdict(Value):
     """The verdict on a workload on an otherwise idle cluster.
 
-    `runs` is False if it is never admitted, held, or can never be placed; None if that cannot be told. `witness`
-    places every pod of one that runs. `reasons`: why not, or why it cannot be told; empty if it runs. `change`: the
-    smallest change that was found to make it run, where one was looked for, and `edits` the same as other values at places.
-    `is_start_decision`: not Kueue decides, but the scheduler that starts the pods.
+    `runs` is False if it is never admitted, held, or can never be placed; None if unknown. `witness` places every pod
+    of a workload that runs. `reasons`: why not, or why it is unknown; empty if it runs. `change`: the smallest known
+    change that makes it run, if searched for; `edits` are the same as new values at places. `is_start_decision`: the
+    scheduler that starts the pods decides, not Kueue.
     """
 
     decision: Decision
@@ -50,14 +50,14 @@ class Verdict(Value):
 
 
 class Judged(Value):
-    """Verdicts with the cluster each is for. `unjudged` says what else could not be judged: unreadable files, no workload."""
+    """Verdicts with their clusters. `unjudged` lists what else could not be judged: unreadable files, no workload."""
 
     verdicts: tuple[tuple[str, Verdict], ...]
     unjudged: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
-        """0: all run; 1: one will not; 2: something could not be judged. 2 wins over 1."""
+        """0: all run; 1: one will not; 2: something could not be judged. 2 takes precedence over 1."""
         runs = [v.runs for _, v in self.verdicts]
         if self.unjudged or None in runs:
             return 2

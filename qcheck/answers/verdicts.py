@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @view
 def verdicts_of(cluster: Cluster) -> tuple[Verdict, ...]:
-    """Return what becomes of each workload, in the order of the workloads."""
+    """Return the verdict on each workload, in the order of the workloads."""
     if not cluster.workloads:
         return ()
     from qcheck.answers.judge import judged_alike  # 25 ms, with packing and the admission of Kueue

@@ -1,6 +1,6 @@
 """Changes after which a workload runs, found by trial: each is judged before it is proposed.
 
-They are edits of the workload itself, from one line to a smaller job, and then the quota of its queue. `admit` names the
+They are edits of the workload itself, from one line to a smaller job, and then of its queue's quota. `admit` names the
 first; `suggest` writes those that replace values in files.
 """
 
@@ -46,7 +46,7 @@ MOST_POOLS = 3
 
 
 class WorkloadChange(Value):
-    """An edit in words, and as other values at places: none where it is no change of a value.
+    """An edit in words, and as new values at places; none if it does not replace a value.
 
     `can_run` is False if the workload is then admitted, but no node can run its pods.
     """
@@ -58,7 +58,7 @@ class WorkloadChange(Value):
 
 
 def smallest_change(cluster: Cluster, verdict: Verdict) -> WorkloadChange | None:
-    """Return the smallest change after which the workload runs; None if no single one was found."""
+    """Return the smallest change after which the workload runs; None if no single change suffices."""
     return next((change for change in changes(cluster, verdict) if change.can_run), None)
 
 
@@ -86,7 +86,7 @@ class _Trial:
 
 
 def _edits(trial: _Trial, verdict: Verdict) -> Iterator[WorkloadChange]:
-    """Edits of one line: a toleration, a selector, a request for something without quota."""
+    """Yield edits of one line: a toleration, a selector, a request for a resource without quota."""
     for words, workload in _candidates(verdict):
         if trial.runs(workload):
             yield WorkloadChange(words)
@@ -111,7 +111,7 @@ def _candidates(verdict: Verdict) -> Iterator[tuple[str, Workload]]:
 
 
 def fewer_pods(trial: _Trial, verdict: Verdict) -> Iterator[WorkloadChange]:
-    """Yield the most pods of the largest pod set (or groups) with which it runs."""
+    """Yield the largest number of pods of the largest pod set (or groups) with which it runs."""
     workload = verdict.workload
     if workload.groups > 1:
         most = _most(workload.groups - 1, lambda n: trial.runs(replace(workload, groups=n)))
@@ -141,12 +141,12 @@ def _pods_each(pod_set: PodSet) -> int:
 
 
 def _number(place: Place, was: int, now: int) -> Values:
-    """Another number at a place, if the old one is written there."""
+    """Return a new number at a place, if the old one is written there."""
     return ((place, str(now)),) if follow(place.origin.data, place.route) == was else ()
 
 
 def _most(high: int, works: Callable[[int], bool]) -> int:
-    """The largest number up to `high` that works, by bisection; 0 if none does."""
+    """Return the largest number up to `high` that works, by bisection; 0 if none does."""
     low = 0
     while low < high:
         middle = (low + high + 1) // 2
@@ -162,9 +162,9 @@ def _sized(workload: Workload, index: int, count: int) -> Workload:
 
 
 def smaller_pods(trial: _Trial, verdict: Verdict) -> Iterator[WorkloadChange]:
-    """Yield the most of the resource in question that each pod may ask for, where one container asks for it.
+    """Yield the largest request of the resource in question with which it runs, if one container requests it.
 
-    A workload of one pod set then also runs more of these pods, as far as they ask for no more in all.
+    A workload with one pod set then also runs more of these pods, within the same total.
     """
     workload = verdict.workload
     for resource in _in_question(verdict):
@@ -180,7 +180,7 @@ def smaller_pods(trial: _Trial, verdict: Verdict) -> Iterator[WorkloadChange]:
 
 
 def _in_question(verdict: Verdict) -> list[str]:
-    """The resources that the reasons name; where pods do not fit at once, the devices that they ask for."""
+    """Return the resources that the reasons name; if pods do not fit at once, the devices that they request."""
     named = dict.fromkeys(r.resource for r in verdict.reasons if r.resource)
     asked = (r for p in verdict.workload.pod_sets for r in p.template.amounts() if is_compute(r))
     return [*named] or sorted(set(asked))
@@ -207,7 +207,7 @@ def _shrunk(trial: _Trial, workload: Workload, resource: str, was: int, now: int
 
 
 def more_quota(trial: _Trial, verdict: Verdict) -> Iterator[WorkloadChange]:
-    """Yield the smallest raise of one quota that lets the workload in."""
+    """Yield the smallest raise of one quota that admits the workload."""
     cluster = trial.cluster
     queue = cluster.queue.get(verdict.decision.cluster_queue or "")
     short = [
@@ -232,7 +232,7 @@ def more_quota(trial: _Trial, verdict: Verdict) -> Iterator[WorkloadChange]:
 
 
 def more_machines(trial: _Trial, verdict: Verdict) -> Iterator[WorkloadChange]:
-    """Yield for pools of the flavors that it gets the fewest further nodes with which it runs."""
+    """Yield, for pools of its flavors, the fewest additional nodes with which it runs."""
     cluster = trial.cluster
     flavors = [f for a in verdict.decision.assigned for f in a.flavor_names]
     groups = groups_of(cluster, flavors) if flavors else list(supply_of(cluster).groups)

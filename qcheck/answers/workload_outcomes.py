@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 class WorkloadOutcome(Value):
     """The outcome of one workload.
 
-    `started` is the second of its first admission in the run; None if there is none, as for one that holds quota from the
-    start. `preempted` counts preemptions; `waits`: at the end.
+    `started` is the second of its first admission in the run; None if there is none, as for one that holds quota from
+    the start. `preempted` counts preemptions; `waits`: it is pending at the end.
     """
 
     queue: str
@@ -22,7 +22,7 @@ class WorkloadOutcome(Value):
 
 
 class OutcomeChange(Value):
-    """A workload that fares differently; a side is None if the workload is rejected or its queue is not there."""
+    """A workload with a different outcome; a side is None if it is rejected or its queue does not exist."""
 
     workload: str
     before: WorkloadOutcome | None
@@ -30,7 +30,7 @@ class OutcomeChange(Value):
 
 
 def workload_outcomes(run: Simulated) -> dict[str, WorkloadOutcome]:
-    """Every workload of a run, by name."""
+    """Return the outcome of every workload of a run, by name."""
     spans = run.timeline.spans
     preempted: dict[str, int] = {}
     started: dict[str, int] = {}
@@ -47,7 +47,7 @@ def workload_outcomes(run: Simulated) -> dict[str, WorkloadOutcome]:
 
 
 def outcome_changes(before: Simulated, after: Simulated) -> tuple[OutcomeChange, ...]:
-    """The workloads that fare differently, in order of name."""
+    """Return the workloads with different outcomes, in order of name."""
     old, new = workload_outcomes(before), workload_outcomes(after)
     names = sorted(old.keys() | new.keys())
     return tuple(OutcomeChange(n, old.get(n), new.get(n)) for n in names if old.get(n) != new.get(n))

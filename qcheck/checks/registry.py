@@ -40,7 +40,7 @@ def import_checks(families: Iterable[str], cluster: Cluster | None = None) -> No
 
 
 def check_of(identifier: str) -> Check | None:
-    """The function bound to a rule; None if its module is not imported, or there is none."""
+    """Return the function of a rule; None if there is none, or its module is not imported."""
     return _checks.get(identifier)
 
 
