@@ -127,7 +127,7 @@ def test_a_train_job_changes_its_runtime() -> None:
 
 @pytest.mark.parametrize(
     ("name", "count", "maximum"),
-    [("served", 2, 6), ("asleep", 3, 8), ("off", 0, None), ("contested", 1, None), ("capped", 4, 4)],
+    [("served", 2, 6), ("asleep", 3, 8), ("zero", 0, None), ("contested", 1, None), ("capped", 4, 4)],
 )
 def test_autoscalers_set_the_number_of_pods(name: str, count: int, maximum: int | None) -> None:
     (pods,) = find(read("autoscaled"), name).pod_sets
