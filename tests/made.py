@@ -8,7 +8,7 @@ from qcheck.cluster.value import replace
 from qcheck.documents.load import load
 from qcheck.findings.catalogue import Rule
 from qcheck.findings.finding import Finding, finding
-from qcheck.findings.result import Inputs, NotRead, Result, Skipped
+from qcheck.findings.result import FileRead, Inputs, NotRead, Result, Skipped
 from qcheck.findings.settle import SettleTerms, settle
 from qcheck.findings.severity import Severity
 
@@ -84,7 +84,8 @@ def of_rule(found: Finding, identifier: str) -> Finding:
 
 def settled(*findings: Finding, terms: SettleTerms | None = None, inputs: Inputs | None = None) -> Result:
     terms = replace(terms or SettleTerms(), catalogue=CATALOGUE)
-    inputs = inputs or Inputs(files=2, documents=2, objects=2, paths=("queues/team-a.yaml", "pools/h100.yaml"))
+    read = tuple(FileRead(path, documents=1, size=100) for path in ("queues/team-a.yaml", "pools/h100.yaml"))
+    inputs = inputs or Inputs(files=2, documents=2, objects=2, read=read)
     return settle(findings, inputs, tuple(CATALOGUE.values()), (), terms)
 
 

@@ -53,8 +53,10 @@ def test_shards_are_the_whole(fleet: Path, capsysbinary: pytest.CaptureFixture[b
     together = report(capsysbinary, "merge", *shards(capsysbinary))
     for key in ("summary", "findings", "clusters", "tool", "schema"):
         assert together[key] == whole[key], key
-    assert together["inputs"]["objects"] == whole["inputs"]["objects"]
-    assert together["inputs"]["skippedRules"] == whole["inputs"]["skippedRules"]
+    assert sorted(f["path"] for f in together["inputs"].pop("read")) == sorted(
+        f["path"] for f in whole["inputs"].pop("read")
+    )
+    assert together["inputs"] == whole["inputs"]
 
 
 def test_a_report_merged_with_itself_is_itself(fleet: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -62,7 +64,19 @@ def test_a_report_merged_with_itself_is_itself(fleet: Path, capsysbinary: pytest
     Path("whole.report").write_text(json.dumps(whole))
     for files in (["whole.report"], ["whole.report", "whole.report"]):
         again = report(capsysbinary, "merge", *files)
-        assert [again[k] for k in ("findings", "clusters")] == [whole[k] for k in ("findings", "clusters")]
+        for key in ("findings", "clusters", "inputs"):
+            assert again[key] == whole[key], key
+
+
+def test_reports_that_do_not_list_their_files_are_added_up(
+    fleet: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    whole = report(capsysbinary, "check")
+    old = {**whole, "inputs": {k: v for k, v in whole["inputs"].items() if k != "read"}}
+    old["clusters"] = [{k: v for k, v in c.items() if k != "objects"} for c in whole["clusters"]]
+    Path("old.report").write_text(json.dumps(old))
+    again = report(capsysbinary, "merge", "old.report", "old.report")["inputs"]
+    assert all(again[key] == 2 * whole["inputs"][key] for key in ("files", "documents", "objects"))
 
 
 def test_the_worst_cluster_is_first(fleet: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:

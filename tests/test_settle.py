@@ -256,4 +256,4 @@ def test_comments_of_clusters_that_are_not_looked_at_are_not_called_unused(
     settings = load_settings(".")
     only = replace(settings, scopes=settings.scopes[:1])
     assert "QC012" not in [f.rule.id for f in audit(["."], only).findings if f.rule]
-    assert audit(["."], only).inputs.paths == ("a.yaml",)
+    assert [file.path for file in audit(["."], only).inputs.read] == ["a.yaml"]

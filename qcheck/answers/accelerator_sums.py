@@ -17,7 +17,8 @@ def cluster_summary(cluster: Cluster) -> ClusterSummary:
     promised = {resource for _, resource in promises_of(cluster).cells}
     kinds = sorted(r for r in promised | supply_of(cluster).resources if is_accelerator(r))
     sums = [_sum(cluster, resource) for resource in kinds]
-    return ClusterSummary(cluster.name, tuple(s for s in sums if s.nominal or s.static or s.static is None))
+    shown = tuple(s for s in sums if s.nominal or s.static or s.static is None)
+    return ClusterSummary(cluster.name, shown, cluster.size)
 
 
 def _sum(cluster: Cluster, resource: str) -> AcceleratorSum:

@@ -209,6 +209,11 @@ class Cluster(Value, cached=True):
         of_groups = [m for w in self.workloads for m in w.members[1:]]
         return [*(o for objects in kinds for o in objects), *of_groups]
 
+    @property
+    def size(self) -> int:
+        """Return the number of objects and node pools."""
+        return len(self.all_objects()) + len(self.pools)
+
     @cached_property
     def _by_place(self) -> dict[tuple[int, Route], ObjectId]:
         return {(id(o.place.origin), o.place.route): o.id for o in self.all_objects()}

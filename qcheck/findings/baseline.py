@@ -139,7 +139,7 @@ def stale(baseline: Baseline, result: Result) -> list[BaselineEntry]:
     alive = {f.fingerprint for f in apart((*result.findings, *result.suppressed, *result.baselined))}
     skipped = {(s.rule.id, s.cluster) for s in result.inputs.skipped}
     ran = {r.id for r in result.rules}
-    read = set(result.inputs.paths)
+    read = {file.path for file in result.inputs.read}
     clusters = {c.name for c in result.clusters}
     return [
         e

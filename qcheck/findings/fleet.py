@@ -22,10 +22,11 @@ class AcceleratorSum(Value):
 
 
 class ClusterSummary(Value):
-    """A cluster's name and its accelerators."""
+    """A cluster's name, its accelerators, and the number of its objects (None if a report does not contain it)."""
 
     name: str
     accelerators: tuple[AcceleratorSum, ...] = ()
+    objects: int | None = None
 
 
 def over_all(clusters: Iterable[ClusterSummary]) -> tuple[AcceleratorSum, ...]:

@@ -20,6 +20,14 @@ class NotRead(Value):
     why: str
 
 
+class FileRead(Value):
+    """A file that was read, with the number of its documents and of its characters."""
+
+    path: str
+    documents: int
+    size: int
+
+
 class Skipped(Value):
     """A rule that could not be judged in a cluster, and the facts that were missing."""
 
@@ -33,10 +41,7 @@ class BaselineError(Exception):
 
 
 class Inputs(Value):
-    """The inputs of a run. `unjudged` gives the reasons why the whole run counts as not judged (exit code 2), if any.
-
-    `paths` are the files that were read.
-    """
+    """The inputs of a run. `unjudged` gives the reasons why the whole run counts as not judged (exit code 2), if any."""
 
     files: int = 0
     documents: int = 0
@@ -44,7 +49,7 @@ class Inputs(Value):
     not_read: tuple[NotRead, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     unjudged: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
+    read: tuple[FileRead, ...] = ()
 
 
 class Checkout(Value):

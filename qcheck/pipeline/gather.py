@@ -10,7 +10,7 @@ from qcheck.cluster.assemble import as_fleet
 from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.documents.load import load
-from qcheck.findings.result import Inputs, NotRead
+from qcheck.findings.result import FileRead, Inputs, NotRead
 from qcheck.pipeline.model import left_out, model, unjudged_rules
 from qcheck.pipeline.read import is_wanted, unwatched
 from qcheck.pipeline.read import read as read_files
@@ -173,7 +173,7 @@ def modelled(read: ReadInputs, settings: Settings, watch: Watch = unwatched) -> 
     rendered = (f for made in read.renders if made for f in (*made.loaded, *made.origins) if f.text.path not in seen)
     loaded = (*read.loaded, *rendered)
     not_read = (*read.not_read, *(n for made in read.renders if made for n in made.failed))
-    objects = sum(len(c.all_objects()) + len(c.pools) for c in clusters)
+    objects = sum(c.size for c in clusters)
     inputs = Inputs(
         files=len(loaded),
         documents=sum(len(f.documents) + f.passed_over for f in loaded),
@@ -188,7 +188,7 @@ def modelled(read: ReadInputs, settings: Settings, watch: Watch = unwatched) -> 
             *([] if objects else _why_nothing(read, clusters)),
             *(f"{p.place.line}: {p.message}" for some in astray.values() for p in some if p.certain),
         ),
-        paths=tuple(f.text.path for f in loaded),
+        read=tuple(FileRead(f.text.path, len(f.documents) + f.passed_over, len(f.text.text)) for f in loaded),
     )
     return Gathered(loaded, clusters, inputs)
 

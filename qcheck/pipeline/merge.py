@@ -13,7 +13,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.findings.catalogue import Rule, load_catalogue
 from qcheck.findings.finding import Finding
 from qcheck.findings.fleet import AcceleratorSum, ClusterSummary
-from qcheck.findings.result import Inputs, NotRead, Result, Skipped
+from qcheck.findings.result import FileRead, Inputs, NotRead, Result, Skipped
 from qcheck.findings.same_in_clusters import identity_of, merged
 from qcheck.findings.settle import reading_order
 from qcheck.findings.severity import SEVERITIES, Severity
@@ -103,7 +103,7 @@ def _merged(reports: Sequence[dict[str, Any]], catalogue: Mapping[str, Rule]) ->
         findings=merged(sorted(listed, key=reading_order), [c.name for c in fleet]),
         suppressed=(),
         baselined=(),
-        inputs=_inputs(reports, catalogue),
+        inputs=_inputs(reports, catalogue, fleet),
         rules=tuple(catalogue.values()),
         fleet=fleet,
         elsewhere=_elsewhere(reports),
@@ -125,8 +125,11 @@ def _once(reports: Iterable[Iterable[Finding]]) -> list[Finding]:
 def _fleet(reports: Iterable[dict[str, Any]]) -> tuple[ClusterSummary, ...]:
     """Return the clusters in the order of the reports; for a cluster in several reports, the largest figures."""
     found: dict[str, dict[str, AcceleratorSum]] = {}
+    objects: dict[str, int] = {}
     for report in reports:
         for data in report.get("clusters", ()):
+            if "objects" in data:
+                objects[data["name"]] = max(objects.get(data["name"], 0), data["objects"])
             sums = found.setdefault(data["name"], {})
             for each in data["accelerators"]:
                 made = AcceleratorSum(each["resource"], each["nominal"], each["static"])
@@ -135,7 +138,7 @@ def _fleet(reports: Iterable[dict[str, Any]]) -> tuple[ClusterSummary, ...]:
         for data in report["findings"]:
             for name in _clusters(data):
                 found.setdefault(name, {})
-    return tuple(ClusterSummary(name, tuple(sums.values())) for name, sums in found.items())
+    return tuple(ClusterSummary(name, tuple(sums.values()), objects.get(name)) for name, sums in found.items())
 
 
 def _clusters(data: dict[str, Any]) -> list[str]:
@@ -177,17 +180,24 @@ def _object(data: dict[str, Any] | None) -> ObjectId | None:
     return ObjectId(group=group, version=version, kind=data["kind"], name=data["name"], namespace=data["namespace"])
 
 
-def _inputs(reports: Sequence[dict[str, Any]], catalogue: Mapping[str, Rule]) -> Inputs:
-    """Return all inputs. A file that several runs read counts for each of them."""
+def _inputs(
+    reports: Sequence[dict[str, Any]], catalogue: Mapping[str, Rule], fleet: Sequence[ClusterSummary]
+) -> Inputs:
+    """All inputs. A file that several runs read counts once, but for reports that do not list their files."""
     all_inputs = [report["inputs"] for report in reports]
+    unlisted = [i for i in all_inputs if "read" not in i]
+    listed = (FileRead(f["path"], f["documents"], f["size"]) for i in all_inputs for f in i.get("read", ()))
+    read = tuple(dict.fromkeys(listed))
+    objects = [c.objects for c in fleet if c.objects is not None]
     skipped = [s for report in reports for s in _skipped(report, catalogue)]
     return Inputs(
-        files=sum(i["files"] for i in all_inputs),
-        documents=sum(i["documents"] for i in all_inputs),
-        objects=sum(i["objects"] for i in all_inputs),
+        files=len(read) + sum(i["files"] for i in unlisted),
+        documents=sum(f.documents for f in read) + sum(i["documents"] for i in unlisted),
+        objects=sum(objects) if len(objects) == len(fleet) else sum(i["objects"] for i in all_inputs),
         not_read=tuple(dict.fromkeys(NotRead(n["path"], n["why"]) for i in all_inputs for n in i["notRead"])),
         skipped=tuple(dict.fromkeys(skipped)),
         unjudged=tuple(dict.fromkeys(why for i in all_inputs for why in i.get("unjudged", ()))),
+        read=read,
     )
 
 

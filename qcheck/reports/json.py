@@ -48,7 +48,8 @@ def _statistics(result: Result) -> Json:
 
 
 def cluster_data(cluster: ClusterSummary) -> Json:
-    return {"name": cluster.name, "accelerators": [sum_data(s) for s in cluster.accelerators]}
+    objects = {} if cluster.objects is None else {"objects": cluster.objects}
+    return {"name": cluster.name, **objects, "accelerators": [sum_data(s) for s in cluster.accelerators]}
 
 
 def sum_data(found: AcceleratorSum) -> Json:
@@ -78,6 +79,7 @@ def _inputs(result: Result) -> dict[str, Json]:
         "notRead": [{"path": n.path, "why": n.why} for n in inputs.not_read],
         "skippedRules": [{"rule": name.split()[0], "why": why} for name, why in skipped_rules(result)],
         "unjudged": list(inputs.unjudged),
+        "read": [{"path": f.path, "documents": f.documents, "size": f.size} for f in inputs.read],
     }
 
 

@@ -48,6 +48,14 @@ class SkippedRule(ReportPart):
     why: str
 
 
+class FileReadPart(ReportPart):
+    """A file that was read. `merge` counts the files that several reports share once."""
+
+    path: str
+    documents: Count
+    size: Count = Field(description="Characters.")
+
+
 class InputsPart(ReportPart):
     """The inputs of the run."""
 
@@ -57,6 +65,7 @@ class InputsPart(ReportPart):
     not_read: list[NotReadPart]
     skipped_rules: list[SkippedRule]
     unjudged: list[str] = Field(description="Why the run could not judge (exit code 2); empty otherwise.")
+    read: list[FileReadPart] = []
 
 
 class ObjectPart(ReportPart):
@@ -137,6 +146,7 @@ class ClusterPart(ReportPart):
     """A cluster that was judged, with the sums of its accelerators over all nodes."""
 
     name: str
+    objects: Count = 0
     accelerators: list[AcceleratorSumPart]
 
 
