@@ -163,6 +163,8 @@ def test_a_clean_check_imports_nothing_heavy(paths: str) -> None:
         (["check", EXAMPLE, "--format", "json=no/such/folder/x.json"], 2),
         (["check", EXAMPLE, "--bogus"], 2),
         (["bogus"], 2),
+        (["schema", "ClusterQueue", "--kueue", "0.18"], 0),
+        (["schema", "ClusterQueue", "--kueue", "0.99"], 2),
         (["explain", "QC999"], 2),
         (["explain", "qc1"], 0),
         (["explain", "capacity"], 0),
@@ -327,6 +329,20 @@ def test_verbose_tells_times_and_quiet_nothing() -> None:
 def test_what_could_not_be_judged_is_told_on_standard_error_where_no_text_tells_it() -> None:
     assert "no/such/path: there is no such file" in qcheck("check", "no/such/path", "--format", "json").stderr
     assert qcheck("check", "no/such/path").stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["help"], "qcheck --help"),
+        (["help", "admit"], "qcheck admit --help"),
+        (["help", "me"], "qcheck --help"),
+        (["version"], "qcheck --version"),
+    ],
+)
+def test_commands_of_other_programs_get_a_hint(words: list[str], meant: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert entrypoint.run(words) == 2
+    assert f"Did you mean '{meant}'?" in capfd.readouterr().err
 
 
 def test_version_and_completion() -> None:

@@ -10,6 +10,7 @@ import plain_yaml
 import pytest
 from jsonschema import Draft202012Validator
 
+from qcheck.api import audit
 from qcheck.cluster.policy import Release
 from qcheck.settings import ClusterScope, Settings, SettingsError
 from qcheck.settings.load import load_settings
@@ -231,3 +232,18 @@ def test_without_a_file_pydantic_stays_out() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_a_release_that_is_too_new_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for text, expected in (
+        ('kueue: "0.19"', []),
+        ('kueue: "0.99"', ["Kueue 0.99 is newer than all releases that qcheck knows; it is judged like 0.19"]),
+        (
+            'volcano: {version: "2.0"}',
+            ["Volcano 2.0 is newer than all releases that qcheck knows; it is judged like 1.15"],
+        ),
+    ):
+        (tmp_path / "qcheck.yaml").write_text(f"version: 1\n{text}\n")
+        assert list(load_settings(".").newer_releases) == expected
+        assert [n.why for n in audit(["."], load_settings(".")).inputs.not_read] == expected

@@ -56,12 +56,24 @@ def main(words: Sequence[str]) -> int:
     except SystemExit as end:
         code = end.code
     except CommandLineError as error:
-        return _refused(error)
+        return _refused(_hinted(error, words))
     return code if isinstance(code, int) else int(code is not None)
 
 
 CommandLineError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 """The exception that Typer raises for a command line that it rejects; only its subclasses are public."""
+
+
+def _hinted(error: Any, words: Sequence[str]) -> Any:
+    """Return the error; for words that are commands of other programs, with the option that does the same here."""
+    word, *more = words or ("",)
+    meant = {
+        "version": "qcheck --version",
+        "help": " ".join(("qcheck", *(n for n in more[:1] if n in EXAMPLES), "--help")),
+    }
+    if word in meant:
+        error.message = f"{error.message.rstrip('.')}. Did you mean '{meant[word]}'?"
+    return error
 
 
 def _refused(error: Any) -> int:

@@ -10,6 +10,7 @@ import typer
 
 from qcheck.cli.output import UsageError, to_stdout
 from qcheck.cluster.did_you_mean import nearest
+from qcheck.cluster.policy import Policy
 from qcheck.cluster.quantity import whole
 from qcheck.kinds.schema.catalogue import SERVED
 from qcheck.kinds.schema.published import kueue_schema
@@ -30,6 +31,7 @@ MODULES = {
     "rules": "qcheck.reports.rules_schema",
 }
 NEWEST = "v1beta2"
+NEWEST_RELEASE = Policy().kueue
 
 
 def known() -> list[str]:
@@ -46,7 +48,7 @@ def schema(
     ] = NEWEST,
     kueue: Annotated[
         str, typer.Option("--kueue", metavar="RELEASE", help="For a Kueue kind: the Kueue release.")
-    ] = "0.19",
+    ] = str(NEWEST_RELEASE),
 ) -> None:
     """Print the JSON Schema of a file that qcheck reads, of its JSON output, or of a Kueue kind.
 
@@ -65,7 +67,9 @@ def _of_kind(kind: str, version: str, release: str) -> dict[str, object]:
         raise UsageError(f"there is no schema for {kind!r}", hint)
     major, minor = map(whole, release.partition(".")[::2])
     if major is None or minor is None:
-        raise UsageError(f"{release!r} is not a release of Kueue", "Write it as 0.19.")
+        raise UsageError(f"{release!r} is not a release of Kueue", f"Write it as {NEWEST_RELEASE}.")
+    if (major, minor) > (NEWEST_RELEASE.major, NEWEST_RELEASE.minor):
+        raise UsageError(f"Kueue {release} is not known", f"Known are the releases up to {NEWEST_RELEASE}.")
     try:
         return kueue_schema(kind, version.rpartition("/")[2], (major, minor))
     except KeyError:

@@ -182,6 +182,7 @@ def modelled(read: ReadInputs, settings: Settings, watch: Watch = unwatched) -> 
             *(NotRead(n.path, n.why) for n in not_read),
             *left_out(_news(loaded, read.as_is)),
             *unjudged_rules(loaded, settings),
+            *(NotRead(settings.path or "", why) for why in settings.newer_releases),
         ),
         unjudged=(
             *(f"{n.path}: {n.why}" for n in not_read if n.failed),

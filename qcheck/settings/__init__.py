@@ -150,6 +150,18 @@ class Settings(Value):
             yield ("clusters", scope.name, "rules"), scope.rules
 
     @property
+    def newer_releases(self) -> Iterator[str]:
+        """Yield what the settings say of releases that are newer than those that qcheck knows."""
+        known, asked = Policy(), self.policy
+        for name, release, newest in (
+            ("Kueue", asked.kueue, known.kueue),
+            ("KAI", asked.kai.version, known.kai.version),
+            ("Volcano", asked.volcano.version, known.volcano.version),
+        ):
+            if not newest.at_least(release.minor, release.major):
+                yield f"{name} {release} is newer than all releases that qcheck knows; it is judged like {newest}"
+
+    @property
     def renders(self) -> bool:
         """Return whether some cluster needs a renderer."""
         return any(scope.render or scope.renders_all for scope in self.scopes)
