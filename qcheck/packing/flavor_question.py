@@ -9,6 +9,7 @@ from __future__ import annotations
 from qcheck.cluster.nodes import PLENTY, at_most
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.cluster.views import cache_of
 from qcheck.packing.answer import DoesNotFit
 from qcheck.packing.pod_shape import KEPT_APART
 from qcheck.packing.proof_text import explain
@@ -17,7 +18,7 @@ from qcheck.packing.solve import solved
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Hashable, Iterable
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.objects import ObjectId
@@ -53,6 +54,13 @@ class PackingVerdict(Value):
         """The certificate in words; empty unless the pods do not fit."""
         return explain(self.question, self.answer.certificate) if isinstance(self.answer, DoesNotFit) else ""
 
+    def about(self, demands: Iterable[PodDemand]) -> PackingVerdict:
+        """Return the same verdict on equal demands with other labels, which only a proof mentions."""
+        if not self.fails:
+            return self
+        pods = tuple(replace(p, label=d.label) for p, d in zip(self.question.pods, demands, strict=True))
+        return replace(self, question=replace(self.question, pods=pods))
+
 
 class Without(Value):
     """Capacity excluded from the question: a number of `nodes` per group name, and the pods of `evicted` DaemonSets."""
@@ -73,8 +81,21 @@ def groups_behind(cluster: Cluster, flavors: Iterable[str]) -> tuple[NodeGroup, 
 
 
 def judge(cluster: Cluster, demands: Iterable[PodDemand], without: Without = NOTHING) -> PackingVerdict | None:
-    """Return whether all demands can be met at once; None if nodes are unknown or there is no demand."""
+    """Return whether all demands can be met at once; None if nodes are unknown or there is no demand.
+
+    Worked out once for equal demands.
+    """
     wanted = _joined(demands)
+    asked = tuple((d.shape.ask, d.count, d.flavors) for d in wanted)
+    key = (asked, tuple(without.nodes.items()), without.evicted)
+    known: dict[Hashable, PackingVerdict | None] = cache_of(cluster, judge)
+    if key not in known:
+        known[key] = _judge(cluster, wanted, without)
+    verdict = known[key]
+    return None if verdict is None else verdict.about(wanted)
+
+
+def _judge(cluster: Cluster, wanted: tuple[PodDemand, ...], without: Without) -> PackingVerdict | None:
     groups = groups_behind(cluster, sorted({f for w in wanted for f in w.flavors}))
     if not wanted or groups is None:
         return None

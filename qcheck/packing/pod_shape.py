@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.supply.eligibility import demand_of, eligible
@@ -20,7 +22,7 @@ KEPT_APART = "pods of one kind per node"
 """A pseudo-resource: every node has one, and pods with anti-affinity on the hostname request one."""
 
 
-class PodShape(Value):
+class PodShape(Value, cached=True):
     """Pods of one kind. `request` is what one pod needs on a node, including its pod slot.
 
     * `pods`: how many must be placeable at once, if given; `level`: within one domain of that topology level.
@@ -40,12 +42,12 @@ class PodShape(Value):
     def is_declared(self) -> bool:
         return self.template is None
 
-    @property
+    @cached_property
     def ask(self) -> tuple[Hashable, ...]:
         """Return a pod's requests and node selection as a comparable value."""
         return tuple(sorted(self.request.items())), None if self.template is None else self.template.ask
 
-    @property
+    @cached_property
     def accelerator(self) -> str | None:
         """The accelerator that these pods compute on: the one of which they request most."""
         devices = sorted((r for r, n in self.request.items() if n and is_compute(r)), key=lambda r: -self.request[r])
