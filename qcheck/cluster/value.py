@@ -137,5 +137,8 @@ class Value(metaclass=ValueType):
 
 def replace(value: V, **changes: object) -> V:
     """Return a copy of `value` with some fields changed."""
-    fields = {field: getattr(value, field) for field in type(value).__fields__}
-    return type(value)(**{**fields, **changes})
+    cls = type(value)
+    for field in cls.__fields__:
+        if field not in changes:
+            changes[field] = getattr(value, field)
+    return cls(**changes)

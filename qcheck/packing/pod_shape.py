@@ -6,7 +6,7 @@ from functools import cached_property
 
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.supply.eligibility import demand_of, eligible
+from qcheck.supply.eligibility import eligible_classes
 from qcheck.supply.pod_requests import bounds, scheduled
 
 if TYPE_CHECKING:
@@ -57,8 +57,7 @@ class PodShape(Value, cached=True):
         """Return whether some node of a group accepts these pods, including what the quota pool adds to them."""
         if self.template is None or not group.classes:
             return True
-        demand = demand_of(cluster, self.template, self.request, cluster.quota_pools.get(pool))
-        return any(eligible(demand, c).possible for c in group.classes)
+        return any(e.possible for e in eligible_classes(cluster, self.template, self.request, pool, group))
 
 
 def pod_request(cluster: Cluster, workload: Workload, pod_set: PodSet) -> Amounts:

@@ -13,10 +13,11 @@ from __future__ import annotations
 from qcheck.cluster.labels import Labels, NodeSelection, NodeSelectorTerm, Requirement, Taint, Toleration, untolerated
 from qcheck.cluster.resources import looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.views import ByIdentity, cache_of
 from qcheck.supply.groups import ALL, NONE, SOME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Hashable, Iterable, Mapping
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.pods import PodTemplate
@@ -145,6 +146,19 @@ def eligible(demand: NodeDemand, nodes: NodeClass) -> Eligibility:
         select(demand.selection, nodes.labels, nodes.varying, nodes.names), _named(demand.node_name, nodes.names)
     )
     return _through(demand, selected, nodes.taints, nodes.labels)
+
+
+def eligible_classes(
+    cluster: Cluster, template: PodTemplate, asked: Iterable[str], pool: str, group: NodeGroup
+) -> tuple[Eligibility, ...]:
+    """Return the result for each class of a group, for pods that a quota pool admits. Worked out once for equal pods."""
+    devices = frozenset(r for r in asked if looks_like_accelerator(r))
+    known: dict[Hashable, tuple[Eligibility, ...]] = cache_of(cluster, eligible_classes)
+    key = (template.ask, devices, pool, ByIdentity(group))
+    if key not in known:
+        demand = demand_of(cluster, template, devices, cluster.quota_pools.get(pool))
+        known[key] = tuple(eligible(demand, c) for c in group.classes)
+    return known[key]
 
 
 def enters_cordoned(demand: NodeDemand) -> bool:

@@ -17,7 +17,7 @@ from qcheck.schedulers.kueue.loans import loans_of
 from qcheck.schedulers.kueue.priorities import Rank, kueue_rank, pod_ranks
 from qcheck.schedulers.kueue.routing import destination
 from qcheck.schedulers.kueue.workload_classes import representative
-from qcheck.supply.eligibility import daemon_lands, demand_of, eligible
+from qcheck.supply.eligibility import daemon_lands, eligible_classes
 from qcheck.supply.groups import ALL
 from qcheck.supply.supply import supply_of
 
@@ -241,8 +241,7 @@ def _flavors(cluster: Cluster, pod_set: PodSet, queue: ClusterQueue) -> Iterator
 
 
 def _may_stand(cluster: Cluster, pod_set: PodSet, flavor: ResourceFlavor, group: NodeGroup) -> bool:
-    demand = demand_of(cluster, pod_set.template, pool=cluster.quota_pools.get(flavor.name))
-    found = [eligible(demand, c) for c in group.classes]
+    found = eligible_classes(cluster, pod_set.template, (), flavor.name, group)
     return any(e.selected == ALL and e.possible for e in found)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from qcheck.cluster.place import Place
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.views import view
 
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
@@ -39,6 +40,7 @@ class Rank(Value):
         return f"{self.value} ({self.name})" if self.name else f"{self.value} (the default)"
 
 
+@view
 def global_default(cluster: Cluster) -> PriorityClass | None:
     """The class of pods that name none; of several the one with the lowest value counts."""
     defaults = [c for c in cluster.priority_classes if c.is_global_default]
