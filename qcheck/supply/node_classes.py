@@ -10,6 +10,7 @@ from qcheck.cluster.nodes import Certainty, Machine, NodePool
 from qcheck.cluster.policy import matches_any
 from qcheck.cluster.resources import is_whole_device
 from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.cluster.views import view
 from qcheck.supply.device_sharing import seen_physical
 from qcheck.supply.discovered_labels import is_discovered
 from qcheck.supply.eligibility import daemon_lands
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.labels import Labels
     from qcheck.cluster.nodes import Node
+    from qcheck.cluster.pods import Amounts
     from qcheck.cluster.policy import Policy, Reserve
     from qcheck.supply.groups import Varying
 
@@ -145,13 +147,27 @@ def _group_of_nodes(cluster: Cluster, owner: object, nodes: list[Node]) -> NodeG
 def _missing_devices(cluster: Cluster, node: Node) -> dict[str, int]:
     """Return devices missing on a node: other nodes of its machine type have more, and none divides or shares them."""
     kind = node.node_labels.get(MACHINE_TYPE)
-    if kind is None or any(key in node.node_labels for key in CONFIGURED):
+    if kind is None or _is_configured(node):
         return {}
-    twins = [n for n in cluster.nodes if n.node_labels.get(MACHINE_TYPE) == kind]
-    twins = [n for n in twins if not any(key in n.node_labels for key in CONFIGURED)]
-    devices = {r for r, amount in node.allocatable.items() if amount and is_whole_device(r)}
-    most = {r: max(n.allocatable.get(r, 0) for n in twins) for r in devices}
-    return {r: amount for r, amount in most.items() if amount > node.allocatable[r]}
+    most, devices = _most_of_type(cluster)[kind], {r for r, n in node.allocatable.items() if n and is_whole_device(r)}
+    return {r: most[r] for r in devices if most[r] > node.allocatable[r]}
+
+
+def _is_configured(node: Node) -> bool:
+    """Return whether the devices of a node may be divided or shared."""
+    return any(key in node.node_labels for key in CONFIGURED)
+
+
+@view
+def _most_of_type(cluster: Cluster) -> dict[str, Amounts]:
+    """Return the most of each resource that a node of a machine type has, by type; without nodes that divide devices."""
+    found: dict[str, Amounts] = {}
+    for node in cluster.nodes:
+        kind = node.node_labels.get(MACHINE_TYPE)
+        if kind is not None and not _is_configured(node):
+            most = found.setdefault(kind, {})
+            most.update({r: n for r, n in node.allocatable.items() if r not in most or n > most[r]})
+    return found
 
 
 def _shared_labels(nodes: list[Node]) -> tuple[Labels, Varying]:
