@@ -20,18 +20,25 @@ if TYPE_CHECKING:
 @rule("QC318")
 def owner_never_preempts(cluster: Cluster) -> Iterator[Finding]:
     """Report queues that lend and whose pods never preempt; one finding for each priority class."""
-    told: dict[str, tuple[Loan, Rank, list[Contender], Contender | None]] = {}
+    told: dict[str | None, tuple[Loan, Rank, list[Contender], Contender | None]] = {}
     for queue in cluster.queues:
-        loan = None if loans_of(cluster).is_shared(queue) else loans_of(cluster).main(queue)
-        for owner in contention_of(cluster).of_queue.get(queue.name, ()) if loan is not None else ():
-            rank = next((r for r in owner.pods if not r.preempts), None)
-            if loan is None or rank is None or rank.name is None:
-                continue
+        owners = contention_of(cluster).of_queue.get(queue.name, ())
+        waiting = [(owner, rank) for owner in owners if (rank := _never_preempting(owner)) is not None]
+        loan = loans_of(cluster).main(queue) if waiting and not loans_of(cluster).is_shared(queue) else None
+        if loan is None:
+            continue
+        for owner, rank in waiting:
             below = _below(cluster, owner, rank)
             if below is not None or _borrowers_are_unknown(cluster, loan, rank):
                 told.setdefault(rank.name, (loan, rank, [], below))[2].append(owner)
     for loan, rank, owners, below in told.values():
         yield _finding(cluster, loan, rank, owners, below)
+
+
+def _never_preempting(owner: Contender) -> Rank | None:
+    """Return the lowest priority of its pods that never preempts, if that is of a class."""
+    rank = next((r for r in owner.pods if not r.preempts), None)
+    return None if rank is None or rank.name is None else rank
 
 
 def _below(cluster: Cluster, owner: Contender, rank: Rank) -> Contender | None:

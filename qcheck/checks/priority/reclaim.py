@@ -36,9 +36,9 @@ def owner_cannot_reclaim(cluster: Cluster) -> Iterator[Finding]:
     With a profile, reserved queues must be able to preempt borrowers of any priority.
     """
     for owner in cluster.queues:
-        loan = None if loans_of(cluster).is_shared(owner) else loans_of(cluster).main(owner)
-        limit = _reclaim_limit(cluster, owner)
-        if loan is not None and limit is not None and not _has_nothing_to_reclaim_for(cluster, owner):
+        limit = None if loans_of(cluster).is_shared(owner) else _reclaim_limit(cluster, owner)
+        loan = None if limit is None else loans_of(cluster).main(owner)
+        if loan is not None and not _has_nothing_to_reclaim_for(cluster, owner):
             others = [found.borrower.name for found in loans_of(cluster).of(owner, loan.quota)]
             yield (
                 finding(

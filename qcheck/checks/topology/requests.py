@@ -37,9 +37,11 @@ class SkippedFlavor(Value):
 @rule("QC514")
 def topology_flavor_skipped(cluster: Cluster) -> Iterator[Finding]:
     """Report workloads without a topology request in queues that mix topology flavors and others."""
+    queues = {q.name for q in cluster.queues if is_on(cluster, TOPOLOGY) and _mixes(cluster, q)}
+    verdicts = [v for v in verdicts_of(cluster) if v.decision.cluster_queue in queues]
     found: dict[tuple[str, str, str | None], SkippedFlavor] = {}
     known_asks: dict[Hashable, SkippedFlavor | None] = {}
-    for verdict in verdicts_of(cluster) if is_on(cluster, TOPOLOGY) else ():
+    for verdict in verdicts:
         ask = (verdict.decision.cluster_queue, verdict.workload.namespace, verdict.workload.ask)
         if ask not in known_asks:
             known_asks[ask] = _skipped(cluster, verdict)
@@ -48,18 +50,22 @@ def topology_flavor_skipped(cluster: Cluster) -> Iterator[Finding]:
             key = (skipped.queue.name, skipped.flavor.name, skipped.used)
             known = found.setdefault(key, skipped)
             found[key] = replace(known, workloads=(*known.workloads, verdict.workload))
-    asking = {v.decision.cluster_queue for v in verdicts_of(cluster) if any(map(asks_topology, v.workload.pod_sets))}
+    asking = {v.decision.cluster_queue for v in verdicts if any(map(asks_topology, v.workload.pod_sets))}
     for each in found.values():
         if each.used is None or each.queue.name not in asking:
             yield _finding(each)
 
 
+def _mixes(cluster: Cluster, queue: ClusterQueue) -> bool:
+    """Return whether some flavor of a queue has a topology, and pods still have to ask for it."""
+    has_topology = any(f.name in cluster.flavor and cluster.flavor[f.name].topology for f in queue.flavors())
+    return has_topology and not is_topology_only(cluster, queue)
+
+
 def _skipped(cluster: Cluster, verdict: Verdict) -> SkippedFlavor | None:
     """Return the topology flavor that a workload misses, if it precedes the flavor it gets or it gets none."""
     workload, queue = verdict.workload, cluster.queue.get(verdict.decision.cluster_queue or "")
-    if queue is None or any(map(asks_topology, workload.pod_sets)) or is_topology_only(cluster, queue):
-        return None
-    if not any(f.name in cluster.flavor and cluster.flavor[f.name].topology for f in queue.flavors()):
+    if queue is None or any(map(asks_topology, workload.pod_sets)):
         return None
     asked = decide(cluster, replace(workload, pod_sets=tuple(map(_asking, workload.pod_sets))))
     got = [name for a in asked.assigned for name in a.flavor_names if cluster.flavor[name].topology]
