@@ -237,8 +237,8 @@ def test_without_a_file_pydantic_stays_out() -> None:
 def test_a_release_that_is_too_new_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for text, expected in (
-        ('kueue: "0.19"', []),
-        ('kueue: "0.99"', ["Kueue 0.99 is newer than all releases that qcheck knows; it is judged like 0.19"]),
+        ('kueue: "0.20"', []),
+        ('kueue: "0.99"', ["Kueue 0.99 is newer than all releases that qcheck knows; it is judged like 0.20"]),
         (
             'volcano: {version: "2.0"}',
             ["Volcano 2.0 is newer than all releases that qcheck knows; it is judged like 1.15"],

@@ -10,7 +10,7 @@ import typer
 
 from qcheck.cli.output import UsageError, to_stdout
 from qcheck.cluster.did_you_mean import nearest
-from qcheck.cluster.policy import Policy
+from qcheck.cluster.policy import NEWEST_KUEUE, Policy
 from qcheck.cluster.quantity import whole
 from qcheck.kinds.schema.catalogue import SERVED
 from qcheck.kinds.schema.published import kueue_schema
@@ -31,7 +31,7 @@ MODULES = {
     "rules": "qcheck.reports.rules_schema",
 }
 NEWEST = "v1beta2"
-NEWEST_RELEASE = Policy().kueue
+DEFAULT_RELEASE = str(Policy().kueue)
 
 
 def known() -> list[str]:
@@ -48,7 +48,7 @@ def schema(
     ] = NEWEST,
     kueue: Annotated[
         str, typer.Option("--kueue", metavar="RELEASE", help="For a Kueue kind: the Kueue release.")
-    ] = str(NEWEST_RELEASE),
+    ] = DEFAULT_RELEASE,
 ) -> None:
     """Print the JSON Schema of a file that qcheck reads, of its JSON output, or of a Kueue kind.
 
@@ -67,9 +67,9 @@ def _of_kind(kind: str, version: str, release: str) -> dict[str, object]:
         raise UsageError(f"there is no schema for {kind!r}", hint)
     major, minor = map(whole, release.partition(".")[::2])
     if major is None or minor is None:
-        raise UsageError(f"{release!r} is not a release of Kueue", f"Write it as {NEWEST_RELEASE}.")
-    if (major, minor) > (NEWEST_RELEASE.major, NEWEST_RELEASE.minor):
-        raise UsageError(f"Kueue {release} is not known", f"Known are the releases up to {NEWEST_RELEASE}.")
+        raise UsageError(f"{release!r} is not a release of Kueue", f"Write it as {DEFAULT_RELEASE}.")
+    if not NEWEST_KUEUE.at_least(minor, major):
+        raise UsageError(f"Kueue {release} is not known", f"Known are the releases up to {NEWEST_KUEUE}.")
     try:
         return kueue_schema(kind, version.rpartition("/")[2], (major, minor))
     except KeyError:

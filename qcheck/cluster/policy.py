@@ -53,6 +53,10 @@ class Release(Value):
         return f"{self.major}.{self.minor}"
 
 
+NEWEST_KUEUE = Release(0, 20)
+"""The newest Kueue release of which something is known: the one in development."""
+
+
 class KaiPolicy(Value):
     """Facts about KAI Scheduler that no manifest contains; None if the manifests or KAI's defaults apply.
 

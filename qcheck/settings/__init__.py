@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from functools import cache
 
-from qcheck.cluster.policy import Policy
+from qcheck.cluster.policy import NEWEST_KUEUE, Policy
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.limits import DEFAULT as DEFAULT_LIMITS
 from qcheck.sources.patterns import Patterns
@@ -154,7 +154,7 @@ class Settings(Value):
         """Yield what the settings say of releases that are newer than those that qcheck knows."""
         known, asked = Policy(), self.policy
         for name, release, newest in (
-            ("Kueue", asked.kueue, known.kueue),
+            ("Kueue", asked.kueue, NEWEST_KUEUE),
             ("KAI", asked.kai.version, known.kai.version),
             ("Volcano", asked.volcano.version, known.volcano.version),
         ):
