@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.labels import NodeSelection, Requirement
     from qcheck.cluster.place import Place
+    from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.quota_pool import QuotaPool
     from qcheck.supply.groups import Match, NodeClass, NodeGroup, Varying
 
@@ -61,7 +63,7 @@ def _labels(labels: Mapping[str, str]) -> str:
     return names(f"{k}={v}" for k, v in labels.items())
 
 
-def _nearest(cluster: Cluster, wanted: dict[str, str]) -> tuple[NodeGroup, list[str]] | None:
+def _nearest(cluster: Cluster, wanted: Mapping[str, str]) -> tuple[NodeGroup, list[str]] | None:
     """Return the group that differs in the fewest labels, and least in spelling, if it has any of the keys."""
     ranked = []
     for at, group in enumerate(supply_of(cluster).groups):
@@ -197,15 +199,32 @@ def selector_points_nowhere(cluster: Cluster) -> Iterator[Finding]:
             template = pod_set.template
             counts = workload.queue or any(is_compute(r) and n for r, n in template.amounts().items())
             if counts and template.selection.keys and not is_reachable(cluster, template):
-                yield (
-                    finding(
-                        _selection_place(template.place),
-                        f"no node matches the {_selection_words(template.place)} of {workload.id}"
-                        + (f" (pod set {pod_set.name})" if len(workload.pod_sets) > 1 else ""),
-                    )
-                    .about(workload.id)
-                    .likely(not cluster.has_all(NODES))
-                )
+                of = f"{workload.id} (pod set {pod_set.name})" if len(workload.pod_sets) > 1 else str(workload.id)
+                found = _matches_nothing(cluster, template, of).about(workload.id)
+                yield found.likely(not cluster.has_all(NODES))
+
+
+def _matches_nothing(cluster: Cluster, template: PodTemplate, of: str) -> Finding:
+    """Return the finding on pods whose selection matches no node, with the nearest nodes."""
+    place, selection = _selection_place(template.place), template.selection
+    message = f"no node matches the {_selection_words(template.place)} of {of}: {_demands(selection)}"
+    near = _nearest(cluster, selection.selector) if selection.terms is None else None
+    if near is None or not near[1]:
+        return finding(place, message)
+    group, differing = near
+    found = finding(place, f"{message}; the nearest is {group.name}, which {_has(group, differing[0])}")
+    return found.near(_label_place(group, differing[0]), f"{group.name} {_has(group, differing[0])}")
+
+
+def _demands(selection: NodeSelection) -> str:
+    """Return a node selection in words; terms are alternatives."""
+    terms = [" and ".join(map(_expression, (*t.expressions, *t.fields))) for t in selection.terms or ()]
+    either = [" or ".join(filter(None, terms))]
+    return names([*(f"{k}={v}" for k, v in selection.selector.items()), *filter(None, either)])
+
+
+def _expression(asked: Requirement) -> str:
+    return f"{asked.key} {asked.operator}" + (f" ({', '.join(asked.values)})" if asked.values else "")
 
 
 def _selection_place(spec: Place) -> Place:
@@ -224,7 +243,5 @@ def daemonset_selects_nothing(cluster: Cluster) -> Iterator[Finding]:
         return
     for daemon_set in cluster.daemon_sets:
         if daemon_set.template.selection.keys and not is_reachable(cluster, daemon_set.template):
-            place = daemon_set.template.place
-            yield finding(
-                _selection_place(place), f"no node matches the {_selection_words(place)} of DaemonSet {daemon_set.name}"
-            ).about(daemon_set.id)
+            found = _matches_nothing(cluster, daemon_set.template, f"DaemonSet {daemon_set.name}")
+            yield found.about(daemon_set.id)
