@@ -1,4 +1,4 @@
-"""Guaranteed quota as pods: how many of a shape each queue may hold at any time, which must therefore find nodes."""
+"""Guaranteed quota as pods: the number of a shape that each queue may hold at any time, and that must find nodes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Guarantee(Value):
-    """`pods` of a shape that a queue's own quota in a pool holds; `cell` is the accelerator's."""
+    """The `pods` of a shape that a queue's own quota in a pool holds; `cell` is the accelerator's."""
 
     node: QuotaNode
     cell: Cell
@@ -44,7 +44,7 @@ class Guarantee(Value):
 
 
 def demands(guarantees: Iterable[Guarantee]) -> list[PodDemand]:
-    """Many guarantees as demands: those whose pods ask the same go by one name."""
+    """Return guarantees as demands; those with equal pods share a name."""
     first: dict[tuple[Hashable, ...], str] = {}
     named = [(g, first.setdefault(g.shape.ask, g.shape.name)) for g in guarantees]
     shared = {first for g, first in named if g.shape.name != first}
@@ -52,7 +52,7 @@ def demands(guarantees: Iterable[Guarantee]) -> list[PodDemand]:
 
 
 def holders(cluster: Cluster) -> list[QuotaNode]:
-    """The nodes of all quota trees whose quota needs nodes here."""
+    """Return the nodes of all quota trees whose quota needs nodes in this cluster."""
     return [n for t in trees_of(cluster) for n in t.local() if n.cells]
 
 
@@ -63,17 +63,17 @@ def guarantee(node: QuotaNode, pool: str, shape: PodShape) -> Guarantee | None:
 
 
 def pods_within(node: QuotaNode, pool: str, shape: PodShape) -> int:
-    """Return how many pods of a shape the own quota in a pool admits; resources that it does not cover do not count."""
+    """Return how many pods of a shape the own quota in a pool admits; resources without quota do not count."""
     return least_of({c.resource: c.entitled for c in node.cells if c.pool == pool}, shape)
 
 
 def least_of(held: Mapping[str, int], shape: PodShape) -> int:
-    """Return how many pods some amounts hold, by the resource that runs out first."""
+    """Return how many pods some amounts hold, by the resource that is exhausted first."""
     return min((n // q for r, n in held.items() if (q := shape.request.get(r, 0))), default=0)
 
 
 def reach(given: Guarantee) -> int:
-    """Return how many of the pods the queue may hold with everything that it can borrow, while all others are idle."""
+    """Return how many of the pods the queue may hold by borrowing everything, if all others are idle."""
     if not given.node.admits:
         return given.pods
     limits = {c.resource: c.limit for c in given.node.cells if c.pool == given.pool}
@@ -81,9 +81,9 @@ def reach(given: Guarantee) -> int:
 
 
 def declared_guarantees(cluster: Cluster) -> dict[str, list[Guarantee]]:
-    """By declared shape: what every queue and cohort may hold of it, in each pool that the shape concerns.
+    """Return, by declared shape, what every queue and cohort may hold of it in each of the shape's pools.
 
-    Shapes with a number of pods of their own are left out: that number is what must fit.
+    Shapes that state a number of pods are omitted: that number is what must fit.
     """
     found: dict[str, list[Guarantee]] = {}
     for pool in sorted({p for p, r in promises_of(cluster).cells if is_compute(r)}):
@@ -99,10 +99,10 @@ def _all(cluster: Cluster, pool: str, shape: PodShape) -> list[Guarantee]:
 
 
 def workload_guarantees(cluster: Cluster) -> list[Guarantee]:
-    """Return what queues may hold of the pods of their known workloads, where no declared shape speaks for the pool.
+    """Return what queues may hold of their known workloads' pods, in pools without a declared shape.
 
-    Pods of which not even one finds a node are left out: there it is the workload that is wrong, not the quota. Few pods
-    say how many accelerators the queue's pods have, not that all of its quota will be used with their cores and memory.
+    Pods of which not even one finds a node are omitted: then the workload is at fault, not the quota. A few pods show
+    the accelerators per pod of a queue, but not that all of its quota will be used with their cpu and memory.
     """
     found = []
     for pool, shapes in workload_shapes(cluster).items():
@@ -125,7 +125,7 @@ def _finds_a_node(cluster: Cluster, given: Guarantee) -> bool:
 
 
 def largest_per_queue(guarantees: Iterable[Guarantee]) -> list[Guarantee]:
-    """Of each queue and pool the one whose pods ask for most accelerators."""
+    """Return, for each queue and pool, the guarantee with the most accelerators per pod."""
     best: dict[tuple[str, str], Guarantee] = {}
     for each in guarantees:
         key = (each.node.key, each.pool)
@@ -135,7 +135,7 @@ def largest_per_queue(guarantees: Iterable[Guarantee]) -> list[Guarantee]:
 
 
 def sharing(cluster: Cluster, guarantees: Iterable[Guarantee]) -> list[list[Guarantee]]:
-    """Guarantees parted into sets whose pools reach the same nodes, directly or through others."""
+    """Group guarantees into sets whose pools reach the same nodes, directly or through others."""
     of_pool: dict[str, list[Guarantee]] = {}
     for each in guarantees:
         of_pool.setdefault(each.pool, []).append(each)

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 def has_kueue(_cluster: Cluster) -> bool:
-    """Kueue is asked about every workload: one without a queue is an answer too."""
+    """Return True: Kueue is asked about every workload, because a workload without a queue also needs an answer."""
     return True
 
 
 @view
 def has_kai(cluster: Cluster) -> bool:
-    """Return whether there are objects of KAI, or pods that are for it or carry the label of one of its queues."""
+    """Return whether there are objects of KAI, or pods that use it or have its queue label."""
     if cluster.kai_queues or cluster.kai_shards or cluster.kai_pod_groups or cluster.kai_topologies:
         return True
     named: tuple[KaiPolicy | KaiConfig, ...] = (cluster.policy.kai, *cluster.kai_configs)
@@ -34,7 +34,7 @@ def has_kai(cluster: Cluster) -> bool:
 
 @view
 def has_volcano(cluster: Cluster) -> bool:
-    """Return whether there are objects of Volcano or a configuration of its scheduler, or pods that are for it."""
+    """Return whether there are objects of Volcano, a configuration of its scheduler, or pods that use it."""
     if cluster.volcano_queues or cluster.volcano_pod_groups or cluster.hyper_nodes or cluster.volcano_scheduler:
         return True
     return any(

@@ -1,7 +1,7 @@
-"""The pods that have to be placed on a quota pool's nodes, as settings declare them.
+"""The pods to be placed on a quota pool's nodes, as declared in the settings.
 
-Sizes of pods decide whether a quota can be used up; nothing in a queue tells them. So they are declared, or taken from the
-workloads that go to the queue, or not known.
+Pod sizes decide whether a quota can be used up, but queues do not state them. So they are declared, taken from the
+queue's workloads, or unknown.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def declared_shapes(cluster: Cluster, pool: str) -> tuple[PodShape, ...]:
-    """The shapes of the settings that concern a pool: those that name it, or name none and ask for what it has."""
+    """Return the settings' shapes for a pool: those that name it, or name none and request what it has."""
     found = []
     name = cluster.quota_pools[pool].name if pool in cluster.quota_pools else pool
     for shape in cluster.policy.shapes:

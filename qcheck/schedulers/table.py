@@ -1,6 +1,6 @@
 """The supported schedulers as peers: each offers the same few functions.
 
-To add one, write its package with a module `peer` that has these functions, and add it to this table.
+To add a scheduler, write its package with a module `peer` that has these functions, and add it to this table.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ if TYPE_CHECKING:
         """The functions of one scheduler."""
 
         def quota_tree(self, cluster: Cluster) -> QuotaTree:
-            """Its queues and what they are promised."""
+            """Return its queues and what they are promised."""
             ...
 
         def queue_of(self, cluster: Cluster, workload: Workload) -> str | None:
-            """The queue that a workload's manifest sends it to; None for a workload that is not its business."""
+            """Return the queue to which a workload's manifest sends it; None for a workload of another scheduler."""
             ...
 
         def decide(self, cluster: Cluster, workload: Workload) -> StartDecision | None:
-            """Return whether a workload's queue lets it pass, and which pods start; None for one that is not its business."""
+            """Return whether a workload's queue lets it start, and which pods; None if another scheduler decides."""
             ...
 
         def workload_shapes(self, cluster: Cluster) -> dict[str, tuple[PodShape, ...]]:
-            """The pods of workloads that it would admit, by pool; `queue` of a shape names a node of the tree."""
+            """Return the pods of workloads that it would admit, by pool; a shape's `queue` names a node of the tree."""
             ...
 
 
 class Scheduler(Value):
-    """A scheduler by name, whether a cluster has anything to do with it, and what gives its functions then."""
+    """A scheduler by name, a test whether a cluster uses it, and the function that imports its `Peer`."""
 
     name: SchedulerName
     title: str
@@ -71,17 +71,17 @@ SCHEDULERS = (
 
 @view
 def peers(cluster: Cluster) -> tuple[Peer, ...]:
-    """Return the functions of the schedulers that a cluster has to do with."""
+    """Return the functions of the schedulers that a cluster uses."""
     return tuple(s.peer() for s in SCHEDULERS if s.is_here(cluster))
 
 
 def start_decision_of(cluster: Cluster, workload: Workload) -> StartDecision | None:
-    """Return the answer of the scheduler that starts a workload's pods itself; None if Kueue or no scheduler decides."""
+    """Return the decision of the scheduler that starts a workload's pods itself; None if Kueue or none decides."""
     return next((p for peer in peers(cluster) if (p := peer.decide(cluster, workload)) is not None), None)
 
 
 def title_of(name: SchedulerName) -> str:
-    """Return how people write a scheduler's name."""
+    """Return the name of a scheduler as people write it."""
     return next(s.title for s in SCHEDULERS if s.name is name)
 
 
@@ -93,7 +93,7 @@ def trees_of(cluster: Cluster) -> tuple[QuotaTree, ...]:
 
 @view
 def promises_of(cluster: Cluster) -> Promises:
-    """Return the quota of all schedulers beside the supply of their nodes."""
+    """Return the quota of all schedulers compared with the supply of their nodes."""
     return Promises(cluster, trees_of(cluster))
 
 
@@ -114,13 +114,13 @@ def queue_shapes(cluster: Cluster) -> dict[tuple[str, str], tuple[PodShape, ...]
 
 
 def queue_node(cluster: Cluster, queue: str) -> QuotaNode | None:
-    """Return the node that takes the workloads of a queue, by the queue's name."""
+    """Return the node that admits the workloads of a queue, by the queue's name."""
     return next((t.queue[queue] for t in trees_of(cluster) if queue in t.queue), None)
 
 
 @view
 def _queues_of_workloads(cluster: Cluster) -> tuple[tuple[Workload, frozenset[str]], ...]:
-    """Return each workload with the queues that its manifest sends it to, one for each scheduler that knows one."""
+    """Return each workload with the queues to which its manifest sends it, one for each scheduler that knows one."""
     named = ((w, (peer.queue_of(cluster, w) for peer in peers(cluster))) for w in cluster.workloads)
     return tuple((workload, frozenset(q for q in queues if q is not None)) for workload, queues in named)
 
@@ -131,7 +131,7 @@ def workloads_of(cluster: Cluster, queues: Set[str]) -> Iterator[Workload]:
 
 
 def asking(cluster: Cluster, queues: Set[str], resource: str, size: int) -> Iterator[tuple[Workload, PodSet]]:
-    """Yield the pod sets of the workloads of some queues whose pods ask for `size` of a resource each."""
+    """Yield the pod sets of the workloads of some queues whose pods request `size` of a resource each."""
     for workload in workloads_of(cluster, queues):
         for pod_set in workload.pod_sets:
             if pod_set.template.amounts().get(resource) == size:

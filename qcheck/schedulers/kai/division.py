@@ -1,8 +1,8 @@
 """KAI's division of one resource between the queues of one level.
 
-Written after release 0.17 (`pkg/scheduler/plugins/proportion/resource_division`). KAI computes in doubles, and a share
-at a rounding tie depends on the order of its additions, so this module uses floats in the same order. Amounts are in
-the unit in which KAI counts the resource: GPUs, millicores or bytes.
+Modelled on release 0.17 (`pkg/scheduler/plugins/proportion/resource_division`). KAI computes in doubles, and a share at
+a rounding tie depends on the order of its additions, so this module uses floats in the same order. Amounts are in the
+unit in which KAI counts the resource: GPUs, millicores or bytes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ UNLIMITED = -1.0
 
 
 class Claim(Value):
-    """The input of one queue to the division of one resource."""
+    """One queue's input to the division of one resource."""
 
     queue: str
     quota: float
@@ -34,11 +34,11 @@ class Claim(Value):
 
     @property
     def requestable(self) -> float:
-        """The part of the request that the limit lets through."""
+        """The part of the request within the limit."""
         return self.request if self.limit == UNLIMITED else min(self.limit, self.request)
 
     def is_satisfied(self, share: float) -> bool:
-        """True when the queue takes part in no further round."""
+        """Return whether the queue needs no further round."""
         return self.request <= share or (self.limit != UNLIMITED and self.limit <= share)
 
     def missing(self, share: float) -> float:
@@ -49,8 +49,8 @@ class Claim(Value):
 def divide(total: float, claims: Sequence[Claim], k: float) -> dict[str, float]:
     """Return the fair share of each queue of one level.
 
-    Quotas come first and are not scaled down when they exceed the total. The rest goes by priority, from high to low,
-    in whole units; units that rounding leaves over are handed out last, one to a queue.
+    Quotas come first and are not scaled down if they exceed the total. The rest is divided by priority, from high to
+    low, in whole units; units left over by rounding are handed out last, one per queue.
     """
     level = _Level(total, claims, max(0.0, k))
     if level.left <= 0:
@@ -65,7 +65,7 @@ def divide(total: float, claims: Sequence[Claim], k: float) -> dict[str, float]:
 
 
 def _added(amounts: Iterable[float]) -> float:
-    """Add one after the other, as Go does; from Python 3.12 on `sum` corrects the rounding of each addition."""
+    """Return the sum, added one by one as in Go; since Python 3.12, `sum` corrects the rounding of each addition."""
     total = 0.0
     for amount in amounts:
         total += amount
@@ -73,7 +73,7 @@ def _added(amounts: Iterable[float]) -> float:
 
 
 class _Level:
-    """The state of one division: what is left, and the shares so far."""
+    """The state of one division: the remaining amount, and the shares so far."""
 
     def __init__(self, total: float, claims: Iterable[Claim], k: float) -> None:
         self.k = k
@@ -103,7 +103,7 @@ class _Level:
         return withheld
 
     def _parts(self, claims: Sequence[Claim]) -> dict[Claim, float]:
-        """The part of each unsatisfied queue: its weight, corrected by k times its distance from its past use."""
+        """Return the part of each unsatisfied queue: its weight, adjusted by k times its difference from past usage."""
         weights = _added(claim.weight for claim in claims if claim.missing(self.shares[claim.queue]) > 0)
         if weights == 0:
             return {}
@@ -131,7 +131,7 @@ class _Level:
     def give_units(self, withheld: dict[Claim, float]) -> None:
         """Hand out the units left over by rounding: largest fraction first, then the older queue, then the name.
 
-        KAI does not look at requests and limits here, so a share may exceed them by less than one unit.
+        KAI ignores requests and limits here, so a share may exceed them by less than one unit.
         """
         for claim in sorted(withheld, key=lambda claim: (-withheld[claim], claim.created, claim.queue)):
             if self.left == 0:

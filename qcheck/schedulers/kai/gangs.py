@@ -26,14 +26,14 @@ class KaiGang(Value):
 
     @property
     def size(self) -> int:
-        """Return how many pods start together."""
+        """The number of pods that start together."""
         return sum(self.counts)
 
 
 def first_pods(workload: Workload, of_group: int | None = None) -> KaiGang:
-    """Return the pods that start together; `of_group` is the minimum of a pod group that is written by hand.
+    """Return the pods that start together; `of_group` is the minimum of a pod group from a manifest.
 
-    Where the minimum is below the number of pods, those of the last pod sets are left out.
+    If the minimum is below the number of pods, those of the last pod sets are omitted.
     """
     pods = [p.count for p in workload.pod_sets]
     least, place = _minimum(workload, sum(pods)) if of_group is None else (of_group, workload.name_place)

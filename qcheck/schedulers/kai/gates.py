@@ -1,4 +1,4 @@
-"""The gates that KAI puts before a job: the limit of each queue on the path, and the quota for what is never evicted.
+"""The gates that a job must pass in KAI: the limit of each queue on the path, and the quota for non-preemptible jobs.
 
 Source: KAI 0.17 `pkg/scheduler/plugins/proportion/capacity_policy`.
 """
@@ -46,7 +46,7 @@ class KaiBarrier(Value):
 
 
 def barriers(job: KaiJob, shard: Shard) -> Iterator[KaiBarrier]:
-    """Return what stops a job for good: limits, and quotas if it is surely not preemptible."""
+    """Yield what stops a job permanently: limits, and quotas if it is certainly not preemptible."""
     path = shard.path(job.queue.name)
     yield from over(path, job.first, Bound.LIMIT)
     if job.is_preemptible is False:
@@ -54,7 +54,7 @@ def barriers(job: KaiJob, shard: Shard) -> Iterator[KaiBarrier]:
 
 
 def over(path: Iterable[KaiQueue], request: Amounts, bound: Bound) -> Iterator[KaiBarrier]:
-    """Return each bound on a path that a request exceeds; what is not requested is not compared."""
+    """Yield each bound on a path that a request exceeds; resources that are not requested are ignored."""
     for queue in path:
         for terms in queue.terms.values():
             barrier = KaiBarrier(queue, terms, bound, request[terms.dimension])

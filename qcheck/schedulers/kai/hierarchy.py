@@ -1,7 +1,7 @@
-"""KAI's tree of queues: who takes part in a scheduling cycle, and the fair share of every queue in it.
+"""KAI's tree of queues: the queues in a scheduling cycle, and the fair share of each.
 
-A queue whose parent is missing is dropped with its subtree. A queue in a cycle of parents is nobody's child at the top,
-so its share is 0.
+A queue whose parent is missing is dropped with its subtree. A queue in a cycle of parents is not below the top, so its
+share is 0.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class HierarchyQueue(Value):
 
 
 Amounts = dict[str, dict[Dimension, float]]
-"""An amount for each queue and dimension; what is left out is 0."""
+"""An amount for each queue and dimension; omitted amounts are 0."""
 
 
 class Hierarchy:
@@ -51,11 +51,11 @@ class Hierarchy:
         return self.children("")
 
     def children(self, name: str) -> Sequence[HierarchyQueue]:
-        """The queues directly below a queue."""
+        """Return the direct children of a queue."""
         return self._children.get(name, ())
 
     def path(self, name: str) -> Iterator[HierarchyQueue]:
-        """A queue and its ancestors, from the queue to the top; a cycle of parents is walked once."""
+        """Yield a queue and its ancestors, from the queue to the top; in a cycle, each queue once."""
         seen: set[str] = set()
         while name in self.queues and name not in seen:
             seen.add(name)
@@ -78,9 +78,9 @@ class Hierarchy:
         usage: Mapping[str, Mapping[Dimension, float]],
         k: float,
     ) -> Amounts:
-        """Return every queue's fair share, level by level: the share of a parent is what its children divide.
+        """Return every queue's fair share, level by level: the children divide their parent's share.
 
-        `requests` names leaf queues; `usage` names every queue, because KAI measures parents on their own.
+        `requests` names leaf queues; `usage` names every queue, because KAI measures parents separately.
         """
         asked = self.add_up(requests)
         shares: Amounts = {name: dict.fromkeys(Dimension, 0.0) for name in self.queues}

@@ -1,7 +1,7 @@
-"""The past usage in KAI's shares: allocations in a window, weighted by age, over the capacity.
+"""Past usage in KAI's shares: allocations in a window, weighted by age, relative to the capacity.
 
-The capacity is the whole cluster's, whatever shard or department a queue belongs to, and every allocation counts, also
-what lies within the quota.
+The capacity is the whole cluster's, whatever the queue's shard or department, and every allocation counts, even within
+the quota.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ class Window(Value):
 
     size: int
     half_life: float | None = None
-    """The age at which a sample counts half; None or 0 means that all samples count alike."""
+    """The age at which a sample counts half; with None or 0 all samples count equally."""
 
     def weight(self, age: int) -> float:
-        """The weight of a sample that is `age` samples old, from 1 on."""
+        """Return the weight of a sample that is `age` samples old, from 1 on."""
         return 0.5 ** (age / self.half_life) if self.half_life else 1.0
 
     def weights(self, age: int, count: int) -> float:
-        """The weights of `count` samples together, of which the newest is `age` samples old."""
+        """Return the total weight of `count` samples, the newest of which is `age` samples old."""
         if not self.half_life:
             return float(count)
         decay = self.weight(1)
         return self.weight(age) * (1 - decay**count) / (1 - decay)
 
     def usage(self, allocated: Sequence[Mapping[str, float]], capacity: float) -> dict[str, float]:
-        """Return the part of a constant capacity that each queue held, given its samples from old to new."""
+        """Return the fraction of a constant capacity that each queue held, from samples ordered old to new."""
         seen = allocated[-self.size :]
         weights = [self.weight(len(seen) - position) for position in range(len(seen))]
         held: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""Workloads as KAI's pod grouper sees them: queue, priority, and how many pods start together.
+"""Workloads as KAI's pod grouper sees them: queue, priority, and the number of pods that start together.
 
 Source: KAI 0.17 `pkg/podgrouper`.
 """
@@ -31,23 +31,23 @@ RAY_PRIORITY_LABEL = "ray.io/priority-class-name"
 PREEMPTIBILITY_LABEL = "kai.scheduler/preemptibility"
 POD_GROUP_ANNOTATION = "pod-group-name"
 NON_PREEMPTIBLE_FROM = 100
-"""Jobs of this priority or more stay within quota and are never evicted for others."""
+"""The priority from which jobs stay within quota and are never evicted for others."""
 CLASS_OF_KIND = {"Deployment": "inference", "Service": "inference", "SpotRequest": "inference", "Notebook": "build"}
-"""The class of a kind whose objects name none; every other kind has `train`."""
+"""The class of kinds whose objects name none; all other kinds have `train`."""
 
 
 class PlacedName(Value):
-    """A name, and where it is written; `place` is None if it is a default."""
+    """A name and its place; `place` is None if the name is a default."""
 
     name: str
     place: Place | None = None
 
 
 class KaiJob(Value, cached=True):
-    """A workload of KAI, or one that names a queue of KAI and another scheduler (`is_scheduled` is then False).
+    """A workload of KAI, or of another scheduler but with a queue of KAI (then `is_scheduled` is False).
 
-    `unknown_class` is the class that a label names and that does not exist; KAI passes over it. `priority` is None if
-    the value of its class is not known.
+    `unknown_class` is a class that a label names but that does not exist; KAI ignores it. `priority` is None if the
+    value of its class is unknown.
     """
 
     workload: Workload
@@ -62,7 +62,7 @@ class KaiJob(Value, cached=True):
 
     @property
     def is_preemptible(self) -> bool | None:
-        """Return whether others may evict it, and whether it may hold more than its queue's quota; None if not known."""
+        """Return whether others may evict it, and whether it may exceed its queue's quota; None if unknown."""
         if self.preemptibility in ("preemptible", "non-preemptible"):
             return self.preemptibility == "preemptible"
         return None if self.priority is None else self.priority < NON_PREEMPTIBLE_FROM
@@ -75,12 +75,12 @@ class KaiJob(Value, cached=True):
 
     @cached_property
     def first(self) -> dict[Dimension, Fraction]:
-        """Return what the pods that start together request at the least, in base units."""
+        """The least that the pods that start together request, in base units."""
         return self._sum(self.gang.counts)
 
     @cached_property
     def whole(self) -> dict[Dimension, Fraction]:
-        """Return what all pods request, in base units."""
+        """The requests of all pods, in base units."""
         return self._sum(tuple(p.count * self.workload.groups for p in self.workload.pod_sets))
 
     def _sum(self, counts: tuple[int, ...]) -> dict[Dimension, Fraction]:
@@ -92,11 +92,11 @@ class KaiJob(Value, cached=True):
 
     @cached_property
     def requests(self) -> tuple[Request, ...]:
-        """Return what a pod of each pod set requests."""
+        """The requests of a pod of each pod set."""
         return tuple(request_of(p.template) for p in self.workload.pod_sets)
 
     def place_of(self, dimension: Dimension) -> Place:
-        """Return where the first pod set that asks for a resource asks for it."""
+        """Return the place at which the first pod set that requests a resource requests it."""
         for request in self.requests:
             if request.amounts[dimension]:
                 return request.places[dimension]
@@ -105,14 +105,14 @@ class KaiJob(Value, cached=True):
 
 @view
 def jobs_of(cluster: Cluster) -> tuple[KaiJob, ...]:
-    """Workloads that KAI schedules or that name one of its queues, in the order of the workloads."""
+    """Return the workloads that KAI schedules or that name one of its queues, in order."""
     names, groups = cluster.kai_names, _pod_groups(cluster)
     found = (_job(cluster, names, workload, groups) for workload in cluster.workloads)
     return tuple(job for job in found if job is not None)
 
 
 def job_of(cluster: Cluster, workload: Workload) -> KaiJob | None:
-    """A workload as a job of KAI, also one that is not among the files; None for one that is not KAI's business."""
+    """Return a workload, even one that is not among the files, as a job of KAI; None if KAI is not involved."""
     known = _by_workload(cluster)
     if ByIdentity(workload) in known:
         return known[ByIdentity(workload)]
@@ -121,7 +121,7 @@ def job_of(cluster: Cluster, workload: Workload) -> KaiJob | None:
 
 @view
 def _by_workload(cluster: Cluster) -> dict[ByIdentity, KaiJob | None]:
-    """The workloads among the files, with what each is to KAI."""
+    """Return KAI's job, if any, of each workload among the files."""
     found: dict[ByIdentity, KaiJob | None] = {ByIdentity(workload): None for workload in cluster.workloads}
     found.update((ByIdentity(job.workload), job) for job in jobs_of(cluster))
     return found
@@ -129,7 +129,7 @@ def _by_workload(cluster: Cluster) -> dict[ByIdentity, KaiJob | None]:
 
 @view
 def _pod_groups(cluster: Cluster) -> dict[tuple[str, str], KaiPodGroup]:
-    """The pod groups that are written by hand, by namespace and name."""
+    """Return the pod groups from manifests, by namespace and name."""
     return {(g.id.namespace or "default", g.name): g for g in cluster.kai_pod_groups}
 
 
@@ -161,7 +161,7 @@ def _job(
 
 
 def _pod_group(workload: Workload, groups: dict[tuple[str, str], KaiPodGroup]) -> KaiPodGroup | None:
-    """The pod group written by hand that the pods name."""
+    """Return the pod group from a manifest that the pods name."""
     for pod_set in workload.pod_sets:
         found = groups.get((workload.namespace, pod_set.template.annotations.get(POD_GROUP_ANNOTATION, "")))
         if found is not None:
@@ -174,14 +174,14 @@ def _queue_of_group(group: KaiPodGroup | None) -> PlacedName | None:
 
 
 def owner_metadata(workload: Workload) -> Place:
-    """The metadata that counts as the top owner's: for a CronJob that of the Jobs it creates."""
+    """Return the metadata that counts as the top owner's: for a CronJob that of the Jobs it creates."""
     if workload.id.kind == "CronJob":
         return workload.place.at("spec", "jobTemplate", "metadata")
     return workload.place.at("metadata")
 
 
 def _labels(workload: Workload) -> Iterator[tuple[dict[str, str], Place]]:
-    """Labels in the order in which KAI asks them: of the top owner, then of the pods."""
+    """Yield labels in the order in which KAI reads them: of the top owner, then of the pods."""
     yield labels_at(owner_metadata(workload), "labels", workload.labels, workload.id.kind == "CronJob")
     for pod_set in workload.pod_sets:
         template = pod_set.template
@@ -189,7 +189,7 @@ def _labels(workload: Workload) -> Iterator[tuple[dict[str, str], Place]]:
 
 
 def labels_at(metadata: Place, field: str, decoded: dict[str, str], is_elsewhere: bool) -> tuple[dict[str, str], Place]:
-    """Labels or annotations with their place; `is_elsewhere`: they are not those of the object itself."""
+    """Return labels or annotations with their place; `is_elsewhere`: they are not those of the object itself."""
     place = metadata.at(field)
     if not is_elsewhere:
         return decoded, place
@@ -198,7 +198,7 @@ def labels_at(metadata: Place, field: str, decoded: dict[str, str], is_elsewhere
 
 
 def _found(labels: list[tuple[dict[str, str], Place]], key: str) -> PlacedName | None:
-    """The first value of a label, with its place."""
+    """Return the first value of a label, with its place."""
     return next((PlacedName(str(known[key]), place.at(key)) for known, place in labels if known.get(key)), None)
 
 
@@ -212,7 +212,7 @@ def _project_queue(labels: list[tuple[dict[str, str], Place]], pool: PlacedName 
 def _named_class(
     workload: Workload, labels: list[tuple[dict[str, str], Place]], group: KaiPodGroup | None
 ) -> PlacedName | None:
-    """The priority class that the user wrote: in the pod group, a label, or the pods."""
+    """Return the priority class that the user wrote: in the pod group, a label, or the pods."""
     if group is not None and group.priority_class:
         return PlacedName(group.priority_class, group.place.at("spec", "priorityClassName"))
     if workload.id.group == "ray.io" and RAY_PRIORITY_LABEL in workload.labels:

@@ -1,6 +1,6 @@
 """KAI's queues as a neutral quota tree; a shard is a pool.
 
-Quotas are promised: those of the topmost queues, or, where one of these is unlimited, those of the queues below it.
+The quotas of the topmost queues are promised; if one of these is unlimited, the quotas of its children instead.
 Everything that a queue does not use is lent to the others.
 """
 
@@ -38,7 +38,7 @@ def quota_tree(cluster: Cluster) -> QuotaTree:
 
 
 def _rings(shard: Shard) -> Iterator[tuple[str, ...]]:
-    """The queues that are their own ancestors, each ring once."""
+    """Yield the queues that are their own ancestors, each cycle once."""
     for queue in shard.queues:
         ring = shard.path(queue.name)
         if ring[-1].parent == queue.name and queue.name == min(q.name for q in ring):
@@ -77,14 +77,14 @@ def _cell(shard: Shard, queue: KaiQueue, terms: KaiTerms) -> Cell:
 
 
 def _entitled(shard: Shard, terms: KaiTerms) -> int:
-    """The quota in whole base units; one without bound is everything there is."""
+    """Return the quota in whole base units; unlimited quota is the static capacity."""
     if terms.quota == UNLIMITED:
         return shard.static(terms.dimension)
     return int(max(terms.quota, Fraction(0)))
 
 
 def _counts(shard: Shard, queue: KaiQueue, dimension: Dimension) -> bool:
-    """Return whether a quota is promised by itself: it is finite, and every one above it is not."""
+    """Return whether a quota is itself promised: it is finite, and all its ancestors' quotas are unlimited."""
     path = shard.path(queue.name)
     own, *above = [q.terms[dimension].quota for q in path]
     return own != UNLIMITED and all(quota == UNLIMITED for quota in above)

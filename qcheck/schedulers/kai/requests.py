@@ -1,6 +1,6 @@
 """Requests of one pod for the resources that KAI divides: whole GPUs, fractions, MIG slices, cpu and memory.
 
-GPU memory (`gpu-memory`, in MiB) is worth a fraction that depends on the node, so it counts as 0 here: the least.
+GPU memory (`gpu-memory`, in MiB) corresponds to a fraction that depends on the node, so it counts as 0, the minimum.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ MIG = re.compile(r"nvidia\.com/mig-(\d+)g\.")
 
 
 class Request(Value):
-    """Amounts per pod in base units, and where each is written."""
+    """Amounts per pod in base units, and the place of each."""
 
     amounts: dict[Dimension, Fraction]
     places: dict[Dimension, Place]
 
 
 def request_of(template: PodTemplate) -> Request:
-    """Return what a pod of a template requests."""
+    """Return the requests of a pod of a template."""
     amounts = dict.fromkeys(Dimension, Fraction(0))
     places = dict.fromkeys(Dimension, template.place)
     for resource, amount in template.amounts().items():
@@ -47,7 +47,7 @@ def request_of(template: PodTemplate) -> Request:
 
 
 def _counted(resource: str) -> tuple[Dimension | None, int]:
-    """The dimension that a resource counts in, and what one of it is worth."""
+    """Return the dimension in which a resource counts, and the amount that one unit counts."""
     if resource in ("cpu", "memory"):
         return Dimension(resource), 1
     if resource == "nvidia.com/gpu":
@@ -57,7 +57,7 @@ def _counted(resource: str) -> tuple[Dimension | None, int]:
 
 
 def _fraction(template: PodTemplate) -> Fraction:
-    """The part of GPUs that annotations ask for; 0 without them, or where they are no numbers."""
+    """Return the fraction of GPUs that annotations request; 0 without them, or if they are not numbers."""
     try:
         part = parse_quantity(template.annotations.get(GPU_FRACTION, "0"))
     except QuantityError:

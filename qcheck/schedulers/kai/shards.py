@@ -1,7 +1,7 @@
-"""KAI's shards: which queues, nodes and jobs each scheduler of KAI looks at, and what there is to divide.
+"""KAI's shards: the queues, nodes and jobs of each KAI scheduler, and the amounts to divide.
 
-A shard with a partition value selects what carries that value in the node-pool label; one without selects what does not
-carry the label at all.
+A shard with a partition value selects objects with that value in the node-pool label; one without selects objects that
+lack the label.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ FULL_HIERARCHY = "full-hierarchy-fairness"
 FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
 """Words that Go parses as false."""
 FLAT_ROOT = "default"
-"""The queue that KAI makes up above all others in a flat shard."""
+"""The queue that KAI adds above all others in a flat shard."""
 LARGEST = 10**300
 RESOURCES = {Dimension.GPU: GPU, Dimension.CPU: "cpu", Dimension.MEMORY: "memory"}
-"""The resource that each dimension counts on the nodes."""
+"""The node resource of each dimension."""
 CHART_QUEUES = ("default-queue", "default-parent-queue")
-"""Queues that KAI's chart creates unless told otherwise."""
+"""Queues that KAI's chart creates by default."""
 
 
 class Shard(Value, cached=True):
-    """One scheduler's view. `spec` is None if no SchedulingShard is written for the partition.
+    """One scheduler's view. `spec` is None if no SchedulingShard is declared for the partition.
 
-    A flat shard works without the fairness of the full hierarchy: it drops queues without a parent, and all others stand
-    side by side below one queue without bounds.
+    A flat shard does not use the full hierarchy: it ignores queues without a parent, and all others are siblings below
+    one queue without bounds.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Shard(Value, cached=True):
 
     @cached_property
     def hierarchy(self) -> Hierarchy:
-        """The queues as the division sees them; those without a known parent are left out."""
+        """The queues as the division sees them; those without a known parent are omitted."""
         if not self.is_flat:
             return Hierarchy(_member(queue) for queue in self.queues)
         unbounded = Share(quota=-1.0, limit=-1.0, weight=1.0)
@@ -71,7 +71,7 @@ class Shard(Value, cached=True):
         return Hierarchy([root, *(replace(_member(queue), parent=FLAT_ROOT) for queue in self.queues)])
 
     def children(self, name: str) -> list[KaiQueue]:
-        """The queues directly below a queue; below "" those at the top."""
+        """Return the direct children of a queue; for "" those at the top."""
         return self._children.get(name, [])
 
     @cached_property
@@ -97,7 +97,7 @@ class Shard(Value, cached=True):
         return min((queue.name for queue in self.leaves), default="")
 
     def path(self, name: str) -> list[KaiQueue]:
-        """A queue and its ancestors, up to the top or to a missing parent."""
+        """Return a queue and its ancestors, up to the top or to a missing parent."""
         found: dict[str, KaiQueue] = {}
         while name in self.queue and name not in found:
             found[name] = self.queue[name]
@@ -106,14 +106,14 @@ class Shard(Value, cached=True):
 
     @property
     def k(self) -> float:
-        """Return how strongly past usage counts; 0 if none is read."""
+        """The weight of past usage; 0 if none is read."""
         if self.spec is None or self.spec.usage is None:
             return 0.0
         return max(0.0, self.k_value)
 
     @property
     def k_value(self) -> float:
-        """The kValue that reaches the division: arguments of the plugin replace the shard's own."""
+        """The kValue that the division uses: the plugin's arguments replace the shard's own."""
         spec = self.spec
         proportion = spec.plugin("proportion") if spec else None
         if proportion is not None and proportion.arguments is not None:
@@ -126,7 +126,7 @@ class Shard(Value, cached=True):
         return sum(group.static_supply(resource) for group in self.groups)
 
     def ceiling(self, dimension: Dimension) -> int | None:
-        """The most there can be, in base units; None if nothing bounds it."""
+        """Return the ceiling in base units; None if nothing bounds it."""
         resource, total = RESOURCES[dimension], 0
         for group in self.groups:
             supplied = group.ceiling_supply(resource)
@@ -149,7 +149,7 @@ def number_or(text: str | None, default: float) -> float:
 
 
 def double(amount: Fraction | int) -> float:
-    """An exact amount as KAI computes with it; one beyond all doubles is the largest that leaves room to add."""
+    """Return an amount as KAI's double; excessive amounts become the largest double that leaves room for additions."""
     return float(max(-LARGEST, min(LARGEST, amount)))
 
 
@@ -164,14 +164,14 @@ def _member(queue: KaiQueue) -> HierarchyQueue:
 
 @view
 def shards_of(cluster: Cluster) -> tuple[Shard, ...]:
-    """The shards that are written, and those that queues name without one; the one without a partition comes first."""
+    """Return the declared shards, and those that only queues name; the one without a partition comes first."""
     names = cluster.kai_names
     pools = (pool for pool in cluster.quota_pools.values() if pool.scheduler is SchedulerName.KAI)
     return tuple(_shard(cluster, names, pool) for pool in pools)
 
 
 def shard_of(cluster: Cluster, partition: str) -> Shard | None:
-    """The shard of a partition; None if neither a SchedulingShard nor a queue names it."""
+    """Return the shard of a partition; None if neither a SchedulingShard nor a queue names it."""
     return next((shard for shard in shards_of(cluster) if shard.partition == partition), None)
 
 
@@ -194,7 +194,7 @@ def _shard(cluster: Cluster, names: KaiNames, pool: QuotaPool) -> Shard:
 
 
 def _is_flat(cluster: Cluster, spec: SchedulingShard | None) -> bool:
-    """Return whether the settings or an argument of the shard's scheduler turn the full hierarchy off."""
+    """Return whether the settings or an argument of the shard's scheduler turn off the full hierarchy."""
     said = cluster.policy.kai.full_hierarchy
     if said is not None:
         return not said
@@ -203,7 +203,7 @@ def _is_flat(cluster: Cluster, spec: SchedulingShard | None) -> bool:
 
 @view
 def jobs_by_queue(cluster: Cluster) -> dict[tuple[str, str], list[KaiJob]]:
-    """The jobs at and below each queue, by partition and queue."""
+    """Return the jobs at and below each queue, by partition and queue."""
     found: dict[tuple[str, str], list[KaiJob]] = {}
     for job in jobs_of(cluster):
         shard = shard_of(cluster, job.partition)
@@ -214,12 +214,12 @@ def jobs_by_queue(cluster: Cluster) -> dict[tuple[str, str], list[KaiJob]]:
 
 
 def jobs_at(cluster: Cluster, shard: Shard, queue: KaiQueue) -> list[KaiJob]:
-    """The jobs at and below a queue."""
+    """Return the jobs at and below a queue."""
     return jobs_by_queue(cluster).get((shard.partition, queue.name), [])
 
 
 def siblings(shard: Shard) -> Iterator[tuple[KaiQueue | None, list[KaiQueue]]]:
-    """Each level of the tree: the parent (None at the top) and the queues directly below it."""
+    """Yield each level of the tree: the parent (None at the top) and its direct children."""
     top = [q for q in shard.queues if not q.parent]
     if top:
         yield None, top

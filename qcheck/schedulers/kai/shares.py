@@ -1,4 +1,4 @@
-"""Shares of KAI's busy queues: quota, fair share with history and limit, for each shard and resource.
+"""Shares of KAI's busy queues: quota, fair share with past usage, and limit, for each shard and resource.
 
 Fair shares are doubles, computed in KAI's own order, because KAI rounds them.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class BusyShard(Value):
-    """The division of one shard for one demand: what there is, and each queue's fair share."""
+    """The division of one shard for one demand: the total, and each queue's fair share."""
 
     shard: Shard
     total: Mapping[Dimension, int]
@@ -36,7 +36,7 @@ class BusyShard(Value):
 
 
 def shares(cluster: Cluster, demand: Demand, usage: Usage) -> tuple[PoolShares, ...]:
-    """Every shard that has queues, and each of the three resources that KAI divides."""
+    """Return the shares of every shard with queues, for each of the three resources that KAI divides."""
     found = []
     for shard in shards_of(cluster):
         if shard.queues:
@@ -60,7 +60,7 @@ def _divided(cluster: Cluster, shard: Shard, demand: Demand, usage: Usage) -> Bu
 
 
 def what_there_is(cluster: Cluster, shard: Shard, dimension: Dimension) -> int:
-    """Return what KAI divides: the allocatable of the shard's nodes minus the pods of other schedulers."""
+    """Return the total that KAI divides: the allocatable of the shard's nodes minus the pods of other schedulers."""
     scheduler = cluster.kai_names.scheduler
     return sum(_group_total(group, RESOURCES[dimension], scheduler) for group in shard.groups)
 
@@ -113,19 +113,19 @@ def _queue(cluster: Cluster, busy: BusyShard, queue: KaiQueue, dimension: Dimens
 
 
 def _number(amount: Fraction | float) -> Amount:
-    """A whole amount as an integer."""
+    """Return an integral amount as an integer."""
     return int(amount) if amount == int(amount) else amount
 
 
 def _limit(shard: Shard, queue: KaiQueue, dimension: Dimension, total: int) -> Amount:
-    """The smallest limit on the path to the top, and never more than there is."""
+    """Return the smallest limit on the path to the top, at most the total."""
     limits = [q.terms[dimension].limit for q in shard.path(queue.name)]
     finite = [max(Fraction(0), limit) for limit in limits if limit != UNLIMITED]
     return _number(min([Fraction(total), *finite]))
 
 
 def _reserved(shard: Shard, queue: KaiQueue, dimension: Dimension, total: int) -> Amount:
-    """The quota that nobody can keep: jobs over quota give it back, unless quotas exceed what there is."""
+    """Return the quota that no other queue can withhold: jobs over quota return it, unless quotas exceed the total."""
     path = [q.terms[dimension].quota for q in shard.path(queue.name)]
     top = [q.terms[dimension].quota for q in shard.children("")]
     is_kept = UNLIMITED not in top and sum(top) <= total
@@ -183,7 +183,7 @@ def _why_nothing(queue: KaiQueue, terms: KaiTerms) -> str:
 
 
 def _history(busy: BusyShard) -> Iterator[ShareNote]:
-    """Said once, at the first queue."""
+    """Yield the note on past usage, once, at the first queue."""
     spec = busy.shard.spec
     if not busy.usage.is_given:
         yield ShareNote("no-usage", "past usage is assumed to be 0; set it with --usage", None)

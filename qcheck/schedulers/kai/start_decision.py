@@ -1,4 +1,4 @@
-"""KAI's answer to a workload: its queue, the gates on the path, and the pods that start together on the shard's nodes."""
+"""KAI's decision on a workload: its queue, the gates on the path, and the placement of the pods that start together."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def decide(cluster: Cluster, workload: Workload) -> StartDecision | None:
-    """Return KAI's answer; None for a workload that KAI does not schedule."""
+    """Return KAI's decision; None for a workload that KAI does not schedule."""
     job = job_of(cluster, workload)
     if job is None or not job.is_scheduled:
         return None
@@ -46,7 +46,7 @@ def decide(cluster: Cluster, workload: Workload) -> StartDecision | None:
 
 
 def _without_queue(cluster: Cluster, job: KaiJob, shard: Shard | None) -> StartDecision:
-    """A job stays pending without a leaf queue; the queues of KAI's chart may exist all the same."""
+    """Return the decision for a job without a leaf queue: pending, unless a queue of KAI's chart exists after all."""
     name, place = job.queue.name, job.queue.place or job.workload.name_place
     if name in CHART_QUEUES and name not in {q.name for q in cluster.kai_queues}:
         message = f"queue {name} comes from KAI's chart, so its limits are not known"
@@ -106,7 +106,7 @@ def _starts(cluster: Cluster, job: KaiJob) -> tuple[StartingPods, ...]:
 
 
 def bound(cluster: Cluster, template: PodTemplate, partition: str) -> PodTemplate:
-    """The template with what a shard's scheduler adds to the choice of nodes."""
+    """Return the template with the node constraints that a shard's scheduler adds."""
     label = cluster.kai_names.node_pool_label
     selection = template.selection
     if partition:

@@ -1,8 +1,8 @@
 """Test whether a job larger than its queue's quota can ever start by reclaim while all queues are busy.
 
-A queue may take back up to its fair share. History raises the share of a queue that held little, at the expense of one
-that held much; with three or more busy queues the starving queues share what the other one loses. The most favourable
-history is assumed: the job's queue holds only what it never gives up, and one rival holds everything else.
+A queue may reclaim up to its fair share. Past usage raises the share of a queue that held little, at the expense of one
+that held much; with three or more busy queues the starving queues share what that one loses. The most favourable past
+is assumed: the job's queue holds only what it never gives up, and one rival holds everything else.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kai.shards import Shard
 
 ANY_K = 1e6
-"""A k so large that a larger one changes no share."""
+"""A k beyond which no share changes."""
 STEP = Fraction(1, 100)
 """The precision of the smallest reported k."""
 
@@ -32,14 +32,14 @@ class Reach(Value):
     at_k: float
     at_any_k: float
     smallest_k: Fraction | None
-    """The smallest k, in hundredths, at which the share reaches the need; None if none does."""
+    """The smallest k, in hundredths, at which the share covers the need; None if there is none."""
 
 
 def reach(shard: Shard, queue: KaiQueue, need: Fraction, held: Fraction, total: int, capacity: int) -> Reach:
     """Return how large the share of `queue` can become.
 
-    `need` is what the queue holds with the job, `held` what it holds without; `total` is divided by the shard, and usage
-    is measured against `capacity`, the GPUs of the whole cluster.
+    `need` is what the queue holds with the job, `held` what it holds without; the shard divides `total`, and usage is
+    measured relative to `capacity`, the GPUs of the whole cluster.
     """
 
     def share(k: float) -> float:
@@ -51,7 +51,7 @@ def reach(shard: Shard, queue: KaiQueue, need: Fraction, held: Fraction, total: 
 
 
 def _smallest(share: Callable[[float], float], need: float) -> Fraction:
-    """The smallest k in hundredths at which the share reaches the need; the share does not fall as k grows."""
+    """Return the smallest k in hundredths at which the share covers the need; the share does not fall as k grows."""
     low, high = 0, int(ANY_K / STEP)
     while low < high:
         middle = (low + high) // 2
@@ -63,7 +63,7 @@ def _smallest(share: Callable[[float], float], need: float) -> Fraction:
 
 
 def _share(shard: Shard, queue: KaiQueue, need: float, held: float, total: float, capacity: float, k: float) -> float:
-    """The best share of a queue, level by level from the top."""
+    """Return the best share of a queue, level by level from the top."""
     for step in reversed(shard.path(queue.name)):
         level = [q for q in shard.queues if q.parent == step.parent]
         total = max(_divided(level, step, need, held, total, capacity, rival, k) for rival in _rivals(level, step))
@@ -71,7 +71,7 @@ def _share(shard: Shard, queue: KaiQueue, need: float, held: float, total: float
 
 
 def _rivals(level: Sequence[KaiQueue], queue: KaiQueue) -> list[str]:
-    """The other queues of a level, of those that take part alike only one."""
+    """Return the other queues of a level; of those with equal claims only one."""
     alike = {_part(q): q.name for q in level if q is not queue}
     return list(alike.values()) or [""]
 
@@ -91,7 +91,7 @@ def _divided(
     rival: str,
     k: float,
 ) -> float:
-    """The queue's share where `rival` held everything else of the level."""
+    """Return the queue's share if `rival` held everything else of the level."""
     usage = {queue.name: min(held, total) / capacity, rival: max(0.0, total - held) / capacity}
     claims = [_claim(q, need if q is queue else max(total, need), usage.get(q.name, 0.0)) for q in level]
     return divide(total, claims, k)[queue.name]

@@ -1,4 +1,4 @@
-"""KAI's amounts in words: GPUs, cores and bytes, and what is unlimited."""
+"""KAI's amounts in words: GPUs, cores and bytes, and unlimited amounts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIELDS = {Dimension.GPU: "GPUs", Dimension.CPU: "cpu", Dimension.MEMORY: "memory
 
 
 def shown(dimension: Dimension, amount: Fraction | float) -> str:
-    """An amount in base units as people write it: `8 GPUs`, `80 cores`, `1.5 TB`, `unlimited`."""
+    """Format an amount in base units: `8 GPUs`, `80 cores`, `1.5 TB`, `unlimited`."""
     if amount == UNLIMITED:
         return "unlimited"
     if dimension is Dimension.GPU:
@@ -26,21 +26,21 @@ def shown(dimension: Dimension, amount: Fraction | float) -> str:
 
 
 def named_amount(dimension: Dimension, amount: Fraction | float) -> str:
-    """The same with what it is an amount of, where the unit does not say: `1.5 TB of memory`, `unlimited cpu`."""
+    """Format an amount with its resource if the unit does not imply it: `1.5 TB of memory`, `unlimited cpu`."""
     if amount == UNLIMITED:
         return f"unlimited {FIELDS[dimension]}"
     return shown(dimension, amount) + (" of memory" if dimension is Dimension.MEMORY else "")
 
 
 def number(amount: Fraction) -> str:
-    """Up to three decimals, without zeros at the end."""
+    """Format a number with up to three decimals and no trailing zeros."""
     if amount.denominator == 1:
         return str(amount.numerator)
     return f"{float(round(amount, 3)):.3f}".rstrip("0").rstrip(".")
 
 
 def added(dimension: Dimension, parts: Iterable[tuple[str, Fraction]]) -> str:
-    """`24 GPUs (a) + 24 GPUs (b) = 48 GPUs`; a single part has no sum."""
+    """Return `24 GPUs (a) + 24 GPUs (b) = 48 GPUs`; a single part has no sum."""
     listed = list(parts)
     if len(listed) == 1:
         return f"{named_amount(dimension, listed[0][1])} ({listed[0][0]})"

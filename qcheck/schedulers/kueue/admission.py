@@ -1,4 +1,4 @@
-"""Kueue's decision for a workload that is alone on an otherwise idle cluster."""
+"""Kueue's decision on a workload that is alone on an otherwise idle cluster."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     Look = Callable[[Cluster, ClusterQueue, AssignmentTerms, tuple[Assigned, ...]], "Looked"]
 
 COMPLETED_AS_PODS = ("pod", "deployment")
-"""Integrations that see pods, which the API server has completed, instead of templates."""
+"""Integrations that use pods as completed by the API server, instead of templates."""
 
 
 @answered_once
 def decide(cluster: Cluster, workload: Workload) -> Decision:
-    """Return whether a workload is admitted, with which flavors, or why not, by quota alone: nodes are not looked at."""
+    """Return whether a workload is admitted, with its flavors or the reasons, by quota alone: nodes are ignored."""
     return decided(cluster, workload, None)
 
 
 def decided(cluster: Cluster, workload: Workload, look: Look | None) -> Decision:
-    """The decision, with `look` at the nodes wherever flavors were found."""
+    """Return the decision, with `look` at the nodes for every set of flavors found."""
     workload = at_home(cluster, workload)
     goal = destination(cluster, workload)
     refused = tuple(refusals(cluster, workload))
@@ -73,12 +73,12 @@ def _decided(
 
 
 def copies_of(workload: Workload) -> int:
-    """Return how many equal workloads an object makes: one per pod, or per group."""
+    """Return how many equal workloads an object creates: one per pod, or per group."""
     return workload.pod_sets[0].count if workload.each_pod_alone and workload.pod_sets else workload.groups
 
 
 def _unread(workload: Workload) -> Iterator[Reason]:
-    """Facts that are missing for a decision."""
+    """Yield the missing facts that prevent a decision."""
     if workload.not_read:
         yield Reason(ReasonCode.NOT_READ, ReasonCause.NOT_READ, workload.not_read, workload.name_place)
     for pod_set in workload.pod_sets:
@@ -122,7 +122,7 @@ def _within(
 
 
 class FlavorSearch:
-    """Kueue's attempts at one workload, one after the other, until it is admitted or has nothing left to try."""
+    """Kueue's successive attempts at one workload, until it is admitted or nothing is left to try."""
 
     def __init__(
         self,
@@ -139,7 +139,7 @@ class FlavorSearch:
         self._look = look
 
     def run(self, held: Used) -> tuple[Assignment, Looked]:
-        """The assignment beside what is `held`. Where none fits, the reasons are those of all attempts, each once.
+        """Return the assignment beside what is `held`. If none fits, the reasons are those of all attempts, each once.
 
         With partial admission they are those of the smallest size.
         """
@@ -181,7 +181,7 @@ class FlavorSearch:
         return spare if sum(spare) > 0 else []
 
     def _reduced(self, held: Used, tried: Tried) -> tuple[Assignment, Looked]:
-        """The largest size that fits, found by bisection as Kueue does; else the last attempt, at the smallest size."""
+        """Return the largest size that fits, by bisection as in Kueue; else the last attempt, at the smallest size."""
         spare = self._spare
         low, high = 0, sum(spare) + 1
         best: tuple[Assignment, Looked] | None = None
@@ -198,7 +198,7 @@ class FlavorSearch:
 
 
 def _failed(attempts: list[Assignment]) -> Assignment:
-    """All obstacles. The reason is that of the last attempt, as in Kueue; the flavors are those of the first."""
+    """Return all obstacles, with the reason code of the last attempt, as in Kueue, and the flavors of the first."""
     reasons = tuple(dict.fromkeys(r for a in attempts for r in a.reasons))
     certain = all(a.certain for a in attempts)
     return replace(attempts[0], reasons=reasons, code=attempts[-1].code, certain=certain)
@@ -221,7 +221,7 @@ def _short(queue: ClusterQueue, decided: Decision) -> Reason:
 
 
 def _waiting(cluster: Cluster, use: CheckUse) -> Reason:
-    """Quota is reserved; an admission check may still keep the workload, for reasons outside of the repository."""
+    """Return the reason that quota is reserved, but an admission check outside the repository may still block it."""
     check = cluster.admission_check[use.name]
     message = f"quota is reserved, but it then waits for the admission check {use.name} ({check.controller})"
     return Reason(

@@ -1,4 +1,4 @@
-"""Values of flavor assignment: what pod sets ask of a queue, and the flavors they get."""
+"""Values of flavor assignment: the requests of pod sets to a queue, and the flavors they get."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class AssignmentTerms(Value):
 
 
 class PodSetDemand(Value):
-    """A pod set with what it is charged in total, in base units, for `count` pods.
+    """A pod set with its total charge in base units for `count` pods.
 
-    `asked` are the resources that the pods themselves request, before anything is excluded or transformed.
+    `asked` are the resources that the pods themselves request, before exclusion and transformation.
     """
 
     pod_set: PodSet
@@ -39,7 +39,7 @@ class PodSetDemand(Value):
 
 
 class Assigned(Value):
-    """A pod set that got its flavors: resource name to flavor. Empty if it asks for nothing that is covered."""
+    """A pod set with its flavors by resource name; empty if it requests no covered resource."""
 
     demand: PodSetDemand
     flavors: dict[str, str]
@@ -60,8 +60,8 @@ class Assigned(Value):
 class Assignment(Value):
     """The result of the assigner. `reasons` say for each flavor why it was skipped; `code` is what Kueue would report.
 
-    `tried` is how far the search came, by pod set and resource: the index of the last flavor that was looked at, or LAST
-    where there is none behind it. `certain`: whether the reasons prove that it does not fit.
+    `tried` is how far the search went, by pod set and resource: the index of the last flavor considered, or LAST if it
+    is the last one. `certain`: the reasons prove that it does not fit.
     """
 
     assigned: tuple[Assigned, ...]
@@ -72,7 +72,7 @@ class Assignment(Value):
 
     @property
     def has_more_to_try(self) -> bool:
-        """Return whether Kueue tries again at once, each pod set from the flavor behind the one it got."""
+        """Return whether Kueue retries at once, each pod set from the flavor after the one it got."""
         return any(index != LAST for of in self.tried.values() for index in of.values())
 
     @property

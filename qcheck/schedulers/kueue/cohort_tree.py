@@ -1,7 +1,7 @@
 """The cohort tree and Kueue's arithmetic on it.
 
-Source: Kueue 0.19, `pkg/cache/scheduler/resource_node.go` and `pkg/cache/hierarchy`. All amounts in base units; a sum
-that reaches `UNLIMITED` stays there, as the int64 arithmetic of Kueue saturates.
+Source: Kueue 0.19, `pkg/cache/scheduler/resource_node.go` and `pkg/cache/hierarchy`. All amounts are in base units; a
+sum that reaches `UNLIMITED` stays there, as Kueue's int64 arithmetic saturates.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ UNLIMITED = 2**63 - 1
 
 
 class TreeNode(Value, cached=True):
-    """A queue or cohort in the tree. `holder` is None for an implicit cohort: one that exists by being named."""
+    """A queue or cohort in the tree. `holder` is None for an implicit cohort, which is only referenced."""
 
     name: str
     holder: QuotaHolder | None
@@ -35,7 +35,7 @@ class TreeNode(Value, cached=True):
 
 
 class CohortTree:
-    """Every cluster queue and cohort (also implicit ones), and what each may hold, lend and borrow."""
+    """Every ClusterQueue and cohort (including implicit ones), and what each may hold, lend and borrow."""
 
     def __init__(self, queues: Iterable[ClusterQueue], cohorts: Iterable[Cohort]) -> None:
         self._queue_objects = {q.name: q for q in queues}
@@ -91,11 +91,11 @@ class CohortTree:
         return frozenset(n for cycle in self.cycles for n in cycle)
 
     def is_below_cycle(self, cohort: str | None) -> bool:
-        """Return whether following parents from `cohort` ends in a cycle; its queues are then left out of scheduling."""
+        """Return whether the parents of `cohort` end in a cycle; its queues are then excluded from scheduling."""
         return bool(self._cyclic) and any(a in self._cyclic for a in self.ancestors(cohort))
 
     def ancestors(self, cohort: str | None) -> tuple[str, ...]:
-        """`cohort`, its parent, and so on; each once, also where they form a cycle."""
+        """Return `cohort`, its parent, and so on; in a cycle, each cohort once."""
         if cohort is None:
             return ()
         if cohort not in self._ancestors:
@@ -108,14 +108,14 @@ class CohortTree:
         return self._ancestors[cohort]
 
     def root(self, queue: str) -> str | None:
-        """The topmost cohort above a queue; None if it is in none or below a cycle."""
+        """Return the topmost cohort above a queue; None if it is in none or below a cycle."""
         parent = self.queues[queue].parent
         if parent is None or self.is_below_cycle(parent):
             return None
         return self.ancestors(parent)[-1]
 
     def members(self, cohort: str) -> Iterator[str]:
-        """The queues anywhere below a cohort, each once."""
+        """Yield the queues anywhere below a cohort, each once."""
         waiting, seen = [cohort], set()
         while waiting:
             name = waiting.pop()
@@ -126,16 +126,16 @@ class CohortTree:
             waiting.extend(self.cohorts[name].cohorts)
 
     def peers(self, queue: str) -> list[str]:
-        """The other queues of the same tree, in order of name."""
+        """Return the other queues of the same tree, in order of name."""
         root = self.root(queue)
         return [] if root is None else sorted(m for m in self.members(root) if m != queue)
 
     def subtree(self, node: TreeNode, cell: FlavorResource) -> int:
-        """All quota at and below a node that may be used within it."""
+        """Return all quota at and below a node that may be used within it."""
         return self._subtrees(node).get(cell, 0)
 
     def _subtrees(self, node: TreeNode) -> dict[FlavorResource, int]:
-        """`subtree` of a node by cell, for those that something at or below it lists."""
+        """Return `subtree` of a node by cell, for the cells listed at or below it."""
         if id(node) not in self._sums:
             sums = {cell: quota.nominal for cell, quota in node.cells.items()}
             for child in self._children(node):
@@ -156,11 +156,11 @@ class CohortTree:
         return max(0, self.subtree(node, cell) - quota.lending_limit)
 
     def lendable(self, node: TreeNode, cell: FlavorResource) -> int:
-        """Return what a node gives to its parent's other children when it leaves all of it unused."""
+        """Return what a node gives to its parent's other children if it uses none of it."""
         return self.subtree(node, cell) - self.local(node, cell)
 
     def potential(self, node: TreeNode, cell: FlavorResource) -> int:
-        """The most a node can ever hold, with everybody else idle."""
+        """Return the most that a node can ever hold, with all others idle."""
         key = (id(node), cell)
         if key not in self._potentials:
             self._potentials[key] = self._potential(node, cell)
@@ -177,7 +177,7 @@ class CohortTree:
         return min(reach, self.subtree(node, cell) + quota.borrowing_limit)
 
     def lent_to(self, node: TreeNode, cell: FlavorResource) -> int:
-        """Return how much a node could hold beyond its own quota if its own borrowingLimit did not bind."""
+        """Return how much a node could hold beyond its own quota without its own borrowingLimit."""
         parent = self.cohorts.get(node.parent) if node.parent else None
         if parent is None:
             return 0
@@ -185,12 +185,12 @@ class CohortTree:
         return max(0, reach - self.subtree(node, cell))
 
     def queue_potential(self, queue: str, cell: FlavorResource) -> int:
-        """`potential` of a cluster queue; 0 for a cell it does not list, as it may not use it."""
+        """Return `potential` of a ClusterQueue; 0 for a cell that it does not list and so may not use."""
         node = self.queues[queue]
         return self.potential(node, cell) if cell in node.cells else 0
 
     def borrowing_level(self, queue: str, cell: FlavorResource, held: int) -> int:
-        """Return how far up a queue must reach to hold `held`: 0 within its own quota, else the height of the lowest cohort.
+        """Return the level from which a queue borrows to hold `held`: 0 within its own quota, else a cohort's height.
 
         Source: Kueue `pkg/scheduler/preemption/classical/hierarchical_preemption.go`.
         """
@@ -206,7 +206,7 @@ class CohortTree:
         return self.height(ancestors[-1])
 
     def height(self, cohort: str) -> int:
-        """The levels below a cohort: 0 without any child, 1 with queues only, else one more than its highest cohort."""
+        """Return the levels below a cohort: 0 without children, 1 with only queues, else the highest cohort's plus one."""
         if not self.cohorts[cohort].queues and not self.cohorts[cohort].cohorts:
             return 0
         below = [self.height(c) for c in self.cohorts[cohort].cohorts if c not in self._cyclic]
@@ -222,19 +222,22 @@ class CohortTree:
         return self.lendable(self.queues[queue], cell) if self.queues[queue].parent else 0
 
     def borrows_from(self, borrower: str, lender: str, cell: FlavorResource) -> int:
-        """The most of `lender`'s quota that `borrower` could hold."""
+        """Return the most of `lender`'s quota that `borrower` could hold."""
         return min(self.lent(lender, cell), self.reach(borrower, lender, cell))
 
     def reach(self, borrower: str, lender: str, cell: FlavorResource) -> int:
-        """The most of anything below the cohort of `lender` that `borrower` could hold: the narrowest limit on the way."""
+        """Return the most of anything below `lender`'s cohort that `borrower` could hold: the narrowest limit."""
         between = self._way(self.queues[borrower].parent, self.queues[lender].parent, cell)
         quota = self.queues[borrower].cells.get(cell)
         own = UNLIMITED if quota is None or quota.borrowing_limit is None else quota.borrowing_limit
         return min(between, own)
 
     def _way(self, borrowing: str | None, lending: str | None, cell: FlavorResource) -> int:
-        """The narrowest limit between the cohorts of a borrower and a lender: what those below their meeting point lend
-        upward on the one side, and may take from above on the other. Remembered, as many queues share a cohort."""
+        """Return the narrowest limit between the cohorts of a borrower and a lender.
+
+        It is the least of what the lending side lends upward and the borrowing side may take from above, below their
+        common ancestor. Results are cached, because many queues share a cohort.
+        """
         key = (borrowing, lending, cell)
         if key not in self._ways:
             up, down = self.ancestors(lending), self.ancestors(borrowing)
@@ -250,5 +253,5 @@ class CohortTree:
 
 @view
 def cohort_tree(cluster: Cluster) -> CohortTree:
-    """The cohorts and queues of a cluster with Kueue's quota arithmetic."""
+    """Return the cohorts and queues of a cluster with Kueue's quota arithmetic."""
     return CohortTree(cluster.queues, cluster.cohorts)

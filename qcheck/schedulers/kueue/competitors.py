@@ -1,6 +1,6 @@
-"""Competitors for the same nodes, with their priorities in the two systems.
+"""Competitors for the same nodes, with their priorities in both systems.
 
-Without node pools, workloads of one flavor count as competing; with them, those whose pods may stand on the same nodes.
+Without node pools, workloads of one flavor count as competing; with them, those whose pods may run on the same nodes.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 
 class Contender(Value):
-    """A queued workload. `rank` is Kueue's view of it, `pods` kube-scheduler's of its pod sets, lowest first.
+    """A queued workload. `rank` is its priority in Kueue, `pods` those of its pod sets in kube-scheduler, lowest first.
 
-    `grounds` names the node groups (or flavors, where no nodes are known) on which its pods may stand; of a workload with
-    accelerators those of the pods that have them.
+    `grounds` names the node groups (or flavors, if no nodes are known) on which its pods may run; for a workload with
+    accelerators, only the pods that have them count.
     """
 
     workload: Workload
@@ -56,32 +56,32 @@ class Contender(Value):
 
     @property
     def priorities(self) -> tuple[object, ...]:
-        """Its priorities of both kinds, as far as comparisons look at them."""
+        """The priorities of both kinds, as far as comparisons use them."""
         pods = tuple((r.name, r.value, r.preempts) for r in (self.lowest, self.highest))
         return self.rank.name, self.rank.value, pods
 
     @property
     def standing(self) -> tuple[object, ...]:
-        """Return the values by which contenders are compared."""
+        """The values by which contenders are compared."""
         return self.queue.name, *self.priorities, self.grounds
 
 
 class Contention:
-    """The queued workloads of a cluster as rivals for its nodes."""
+    """The queued workloads of a cluster as competitors for its nodes."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
     @cached_property
     def queued(self) -> tuple[tuple[Workload, ClusterQueue], ...]:
-        """Every workload that reaches a cluster queue, with that queue."""
+        """Every workload that reaches a ClusterQueue, with that queue."""
         cluster = self._cluster
         found = ((w, destination(cluster, representative(cluster, w)).queue) for w in cluster.workloads)
         return tuple((w, q) for w, q in found if q is not None)
 
     @cached_property
     def workloads_of(self) -> dict[str, list[Workload]]:
-        """The queued workloads by the name of their cluster queue."""
+        """The queued workloads by the name of their ClusterQueue."""
         found: dict[str, list[Workload]] = {}
         for workload, queue in self.queued:
             found.setdefault(queue.name, []).append(workload)
@@ -89,17 +89,17 @@ class Contention:
 
     @cached_property
     def contenders(self) -> tuple[Contender, ...]:
-        """Those of them whose priorities are known."""
+        """The queued workloads whose priorities are known."""
         return tuple(c for w, q in self.queued if (c := self._contender(w, q)) is not None)
 
     @cached_property
     def lowest(self) -> int:
-        """The lowest pod priority of all."""
+        """The lowest pod priority of all contenders."""
         return min(c.lowest.value for c in self.contenders)
 
     @cached_property
     def of_queue(self) -> dict[str, list[Contender]]:
-        """Contenders by the name of their cluster queue."""
+        """The contenders by the name of their ClusterQueue."""
         found: dict[str, list[Contender]] = {}
         for each in self.contenders:
             found.setdefault(each.queue.name, []).append(each)
@@ -114,7 +114,7 @@ class Contention:
 
     @cached_property
     def standings(self) -> tuple[Contender, ...]:
-        """The first contender of each standing: all others are compared like one of these."""
+        """The first contender of each standing, representing all others with that standing."""
         found: dict[tuple[object, ...], Contender] = {}
         for each in self.contenders:
             if representative(self._cluster, each.workload) is each.workload:
@@ -123,10 +123,10 @@ class Contention:
 
     @cached_property
     def inversions(self) -> tuple[tuple[Contender, Contender], ...]:
-        """Pairs of which Kueue ranks the first higher and kube-scheduler the second, on the same nodes.
+        """Pairs in which Kueue ranks the first higher, but kube-scheduler the second, on the same nodes.
 
-        They must meet in Kueue at all: in one queue or one cohort tree. All pods of the one must be below all of the
-        other's. One pair stands for all of the same classes.
+        They must compete in Kueue: in one queue or one cohort tree. All pods of the first must rank below all pods of
+        the second. One pair represents all with the same classes.
         """
         found: dict[tuple[object, ...], tuple[Contender, Contender]] = {}
         for first, second in self._pairs(_inverted, lambda *_: True):
@@ -135,9 +135,9 @@ class Contention:
         return tuple(found.values())
 
     def _pairs(self, apply: Relation, accept: Relation) -> Iterator[tuple[Contender, Contender]]:
-        """For each two priorities to which `apply` applies, the first two contenders that meet and are accepted.
+        """Yield, for each two priorities to which `apply` applies, the first two contenders that meet and are accepted.
 
-        Priorities are few and workloads many.
+        There are few priorities and many workloads.
         """
         ranked: dict[tuple[object, ...], list[Contender]] = {}
         for each in self.standings:
@@ -161,7 +161,7 @@ class Contention:
 
     @cached_property
     def most_urgent(self) -> tuple[Contender, ...]:
-        """Of each queue the contender with the most urgent pods that preempt, the most urgent first."""
+        """For each queue, the contender with the most urgent pods that preempt, the most urgent first."""
         strongest: dict[str, Contender] = {}
         for each in sorted(self.contenders, key=lambda c: -c.highest.value):
             if each.highest.preempts:
@@ -170,10 +170,10 @@ class Contention:
 
     @cached_property
     def evictions(self) -> tuple[tuple[Contender, Contender], ...]:
-        """Pairs of which kube-scheduler may evict the second for the first although Kueue admitted both.
+        """Pairs in which kube-scheduler may evict the second for the first although Kueue admitted both.
 
-        Left out: what Kueue ranks the other way round (`inversions`), owners that make room among borrowers, which is
-        meant, and borrowers above owners, which is a case of its own.
+        Omitted: pairs that Kueue ranks the other way round (`inversions`), owners that evict borrowers, which is
+        intended, and borrowers above owners, which is a separate case.
         """
         found: dict[tuple[object, ...], tuple[Contender, Contender]] = {}
         for first, second in self._pairs(_may_evict, self._is_a_clash):
@@ -184,12 +184,12 @@ class Contention:
         return not self._lives_on(second, first) and self._lent(first, second) is None
 
     def _lives_on(self, borrower: Contender, owner: Contender) -> bool:
-        """Return whether one queue is made to borrow what the other one owns."""
+        """Return whether one queue is intended to borrow what the other owns."""
         loan = self._lent(borrower, owner)
         return loan is not None and loans_of(self._cluster).is_by_nature(borrower.queue, loan.borrowed.key)
 
     def _lent(self, borrower: Contender, owner: Contender) -> Loan | None:
-        """Return what the one's queue may hold of the other one's."""
+        """Return what one contender's queue may hold of the other's."""
         return loans_of(self._cluster).between(owner.queue, borrower.queue)
 
 
@@ -204,14 +204,14 @@ def _may_evict(first: Contender, second: Contender) -> bool:
 
 @answered_once
 def grounds(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> frozenset[str]:
-    """Return where the pods of a workload may stand: names of node groups, or of flavors where no nodes are known."""
+    """Return where a workload's pods may run: names of node groups, or of flavors if no nodes are known."""
     if not cluster.has_nodes:
         return frozenset(f.name for p in _decisive(workload) for f in _flavors(cluster, p, queue))
     return frozenset(g.name for g in landing_groups(cluster, workload, queue))
 
 
 def landing_groups(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> list[NodeGroup]:
-    """Node groups any node of which may take pods of a workload, through the flavors of its queue."""
+    """Return node groups of which any node may take pods of a workload, through the flavors of its queue."""
     return [
         m.group
         for p in _decisive(workload)
@@ -222,13 +222,13 @@ def landing_groups(cluster: Cluster, workload: Workload, queue: ClusterQueue) ->
 
 
 def _decisive(workload: Workload) -> list[PodSet]:
-    """The pod sets with accelerators, or all if none has any."""
+    """Return the pod sets with accelerators, or all if none has any."""
     with_devices = [p for p in workload.pod_sets if any(is_compute(r) and n for r, n in p.template.amounts().items())]
     return with_devices or list(workload.pod_sets)
 
 
 def _flavors(cluster: Cluster, pod_set: PodSet, queue: ClusterQueue) -> Iterator[ResourceFlavor]:
-    """The flavors that a pod set may get: those of its accelerators' resource group, or of all it asks for."""
+    """Yield the flavors that a pod set may get: those of its accelerators' resource group, or of all its requests."""
     asked = {r for r, n in pod_set.template.amounts().items() if n}
     devices = {r for r in asked if is_compute(r)}
     for group in queue.groups:
@@ -246,7 +246,7 @@ def _may_stand(cluster: Cluster, pod_set: PodSet, flavor: ResourceFlavor, group:
 
 
 def daemon_grounds(cluster: Cluster, daemon_set: DaemonSet) -> frozenset[str]:
-    """The groups with accelerators on every node of which a DaemonSet has a pod."""
+    """Return the accelerator groups on every node of which a DaemonSet has a pod."""
     return frozenset(
         g.name
         for g in supply_of(cluster).groups
@@ -258,5 +258,5 @@ def daemon_grounds(cluster: Cluster, daemon_set: DaemonSet) -> frozenset[str]:
 
 @view
 def contention_of(cluster: Cluster) -> Contention:
-    """The queued workloads as rivals for nodes."""
+    """Return the queued workloads as competitors for nodes."""
     return Contention(cluster)

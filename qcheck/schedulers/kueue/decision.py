@@ -1,4 +1,4 @@
-"""Kueue's decision for a workload, as values; `admission.py` reaches it."""
+"""Kueue's decision on a workload, as values; `admission.py` makes it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class PlacedPodSets(Value):
-    """The domain of a flavor's topology that gets `count` pods of a pod set; `key` is the leaf's in the tree."""
+    """The domain of a flavor's topology that gets `count` pods of a pod set; `key` is the leaf's key in the tree."""
 
     pod_set: str
     flavor: str
@@ -26,7 +26,10 @@ class PlacedPodSets(Value):
 
 
 class Looked(Value):
-    """The result of checking the nodes for pod sets with flavors: the reasons against, or the domains. `certain`: proved."""
+    """The result of checking the nodes for pod sets with flavors: reasons against them, or domains.
+
+    `certain`: proved.
+    """
 
     reasons: tuple[Reason, ...] = ()
     placed: tuple[PlacedPodSets, ...] = ()
@@ -34,12 +37,12 @@ class Looked(Value):
 
 
 class Decision(Value):
-    """The decision of Kueue. `admitted` None: cannot tell, and `reasons` say why.
+    """The decision of Kueue. `admitted` None: unknown; `reasons` explain why.
 
-    * `queue` is the local queue's name, `cluster_queue` that of the cluster queue behind it.
-    * `assigned`: the pod sets of one workload with their flavors; `placed` with their domains, where they have a topology.
-    * `copies`: how many equal workloads the object makes (pods of a Deployment, groups of a LeaderWorkerSet), and
-      `admitted_copies` how many of them get quota beside each other.
+    * `queue` is the local queue's name, `cluster_queue` that of its ClusterQueue.
+    * `assigned`: the pod sets of one workload with their flavors; `placed` with their domains, if they have a topology.
+    * `copies`: how many equal workloads the object creates (pods of a Deployment, groups of a LeaderWorkerSet);
+      `admitted_copies`: how many of them get quota at the same time.
     """
 
     workload: Workload
@@ -54,21 +57,21 @@ class Decision(Value):
     placed: tuple[PlacedPodSets, ...] = ()
 
     def of(self, workload: Workload) -> Decision:
-        """Return the same decision on another workload of its class."""
+        """Return the same decision for another workload of its class."""
         own = {id(mine): other for mine, other in zip(self.workload.unit, workload.unit, strict=True)}
         return replace(self, workload=workload, assigned=tuple(a.of(own[id(a.pod_set)]) for a in self.assigned))
 
     @property
     def is_managed(self) -> bool:
-        """Return whether Kueue decides at all; otherwise the pods start at once."""
+        """Return whether Kueue decides; otherwise the pods start at once."""
         return not any(r.code is ReasonCode.UNMANAGED for r in self.reasons)
 
     @property
     def runs_elsewhere(self) -> bool:
-        """Return whether its pods run in another cluster, which MultiKueue chooses."""
+        """Return whether its pods run in another cluster, chosen by MultiKueue."""
         return any(r.cause is ReasonCause.MULTIKUEUE for r in self.reasons)
 
     @property
     def is_in_part(self) -> bool:
-        """Return whether some of its equal workloads are admitted and not all."""
+        """Return whether only some of its equal workloads are admitted."""
         return self.admitted is False and self.admitted_copies > 0

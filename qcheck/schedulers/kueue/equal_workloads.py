@@ -1,4 +1,4 @@
-"""The number of equal workloads that get quota together: the pods of a Deployment, the groups of a LeaderWorkerSet."""
+"""The number of equal workloads that get quota at once: the pods of a Deployment, the groups of a LeaderWorkerSet."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def how_many(cluster: Cluster, queue: ClusterQueue, assign: Callable[[Used], Ass
 
 
 def _alike(cluster: Cluster, queue: ClusterQueue, held: Used, usage: Used) -> int:
-    """Return how many workloads from this one on certainly get these very flavors; at least this one."""
+    """Return how many workloads from this one on certainly get these same flavors; at least this one."""
     if queue.fungibility.when_can_borrow is FungibilityPolicy.TRY_NEXT_FLAVOR:
         return 1
     rooms = [

@@ -1,9 +1,9 @@
 """The fluid division of fair sharing: the amounts that queues would get if workloads were arbitrarily divisible.
 
-Every node first gets its demand up to its own quota. What is left at a cohort goes to the children that borrow, so that
-what each borrows stays in proportion to its weight; children of weight 0 come last. Inside a child the same happens.
-Source: Kueue 0.20 `pkg/cache/scheduler/fair_sharing.go`, `pkg/scheduler/fair_sharing_iterator.go`: siblings compare what they
-borrow, divided by one and the same amount and by their weight.
+Every node first gets its demand up to its own quota. The rest at a cohort goes to the children that borrow, so that
+what each borrows stays in proportion to its weight; children of weight 0 come last. The same applies within each child.
+Source: Kueue 0.20 `pkg/cache/scheduler/fair_sharing.go`, `pkg/scheduler/fair_sharing_iterator.go`: siblings compare
+what they borrow, divided by the same amount and by their weight.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class Branch(Value, cached=True):
     """A queue or cohort for one cell, in base units.
 
-    `own`: the quota at and below it. `kept`: the part of it that never leaves. `cap`: the most it may hold, None for no
-    limit of its own. `wanted`: of a queue, None for more than there is.
+    `own`: the quota at and below it. `kept`: the part of it that is never lent. `cap`: the most that it may hold, None
+    without a limit of its own. `wanted`: for a queue, None for more than exists.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Branch(Value, cached=True):
 
     @cached_property
     def most(self) -> Fraction | None:
-        """Return what it would use without competition; None for no bound."""
+        """The amount that it would use without competition; None if unlimited."""
         bounds = [Fraction(b) for b in (self.cap, self._wanted) if b is not None]
         return min(bounds) if bounds else None
 
@@ -49,12 +49,12 @@ class Branch(Value, cached=True):
 
     @property
     def first(self) -> Fraction:
-        """Return its usage of its own quota, which no other queue can withhold."""
+        """Its usage of its own quota, which no other queue can withhold."""
         most = self.most
         return Fraction(self.own) if most is None else min(most, Fraction(self.own))
 
     def wants_beyond(self, given: Fraction) -> bool:
-        """Return whether it would use more than it is given."""
+        """Return whether it would use more than the amount given."""
         return self.most is None or self.most > given
 
 
@@ -75,9 +75,9 @@ def divide(branch: Branch, budget: Amount) -> dict[str, Amount]:
 
 
 def _pour(children: tuple[Branch, ...], weights: list[int], given: list[Fraction], left: Fraction) -> Fraction:
-    """Raises what each child has beyond its own quota, in proportion to the weights, until nothing is left or wanted.
+    """Raise what each child has beyond its own quota, in proportion to weights, until nothing is left or wanted.
 
-    Changes `given`, and returns what is left.
+    Changes `given`, and returns the rest.
     """
     thirsty = [i for i, c in enumerate(children) if weights[i] and c.wants_beyond(given[i])]
     while thirsty and left > 0:

@@ -1,6 +1,6 @@
-"""Kueue's flavor assigner on an idle cluster: the flavors that a workload gets from a cluster queue, or the reasons.
+"""Kueue's flavor assigner on an idle cluster: the flavors that a workload gets from a ClusterQueue, or the reasons.
 
-Idle means that nobody else holds quota, so that a request fits exactly when it is within what the queue can ever hold.
+On an idle cluster nobody else holds quota, so a request fits exactly if it is within what the queue can ever hold.
 Source: Kueue 0.19 `pkg/scheduler/flavorassigner/flavorassigner.go`.
 """
 
@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     from qcheck.cluster.units import Scale
 
 _ZERO_SKIPPED_SINCE = 15
-"""Before, a request of 0 of a resource that the queue does not cover kept a workload out (Kueue #8079)."""
+"""The release before which a request of 0 of a resource that the queue does not cover blocked a workload (Kueue #8079).
+"""
 
 
 class _Attempt(Value):
-    """One flavor tried for a group of pod sets. `level`: 0 within the queue's own quota, else how far it borrows."""
+    """One flavor tried for a group of pod sets. `level`: 0 within the queue's own quota, else the borrowing level."""
 
     flavor: str
     level: int
@@ -39,12 +40,12 @@ class _Attempt(Value):
 
     @property
     def grade(self) -> Grade:
-        """Return how it gets into the flavor on an idle cluster, where nothing has to be preempted."""
+        """How the flavor is obtained on an idle cluster, where nothing has to be preempted."""
         return Grade(AssignmentMode.FIT, self.level)
 
     @property
     def code(self) -> ReasonCode:
-        """Of what is wrong with one flavor Kueue names the mismatch before the quota."""
+        """The reason code of one flavor; Kueue reports a mismatch before the quota."""
         codes = [r.code for r in self.reasons]
         return ReasonCode.NO_MATCHING_FLAVOR if ReasonCode.NO_MATCHING_FLAVOR in codes else codes[0]
 
@@ -52,7 +53,7 @@ class _Attempt(Value):
 def demands(
     cluster: Cluster, queue: ClusterQueue, pod_sets: tuple[PodSet, ...], counts: tuple[int, ...], terms: AssignmentTerms
 ) -> tuple[PodSetDemand, ...]:
-    """Return what each pod set is charged; `pods` count where the queue covers them."""
+    """Return the charge of each pod set; `pods` count if the queue covers them."""
     covers_pods = any(PODS in g.covered for g in queue.groups)
     result = []
     for pod_set, count in zip(pod_sets, counts, strict=True):
@@ -66,9 +67,9 @@ def demands(
 
 
 class Assigner:
-    """Assigns flavors of one cluster queue.
+    """Assigns flavors of one ClusterQueue.
 
-    `held` is what earlier workloads of the same object hold already; `tried` how far the attempt before this one came.
+    `held` is what earlier workloads of the same object already hold; `tried` how far the previous attempt went.
     """
 
     def __init__(self, cluster: Cluster, queue: ClusterQueue, held: Used, tried: Tried) -> None:
@@ -78,7 +79,7 @@ class Assigner:
         self._tried = tried
 
     def assign(self, wanted: tuple[PodSetDemand, ...]) -> Assignment:
-        """Flavors for all pod sets, in order; it stops at the first (group of) pod sets that gets none."""
+        """Return flavors for all pod sets, in order; it stops at the first (group of) pod sets that gets none."""
         assigned: list[Assigned] = []
         tried: Tried = {}
         for together in grouped(wanted):
@@ -96,15 +97,16 @@ class Assigner:
         return Assignment(tuple(assigned), tried=tried)
 
     def _lends(self, demand: PodSetDemand, flavor: str) -> bool:
-        """Return whether a pod set without requests goes where its group goes."""
+        """Return whether a pod set without requests follows its group."""
         asked = demand.pod_set.topology
         return not demand.amounts and asked is not None and bool(asked.group) and has_topology(self._cluster, flavor)
 
     def _flavors_of(
         self, together: list[PodSetDemand]
     ) -> tuple[dict[str, str], dict[str, int], tuple[Reason, ...], ReasonCode | None]:
-        """Flavors by resource for pod sets that are assigned as one, and how far the search came for each; else the
-        reasons and Kueue's word for them.
+        """Return flavors by resource for pod sets assigned as one, and how far the search went for each.
+
+        If there are none, return the reasons and Kueue's code instead.
         """
         total: Amounts = {}
         for demand in together:
@@ -150,8 +152,9 @@ class Assigner:
     def _choose(
         self, group: ResourceGroup, together: list[PodSetDemand], total: Amounts, start: int
     ) -> tuple[str | None, list[_Attempt]]:
-        """The flavor that Kueue takes from `start` on: the first that fits, or with TryNextFlavor the one that borrows
-        least.
+        """Return the flavor that Kueue takes from `start` on.
+
+        It is the first that fits, or with TryNextFlavor the one that borrows least.
         """
         attempts: list[_Attempt] = []
         fungibility = self._queue.fungibility
@@ -247,7 +250,7 @@ class Assigner:
 
 
 def lets_through(cluster: Cluster, amount: int) -> bool:
-    """Return whether an amount of a resource that the queue does not cover is no obstacle."""
+    """Return whether an amount of a resource that the queue does not cover is ignored."""
     manager = cluster.configuration
     ignores = manager is not None and manager.ignore_undeclared and is_on(cluster, QUOTA_CHECK)
     return ignores or (amount == 0 and cluster.policy.kueue.at_least(_ZERO_SKIPPED_SINCE))
@@ -259,12 +262,12 @@ def has_topology(cluster: Cluster, flavor: str) -> bool:
 
 
 def place_of(pod_set: PodSet, resource: str) -> Place:
-    """Return where a pod set asks for a resource; for `pods` where its count is written."""
+    """Return the place at which a pod set requests a resource; for `pods` that of its count."""
     return pod_set.count_place if resource == PODS else pod_set.template.place_of(resource)
 
 
 def grouped(wanted: tuple[PodSetDemand, ...]) -> list[list[PodSetDemand]]:
-    """Pod sets of one podset group together, in the order of their first member."""
+    """Return pod sets grouped by podset group, in the order of their first member."""
     groups: dict[str, list[PodSetDemand]] = {}
     for index, demand in enumerate(wanted):
         asked = demand.pod_set.topology
@@ -274,7 +277,7 @@ def grouped(wanted: tuple[PodSetDemand, ...]) -> list[list[PodSetDemand]]:
 
 
 def _sum(demand: PodSetDemand, scale: Scale, asked: int, before: int) -> str:
-    """The request with its arithmetic: `pod set main asks for 16 x 8 = 128 nvidia.com/gpu`."""
+    """Return the request with its arithmetic: `pod set main asks for 16 x 8 = 128 nvidia.com/gpu`."""
     own = demand.amounts.get(scale.resource, 0)
     shown = scale.name(own)
     if demand.count > 1 and scale.resource != PODS:

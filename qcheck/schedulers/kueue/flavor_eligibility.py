@@ -1,6 +1,6 @@
-"""Eligibility of flavors for a pod set: topology, the flavor's declared taints, and the label keys that Kueue looks at.
+"""Eligibility of flavors for a pod set: topology, the flavor's declared taints, and the label keys that count.
 
-Source: Kueue 0.19 `pkg/scheduler/flavorassigner`. Nodes play no part.
+Source: Kueue 0.19 `pkg/scheduler/flavorassigner`. Nodes are not considered.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Miss(Value):
 
 
 def asks_topology(pod_set: PodSet) -> bool:
-    """Return whether the pod set itself asks for topology-aware scheduling."""
+    """Return whether the pod set itself requests topology-aware scheduling."""
     return pod_set.topology is not None and pod_set.topology.is_explicit
 
 
@@ -56,9 +56,9 @@ def miss(
     pod_set: PodSet,
     asked: set[str],
 ) -> Miss | None:
-    """The first reason for which Kueue skips a flavor for a pod set; None if it may have it.
+    """Return the first reason for which Kueue skips a flavor for a pod set; None if the pod set may have it.
 
-    `asked` are the resources that the pods themselves request, before anything is excluded or transformed.
+    `asked` are the resources that the pods themselves request, before exclusion and transformation.
     """
     return (
         _topology_miss(cluster, queue, group, flavor, pod_set, asked)
@@ -122,7 +122,7 @@ def _taint_miss(flavor: ResourceFlavor, pod_set: PodSet) -> Miss | None:
 
 
 def _looked_at(cluster: Cluster, group: ResourceGroup, flavor: ResourceFlavor) -> set[str]:
-    """The label keys that count for a flavor: its own; before 0.17.6 and 0.18.2 those of all flavors of the group."""
+    """Return the label keys that count for a flavor: its own; before 0.17.6 and 0.18.2 those of the whole group."""
     if cluster.policy.kueue.at_least(_OWN_KEYS_SINCE):
         return set(flavor.node_labels)
     return {k for f in group.flavors if f.name in cluster.flavor for k in cluster.flavor[f.name].node_labels}
@@ -152,7 +152,7 @@ def _label_miss(flavor: ResourceFlavor, pod_set: PodSet, keys: set[str]) -> Miss
 
 
 def narrowed(selection: NodeSelection, keys: set[str]) -> NodeSelection:
-    """The part of a selection that looks at `keys`. A term that loses all its expressions frees the whole affinity."""
+    """Return the part of a selection on `keys`. A term that loses all its expressions removes the whole affinity."""
     selector = {k: v for k, v in selection.selector.items() if k in keys}
     terms = [tuple(e for e in t.expressions if e.key in keys) for t in selection.terms or ()]
     if not terms or not all(terms):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class AssignmentMode(IntEnum):
-    """The way in which a request fits a cell, worst first. RECLAIM preempts only in other queues, PREEMPT also in its own."""
+    """How a request fits a cell, worst first. RECLAIM preempts only in other queues, PREEMPT also in its own."""
 
     NO_FIT = 0
     NO_CANDIDATES = 1
@@ -27,13 +27,13 @@ class AssignmentMode(IntEnum):
 
 
 class Grade(Value):
-    """The way in which a request fits a flavor. `level`: 0 within own quota, else the level from which it borrows."""
+    """How a request fits a flavor. `level`: 0 within its own quota, else the borrowing level."""
 
     mode: AssignmentMode
     level: int
 
     def rank(self, fungibility: Fungibility) -> Rank:
-        """Orders grades by what the queue prefers; the higher one is better."""
+        """Return the sort key by the queue's preference; a higher key is better."""
         if self.mode <= AssignmentMode.NO_CANDIDATES:
             return (int(self.mode), 0, -self.level)
         if fungibility.preference is FlavorPreference.PREEMPTION_OVER_BORROWING:
@@ -41,7 +41,7 @@ class Grade(Value):
         return (2, int(self.mode), -self.level)
 
     def stops_search(self, fungibility: Fungibility) -> bool:
-        """Return whether a flavor of this grade is taken without a look at those after it."""
+        """Return whether a flavor of this grade is taken without considering later ones."""
         if self.mode <= AssignmentMode.NO_CANDIDATES:
             return False
         if self.mode is not AssignmentMode.FIT and fungibility.when_can_preempt is FungibilityPolicy.TRY_NEXT_FLAVOR:

@@ -1,4 +1,4 @@
-"""Inactive cluster queues, with Kueue's reasons.
+"""Inactive ClusterQueues, with Kueue's reasons.
 
 Source: Kueue 0.19 `pkg/cache/scheduler/clusterqueue.go` and the controllers of the admission checks.
 """
@@ -23,7 +23,7 @@ _EXCLUSIVE_SINCE = 16
 
 
 class InactivityReason(StrEnum):
-    """Kueue's reason words of the condition `Active`."""
+    """Kueue's reason codes of the condition `Active`."""
 
     STOPPED = "Stopped"
     HAS_CYCLE = "HasCycle"
@@ -48,7 +48,7 @@ class Inactivity(Value):
 
 @answered_once
 def inactive(cluster: Cluster, queue: ClusterQueue) -> tuple[Inactivity, ...]:
-    """Every reason for which a queue admits nothing; empty for an active one. Worked out once for each."""
+    """Return every reason why a queue admits nothing; empty for an active queue. Cached by queue."""
     return tuple(_reasons(cluster, queue))
 
 

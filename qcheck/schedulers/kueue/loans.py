@@ -33,18 +33,18 @@ class Loan(Value):
 
     @property
     def is_reclaimable(self) -> bool:
-        """Return whether the owner may preempt in other queues at all."""
+        """Return whether the owner may preempt in other queues."""
         return self.owner.preemption.reclaim is not PreemptionPolicy.NEVER
 
 
 def counted(queue: ClusterQueue) -> list[Quota]:
-    """The cells by which a queue is judged: of its accelerators, or all if it has none."""
+    """Return the cells by which a queue is judged: of its accelerators, or all if it has none."""
     cells = list(queue.quotas())
     return [q for q in cells if is_compute(q.resource)] or cells
 
 
 class Loans:
-    """Lending between the queues of a cluster. A stopped queue borrows nothing new, yet what it owns is lent."""
+    """Loans between the queues of a cluster. A stopped queue borrows nothing new, but its own quota is lent."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -53,7 +53,7 @@ class Loans:
         self._borrowed: dict[str, list[FlavorResource]] = {}
 
     def keen(self, cell: FlavorResource) -> list[ClusterQueue]:
-        """Queues that can hold more of a cell than they own; those made for borrowing first."""
+        """Return the queues that can hold more of a cell than they own; those meant for borrowing first."""
         if cell not in self._keen:
             tree = cohort_tree(self._cluster)
             able = [q for q in self._listing.get(cell, ()) if not q.is_stopped and tree.borrowable(q.name, cell) > 0]
@@ -61,7 +61,7 @@ class Loans:
         return self._keen[cell]
 
     def _keen_below(self, root: str | None, cell: FlavorResource) -> list[ClusterQueue]:
-        """The keen queues of one tree, in the same order."""
+        """Return the queues of `keen` in one tree, in the same order."""
         key = (root, cell)
         if key not in self._keen_by_root:
             tree = cohort_tree(self._cluster)
@@ -87,12 +87,12 @@ class Loans:
         return wanting
 
     def wanting(self, owner: ClusterQueue, cell: FlavorResource) -> list[str]:
-        """The queues that would borrow a cell of the owner's if it lent any."""
+        """Return the queues that would borrow a cell of the owner's if it lent any."""
         root = cohort_tree(self._cluster).root(owner.name)
         return [name for name in self._wanting.get((root or "", cell), ()) if name != owner.name]
 
     def is_by_nature(self, queue: ClusterQueue, cell: FlavorResource) -> bool:
-        """Return whether a queue lives on what others leave: settings call it shared, or it owns nothing of the cell."""
+        """Return whether a queue lives on loans: settings call it shared, or it owns nothing of the cell."""
         quota = cohort_tree(self._cluster).queues[queue.name].cells.get(cell)
         return self.is_shared(queue) or (quota is not None and quota.nominal == 0)
 
@@ -104,19 +104,19 @@ class Loans:
         return bool(queue.parent) and not self.is_shared(queue) and any(q.nominal for q in counted(queue))
 
     def is_shared(self, queue: ClusterQueue) -> bool:
-        """Return whether a queue lives on what owners leave: settings say so, or a profile is held and it owns nothing."""
+        """Return whether a queue lives on loans: settings call it shared, or a profile is set and it owns nothing."""
         policy = self._cluster.policy
         if policy.shared_queues or policy.profile is None:
             return policy.is_shared(queue.name)
         return bool(queue.parent) and not policy.is_reserved(queue.name) and not any(q.nominal for q in counted(queue))
 
     def of(self, owner: ClusterQueue, quota: Quota) -> Iterator[Loan]:
-        """Everybody who may hold the owner's quota of one cell, the keenest first."""
+        """Yield a loan for each queue that may hold the owner's quota of one cell, those meant for borrowing first."""
         root = cohort_tree(self._cluster).root(owner.name)
         return self._loans(owner, quota, self._keen_below(root, quota.key))
 
     def main(self, owner: ClusterQueue) -> Loan | None:
-        """The loan that hurts most: of accelerators if the owner lends any, else of what comes first."""
+        """Return the most important loan: of accelerators if the owner lends any, else the first."""
         for quota in sorted(owner.quotas(), key=lambda q: not is_compute(q.resource)):
             loan = next(self.of(owner, quota), None)
             if loan is not None:
@@ -124,25 +124,25 @@ class Loans:
         return None
 
     def to(self, borrower: ClusterQueue) -> Iterator[Loan]:
-        """Yield what a queue may hold of others, one loan for each owner."""
+        """Yield what a queue may hold of others, one loan per owner."""
         if self.cells_to(borrower):
             yield from (loan for owner in self._cluster.queues if (loan := self.between(owner, borrower)) is not None)
 
     def between(self, owner: ClusterQueue, borrower: ClusterQueue) -> Loan | None:
-        """Return what one queue may hold of another's: of accelerators if it can be."""
+        """Return what one queue may hold of another's, accelerators if possible."""
         held = cohort_tree(self._cluster).queues[owner.name].cells
         cells = (c for c in self.cells_to(borrower) if c in held)
         return next((loan for c in cells for loan in self._loans(owner, held[c], (borrower,))), None)
 
     def cells_to(self, borrower: ClusterQueue) -> list[FlavorResource]:
-        """The cells of which a queue can hold more than it owns, accelerators first."""
+        """Return the cells of which a queue can hold more than it owns, accelerators first."""
         if borrower.name not in self._borrowed:
             cells = sorted((q.key for q in borrower.quotas()), key=lambda c: not is_compute(c[1]))
             self._borrowed[borrower.name] = [c for c in cells if any(q is borrower for q in self.keen(c))]
         return self._borrowed[borrower.name]
 
     def _loans(self, owner: ClusterQueue, quota: Quota, borrowers: Iterable[ClusterQueue]) -> Iterator[Loan]:
-        """Yield what some keen queues may hold of the owner's `quota`."""
+        """Yield what some queues may hold of the owner's `quota`."""
         tree, cell = cohort_tree(self._cluster), quota.key
         most = min(quota.nominal, tree.lent(owner.name, cell))
         for borrower in borrowers if most > 0 else ():
@@ -156,5 +156,5 @@ class Loans:
 
 @view
 def loans_of(cluster: Cluster) -> Loans:
-    """Return who may hold whose quota."""
+    """Return the loans between the queues of a cluster."""
     return Loans(cluster)

@@ -1,4 +1,4 @@
-"""Namespaces that a selector takes, and namespaces that Kueue manages."""
+"""Namespaces that a selector matches, and namespaces that Kueue manages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def is_managed_namespace(cluster: Cluster, namespace: str) -> bool | None:
-    """Return whether managedJobsNamespaceSelector takes a namespace; None if its labels are not known."""
+    """Return whether managedJobsNamespaceSelector matches a namespace; None if its labels are unknown."""
     manager = cluster.configuration
     if manager is None or manager.managed_namespaces is None:
         return namespace not in ("kube-system", manager.namespace if manager else "kueue-system")
@@ -21,7 +21,7 @@ def is_managed_namespace(cluster: Cluster, namespace: str) -> bool | None:
 
 
 def selects(cluster: Cluster, selector: LabelSelector, namespace: str) -> bool | None:
-    """Return whether a selector takes a namespace; None if it asks for labels of one that is not in the repository."""
+    """Return whether a selector matches a namespace; None if it needs labels of one that is not in the repository."""
     known = cluster.namespace.get(namespace)
     if known is not None:
         return selector.matches(known.labels)

@@ -15,4 +15,4 @@ __all__ = ["decide", "queue_of", "quota_tree", "workload_shapes"]
 
 
 def decide(_cluster: Cluster, _workload: Workload) -> None:
-    """Kueue hands out flavors before pods are created: its decision is a value of its own, in `admission`."""
+    """Return None: Kueue assigns flavors before pods are created, so its decision is separate, in `admission`."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def created(cluster: Cluster, assigned: Assigned) -> PodTemplate:
-    """The template of the pods that start once quota is granted."""
+    """Return the template of the pods that start once quota is granted."""
     template = assigned.pod_set.template
     flavors = [cluster.flavor[f] for f in assigned.flavor_names if f in cluster.flavor]
     selector = dict(template.selection.selector)
@@ -34,12 +34,12 @@ def created(cluster: Cluster, assigned: Assigned) -> PodTemplate:
 
 
 def created_pods(cluster: Cluster, decision: Decision) -> list[Wanted]:
-    """All pods that an admission lets be created, for all copies of the workload."""
+    """Return all pods that an admission lets be created, for all copies of the workload."""
     return [Wanted(a.pod_set, created(cluster, a), a.demand.count * decision.copies) for a in decision.assigned]
 
 
 def contradictions(cluster: Cluster, assigned: Assigned) -> Iterator[Reason]:
-    """Labels that the flavors of one pod set set to different values: the pods select whichever was written last."""
+    """Yield labels that the flavors of one pod set give different values: the pods select the value written last."""
     chosen: dict[str, tuple[str, str]] = {}
     for name in assigned.flavor_names:
         flavor = cluster.flavor.get(name)

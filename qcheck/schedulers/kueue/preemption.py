@@ -1,7 +1,7 @@
 """The preemption matrix: who may preempt whom, by which setting, and whether lent quota is reclaimed.
 
-Source: Kueue 0.19 `pkg/scheduler/preemption` (classical and fair sharing). It compares policies and priorities, not what
-happens to run; amounts are the most that could be lent.
+Source: Kueue 0.19 `pkg/scheduler/preemption` (classical and fair sharing). It compares policies and priorities, not
+running workloads; amounts are the most that could be lent.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kueue.loans import Loan
 
 Slowest = dict[str, tuple[int, str]]
-"""Seconds and the workload that takes them, by the name of its cluster queue."""
+"""The seconds and the workload that needs them, by the name of its ClusterQueue."""
 
 
 class ComesBack(StrEnum):
-    """An owner's means of reclaiming: from any workload, from workloads of strictly lower priority, or not at all."""
+    """From whom an owner can reclaim: from any workload, from strictly lower priorities, or from none."""
 
     ALWAYS = "always"
     FROM_LOWER = "lower priorities only"
@@ -39,9 +39,9 @@ class ComesBack(StrEnum):
 class LendingClaim(Value):
     """The means of one owner to reclaim quota of one cell from its holders.
 
-    `holders` are the queues of which the same holds; together they can hold `amount` base units at most. `seconds` is
-    the longest time until the nodes are free, with the workload that takes it; None if nothing is preempted.
-    `is_assumed`: no workload of the holders is known, so that it is the default grace period.
+    `holders` are queues with the same outcome; together they can hold at most `amount` base units. `seconds` is the
+    longest time until the nodes are free, `slowest` the workload that needs it; None if nothing is preempted.
+    `is_assumed`: no workload of the holders is known, so the default grace period applies.
     """
 
     owner: ClusterQueue
@@ -56,14 +56,14 @@ class LendingClaim(Value):
 
 
 class Stance(Value):
-    """The preemption policy of one queue, and in `effects` what the combination really does."""
+    """The preemption policy of one queue, and in `effects` the actual effect of the combination."""
 
     queue: ClusterQueue
     effects: tuple[str, ...]
 
 
 class Matrix(Value):
-    """The preemption report of one cluster. `profile` is the pattern in the settings, or None."""
+    """The preemption report of one cluster. `profile` is the profile in the settings, or None."""
 
     cluster: str
     fair_sharing: bool
@@ -73,7 +73,7 @@ class Matrix(Value):
 
 
 def preemption_matrix(cluster: Cluster) -> Matrix:
-    """The matrix of a cluster: every queue's stance, and a claim for every cell that it lends."""
+    """Return the matrix of a cluster: every queue's stance, and a claim for every cell that it lends."""
     fair = cluster.configuration is not None and cluster.configuration.fair_sharing
     known = _known(cluster)
     stances = tuple(Stance(q, tuple(_effects(cluster, q, fair, known.differ))) for q in cluster.queues)
@@ -84,14 +84,14 @@ def preemption_matrix(cluster: Cluster) -> Matrix:
 
 
 def _claims(cluster: Cluster, owner: ClusterQueue) -> Iterator[LendingClaim]:
-    """Claims of one owner, accelerators only if it has any."""
+    """Yield the claims of one owner, only for accelerators if it has any."""
     cells = list(owner.quotas())
     for quota in [q for q in cells if is_compute(q.resource)] or cells:
         yield from claims_on(cluster, owner, quota)
 
 
 def claims_on(cluster: Cluster, owner: ClusterQueue, quota: Quota) -> Iterator[LendingClaim]:
-    """Yield what an owner can do about its quota of one cell, one claim for the holders of which the same holds."""
+    """Yield the claims of an owner on its quota of one cell, one for holders with the same outcome."""
     known = _known(cluster)
     outcomes: dict[tuple[ComesBack, str], list[Loan]] = {}
     for loan in loans_of(cluster).of(owner, quota):
@@ -120,7 +120,7 @@ def _claim(cluster: Cluster, outcome: ComesBack, why: str, loans: list[Loan], kn
 
 
 def _teardowns(cluster: Cluster) -> Slowest:
-    """The slowest teardown among the known workloads of each queue."""
+    """Return the slowest teardown among the known workloads of each queue."""
     slowest: Slowest = {}
     for workload, queue in contention_of(cluster).queued:
         took = preemption_cost(workload, {}).seconds
@@ -130,8 +130,11 @@ def _teardowns(cluster: Cluster) -> Slowest:
 
 
 class Known(Value):
-    """Known facts about the workloads of a cluster: Kueue's lowest and highest priority in each queue, the slowest
-    teardown, and whether priorities differ at all."""
+    """Known facts about the workloads of a cluster.
+
+    These are Kueue's lowest and highest priority in each queue, the slowest teardown, and whether priorities differ at
+    all.
+    """
 
     ranks: dict[str, tuple[int, int]]
     slowest: Slowest
@@ -146,7 +149,7 @@ def _known(cluster: Cluster) -> Known:
 
 
 def _outcome(known: Known, loan: Loan) -> tuple[ComesBack, str]:
-    """Return what the owner's reclaimWithinCohort does to one borrower, and why."""
+    """Return the effect of the owner's reclaimWithinCohort on one borrower, and the reason."""
     reclaim = loan.owner.preemption.reclaim
     if reclaim is PreemptionPolicy.NEVER:
         return ComesBack.NEVER, "reclaimWithinCohort is Never: the quota returns only when the borrowers finish"
@@ -179,7 +182,7 @@ def differs(cluster: Cluster) -> bool:
 
 
 def _effects(cluster: Cluster, queue: ClusterQueue, fair: bool, differ: bool) -> Iterator[str]:
-    """Yield what a combination of policies comes to, in the order of its fields."""
+    """Yield the effects of a combination of policies, in the order of its fields."""
     policy = queue.preemption
     if policy.within_queue is PreemptionPolicy.NEVER:
         yield "its workloads do not preempt each other"
@@ -222,7 +225,7 @@ def _borrow_effects(policy: Preemption, fair: bool) -> Iterator[str]:
 
 
 def _never_simulated(cluster: Cluster, queue: ClusterQueue, fair: bool) -> bool:
-    """Without nominal quota in a flat cohort, Kueue does not search for candidates, unless it may preempt to borrow."""
+    """Return whether Kueue never searches for candidates: in a flat cohort without quota, except to borrow."""
     if (
         fair
         or queue.preemption.borrow is not PreemptionPolicy.NEVER

@@ -1,7 +1,8 @@
 """The cost of preemption for a workload: how long its nodes stay occupied, and whether it starts again.
 
-Sources: Kubernetes' Job controller (a suspended Job's pods do not count against backoffLimit, evicted ones do), Kueue's
-plain-pod integration (a preempted Pod is deleted), AppWrapper's controller (pods are killed after its own deadline).
+Sources: Kubernetes' Job controller (the pods of a suspended Job do not count against backoffLimit, evicted ones do),
+Kueue's plain-pod integration (a preempted Pod is deleted), AppWrapper's controller (pods are killed after its own
+deadline).
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ if TYPE_CHECKING:
     from qcheck.cluster.workloads import Workload
 
 DEFAULT_GRACE = 30
-"""Seconds that a pod gets to terminate where it does not say."""
+"""The default time in seconds for a pod to terminate."""
 _FORCED = "workload.codeflare.dev.appwrapper/forcefulDeletionGracePeriodDuration"
 _PARTS = r"([0-9]{1,10})(h|m|s)"
 _SECONDS = {"h": 3600, "m": 60, "s": 1}
 
 
 class PreemptionCost(Value):
-    """The most seconds from the decision to preempt until the pods are gone, what they are made of, and where it says so."""
+    """The most seconds from the decision to preempt until the pods are gone, with the reason and its place."""
 
     seconds: int
     reason: str
@@ -32,7 +33,7 @@ class PreemptionCost(Value):
 
 
 def seconds(duration: str) -> int | None:
-    """`90s`, `5m` or `1h30m` as seconds; None for anything else."""
+    """Return `90s`, `5m` or `1h30m` in seconds; None for anything else."""
     parts = re.findall(_PARTS, duration)
     if not parts or "".join(n + unit for n, unit in parts) != duration:
         return None
@@ -40,9 +41,9 @@ def seconds(duration: str) -> int | None:
 
 
 def preemption_cost(workload: Workload, operators: Mapping[str, int]) -> PreemptionCost:
-    """Return how long a workload may keep its nodes after it was preempted.
+    """Return how long a workload may keep its nodes after preemption.
 
-    Its slowest pod's grace period, plus what `operators` (seconds by kind) say that its controller takes on top.
+    This is its slowest pod's grace period, plus the extra seconds of its controller in `operators` (by kind).
     """
     graces = [(p.template.termination_grace_seconds, p.template.place) for p in workload.pod_sets]
     slowest, place = max(
@@ -61,12 +62,12 @@ def preemption_cost(workload: Workload, operators: Mapping[str, int]) -> Preempt
 
 
 def is_lost(workload: Workload) -> bool:
-    """Return whether nothing brings a workload back once Kueue has preempted it: a bare Pod is deleted for good."""
+    """Return whether nothing restores a workload after Kueue preempts it: a bare Pod is permanently deleted."""
     return workload.framework == "pod" and workload.id.kind == "Pod"
 
 
 def fails_on_eviction(workload: Workload) -> bool:
-    """Return whether the first pod that is evicted from its node fails the whole workload."""
+    """Return whether the first eviction of a pod from its node fails the whole workload."""
     if workload.on_disruption == "FailJob":
         return True
     return workload.retries == 0 and workload.on_disruption != "Ignore"

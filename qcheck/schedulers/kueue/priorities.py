@@ -1,5 +1,7 @@
-"""Two priorities: Kueue's, which decides who is admitted and whose workload is suspended, and the pods' own, which
-decides whom kube-scheduler evicts from a node.
+"""The two priorities of a workload: in Kueue, and of its pods in kube-scheduler.
+
+Kueue's decides who is admitted and whose workload is suspended; the pods' decides whom kube-scheduler evicts from a
+node.
 
 Sources: Kueue 0.19 `pkg/controller/jobframework/reconciler.go` and `pkg/util/priority`; kube-apiserver's Priority
 admission plugin.
@@ -24,7 +26,7 @@ _DEFAULT_CLASS_SINCE = 20
 
 
 class Rank(Value):
-    """A priority and what it comes from: `source` is one of the constants above, `name` the class if there is one.
+    """A priority and its origin: `source` is one of the constants above, `name` the class if there is one.
 
     `place` is where it is chosen, or would be. `certain` is False if a global default may exist elsewhere.
     """
@@ -42,13 +44,13 @@ class Rank(Value):
 
 @view
 def global_default(cluster: Cluster) -> PriorityClass | None:
-    """The class of pods that name none; of several the one with the lowest value counts."""
+    """Return the class of pods that name none; among several the one with the lowest value."""
     defaults = [c for c in cluster.priority_classes if c.is_global_default]
     return min(defaults, key=lambda c: c.value, default=None)
 
 
 def pod_rank(cluster: Cluster, template: PodTemplate) -> Rank | None:
-    """The priority with which kube-scheduler sees pods of a template; None if their class does not exist."""
+    """Return the priority of a template's pods in kube-scheduler; None if their class does not exist."""
     place = template.place.at("priorityClassName")
     if template.priority_class is None:
         return unnamed_rank(cluster, place)
@@ -63,7 +65,7 @@ def _named(cluster: Cluster, name: str, place: Place) -> Rank | None:
 
 
 def unnamed_rank(cluster: Cluster, place: Place) -> Rank:
-    """The priority of pods that name no class: the global default's, or 0."""
+    """Return the priority of pods that name no class: the global default's, or 0."""
     default = global_default(cluster)
     if default is None:
         return Rank(value=0, source=NOTHING, name=None, place=place, certain=cluster.has_all("PriorityClass"))
@@ -78,10 +80,10 @@ def unnamed_rank(cluster: Cluster, place: Place) -> Rank:
 
 
 def kueue_rank(cluster: Cluster, workload: Workload) -> Rank | None:
-    """The priority with which Kueue sees a workload; None if a class that it names does not exist.
+    """Return the priority of a workload in Kueue; None if a class that it names does not exist.
 
     The label decides; without it the job's own scheduling policy, then the first pod set that names a PriorityClass.
-    From 0.20 a WorkloadPriorityClass named `default` stands in for a missing label.
+    From 0.20 a WorkloadPriorityClass named `default` replaces a missing label.
     """
     named = workload.priority_class or _default_workload_class(cluster)
     if named is not None:
@@ -104,7 +106,7 @@ def _default_workload_class(cluster: Cluster) -> str | None:
 
 
 def pod_ranks(cluster: Cluster, workload: Workload) -> list[Rank] | None:
-    """The pod priorities of a workload's pod sets, lowest first; None if one of them cannot be told."""
+    """Return the pod priorities of a workload's pod sets, lowest first; None if any is unknown."""
     ranks = [pod_rank(cluster, p.template) for p in workload.pod_sets if p.count]
     known = [r for r in ranks if r is not None]
     return sorted(known, key=lambda r: r.value) if known and len(known) == len(ranks) else None

@@ -18,7 +18,7 @@ COHORT, QUEUE = "cohort", "ClusterQueue"
 
 @view
 def quota_tree(cluster: Cluster) -> QuotaTree:
-    """Return the queues, then the cohorts, also those that exist only by being named."""
+    """Return the queues, then the cohorts, including those that are only referenced."""
     tree = cohort_tree(cluster)
     queues = (_queue(cluster, q) for q in cluster.queues)
     cohorts = (_cohort(cluster, node) for node in tree.cohorts.values())

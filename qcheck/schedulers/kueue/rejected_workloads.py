@@ -1,4 +1,4 @@
-"""Workloads that never come before Kueue's scheduler: the API server, a webhook or the pod group's own numbers keep them out.
+"""Workloads that never reach Kueue's scheduler, because of the API server, a webhook or the pod group's own numbers.
 
 Source: kubernetes `pkg/apis`, Kueue 0.19 `pkg/webhooks`, `pkg/controller/jobs/pod/pod_controller.go`.
 """
@@ -51,14 +51,14 @@ def _problems_of(cluster: Cluster) -> dict[ObjectId, list[Problem]]:
 
 
 def may_be_rejected(cluster: Cluster, workload: Workload) -> bool:
-    """Return whether `refusals` or `pod_refusals` may have something to say of a workload."""
+    """Return whether `refusals` or `pod_refusals` may yield anything for a workload."""
     if workload.members or workload.id in _problems_of(cluster):
         return True
     return _is_elastic_ray(workload) or _is_ungrouped(workload)
 
 
 def refusals(cluster: Cluster, workload: Workload) -> Iterator[Reason]:
-    """Yield why a workload as it is written does not come into being, or is not handed to the scheduler."""
+    """Yield why a workload as written is not created, or does not reach the scheduler."""
     yield from (_rejected(p) for p in _about(cluster, workload) if not _is_of_pods(p))
     if (away := autoscaled_elsewhere(cluster, workload)) is not None:
         yield away
@@ -73,8 +73,9 @@ def refusals(cluster: Cluster, workload: Workload) -> Iterator[Reason]:
 
 
 def autoscaled_elsewhere(cluster: Cluster, workload: Workload) -> Reason | None:
-    """Return why an elastic RayCluster that scales itself is refused in a queue whose check sends it to other clusters: Kueue
-    fills in `managedBy` first.
+    """Return why an elastic, self-scaling RayCluster is rejected in a queue that sends it to other clusters.
+
+    Kueue sets `managedBy` first.
     """
     if not _is_elastic_ray(workload) or not is_on(cluster, ELASTIC):
         return None
@@ -116,7 +117,7 @@ def _about(cluster: Cluster, workload: Workload) -> list[Problem]:
 
 
 def _is_of_pods(problem: Problem) -> bool:
-    """A limit that a device other than an accelerator lacks: it says nothing of what Kueue divides among queues."""
+    """Return whether a device other than an accelerator lacks a limit, which does not affect queues."""
     steps = problem.place.route
     return problem.code is ProblemCode.REQUESTS_INVALID and not problem.place.exists and not is_compute(str(steps[-1]))
 
@@ -142,7 +143,7 @@ def group_faults(cluster: Cluster, workload: Workload) -> Iterator[GroupFault]:
 
 
 def _is_ungrouped(workload: Workload) -> bool:
-    """Return whether a Pod states the size of a group and is in none."""
+    """Return whether a Pod states the size of a group but is in none."""
     return workload.framework == "pod" and not workload.members and GROUP_TOTAL in workload.annotations
 
 
@@ -164,7 +165,10 @@ def _of_group(cluster: Cluster, group: Workload) -> Iterator[GroupFault]:
 
 
 def _counted(cluster: Cluster, group: Workload, name: str) -> Iterator[GroupFault]:
-    """The total against the pods that are here. Generated names stand for any number of pods."""
+    """Yield differences between the stated and the actual number of pods.
+
+    A generated name may mean any number of pods.
+    """
     members, total = group.members, declared_total(group)
     if total is None or any(m.id.is_generated for m in members) or group.annotations.get(FAST_ADMISSION) == "true":
         return

@@ -31,8 +31,8 @@ _ALWAYS_THERE = ("system-node-critical", "system-cluster-critical")
 class Destination(Value):
     """The destination of a workload.
 
-    `queue_name` is the local queue it names or gets by default; None for one that Kueue leaves alone. `blocked` are proofs
-    that it is not admitted, `doubts` facts that may lie elsewhere.
+    `queue_name` is the local queue that it names or gets by default; None if Kueue does not manage it. `blocked` are
+    proofs that it is not admitted, `doubts` facts that may be elsewhere.
     """
 
     queue_name: str | None
@@ -43,8 +43,9 @@ class Destination(Value):
 
 
 def at_home(cluster: Cluster, workload: Workload) -> Workload:
-    """The workload in its namespace: one whose manifest leaves the namespace to whoever applies it goes to the only
-    local queue of the name it gives.
+    """Return the workload in its namespace.
+
+    A manifest without a namespace goes to the only local queue with the name that it gives.
     """
     homes = cluster.local_queues_named.get(workload.queue, ()) if workload.queue is not None else ()
     if len(homes) != 1 or homes[0].namespace == workload.namespace:
@@ -55,14 +56,14 @@ def at_home(cluster: Cluster, workload: Workload) -> Workload:
 
 
 def queue_of(cluster: Cluster, workload: Workload) -> str | None:
-    """Return the cluster queue behind the local queue that a workload names."""
+    """Return the ClusterQueue behind the local queue that a workload names."""
     local = cluster.local_queue.get((workload.namespace, workload.queue or ""))
     return local.cluster_queue if local is not None else None
 
 
 @answered_once
 def destination(cluster: Cluster, workload: Workload) -> Destination:
-    """Resolve the queue of a workload, as far as the repository shows. Each is computed once."""
+    """Return the queue of a workload, as far as the repository shows it, cached by workload."""
     workload = at_home(cluster, workload)
     if not is_integrated(cluster, workload):
         return _unmanaged(workload, _why_outside(workload))
@@ -81,7 +82,10 @@ def destination(cluster: Cluster, workload: Workload) -> Destination:
 
 
 def is_integrated(cluster: Cluster, workload: Workload) -> bool:
-    """Return whether Kueue reads workloads of this kind. Without a Configuration every integration counts as enabled."""
+    """Return whether Kueue manages workloads of this kind.
+
+    Without a Configuration every integration counts as enabled.
+    """
     if workload.framework is None:
         return workload.id.group == KUEUE_GROUP
     manager = cluster.configuration
@@ -101,7 +105,7 @@ def _default_queue(cluster: Cluster, workload: Workload) -> str | None:
 
 
 def selects_cluster(workload: Workload) -> bool:
-    """Return whether it is a RayJob that runs on a cluster which exists, so that Kueue passes it over."""
+    """Return whether it is a RayJob that runs on an existing cluster, so that Kueue ignores it."""
     return workload.framework is None and workload.id.kind == "RayJob"
 
 
@@ -139,7 +143,7 @@ def _without_queue(cluster: Cluster, workload: Workload) -> Destination:
 
 
 def _obstacles(cluster: Cluster, workload: Workload, name: str) -> Iterator[tuple[bool, Reason]]:
-    """Yield what keeps the workload from being considered, each with whether it is certain; in Kueue's order."""
+    """Yield what keeps the workload from being considered, each with whether it is certain, in Kueue's order."""
     yield from _excluded(cluster, workload)
     yield from _priority(cluster, workload)
     local = cluster.local_queue.get((workload.namespace, name))
@@ -206,7 +210,7 @@ def _stopped(local: LocalQueue, place: Place) -> Reason:
 
 
 def _elsewhere(cluster: Cluster, workload: Workload, name: str) -> bool:
-    """Return whether the queue exists in some other namespace, and the manifest leaves open which one it is for."""
+    """Return whether the queue exists in another namespace and the manifest states no namespace."""
     open_ended = not workload.place.at("metadata", "namespace").exists
     return open_ended and name in cluster.local_queues_named
 

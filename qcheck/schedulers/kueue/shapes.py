@@ -1,4 +1,4 @@
-"""The pods of the workloads that Kueue would admit, by the flavor that they get."""
+"""The pods of the workloads that Kueue would admit, by flavor."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @view
 def workload_shapes(cluster: Cluster) -> dict[str, tuple[PodShape, ...]]:
-    """The shapes of admissible workloads by the flavor that they get; equal ones of a queue once, with their sum."""
+    """Return the shapes of admissible workloads by flavor; equal shapes of a queue are combined with their sum."""
     found: dict[str, dict[tuple[object, ...], PodShape]] = {}
     for workload, *others in workload_classes(cluster):
         for flavor, shape in _of_workload(cluster, workload, 1 + len(others)):
@@ -50,7 +50,7 @@ def _of_workload(cluster: Cluster, workload: Workload, many: int) -> Iterator[tu
 
 
 def _meets_devices(cluster: Cluster, workload: Workload) -> bool:
-    """Return whether a workload asks for devices, or its queue has quota for some, so that it may come to lie beside them."""
+    """Return whether a workload requests devices, or its queue has quota for some, so that it may run beside them."""
     if any(is_compute(r) for p in workload.pod_sets for r in p.template.amounts()):
         return True
     local = cluster.local_queue.get((workload.namespace, workload.queue or ""))

@@ -1,4 +1,4 @@
-"""Shares of Kueue's busy queues: reserved and limit always, a share if fair sharing is on.
+"""Shares of Kueue's busy queues: reserved amount and limit, and a share if fair sharing is on.
 
 Source: Kueue 0.20 `pkg/cache/scheduler/resource_node.go`, `fair_sharing.go`, `pkg/scheduler/preemption`.
 """
@@ -27,14 +27,14 @@ KUEUE = "kueue"
 
 
 class Largest(Value):
-    """The largest workload of a queue for a resource: its name and what it asks for, in base units."""
+    """The largest workload of a queue for a resource: its name and its request in base units."""
 
     name: str
     amount: int
 
 
 def shares(cluster: Cluster, demand: Demand, usage: Usage) -> tuple[PoolShares, ...]:
-    """Every tree, flavor and resource. Each is divided on its own, as if nothing else bound its workloads."""
+    """Return the shares for every tree, flavor and resource, each divided independently of the others."""
     tree = cohort_tree(cluster)
     pools: dict[tuple[str, str, str], list[ClusterQueue]] = {}
     for queue in cluster.queues:
@@ -74,7 +74,7 @@ def _is_fair(cluster: Cluster) -> bool:
 
 
 def _division(cluster: Cluster, root: str, cell: FlavorResource, demand: Demand | None) -> dict[str, Amount]:
-    """Return what every queue gets of a cell; without a demand as if all wanted more than there is."""
+    """Return what every queue gets of a cell; without a demand, every queue wants more than exists."""
     tree = cohort_tree(cluster)
     node = tree.cohorts.get(root)
     return divide(_branch(cluster, root, node is not None, cell, demand), tree.subtree(node or tree.queues[root], cell))
@@ -183,7 +183,7 @@ def _notes(
 
 @view
 def _largest(cluster: Cluster) -> dict[tuple[str, str], Largest]:
-    """The largest known workload by queue and resource."""
+    """Return the largest known workload by queue and resource."""
     found: dict[tuple[str, str], Largest] = {}
     for workload, queue in contention_of(cluster).queued:
         for resource, amount in _asked(workload).items():
@@ -194,7 +194,7 @@ def _largest(cluster: Cluster) -> dict[tuple[str, str], Largest]:
 
 
 def _asked(workload: Workload) -> dict[str, int]:
-    """Return what one of the workloads that an object makes asks for in total."""
+    """Return the total request of one of the workloads that an object creates."""
     total: dict[str, int] = {}
     for pod_set in workload.pod_sets:
         count = 1 if workload.each_pod_alone and copies_of(workload) > 1 else pod_set.count

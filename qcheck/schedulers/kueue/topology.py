@@ -1,8 +1,8 @@
-"""Topology-aware placement: whether the nodes of a workload's flavors have room in the domains that it asks for.
+"""Topology-aware placement: whether the nodes of a workload's flavors have room in the requested domains.
 
-Kueue then looks at nodes before it admits: what finds no room is not admitted (TopologyPlacementFailed), and the next flavors
-are tried. Where the nodes are known exactly, its own search decides, in its own order. Otherwise only a proof that no
-order fits counts, and what may or may not fit is left open by kube-scheduler's packing.
+Kueue then checks nodes before it admits: a workload without room is not admitted (TopologyPlacementFailed), and the
+next flavors are tried. If the nodes are known exactly, Kueue's own search decides, in its own order. Otherwise only a
+proof that no order fits counts, and uncertain cases are left open by kube-scheduler's packing.
 
 Source: Kueue 0.19 `pkg/scheduler/flavorassigner/tas_flavorassigner.go`, `pkg/cache/scheduler/tas_*.go`.
 """
@@ -64,7 +64,7 @@ def look(cluster: Cluster, queue: ClusterQueue, terms: AssignmentTerms, assigned
 
 
 def _one_flavor(cluster: Cluster, queue: ClusterQueue, assigned: Assigned) -> Iterator[Reason]:
-    """A pod set needs exactly one flavor with a topology."""
+    """Yield a reason if a pod set does not have exactly one flavor with a topology."""
     flavors = [f for f in assigned.flavor_names if has_topology(cluster, f)]
     if len(flavors) == 1:
         return
@@ -87,7 +87,7 @@ def _flavor(cluster: Cluster, assigned: Assigned) -> str:
 
 
 def _is_delayed(cluster: Cluster, queue: ClusterQueue, flavor: str) -> bool:
-    """Return whether domains are chosen later: by a worker of MultiKueue, or once nodes are provisioned."""
+    """Return whether domains are chosen later: by a MultiKueue worker, or once nodes are provisioned."""
     for use in queue.checks:
         check = cluster.admission_check.get(use.name)
         if check is not None and check.is_multikueue:
@@ -98,7 +98,7 @@ def _is_delayed(cluster: Cluster, queue: ClusterQueue, flavor: str) -> bool:
 
 
 def _request(cluster: Cluster, assigned: Assigned, terms: AssignmentTerms) -> Amounts:
-    """Return what Kueue reserves on a node for one pod: its own requests, whatever is charged to quota, and a pod slot."""
+    """Return what Kueue reserves on a node for one pod: its own requests and a pod slot, whatever its charge is."""
     own = in_base_units(completed(cluster, assigned.pod_set.template, terms.limits, terms.as_pod))
     return {**{r: amount for r, amount in own.items() if amount > 0}, PODS: 1}
 
@@ -106,7 +106,7 @@ def _request(cluster: Cluster, assigned: Assigned, terms: AssignmentTerms) -> Am
 def _search_all(
     cluster: Cluster, by_flavor: dict[str, list[Assigned]], requests: dict[str, Amounts], limits: LimitRangeBounds
 ) -> Looked:
-    """Each flavor by itself, in the order of their names; nodes that two flavors share are shared."""
+    """Search each flavor in the order of their names; nodes that two flavors share are shared."""
     shared: Usage = {}
     placed: list[PlacedPodSets] = []
     for flavor in sorted(by_flavor):
@@ -123,7 +123,7 @@ def _search_all(
 
 
 def _grouped(asking: list[Assigned]) -> list[list[Assigned]]:
-    """Pod sets of one podset group together, in the order of their first member."""
+    """Return pod sets grouped by podset group, in the order of their first member."""
     groups: dict[str, list[Assigned]] = {}
     for index, each in enumerate(asking):
         group = each.pod_set.topology.group if each.pod_set.topology else None
@@ -139,7 +139,7 @@ def _search_one(
     requests: dict[str, Amounts],
     usage: Usage,
 ) -> list[PlacedPodSets] | Reason:
-    """A pod set, or a leader beside its workers, whose selectors and tolerations then count for both."""
+    """Search domains for a pod set, or for a leader and its workers, whose selectors and tolerations count for both."""
     workers, leader = together[0], together[1] if len(together) > 1 else None
     if leader is not None and leader.demand.count > workers.demand.count:
         workers, leader = leader, workers
@@ -170,7 +170,7 @@ def _placed(flavor: str, assigned: Assigned, found: tuple[tuple[Leaf, int], ...]
 def _ask(
     levels: tuple[str, ...], workers: Assigned, requests: dict[str, Amounts], leader: Assigned | None
 ) -> Ask | str:
-    """The question for the search; in words what makes it refuse at once."""
+    """Return the question for the search, or in words why the search would reject it at once."""
     asked = workers.pod_set.topology
     slices = asked.slices if asked is not None else ()
     if not levels:
@@ -202,7 +202,7 @@ def _ask(
 
 
 def _base(levels: tuple[str, ...], asked: TopologyRequest | None) -> str:
-    """The level at which the search begins: the one that is named; the top for slices alone; else the bottom."""
+    """Return the level at which the search begins: the named one; the top for slices alone; else the bottom."""
     if asked is not None and (asked.required or asked.preferred):
         return asked.required or asked.preferred or ""
     return levels[0] if asked is not None and asked.slices else levels[-1]

@@ -1,6 +1,7 @@
-"""Bounds on the domains of a topology that prove that no search places the pods, even with unknown facts about nodes.
+"""Bounds on a topology's domains that prove that no search places the pods, even with unknown facts about nodes.
 
-Nodes are seen at their best, so a failure is a proof, or rests on estimates and says so. Nothing is said of what may fit.
+Nodes are taken at their best, so a failure is a proof, or rests on estimates and says so. There is no answer about what
+may fit.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def misfits(cluster: Cluster, asking: list[Assigned], requests: dict[str, Amounts], limits: LimitRangeBounds) -> Looked:
-    """Return why pod sets with topology flavors cannot be placed in any order; empty if nothing proves that."""
+    """Return why pod sets with topology flavors cannot be placed in any order; empty if nothing proves this."""
     for together in _bound_together(asking):
         found = _level(cluster, together, requests)
         if found is not None:
@@ -43,7 +44,7 @@ def misfits(cluster: Cluster, asking: list[Assigned], requests: dict[str, Amount
 
 
 def _bound_together(asking: list[Assigned]) -> list[list[Assigned]]:
-    """Pod sets that must share a domain with each other or within themselves."""
+    """Group pod sets that must share a domain with each other or internally."""
     found: dict[str, list[Assigned]] = {}
     for assigned in asking:
         asked = assigned.pod_set.topology
@@ -81,9 +82,10 @@ def _level(cluster: Cluster, together: list[Assigned], requests: dict[str, Amoun
 
 
 def misfit_together(cluster: Cluster, flavor: str, topology: Topology, members: Members) -> Misfit | None:
-    """Return why no domain of a flavor holds pod sets that must share one; `members`: what one pod needs, and their number.
+    """Return why no domain of a flavor holds pod sets that must share one.
 
-    Nodes that Kueue does not let the pods use do not count. It looks at those of the larger pod set only.
+    `members`: the request of one pod, and the number of pods. Nodes that Kueue does not let the pods use do not count;
+    only those of the larger pod set are considered.
     """
     workers = max(members, key=lambda m: m[2])[0]
     demand = demand_of(cluster, as_kueue_sees(cluster, workers.template), (), cluster.quota_pools[flavor])
@@ -95,7 +97,7 @@ def misfit_together(cluster: Cluster, flavor: str, topology: Topology, members: 
 
 
 def party_of(members: Members, topology: Topology) -> GangRequest:
-    """Pod sets that must share a domain. Of nested slices only the largest count: a bound."""
+    """Return pod sets that must share a domain. Of nested slices only the largest count, as a bound."""
     asked = members[0][0].topology
     assert asked is not None
     slices = tuple(Slice(s.level, s.size) for s in asked.slices[:1])
@@ -106,7 +108,7 @@ def party_of(members: Members, topology: Topology) -> GangRequest:
 
 
 def as_kueue_sees(cluster: Cluster, template: PodTemplate) -> PodTemplate:
-    """A template without what Kueue does not look at when it places pods: only resources, labels and taints count."""
+    """Return a template with only what Kueue considers when it places pods: resources, labels and taints."""
     runtime = runtime_class(cluster, template)
     return replace(
         template,
@@ -122,7 +124,7 @@ def as_kueue_sees(cluster: Cluster, template: PodTemplate) -> PodTemplate:
 
 
 def _anywhere(cluster: Cluster, asking: list[Assigned], limits: LimitRangeBounds) -> Looked:
-    """If nodes are the lowest level, Kueue places each pod on a node, as kube-scheduler would."""
+    """Decide as kube-scheduler would if nodes are the lowest level, because Kueue then places each pod on a node."""
     wanted = list(_by_node(cluster, asking))
     placed = schedule(cluster, limits, wanted) if wanted else None
     if placed is None or placed.runs is not False:

@@ -1,7 +1,7 @@
-"""From a cluster's nodes to the tree of a flavor's topology, where everything that decides is known exactly.
+"""The tree of a flavor's topology from a cluster's nodes, if everything decisive is known exactly.
 
-Kueue counts the nodes that are there: ready and not cordoned, with the flavor's labels and every level's label. Where nodes
-may still come, figures are estimated, or it is not known how a pool's nodes spread over domains, there is no tree.
+Kueue counts existing nodes: ready and not cordoned, with the flavor's labels and every level's label. If nodes may
+still be added, figures are estimated, or the distribution of a pool's nodes over domains is unknown, there is no tree.
 
 Source: Kueue 0.19 `pkg/cache/scheduler/tas_nodes_cache.go`, `tas_flavor.go`.
 """
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 
 
 class LeafNode(Value):
-    """A node of a leaf: its group, and its name where nodes are dumped."""
+    """A node of a leaf: its group, and its name if nodes are dumped."""
 
     group: NodeGroup
     name: str | None
 
 
 class TopologyNodes(Value):
-    """The tree of a flavor, and the nodes of each leaf. `unsure`: resources of which some figure is not exact.
+    """The tree of a flavor, and the nodes of each leaf. `unsure`: resources with a figure that is not exact.
 
-    `away`: nodes that would be in it, and are cordoned or not ready.
+    `away`: nodes that would belong to it but are cordoned or not ready.
     """
 
     tree: TopologyTree
@@ -46,7 +46,7 @@ class TopologyNodes(Value):
     away: tuple[str, ...] = ()
 
     def admitted_by(self, demand: NodeDemand) -> frozenset[str] | None:
-        """The leaves whose node Kueue lets pods use; None for all, where leaves are no nodes and it does not look."""
+        """Return the leaves whose node Kueue lets pods use; None for all, if leaves are not nodes, which it ignores."""
         if not self.tree.is_by_node:
             return None
         open_groups: dict[str, bool] = {}
@@ -60,7 +60,7 @@ class TopologyNodes(Value):
 
 @answered_once
 def topology_nodes(cluster: Cluster, flavor: str) -> TopologyNodes | None:
-    """The exact tree of a flavor with a topology; None if something that decides is not known."""
+    """Return the exact tree of a flavor with a topology; None if anything decisive is unknown."""
     topology = cluster.topology.get(cluster.flavor[flavor].topology or "")
     if topology is None or not cluster.has_nodes:
         return None
@@ -88,7 +88,7 @@ def topology_nodes(cluster: Cluster, flavor: str) -> TopologyNodes | None:
 
 
 def _dumped(cluster: Cluster, flavor: str, group: NodeGroup, levels: tuple[str, ...]) -> list[Node]:
-    """The nodes of a group with the flavor's labels and every level's."""
+    """Return the nodes of a group with the flavor's labels and every level's label."""
     wanted = cluster.flavor[flavor].node_labels
     labelled = (n for n in group.nodes if all(level in n.node_labels for level in levels))
     return [n for n in labelled if all(n.node_labels.get(k) == v for k, v in wanted.items())]
@@ -99,7 +99,7 @@ def _is_there(node: Node) -> bool:
 
 
 def _is_exact(cluster: Cluster, group: NodeGroup, how_many: int, levels: tuple[str, ...]) -> bool:
-    """Return whether a pool has a number of equal nodes that is known, in domains that are known."""
+    """Return whether a pool has a known number of equal nodes in known domains."""
     reserved = any(r.total and matches_any(group.name, r.pools) for r in cluster.policy.reserves)
     if how_many != ALL or not group.is_known or len(group.classes) != 1 or group.ceiling != group.static or reserved:
         return False
@@ -108,7 +108,7 @@ def _is_exact(cluster: Cluster, group: NodeGroup, how_many: int, levels: tuple[s
 
 
 def _domain_size(group: NodeGroup, level: str) -> int | None:
-    """Nodes per domain of a pool: one for the hostname, all where the label is the pool's; None if it is not known."""
+    """Return nodes per domain of a pool: one for the hostname, all if the label is the pool's; None if unknown."""
     if level == HOSTNAME:
         return 1
     if level in group.classes[0].labels:
@@ -118,7 +118,7 @@ def _domain_size(group: NodeGroup, level: str) -> int | None:
 
 
 def _expected(group: NodeGroup, levels: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], LeafNode]]:
-    """The nodes of a pool, with made-up names that sort as they are numbered."""
+    """Yield the nodes of a pool, with artificial names that sort by number."""
     labels, digits = group.classes[0].labels, len(str(group.static))
     sizes = {level: _domain_size(group, level) or 1 for level in levels}
     for number in range(group.static):
@@ -129,7 +129,7 @@ def _expected(group: NodeGroup, levels: tuple[str, ...]) -> Iterator[tuple[tuple
 
 
 def _unsure(nodes: NodeClass) -> set[str]:
-    """Resources whose figure is estimated or not known. Without a figure for pods, slots bind nothing."""
+    """Return resources whose figure is estimated or unknown. Without a figure for pods, slots are unlimited."""
     machine = nodes.machine
     known = {r for r in machine.allocatable if not nodes.is_estimated(r)} | {PODS}
     return (set(machine.allocatable) | set(machine.unknown) | {"cpu", "memory", "ephemeral-storage"}) - known
@@ -150,7 +150,7 @@ def _grown(
 
 
 def _free(members: list[LeafNode]) -> Amounts:
-    """Return what the nodes of a leaf have together, after DaemonSets and reserves."""
+    """Return what the nodes of a leaf have in total, after DaemonSets and reserves."""
     total: Amounts = {}
     for member in members:
         nodes = member.group.classes[0]

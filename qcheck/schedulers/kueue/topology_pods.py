@@ -1,8 +1,10 @@
 """Placement of a workload's pods inside the domains that Kueue has chosen.
 
-Where a leaf of the topology is a node, nothing is left to choose; elsewhere the pods of a domain are packed onto its nodes.
+If a leaf of the topology is a node, nothing is left to choose; otherwise the pods of a domain are packed onto its
+nodes.
 
-Source: Kueue 0.19 `pkg/controller/tas/topology_ungater.go`, which gives each pod the labels of its domain as node selector.
+Source: Kueue 0.19 `pkg/controller/tas/topology_ungater.go`, which gives each pod the labels of its domain as node
+selector.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def in_domains(cluster: Cluster, decision: Decision) -> Schedule:
-    """Place the pods of each domain on its nodes; those of pod sets without a domain anywhere."""
+    """Place the pods of each domain on its nodes; pods of pod sets without a domain go anywhere."""
     limits = bounds(cluster, decision.workload.namespace)
     wanted = {w.pod_set.name: w for w in created_pods(cluster, decision)}
     domains: dict[tuple[str, str], dict[str, int]] = {}
@@ -50,7 +52,7 @@ def in_domains(cluster: Cluster, decision: Decision) -> Schedule:
 
 
 def _groups(members: Iterable[LeafNode]) -> tuple[NodeGroup, ...]:
-    """The groups of some nodes, with these nodes alone."""
+    """Return the groups of some nodes, with only these nodes."""
     together: dict[str, list[LeafNode]] = {}
     for member in members:
         together.setdefault(member.group.name, []).append(member)
@@ -69,7 +71,7 @@ def _not_there(placed: Schedule, key: str) -> Schedule:
 
 
 def _on(members: tuple[LeafNode, ...], placed: Schedule) -> Iterable[Placed]:
-    """The placement of one domain; that of a single node is the same for its equals, under their own names."""
+    """Return the placement of one domain; that of a single node also applies to equal nodes, under their own names."""
     if len(members) != 1:
         return placed.witness
     name = members[0].name
@@ -87,7 +89,7 @@ def _with_the_rest(cluster: Cluster, decision: Decision, wanted: list[Wanted], f
 
 
 def _joined(found: list[Placed]) -> list[Placed]:
-    """Equal placements on equal nodes as one."""
+    """Combine equal placements on equal nodes."""
     alike: dict[tuple[str, Contents], Placed] = {}
     for each in found:
         key = (each.group, tuple(sorted(each.pods.items())))

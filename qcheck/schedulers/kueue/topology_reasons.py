@@ -1,4 +1,4 @@
-"""Explanations of Kueue's search for domains that finds none for a pod set."""
+"""Reasons why Kueue's search for domains finds none for a pod set."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHOWN = 3
 def not_found(
     cluster: Cluster, flavor: str, nodes: TopologyNodes, asked: Ask, workers: Assigned, found: NotFound, usage: Usage
 ) -> Reason:
-    """Return why the search ends: no node is large enough, the domains are too small, or earlier pod sets took the room."""
+    """Return why the search fails: all nodes or domains are too small, or earlier pod sets took the room."""
     scarce = _scarce(nodes, asked)
     if scarce is not None:
         return _too_large(flavor, nodes, asked, workers, scarce)
@@ -43,7 +43,7 @@ def not_found(
 
 
 def _scarce(nodes: TopologyNodes, asked: Ask) -> str | None:
-    """The resource of which no leaf has enough for one pod; None if some leaf takes one."""
+    """Return the resource of which no leaf has enough for one pod; None if some leaf holds one."""
     leaves = [
         d.leaf for d in nodes.tree.by_level[-1] if d.leaf is not None and (asked.on is None or d.leaf.key in asked.on)
     ]

@@ -1,6 +1,6 @@
-"""Kueue's search for the domains of a pod set, in its own order: greedy, level by level, no step taken back.
+"""Kueue's search for the domains of a pod set, in its own order: greedy, level by level, without backtracking.
 
-Where an exact packing exists and this search does not find it, Kueue does not admit the workload.
+If an exact packing exists but this search does not find it, Kueue does not admit the workload.
 
 Source: Kueue 0.19 `findTopologyAssignment` in `pkg/cache/scheduler/tas_flavor_snapshot.go`, with default feature gates.
 """
@@ -31,7 +31,7 @@ class NotFound(Value):
 
 
 def search(tree: TopologyTree, ask: Ask, usage: Mapping[str, Amounts]) -> FoundDomains | NotFound:
-    """Place the pods of `ask` beside what `usage` takes already."""
+    """Place the pods of `ask` beside what `usage` already takes."""
     tree.fill(ask, usage)
     start = _start(tree, ask, ask.level)
     if isinstance(start, NotFound):
@@ -41,7 +41,7 @@ def search(tree: TopologyTree, ask: Ask, usage: Mapping[str, Amounts]) -> FoundD
 
 
 def _descend(tree: TopologyTree, ask: Ask, level: int, chosen: list[TopologyDomain]) -> FoundDomains:
-    """From the domains of a level to leaves: above the slice level over all of them, below it in each by itself."""
+    """Go down from the domains of a level to leaves: jointly above the slice level, separately below it."""
     lowest = len(tree.levels) - 1
     leaders = int(ask.leader is not None)
     chosen = _spread(ask, chosen, ask.count, leaders, ask.slice_size, by_slice=True)
@@ -74,7 +74,7 @@ def _result(ask: Ask, chosen: list[TopologyDomain]) -> FoundDomains:
 
 
 def _start(tree: TopologyTree, ask: Ask, level: int) -> tuple[int, list[TopologyDomain]] | NotFound:
-    """The level at which the search begins and the domains that hold everything together."""
+    """Return the level at which the search begins and the domains that together hold everything."""
     wanted, leaders = ask.count // ask.slice_size, int(ask.leader is not None)
     if not tree.by_level[level]:
         return NotFound(0, wanted)
@@ -97,7 +97,7 @@ def _start(tree: TopologyTree, ask: Ask, level: int) -> tuple[int, list[Topology
 
 
 def _several(ask: Ask, level: int, ranked: list[TopologyDomain]) -> tuple[int, list[TopologyDomain]] | NotFound:
-    """Domains one after the other, those with the leader first, until all slices have one."""
+    """Take domains one after the other, those with the leader first, until all slices have one."""
     wanted = left = ask.count // ask.slice_size
     leaders_left = int(ask.leader is not None)
     chosen: list[TopologyDomain] = []
@@ -125,7 +125,7 @@ def _several(ask: Ask, level: int, ranked: list[TopologyDomain]) -> tuple[int, l
 
 
 def _tightest(domains: list[TopologyDomain], needed: int, leaders: int, by_slice: bool) -> TopologyDomain:
-    """The first of the domains that hold `needed` with the least to spare; the very first if none does."""
+    """Return the first of the domains that hold `needed` with the least to spare; the very first if none does."""
     best: tuple[int, TopologyDomain] | None = None
     for each in domains:
         if each.leaders < leaders:
@@ -145,7 +145,7 @@ def _held(domain: TopologyDomain, with_leader: bool, by_slice: bool) -> int:
 def _leader_first(
     domains: list[TopologyDomain], count: int, leaders: int, unit: int, by_slice: bool
 ) -> list[TopologyDomain]:
-    """The domain whose leader costs no room that is needed, moved to the front."""
+    """Return the domains with the one first whose leader takes up no needed room."""
     if leaders == 0 or len(domains) < 2:
         return domains
     needed = count // unit if by_slice else count
@@ -160,9 +160,9 @@ def _leader_first(
 def _spread(
     ask: Ask, domains: list[TopologyDomain], count: int, leaders: int, unit: int, by_slice: bool
 ) -> list[TopologyDomain]:
-    """Give the pods to the domains in their order; each one's counts become what it is given.
+    """Give the pods to the domains in order; each domain's counts become what it gets.
 
-    Empty if they do not hold everything, which leaves the pods without a place although the search went on.
+    The result is empty if they do not hold everything: the pods then have no place although the search continued.
     """
     domains = _leader_first(domains, count, leaders, unit, by_slice)
     left, leaders_left = (count // unit if by_slice else count), leaders
@@ -194,7 +194,7 @@ def _give(domain: TopologyDomain, units: int, leaders: int, size: int, by_slice:
 
 
 def _by_capacity(ask: Ask, domains: list[TopologyDomain]) -> list[TopologyDomain]:
-    """The most slices first (the fewest where unconstrained), then the fewest pods, then by name."""
+    """Return domains by most slices (fewest if unconstrained), then fewest pods, then name."""
     sign = 1 if ask.unconstrained else -1
     return sorted(domains, key=lambda d: (sign * d.slices, d.pods, d.values))
 

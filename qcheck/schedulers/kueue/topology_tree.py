@@ -1,7 +1,7 @@
-"""The tree of a flavor's topology: domains by level, what is free in each leaf, and how many pods each domain holds.
+"""The tree of a flavor's topology: domains by level, free amounts of leaves, and the pods that each domain holds.
 
-Only nodes that carry the flavor's labels and every level's label are in it. Where the lowest level is the hostname, a leaf is
-one node; otherwise its nodes' capacity is summed and no node is looked at by itself.
+It contains only nodes with the flavor's labels and every level's label. If the lowest level is the hostname, a leaf is
+one node; otherwise the capacity of its nodes is summed and no individual node is considered.
 
 Source: Kueue 0.19 `pkg/cache/scheduler/tas_topology_tree.go`, `fillInCounts` of `tas_flavor_snapshot.go`.
 """
@@ -24,9 +24,9 @@ Usage = dict[str, "Amounts"]
 
 
 class Leaf(Value):
-    """A domain of the lowest level. `values` are its level values, coarse to fine; `free` what it has for pods.
+    """A domain of the lowest level. `values` are its level values, coarse to fine; `free` is what it has for pods.
 
-    `key` tells it from others across flavors: the hostname where the leaf is a node, else all its values.
+    `key` identifies it across flavors: the hostname if the leaf is a node, else all its values.
     """
 
     values: tuple[str, ...]
@@ -38,8 +38,8 @@ class Ask(Value):
     """A request for placement: `count` pods of `request` on the leaves `on` (None: all), beside one `leader` pod.
 
     * `level`, `slice_level`: indices of levels; a slice of `slice_size` pods shares a domain of `slice_level`.
-    * `inner`: the size in whose multiples pods are spread at a level below the slice level.
-    * `required`: all pods in one domain of `level`; `unconstrained`: any number of domains, the fullest ones first.
+    * `inner`: the size in multiples of which pods are spread at a level below the slice level.
+    * `required`: all pods in one domain of `level`; `unconstrained`: any number of domains, the fullest first.
     """
 
     request: Amounts
@@ -55,7 +55,7 @@ class Ask(Value):
 
 
 class TopologyDomain:
-    """A domain of any level with the counts of one search. `slices` counts units of the slice size at the slice level."""
+    """A domain of any level with the counts of one search. `slices` counts slices of the slice level's size."""
 
     __slots__ = (
         "children", "leaders", "leaf", "pods", "pods_with_leader", "slices", "slices_with_leader", "values",
@@ -99,7 +99,7 @@ class TopologyTree:
             parent = domain
 
     def fill(self, ask: Ask, usage: Mapping[str, Amounts]) -> None:
-        """Count what each domain holds: in leaves what is free after `usage`, above them the sums."""
+        """Count what each domain holds: the free amounts of leaves after `usage`, and their sums above."""
         for domains in self.by_level:
             for domain in domains:
                 domain.clear()

@@ -1,4 +1,4 @@
-"""Classes of workloads: those that nothing but their names and places tells apart, so that one speaks for all of them."""
+"""Classes of workloads that differ only in names and places, so that one represents all of them."""
 
 from __future__ import annotations
 
@@ -41,5 +41,5 @@ def representative(cluster: Cluster, workload: Workload) -> Workload:
 
 @view
 def _representatives(cluster: Cluster) -> dict[int, Workload]:
-    """The first of the class by the identity of each workload in it."""
+    """Return the first of the class by the identity of each workload in it."""
     return {id(workload): members[0] for members in workload_classes(cluster) for workload in members}

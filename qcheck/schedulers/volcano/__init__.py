@@ -1,1 +1,1 @@
-"""Volcano: how its plugins divide a cluster among queues, what its webhook refuses, and when its jobs may start."""
+"""Volcano: how its plugins divide a cluster among queues, what its webhook rejects, and when its jobs may start."""

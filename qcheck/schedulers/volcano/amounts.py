@@ -1,7 +1,7 @@
 """Volcano's arithmetic on lists of resources, exactly.
 
 Amounts are in base units: milli-cpu, bytes, whole devices and pods. `UNLIMITED` stands for Volcano's largest number. A
-list always has cpu and memory; every other resource may be missing, which is not the same as 0. Source: release 1.15 of
+list always has cpu and memory; any other resource may be missing, which differs from 0. Source: release 1.15 of
 Volcano, `pkg/scheduler/api/resource_info.go` and `api/helpers`.
 """
 
@@ -23,42 +23,42 @@ UNLIMITED = inf
 BASIC = ("cpu", "memory")
 """The resources that every list has."""
 UNCOUNTED = frozenset({"pods"})
-"""Resources that no gate of Volcano looks at."""
+"""Resources that no gate of Volcano considers."""
 
 
 def amounts(given: Mapping[str, Amount] = {}) -> Amounts:
-    """A list of resources in which cpu and memory are 0 unless they are given."""
+    """Return a list of resources in which cpu and memory are 0 unless given."""
     return {"cpu": 0, "memory": 0, **given}
 
 
 def negligible(resource: str) -> Fraction:
-    """The amount below which Volcano takes a resource for none: a tenth of the unit in which it counts it."""
+    """Return the amount below which Volcano treats a resource as absent: a tenth of its counting unit."""
     return Fraction(1, 10 if resource in BASIC or resource == "pods" else 10_000)
 
 
 def added(left: Amounts, right: Amounts) -> Amounts:
-    """The sum, over the resources of both."""
+    """Return the sum, over the resources of both."""
     return {**left, **{r: left.get(r, 0) + more for r, more in right.items()}}
 
 
 def scaled(given: Amounts, ratio: Fraction) -> Amounts:
-    """Each amount times `ratio`."""
+    """Return each amount times `ratio`."""
     return {r: a * ratio for r, a in given.items()}
 
 
 def exceeding(left: Amounts, right: Amounts) -> Amounts:
-    """The part of `left` above `right`. A resource of which nothing is left disappears, but cpu and memory stay as 0."""
+    """Return the part of `left` above `right`. A resource with nothing left is dropped; cpu and memory remain as 0."""
     rest: Amounts = {r: a - b if a > (b := right.get(r, 0)) else 0 for r, a in left.items()}
     return {r: a for r, a in rest.items() if a > 0 or r in BASIC}
 
 
 def capped(given: Amounts, most: Amounts, missing: Amount = UNLIMITED) -> Amounts:
-    """Each amount of `given`, at most that of `most`; `missing` is what a resource that `most` lacks is capped at."""
+    """Return each amount of `given`, at most that of `most`, or `missing` for resources that `most` lacks."""
     return {r: min(a, most.get(r, missing)) for r, a in given.items()}
 
 
 def larger(left: Amounts, right: Amounts) -> Amounts:
-    """The larger amount of each resource of both."""
+    """Return the larger amount of each resource of both."""
     return {**left, **{r: max(a, left.get(r, 0)) for r, a in right.items()}}
 
 
@@ -68,12 +68,12 @@ def fits(left: Amounts, right: Amounts) -> bool:
 
 
 def falls_short(left: Amounts, right: Amounts) -> bool:
-    """Return whether some amount of `left` is below that of `right`; a resource that only `right` names counts."""
+    """Return whether some amount of `left` is below that of `right`, including resources that only `right` names."""
     return any(r not in left or left[r] < a for r, a in right.items())
 
 
 def same(left: Amounts, right: Amounts) -> bool:
-    """Return whether both name the same resources in amounts that Volcano, which holds them as doubles, cannot tell apart."""
+    """Return whether both name the same resources in amounts that are equal as Volcano's doubles."""
     return left.keys() == right.keys() and all(
         a == (b := right[r]) or _gap(a, b) * 2**53 <= a < UNLIMITED for r, a in left.items()
     )
@@ -89,6 +89,6 @@ def is_empty(given: Amounts) -> bool:
 
 
 def share(allocated: Amounts, deserved: Amounts) -> Fraction:
-    """The largest part of what a queue deserves that it holds, over the resources of which it deserves some."""
+    """Return the largest fraction that a queue holds of what it deserves, over the resources that it deserves."""
     named = [r for r, a in deserved.items() if a >= negligible(r)]
     return max((Fraction(allocated.get(r, 0)) / Fraction(deserved[r]) for r in named), default=Fraction(0))

@@ -1,7 +1,7 @@
 """Volcano's division of a cluster among its queues at the start of a scheduling session.
 
-Three ways: the plugin `proportion`, the plugin `capacity`, and `capacity` with a hierarchy. Each is a pure function of
-the queues, the total and what the jobs of each queue request. Source: release 1.15, `pkg/scheduler/plugins`.
+There are three ways: the plugin `proportion`, the plugin `capacity`, and `capacity` with a hierarchy. Each is a pure
+function of the queues, the total and the requests of each queue's jobs. Source: release 1.15, `pkg/scheduler/plugins`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class VolcanoTerms(Value):
-    """The spec of a queue about its part of the cluster, in base units; empty if absent."""
+    """The part of a queue's spec that concerns the division, in base units; empty if absent."""
 
     name: str
     weight: int = 1
@@ -45,7 +45,7 @@ class VolcanoTerms(Value):
 
 
 class QueueDivision(Value):
-    """The part of a queue: its gate `limit` (Volcano: realCapability) and what it deserves."""
+    """A queue's part: its gate `limit` (Volcano: realCapability) and what it deserves."""
 
     deserved: Amounts
     limit: Amounts
@@ -62,19 +62,19 @@ class NotReady(Value):
 
 
 def flat_limit(queue: VolcanoTerms, total: Amounts, reserved: Amounts) -> Amounts:
-    """The most a queue may hold without a hierarchy; `reserved` is the sum of all guarantees, also of idle queues."""
+    """Return a queue's limit without a hierarchy; `reserved` is the sum of all guarantees, including idle queues."""
     limit = added(exceeding(total, reserved), amounts(queue.guarantee))
     return capped(limit, _flat_capability(queue)) if queue.capability else limit
 
 
 def _flat_capability(queue: VolcanoTerms) -> Amounts:
-    """The capability; without a hierarchy cpu and memory that it omits are unlimited."""
+    """Return the capability; without a hierarchy, omitted cpu and memory are unlimited."""
     given = amounts(queue.capability)
     return {r: UNLIMITED if r in BASIC and not a else a for r, a in given.items()}
 
 
 def guaranteed(queues: Iterable[VolcanoTerms]) -> Amounts:
-    """The sum of the guarantees."""
+    """Return the sum of the guarantees."""
     total = amounts()
     for queue in queues:
         total = added(total, dict(queue.guarantee))
@@ -82,7 +82,7 @@ def guaranteed(queues: Iterable[VolcanoTerms]) -> Amounts:
 
 
 def capacity(queues: Iterable[VolcanoTerms], total: Amounts, requests: Requests) -> dict[str, QueueDivision]:
-    """The plugin `capacity` without a hierarchy: each queue deserves what it declares, cut to its limit one by one."""
+    """Divide as the plugin `capacity` without a hierarchy: each queue deserves what it declares, cut to its limit."""
     known = tuple(queues)
     reserved, parts = guaranteed(known), {}
     for queue in known:
@@ -98,7 +98,7 @@ def capacity(queues: Iterable[VolcanoTerms], total: Amounts, requests: Requests)
 
 
 def proportion(queues: Iterable[VolcanoTerms], total: Amounts, requests: Requests) -> dict[str, QueueDivision]:
-    """The plugin `proportion`: what is there is divided by weight, round by round, among queues that still want some."""
+    """Divide as the plugin `proportion`: by weight, round by round, among queues that still want some."""
     known = tuple(queues)
     reserved = guaranteed(known)
     active = {q.name: q for q in known if q.name in requests}
@@ -119,7 +119,7 @@ def proportion(queues: Iterable[VolcanoTerms], total: Amounts, requests: Request
 def _by_weight(
     active: Mapping[str, VolcanoTerms], limits: Mapping[str, Amounts], total: Amounts, requests: Requests
 ) -> dict[str, Amounts]:
-    """Return what each active queue deserves. A queue leaves when all its requests are met or nothing changed."""
+    """Return what each active queue deserves. A queue drops out once its requests are met or nothing changes."""
     deserved: dict[str, Amounts] = {name: amounts() for name in active}
     remaining, waiting = total, dict(active)
     while weight := sum(q.weight for q in waiting.values()):
@@ -141,9 +141,9 @@ def _by_weight(
 def hierarchy(
     queues: Iterable[VolcanoTerms], total: Amounts, requests: Requests
 ) -> dict[str, QueueDivision] | NotReady:
-    """The plugin `capacity` with a hierarchy below `root`, or why it schedules nothing at all.
+    """Divide as the plugin `capacity` with a hierarchy below `root`, or return why it schedules nothing.
 
-    Queues whose parents form a cycle are not below `root`: nothing reaches them, their limit is 0.
+    Queues whose parents form a cycle are not below `root`: nothing reaches them, and their limit is 0.
     """
     known = {q.name: q for q in queues}
     children: dict[str, list[VolcanoTerms]] = {}
@@ -212,6 +212,6 @@ class _Hierarchy:
 
 
 def _inherited(own: Amounts, parent: Amounts) -> Amounts:
-    """A capability with what it omits taken from the parent's; cpu and memory of 0 count as omitted."""
+    """Return a capability with omitted values from the parent's; cpu and memory of 0 count as omitted."""
     basic = {r: own[r] if own[r] > 0 else parent[r] for r in BASIC}
     return {**parent, **own, **basic}

@@ -1,6 +1,6 @@
-"""The gates that Volcano puts before a job: what its queue and the queues above may hold at most, on an idle cluster.
+"""The gates that a job must pass in Volcano: the limits of its queue and its ancestors, on an idle cluster.
 
-Source: Volcano 1.15, `pkg/scheduler/plugins/{capacity,proportion}`: the most a queue may hold is `realCapability`.
+Source: Volcano 1.15, `pkg/scheduler/plugins/{capacity,proportion}`: a queue's limit is `realCapability`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class VolcanoBarrier(Value):
-    """A queue that may never hold what a gang requests. `set_aside`: what other queues are guaranteed, if that matters."""
+    """A queue that may never hold what a gang requests. `set_aside`: other queues' guarantees, if relevant."""
 
     queue: str
     resource: str
@@ -35,7 +35,7 @@ class VolcanoBarrier(Value):
 
 @view
 def limits(cluster: Cluster) -> dict[str, Amounts]:
-    """Return the most that each queue may hold, with all the nodes there can be; queues that are never served have 0.
+    """Return the limit of each queue with all nodes that can exist; queues that are never served have 0.
 
     A resource that is missing from a limit counts as 0.
     """
@@ -49,7 +49,7 @@ def limits(cluster: Cluster) -> dict[str, Amounts]:
 
 @view
 def stopped_by(cluster: Cluster) -> str:
-    """Return why the plugin schedules no queue at all; "" where it does."""
+    """Return why the plugin schedules no queue at all; "" if it does."""
     queues = queues_of(cluster)
     if not queues.is_tree:
         return ""
@@ -63,7 +63,7 @@ def stopped_by(cluster: Cluster) -> str:
 
 
 def _most(cluster: Cluster) -> Amounts:
-    """The most that the nodes can ever have; unknown values, and nodes that were not read, impose no bound."""
+    """Return the most that the nodes can ever have; unknown values, and unread nodes, count as unlimited."""
     named = {r for t in queues_of(cluster).terms for r in (*t.capability, *t.deserved, *t.guarantee)}
     named |= {r for g in gangs_of(cluster) for r in g.resources}
     is_open = not cluster.has_all(NODES)
@@ -72,7 +72,7 @@ def _most(cluster: Cluster) -> Amounts:
 
 @answered_once
 def barriers(cluster: Cluster, gang: VolcanoGang) -> tuple[VolcanoBarrier, ...]:
-    """Return where a gang can never pass: one entry per resource, the nearest queue first."""
+    """Return the limits that a gang can never pass: one entry per resource, the nearest queue first."""
     return tuple(_barriers(cluster, gang))
 
 
@@ -97,7 +97,7 @@ def _barriers(cluster: Cluster, gang: VolcanoGang) -> Iterator[VolcanoBarrier]:
 
 
 def _set_aside(cluster: Cluster, queue: str, resource: str) -> int:
-    """Return what the guarantees of other queues take from this one's limit; 0 with a hierarchy, where root is unlimited."""
+    """Return what the guarantees of other queues take from this one's limit; 0 with a hierarchy (root is unlimited)."""
     queues = queues_of(cluster)
     if queues.is_tree:
         return 0

@@ -1,4 +1,4 @@
-"""The workloads of Volcano: its jobs, pod groups written by hand, and pods that name its scheduler; each with its queue.
+"""The workloads of Volcano: its jobs, pod groups from manifests, and pods that name its scheduler; each with its queue.
 
 Source: Volcano 1.15, `pkg/controllers/{job,podgroup}`.
 """
@@ -42,14 +42,14 @@ class Task(Value, cached=True):
 
     @cached_property
     def request(self) -> Amounts:
-        """Return what one pod requests, in base units."""
+        """The requests of one pod, in base units."""
         return self.template.amounts()
 
 
 class VolcanoGang(Value, cached=True):
-    """Pods that start together or not at all. `together`: how many; `place`: where that, or the gang itself, is written.
+    """Pods that start together or not at all. `together`: their number; `place`: that of the number, or of the gang.
 
-    `is_job`: the webhook for jobs has looked at it. `fixed`: what a pod group written by hand requests at the least.
+    `is_job`: the webhook for jobs has checked it. `fixed`: the minimum request of a pod group from a manifest.
     """
 
     id: ObjectId
@@ -70,7 +70,7 @@ class VolcanoGang(Value, cached=True):
         return {r: self._least(r) for r in sorted({r for t in self.tasks for r in t.request})}
 
     def _least(self, resource: str) -> int:
-        """The pods that must start, and of the rest those that ask for least."""
+        """Return the request of the pods that must start, plus the smallest others up to the gang's size."""
         least = [t.least for t in self.tasks]
         if sum(least) > self.together:
             least = [0] * len(self.tasks)
@@ -84,19 +84,19 @@ class VolcanoGang(Value, cached=True):
 
     @cached_property
     def resources(self) -> tuple[str, ...]:
-        """The resources that some pod of it requests."""
+        """The resources that some of its pods request."""
         if self.fixed is not None:
             return tuple(r for r, a in self.fixed.items() if a > 0)
         return tuple(sorted({r for t in self.tasks for r, a in t.request.items() if a > 0 and t.count}))
 
     def largest(self, resource: str) -> int:
-        """Return what its largest pod requests of a resource."""
+        """Return the request of its largest pod for a resource."""
         return max((t.request.get(resource, 0) for t in self.tasks if t.count), default=0)
 
 
 @view
 def gangs_of(cluster: Cluster) -> tuple[VolcanoGang, ...]:
-    """Return everything that Volcano schedules, in the order of the files; pods that belong to a pod group are its."""
+    """Return everything that Volcano schedules, in the order of the files; pods of a pod group count with the group."""
     groups = {(g.namespace, g.name): g for g in cluster.volcano_pod_groups}
     members: dict[tuple[str, str], list[Workload]] = {}
     found: list[VolcanoGang] = []
@@ -117,7 +117,7 @@ def is_scheduled(workload: Workload) -> bool:
 
 
 def _group(workload: Workload) -> str | None:
-    """The pod group that the pods say they belong to."""
+    """Return the pod group that the pods name."""
     annotated = (p.template.annotations for p in workload.pod_sets)
     return next((a[key] for a in annotated for key in GROUP_ANNOTATIONS if a.get(key)), None)
 
@@ -137,7 +137,7 @@ def _of_job(job: VolcanoJob) -> VolcanoGang:
 
 
 def _of_pods(cluster: Cluster, workload: Workload) -> Iterator[VolcanoGang]:
-    """One gang per pod set: as many pods as the owner's annotation says, else each pod by itself."""
+    """Yield one gang per pod set, with as many pods as the owner's annotation says, else each pod separately."""
     together = whole(workload.annotations.get(MIN_MEMBER_ANNOTATION, "")) or 1
     for each in workload.pod_sets:
         queue = each.template.annotations.get(QUEUE_ANNOTATION)
@@ -155,7 +155,7 @@ def _of_pods(cluster: Cluster, workload: Workload) -> Iterator[VolcanoGang]:
 
 
 def _of_namespace(cluster: Cluster, name: str) -> str:
-    """The queue of pods that name none: the one that their namespace names, else `default`."""
+    """Return the queue of pods that name none: the one that their namespace names, else `default`."""
     namespace = cluster.namespace.get(name)
     return (namespace.annotations.get(QUEUE_ANNOTATION) if namespace else None) or DEFAULT
 

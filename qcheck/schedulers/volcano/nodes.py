@@ -1,6 +1,6 @@
-"""The nodes behind Volcano's queues: which ones a queue may use, and what the scheduler believes there is to divide.
+"""The nodes behind Volcano's queues: those that a queue may use, and the total that the scheduler divides.
 
-Volcano adds up the allocatable of all its nodes. Pods of DaemonSets are not taken off; they only leave less on each node.
+Volcano adds up the allocatable of all its nodes. DaemonSet pods are not subtracted; they only leave less on each node.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def node_groups(node_class: NodeClass) -> tuple[str, ...] | None:
-    """The node groups that the nodes of a class may be in: none, one or several; None if nothing is known of it."""
+    """Return the node groups that a class's nodes may be in: none, one or several; None if unknown."""
     if NODE_GROUP_LABEL in node_class.labels:
         return (node_class.labels[NODE_GROUP_LABEL],)
     values = node_class.varying.get(NODE_GROUP_LABEL)
@@ -64,7 +64,7 @@ def _admits(names: tuple[str, ...], terms: NodeGroupTerms, is_strict: bool) -> b
 
 @answered_once
 def total(cluster: Cluster, at_best: bool) -> Amounts:
-    """Return what Volcano divides: the allocatable of all nodes that are there or, at best, of all there can be."""
+    """Return what Volcano divides: the allocatable of all existing nodes or, at best, of all that can exist."""
     found = amounts()
     for group in supply_of(cluster).groups:
         found = added(found, _allocatable(group, at_best))

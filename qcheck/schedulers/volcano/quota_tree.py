@@ -1,7 +1,7 @@
-"""Volcano's queues as a neutral quota tree; a node group is a pool, and all nodes are one.
+"""Volcano's queues as a neutral quota tree; each node group is a pool, and all nodes are another.
 
-Under the capacity plugin a queue is entitled to what it deserves, else to its guarantee; the guarantee is never lent. What
-the topmost queues are entitled to is promised.
+Under the capacity plugin a queue is entitled to what it deserves, otherwise to its guarantee; the guarantee is never
+lent. The entitlements of the topmost queues are promised.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NOT_COUNTED = "pods"
 
 @view
 def quota_tree(cluster: Cluster) -> QuotaTree:
-    """Return all declared queues but `root`; those right below it stand at the top."""
+    """Return all declared queues except `root`; its direct children are at the top."""
     queues = queues_of(cluster)
     leaves, top = ({q.name for q in some} for some in (queues.leaves, queues.top))
     nodes = tuple(_node(cluster, queues, q, q.name in leaves, q.name in top) for q in queues.declared if q.name != ROOT)
@@ -56,7 +56,7 @@ def _node(cluster: Cluster, queues: Queues, queue: VolcanoQueue, admits: bool, i
 
 
 def _cells(cluster: Cluster, queues: Queues, queue: VolcanoQueue, is_top: bool) -> Iterator[Cell]:
-    """A cell for each resource that the queue is promised some of."""
+    """Yield a cell for each resource of which the queue is promised some."""
     guarantee = queue.amounts["guarantee"]
     deserved = queue.amounts["deserved"] if queues.scheduler.by_capacity else {}
     known = limits(cluster).get(queue.name, {})
@@ -83,7 +83,7 @@ def _cells(cluster: Cluster, queues: Queues, queue: VolcanoQueue, is_top: bool) 
 
 
 def gang_of(cluster: Cluster, workload: Workload) -> VolcanoGang | None:
-    """The first gang of a workload that Volcano schedules; None for any other."""
+    """Return the first gang of a workload that Volcano schedules; None for any other."""
     return next((g for g in gangs_of(cluster) if g.workload is workload), None)
 
 

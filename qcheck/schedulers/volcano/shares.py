@@ -29,7 +29,7 @@ SHOWN = ("cpu", "memory")
 
 
 class BusyQueues(Value):
-    """The division for one demand: what there is, what each queue asks for, its part, and its part if all were busy."""
+    """The division for one demand: the total, each queue's request, its part, and its part if all were busy."""
 
     queues: Queues
     total: Amounts
@@ -39,9 +39,9 @@ class BusyQueues(Value):
 
 
 def shares(cluster: Cluster, demand: Demand, usage: Usage) -> tuple[PoolShares, ...]:  # noqa: ARG001  (no history here)
-    """Every resource that the nodes have, or a queue names. Nothing if nothing of Volcano was read.
+    """Return the shares of every resource that nodes have or queues name; empty if nothing of Volcano was read.
 
-    The pool is all nodes: node groups keep pods apart and are no part of the division.
+    The pool is all nodes: node groups separate pods but do not affect the division.
     """
     queues = queues_of(cluster)
     places = _places(cluster, queues)
@@ -63,7 +63,7 @@ def shares(cluster: Cluster, demand: Demand, usage: Usage) -> tuple[PoolShares, 
 
 
 def _places(cluster: Cluster, queues: Queues) -> dict[str, Place]:
-    """The queues that can hold jobs, by name: those that are declared, and `default` if a job uses it."""
+    """Return the queues that can hold jobs, by name: the declared ones, and `default` if a job uses it."""
     used = {g.queue: g.queue_place for g in gangs_of(cluster) if queues.exists(g.queue) and g.queue != ROOT}
     return {**{n: p for n, p in used.items() if n not in queues.queue}, **{q.name: q.place for q in queues.leaves}}
 
@@ -75,7 +75,7 @@ def _resources(queues: Queues, there: Amounts) -> list[str]:
 
 
 def _busy(queues: Queues, there: Amounts, names: list[str], demand: Demand) -> BusyQueues:
-    """The division as the plugin makes it; queues that want nothing have no job and take no part."""
+    """Return the division by the plugin; queues that want nothing have no job and take no part."""
     resources = _resources(queues, there)
     wanted = {n: {r: demand.capped(n, r, there.get(r, 0)) for r in resources} for n in names}
     requests = {n: amounts(asked) for n, asked in wanted.items() if any(asked.values())}
@@ -125,7 +125,7 @@ def _queues(
 
 
 def _place(queue: VolcanoQueue | None, resource: str) -> Place | None:
-    """Return where the queue's amount of a resource is written, or its weight."""
+    """Return the place of the queue's amount of a resource, or of its weight."""
     if queue is None:
         return None
     for field in ("deserved", "guarantee", "capability"):
@@ -136,7 +136,7 @@ def _place(queue: VolcanoQueue | None, resource: str) -> Place | None:
 
 
 def _given(busy: BusyQueues, resource: str) -> dict[str, Amount]:
-    """Return what each queue gets of a resource. Under proportion what it deserves is a gate that it never passes."""
+    """Return what each queue gets of a resource. Under proportion it can never exceed what it deserves."""
     queues = busy.queues
     if not queues.scheduler.by_capacity:
         return {
@@ -190,7 +190,7 @@ def _largest(cluster: Cluster, name: str, resource: str) -> int | None:
 
 
 def _assumption(queues: Queues, is_first: bool) -> Iterator[ShareNote]:
-    """Said once, at the first queue."""
+    """Yield the note on an assumed configuration, once, at the first queue."""
     if queues.is_assumed and is_first:
         message = "no configuration of the scheduler was read; the chart's default (proportion, no reclaim) is assumed"
         yield ShareNote("default-configuration", message)

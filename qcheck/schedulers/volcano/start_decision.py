@@ -1,4 +1,4 @@
-"""Volcano's answer to a workload: its queue, the gates on the path to `root`, and the pods that start together."""
+"""Volcano's decision on a workload: its queue, the gates on the path to `root`, and the pods that start together."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def decide(cluster: Cluster, workload: Workload) -> StartDecision | None:
-    """Return Volcano's answer; None for a workload that Volcano does not schedule."""
+    """Return Volcano's decision; None for a workload that Volcano does not schedule."""
     gang = gang_of(cluster, workload)
     if gang is None:
         return None
@@ -39,7 +39,7 @@ def decide(cluster: Cluster, workload: Workload) -> StartDecision | None:
 
 
 def _unusable(cluster: Cluster, queues: Queues, gang: VolcanoGang) -> str:
-    """Return why the queue takes no job; "" if it does."""
+    """Return why the queue accepts no job; "" if it does."""
     known = queues.queue.get(gang.queue)
     if gang.queue == ROOT or not queues.exists(gang.queue):
         return f"there is no queue {gang.queue} that accepts jobs"
@@ -70,7 +70,7 @@ def _refused(queues: Queues, gang: VolcanoGang, barrier: VolcanoBarrier) -> Reas
 
 
 def _starts(queues: Queues, gang: VolcanoGang) -> tuple[StartingPods, ...]:
-    """The pods that must start, and of the rest as many as the gang needs, the smallest first."""
+    """Return the pods that must start, plus as many others as the gang needs, the smallest first."""
     workload = gang.workload
     assert workload is not None
     least = (
@@ -92,7 +92,7 @@ def _starts(queues: Queues, gang: VolcanoGang) -> tuple[StartingPods, ...]:
 
 
 def bound(queues: Queues, template: PodTemplate, queue: str) -> PodTemplate:
-    """The template with the node groups that the queue is kept to."""
+    """Return the template with the node groups to which the queue is restricted."""
     terms = queues.node_terms(queue)
     if terms is None or terms.is_empty:
         return template

@@ -1,4 +1,4 @@
-"""Queues as the API server holds them, and the conditions that Volcano's webhook checks."""
+"""Queues as stored by the API server, and the conditions that Volcano's webhook checks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Operation(Enum):
 
 
 class Check(Enum):
-    """The conditions of the webhook. The value is the id under which a refusal is reported."""
+    """The conditions of the webhook. The value is the id under which a rejection is reported."""
 
     QUANTITY = "VQ-W01"
     GUARANTEE_WITHOUT_DESERVED = "VQ-W02"
@@ -44,7 +44,7 @@ class Check(Enum):
 
 
 class StoredQueue(Value):
-    """A queue as the webhook sees it; `pods` of it are allocated."""
+    """A queue as the webhook sees it; `pods` is the number of its allocated pods."""
 
     name: str
     parent: str = ""
@@ -62,10 +62,9 @@ class StoredQueue(Value):
 
 
 class Violation(Value):
-    """One condition that a queue breaks. `other` is the queue that it clashes with.
+    """One condition that a queue violates. `other` is the queue that it conflicts with.
 
-    Where it is about an amount, `field` and `resource` name it; `found` is too large and `bound` is the most it may be,
-    in base units.
+    For an amount, `field` and `resource` name it; `found` is too large and `bound` is the maximum, in base units.
     """
 
     check: Check

@@ -1,8 +1,9 @@
 """The capacity plugin's division of the surplus among busy queues: each resource separately, level by level.
 
-The plugin serves the queue of the highest priority first, then the one that holds the least part of what it deserves. A queue
-that deserves nothing counts as holding all of it: it comes after those below what they deserve, and before those above. With
-reclaim a queue gets back what it deserves, whatever the priorities. Source: Volcano 1.15, `pkg/scheduler/plugins/capacity`.
+The plugin serves the queue with the highest priority first, then the one that holds the smallest fraction of what it
+deserves. A queue that deserves nothing counts as holding all of it: it comes after queues below what they deserve, and
+before those above. With reclaim a queue gets back what it deserves, whatever the priorities. Source: Volcano 1.15,
+`pkg/scheduler/plugins/capacity`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Claimant(Value):
 
 
 def divide(total: Fraction, claimants: Iterable[Claimant]) -> dict[str, Fraction]:
-    """Return what each queue gets, also of those below others."""
+    """Return what each queue gets, including descendants."""
     known = tuple(claimants)
     found = _level(total, known)
     for claimant in known:
@@ -36,8 +37,9 @@ def divide(total: Fraction, claimants: Iterable[Claimant]) -> dict[str, Fraction
 
 
 def _level(total: Fraction, claimants: tuple[Claimant, ...]) -> dict[str, Fraction]:
-    """Divide one level: first the deserved amounts, then the rest by priority, with queues that deserve nothing before
-    the others.
+    """Divide one level: first the deserved amounts, then the rest by priority.
+
+    Queues that deserve nothing come before the others.
     """
     bounds = {c.name: min(c.deserved, c.most) for c in claimants}
     given = filled(total, bounds, {c.name: c.deserved for c in claimants})
@@ -52,7 +54,7 @@ def _level(total: Fraction, claimants: tuple[Claimant, ...]) -> dict[str, Fracti
 
 
 def filled(total: Fraction, bounds: Mapping[str, Fraction], weights: Mapping[str, Fraction]) -> dict[str, Fraction]:
-    """Return `total` divided by weight, each share within its own bound; the rest goes to the others."""
+    """Return `total` divided by weight, each share within its own bound; the excess goes to the others."""
     given = dict.fromkeys(bounds, Fraction(0))
     open_to = [name for name, bound in bounds.items() if bound > 0 and weights[name] > 0]
     left = total

@@ -1,4 +1,4 @@
-"""Refusals of Volcano's queue webhook, and its conditions, each of which a rule can check separately.
+"""Rejections by Volcano's queue webhook, and its conditions, each of which a rule can check separately.
 
 Source: release 1.15 of Volcano, `pkg/webhooks/admission/queues/validate`, with its default options.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Quantities = Mapping[str, Quantity]
 
 DEEPEST = 5
-"""Levels below `root` that the webhook allows (`--max-queue-depth`)."""
+"""The levels below `root` that the webhook allows (`--max-queue-depth`)."""
 PATH = "volcano.sh/hierarchy"
 WEIGHTS = "volcano.sh/hierarchy-weights"
 
@@ -28,7 +28,7 @@ WEIGHTS = "volcano.sh/hierarchy-weights"
 def refusals(
     operation: Operation, queue: StoredQueue, existing: Mapping[str, StoredQueue], old: StoredQueue | None = None
 ) -> Iterator[Violation]:
-    """Yield why the webhook refuses a request. `existing` is what the API server holds; `old` what an update replaces."""
+    """Yield why the webhook rejects a request. `existing` are the stored queues; `old` is what an update replaces."""
     if operation is Operation.DELETE:
         yield from _deletion(queue, existing)
         return
@@ -46,7 +46,7 @@ def refusals(
 
 
 def invalid_quantities(queue: StoredQueue) -> Iterator[Violation]:
-    """Negative amounts, and fractions of devices."""
+    """Yield negative amounts, and fractions of devices."""
     for field in ("capability", "deserved", "guarantee"):
         for resource, quantity in getattr(queue, field).items():
             if quantity.nanos < 0 or (_is_counted_whole(resource) and not quantity.is_whole):
@@ -54,7 +54,7 @@ def invalid_quantities(queue: StoredQueue) -> Iterator[Violation]:
 
 
 def amounts_out_of_order(queue: StoredQueue) -> Iterator[Violation]:
-    """A guarantee above what is deserved, also where nothing is, and what is deserved above a capability that is set."""
+    """Yield guarantees above the deserved amount, even if none is set, and deserved amounts above a capability."""
     for resource, guarantee in queue.guarantee.items():
         deserved = queue.deserved.get(resource)
         if deserved is None or deserved.nanos < guarantee.nanos:
@@ -86,7 +86,7 @@ def amounts_out_of_order(queue: StoredQueue) -> Iterator[Violation]:
 
 
 def misplaced(queue: StoredQueue, existing: Mapping[str, StoredQueue]) -> Iterator[Violation]:
-    """A parent that is the queue itself, does not exist, holds pods, or lies too deep."""
+    """Yield parents that are the queue itself, do not exist, hold pods, or are too deep."""
     if not queue.is_below_another:
         return
     if queue.parent == queue.name:
@@ -100,7 +100,7 @@ def misplaced(queue: StoredQueue, existing: Mapping[str, StoredQueue]) -> Iterat
 
 
 def ancestors(queue: StoredQueue, existing: Mapping[str, StoredQueue]) -> tuple[str, ...]:
-    """The queues above one, nearest first, without `root`; each once, and it ends where a parent does not exist."""
+    """Return the ancestors of a queue, nearest first, without `root`, up to a missing parent; each once."""
     line: list[str] = []
     at: StoredQueue | None = queue
     while at is not None and at.is_below_another and at.parent not in line:
@@ -110,12 +110,12 @@ def ancestors(queue: StoredQueue, existing: Mapping[str, StoredQueue]) -> tuple[
 
 
 def children(parent: str, existing: Mapping[str, StoredQueue]) -> list[StoredQueue]:
-    """The queues that name a parent."""
+    """Return the queues that name a parent."""
     return [q for q in existing.values() if q.parent == parent and q.name != ROOT]
 
 
 def above_ancestor(queue: StoredQueue, existing: Mapping[str, StoredQueue]) -> Iterator[Violation]:
-    """A capability above that of the nearest ancestor that sets one for the resource."""
+    """Yield a capability above that of the nearest ancestor that sets one for the resource."""
     line = [existing[name] for name in ancestors(queue, existing) if name in existing]
     for resource, found in counted(queue.capability).items():
         nearest = next((a for a in line if counted(a.capability).get(resource, 0) > 0), None)
@@ -132,7 +132,7 @@ def above_ancestor(queue: StoredQueue, existing: Mapping[str, StoredQueue]) -> I
 
 
 def below_descendant(queue: StoredQueue, existing: Mapping[str, StoredQueue]) -> Iterator[Violation]:
-    """A capability below the largest one that is set further down."""
+    """Yield a capability below the largest one set by a descendant."""
     for resource, bound in counted(queue.capability).items():
         if bound < negligible(resource):
             continue
@@ -152,7 +152,7 @@ def below_descendant(queue: StoredQueue, existing: Mapping[str, StoredQueue]) ->
 
 
 def _set_below(queue: StoredQueue, resource: str, existing: Mapping[str, StoredQueue], seen: set[str]) -> int:
-    """The capability of a queue or, where it sets none, the largest one below it."""
+    """Return the capability of a queue or, if it sets none, the largest one of its descendants."""
     own = int(counted(queue.capability).get(resource, 0))
     if own > 0 or queue.name in seen:
         return own
@@ -161,7 +161,7 @@ def _set_below(queue: StoredQueue, resource: str, existing: Mapping[str, StoredQ
 
 
 def children_above(parent: StoredQueue, below: Iterable[StoredQueue]) -> Iterator[Violation]:
-    """Guarantees or deserved amounts of children that exceed the parent's; what the parent does not set counts as 0."""
+    """Yield children's guarantees or deserved amounts that exceed the parent's; omitted values of the parent are 0."""
     queues = tuple(below)
     for field in ("guarantee", "deserved") if queues else ():
         own, total = counted(getattr(parent, field)), amounts()
@@ -182,7 +182,7 @@ def children_above(parent: StoredQueue, below: Iterable[StoredQueue]) -> Iterato
 
 
 def counted(quantities: Quantities) -> Amounts:
-    """The amounts that Volcano reads from a list, in base units: other names than these it leaves out."""
+    """Return the amounts that Volcano reads from a list, in base units; it ignores other names."""
     return {r: amount(r, q) for r, q in quantities.items() if is_counted(r)}
 
 
@@ -226,7 +226,7 @@ def _state_and_annotations(queue: StoredQueue, existing: Mapping[str, StoredQueu
 
 
 def bad_annotations(path: str, weights: str) -> bool:
-    """Return whether the path and the weights of the older hierarchy differ in length, or a weight is no number above 0."""
+    """Return whether path and weights of the older hierarchy differ in length, or a weight is not a positive number."""
     parts = weights.split("/")
     return len(path.split("/")) != len(parts) or not all(map(_is_positive, parts))
 

@@ -1,4 +1,4 @@
 """KAI's scheduler as a simulation: shares, allocation, reclaim and preemption, cycle by cycle.
 
-Written after release 0.17 (`pkg/scheduler/actions`, `pkg/scheduler/plugins/proportion`).
+Modelled on release 0.17 (`pkg/scheduler/actions`, `pkg/scheduler/plugins/proportion`).
 """

@@ -1,4 +1,4 @@
-"""The shares of KAI's queues, and what they hold during a cycle."""
+"""The shares of KAI's queues, and what the queues hold during a cycle."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Refusal(StrEnum):
-    """The reason why a gang waits, in KAI's own words."""
+    """The reason why a gang waits, in KAI's own terms."""
 
     OVER_LIMIT = "OverLimit"
     OVER_QUOTA = "NonPreemptibleOverQuota"
@@ -37,7 +37,7 @@ class QueueBounds(Value):
 
 
 class Accounts:
-    """The queues of one shard and what they hold, ancestors included; `kept` is the part that nobody may preempt."""
+    """The queues of one shard and what they hold, including ancestors; `kept` is the part that nobody may preempt."""
 
     def __init__(self, bounds: dict[str, QueueBounds], paths: dict[str, tuple[str, ...]], total: Vector) -> None:
         self.bounds = bounds
@@ -47,30 +47,30 @@ class Accounts:
         self.kept = dict.fromkeys(bounds, NOTHING)
 
     def copy(self) -> Accounts:
-        """An independent copy."""
+        """Return an independent copy."""
         other = Accounts(self.bounds, self.paths, self.total)
         other.held.update(self.held)
         other.kept.update(self.kept)
         return other
 
     def become(self, other: Accounts) -> None:
-        """Go on with what others hold."""
+        """Adopt the amounts of other accounts."""
         self.held, self.kept = other.held, other.kept
 
     def add(self, gang: SimulatedGang) -> None:
-        """A gang starts, or is promised a start."""
+        """Record that a gang starts, or is promised a start."""
         for name in self.paths[gang.queue]:
             self.held[name] = plus(self.held[name], gang.total)
             if not gang.is_preemptible:
                 self.kept[name] = plus(self.kept[name], gang.total)
 
     def remove(self, gang: SimulatedGang) -> None:
-        """A preemptible gang stops."""
+        """Record that a preemptible gang stops."""
         for name in self.paths[gang.queue]:
             self.held[name] = minus(self.held[name], gang.total)
 
     def refusal(self, gang: SimulatedGang) -> Refusal | None:
-        """Return why limits, or quotas for what cannot be preempted, keep a gang waiting: its queue's or an ancestor's."""
+        """Return why a queue or an ancestor refuses a gang: by a limit, or by a quota if it is not preemptible."""
         asked = [at for at, amount in enumerate(gang.total) if amount > 0]
         for name in self.paths[gang.queue]:
             bounds = self.bounds[name]
@@ -82,7 +82,7 @@ class Accounts:
 
 
 def accounts_of(tree: Hierarchy, shares: Amounts, total: Vector) -> Accounts:
-    """Accounts at the start of a cycle, with nothing held."""
+    """Return the accounts at the start of a cycle, with nothing held."""
     bounds = {name: _bounds(tree, name, shares) for name in tree.queues}
     paths = {name: tuple(queue.name for queue in tree.path(name)) for name in tree.queues}
     return Accounts(bounds, paths, total)
@@ -93,12 +93,12 @@ def _exceeds(amount: Vector, bound: Vector, asked: list[int]) -> bool:
 
 
 def within(amount: Vector, bound: Vector) -> bool:
-    """Return whether no part exceeds its bound; -1 bounds nothing."""
+    """Return whether no amount exceeds its bound; -1 means unlimited."""
     return all(b == UNLIMITED or a <= b for a, b in zip(amount, bound, strict=True))
 
 
 def is_tighter(left: Vector, right: Vector) -> bool:
-    """Return whether one bound is nowhere wider than another, and tighter at some point."""
+    """Return whether one bound is nowhere wider than another, and narrower in at least one dimension."""
     ours, theirs = ([inf if a == UNLIMITED else a for a in each] for each in (left, right))
     return ours != theirs and all(a <= b for a, b in zip(ours, theirs, strict=True))
 

@@ -1,4 +1,4 @@
-"""The seconds at which something can happen: the cycles of a run, one after the other."""
+"""The seconds at which something can happen: the cycles of a run, in order."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ WINDOWS = 4
 MOST_CHANGES = 1_000
 """The number of cycles that may change something after the last arrival or end."""
 MOST_CYCLES = 100_000
-"""The most cycles for which a run continues after the last arrival or end, whatever its window."""
+"""The maximum number of cycles for which a run continues after the last arrival or end, whatever its window."""
 
 
 def cycles(run: Run, start: int, step: int) -> Iterator[KaiCycle]:
-    """The cycles from the second after `start` on; those in which nothing can change are left out.
+    """Yield the cycles from the second after `start` on, except those in which nothing can change.
 
-    Usage is sampled every `step` seconds. A run that never comes to rest ends some time after its last arrival or end.
+    Usage is sampled every `step` seconds. A run that never settles ends some time after its last arrival or end.
     """
     at = sample = last_event = start + 1
     changes = count = 0

@@ -1,4 +1,4 @@
-"""Whom KAI evicts for a gang that waits: victims are tried in their order until the gang fits and the exchange is allowed."""
+"""Evictions in KAI for a waiting gang: victims are tried in order until the gang fits and the exchange is allowed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class EvictionSearch:
-    """The search for the victims of one gang. `is_allowed` judges the gang and those that lose their place for it."""
+    """The search for the victims of one gang. `is_allowed` judges the gang and those that lose their place to it."""
 
     def __init__(
         self, session: Session, gang: SimulatedGang, action: Action, victims: Iterable[Held], is_allowed: IsAllowed
@@ -30,9 +30,9 @@ class EvictionSearch:
         self._is_allowed = is_allowed
 
     def solve(self) -> Session | None:
-        """The session after the eviction, in which the gang is promised its room; None if there is no way.
+        """Return the session after the eviction, in which the gang is promised its room; None if there is no way.
 
-        Pods are added to the gang in doubling steps; victims of one step stay victims in the next.
+        Pods are added to the gang in doubling steps; victims of one step remain victims in the next.
         """
         known: list[Held] = []
         wanted = 1
@@ -47,7 +47,7 @@ class EvictionSearch:
         return None
 
     def _step(self, wanted: int, known: list[Held]) -> Found | None:
-        """The first way to make room for some pods of the gang."""
+        """Return the first way to make room for some pods of the gang."""
         gang = replace(self._gang, pods=self._gang.pods[:wanted])
         if known:
             found = self._try(gang, known)
@@ -67,7 +67,7 @@ class EvictionSearch:
         return None
 
     def _choices(self, gang: SimulatedGang, known: Sequence[Held], more: Sequence[Held]) -> Iterator[list[Held]]:
-        """Victims by node: those on the nodes with the least room that could do, then those of more nodes."""
+        """Yield victims by node: first those on the nodes with the least sufficient room, then those on more nodes."""
         freed: dict[int, float] = {}
         for held in known:
             for node, pod in zip(held.nodes, held.gang.pods, strict=True):
@@ -95,7 +95,7 @@ class EvictionSearch:
             count, step = min(len(nodes), count + step), 2 * step
 
     def _try(self, gang: SimulatedGang, victims: list[Held]) -> Found | None:
-        """Evict victims, promise the gang its room, and let victims stay or move where there is room for them."""
+        """Evict victims, promise the gang its room, and let victims stay or move if there is room for them."""
         session = self._session.copy()
         for held in victims:
             session.evict(held, self._by)

@@ -1,4 +1,4 @@
-"""A workload of the simulation: pods that start together, and where they run."""
+"""A workload of the simulation: pods that start together, and their nodes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ GPU = DIMENSIONS.index(Dimension.GPU)
 
 
 def plus(left: Vector, right: Vector) -> Vector:
-    """The sum of two vectors."""
+    """Return the sum of two vectors."""
     return tuple(a + b for a, b in zip(left, right, strict=True))
 
 
 def minus(left: Vector, right: Vector) -> Vector:
-    """The difference of two vectors."""
+    """Return the difference of two vectors."""
     return tuple(a - b for a, b in zip(left, right, strict=True))
 
 
@@ -40,22 +40,22 @@ class SimulatedGang(Value, cached=True):
 
     @cached_property
     def total(self) -> Vector:
-        """Return the sum of all pods' requests."""
+        """The sum of all pods' requests."""
         return tuple(sum(pod[at] for pod in self.pods) for at in range(len(DIMENSIONS)))
 
     @cached_property
     def order(self) -> tuple[int, int, str]:
-        """The place among others of its queue: higher priority first, then the earlier one."""
+        """The sort key among gangs of its queue: higher priority first, then the earlier one."""
         return (-self.priority, self.since, self.name)
 
     @cached_property
     def shape(self) -> Hashable:
-        """Return what decides whether it can start; two of one shape and queue start or fail alike."""
+        """The values that decide whether it can start; gangs with equal shape and queue start or fail alike."""
         return (self.pods, self.priority, self.is_preemptible)
 
 
 class Held(Value):
-    """A gang that runs, or that is promised what others give back: the node of each pod, and the second of its start."""
+    """A gang that runs or is promised room: the node of each pod, and the second of its start."""
 
     gang: SimulatedGang
     nodes: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""The GPUs of a shard's nodes, and where pods fit."""
+"""The GPUs of a shard's nodes, and the placement of pods on them."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kai.simulation.gang import Held, Vector
 
 NOWHERE = -1
-"""The node of a pod that asks for no GPU."""
+"""The node of a pod that requests no GPU."""
 
 
 class Floor:
-    """`idle`: what a pod can take now, node by node; `room`: the same with what pods that are leaving still hold."""
+    """The free GPUs by node: `idle` is available now, `room` also includes what leaving pods still hold."""
 
     def __init__(self, idle: Sequence[float], room: Sequence[float]) -> None:
         self.idle = list(idle)
         self.room = list(room)
 
     def copy(self) -> Floor:
-        """An independent copy."""
+        """Return an independent copy."""
         return Floor(self.idle, self.room)
 
     def place(self, pods: Sequence[Vector], *, later: bool) -> tuple[int, ...] | None:
-        """Take GPUs for pods, on nodes that have little left first; None with nothing taken where they do not all fit.
+        """Take GPUs for pods, from nodes with little left first; None, with nothing taken, if they do not all fit.
 
         `later` also uses what leaving pods hold.
         """
@@ -41,17 +41,17 @@ class Floor:
         return tuple(taken)
 
     def hold(self, held: Held) -> None:
-        """A gang runs where it is."""
+        """Take the GPUs of a running gang."""
         for node, pod in zip(held.nodes, held.gang.pods, strict=True):
             self._take(node, pod[GPU], later=False)
 
     def leave(self, held: Held) -> None:
-        """The pods of a gang begin to leave."""
+        """Free a gang's GPUs for later use: its pods begin to leave."""
         for node, pod in zip(held.nodes, held.gang.pods, strict=True):
             self._take(node, -pod[GPU], later=True)
 
     def release(self, held: Held) -> None:
-        """The pods of a gang are gone."""
+        """Free a gang's GPUs: its pods are gone."""
         for node, pod in zip(held.nodes, held.gang.pods, strict=True):
             self._take(node, -pod[GPU], later=False)
 

@@ -1,4 +1,4 @@
-"""Whose turn it is: the order in which KAI takes workloads from its tree of queues, to start or to stop them."""
+"""The order in which KAI takes workloads from its tree of queues, to start or to stop them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ WITHOUT_SHARE = 1000.0
 
 
 class Turns:
-    """Gangs by queue. They come out queue by queue, from the top of the tree down, by what the queues hold at that time.
+    """Gangs by queue, taken queue by queue from the top of the tree down, by what the queues currently hold.
 
-    `for_victims` turns both orders round: the queue and the gang that come last are the first to stop.
+    `for_victims` reverses both orders: the queue and the gang that come last are the first to stop.
     """
 
     def __init__(self, accounts: Accounts, gangs: Iterable[SimulatedGang], *, for_victims: bool = False) -> None:
@@ -37,14 +37,14 @@ class Turns:
             self._link(queue)
 
     def _link(self, queue: str) -> None:
-        """Names a queue below each of its ancestors."""
+        """Link a queue below each of its ancestors."""
         for name in self._accounts.paths[queue]:
             siblings = self._below.setdefault(self._accounts.bounds[name].parent, [])
             if name not in siblings:
                 siblings.append(name)
 
     def pop(self) -> SimulatedGang | None:
-        """The next gang; None when there is none left."""
+        """Return the next gang; None if there is none left."""
         if not self._below.get(""):
             return None
         queue = self._next("")
@@ -55,7 +55,7 @@ class Turns:
         return gang
 
     def drop(self, gang: SimulatedGang) -> None:
-        """Leaves out the gangs of a queue that ask the same as one that cannot start."""
+        """Drop the gangs of a queue that have the same shape as one that cannot start."""
         waiting = self._waiting.get(gang.queue, [])
         kept = [other for other in waiting if other.shape != gang.shape]
         if len(kept) < len(waiting):
@@ -71,7 +71,7 @@ class Turns:
                 return
 
     def _next(self, parent: str) -> str:
-        """The leaf queue whose turn it is below a queue."""
+        """Return the leaf queue whose turn it is below a queue."""
         while self._below.get(parent):
             parent = self._first(self._below[parent])
         return parent
@@ -85,7 +85,7 @@ class Turns:
         return best.name
 
     def _change(self, name: str) -> tuple[Vector, Vector]:
-        """Return what the best gang below a queue would add to what it holds, and what the victims so far would take away."""
+        """Return what the best gang below a queue would add, and what the victims so far would remove."""
         leaf = self._next(name)
         gang = self._waiting[leaf][-1]
         if self._for_victims:
@@ -94,7 +94,7 @@ class Turns:
 
 
 class _Ranked:
-    """A queue's place among its siblings."""
+    """The sort key of a queue among its siblings."""
 
     __slots__ = ("allocatable", "created", "key", "name")
 
@@ -128,7 +128,7 @@ def _compare(left: _Ranked, right: _Ranked) -> int:
 
 
 def _dominant(held: Vector, allocatable: Vector, total: Vector) -> float:
-    """The largest part that a queue holds of what it may hold, over the resources."""
+    """Return the largest fraction, over the resources, that a queue holds of what it may hold."""
     largest = 0.0
     for amount, bound, whole in zip(held, allocatable, total, strict=True):
         most = whole if bound == UNLIMITED else bound

@@ -1,4 +1,4 @@
-"""Reclaim: a queue below its fair share takes from queues that hold more than theirs, or more than their quota."""
+"""Reclaim: a queue below its fair share takes from queues above theirs, or above their quota."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def may_lose(accounts: Accounts, gang: SimulatedGang, victim: str) -> bool:
 
 
 def is_allowed(accounts: Accounts, gang: SimulatedGang, losing: Sequence[SimulatedGang], multiplier: float) -> bool:
-    """Return whether a gang may take the place of others, by what their queues hold before the exchange."""
+    """Return whether a gang may replace others, given what their queues hold before the exchange."""
     left: dict[str, Vector] = {}
     involved: dict[str, set[int]] = {}
     for victim in losing:
@@ -67,7 +67,7 @@ def is_allowed(accounts: Accounts, gang: SimulatedGang, losing: Sequence[Simulat
 
 
 def rivals(accounts: Accounts, ours: str, theirs: str) -> tuple[QueueBounds, QueueBounds]:
-    """The ancestors of two queues at the level where their paths part."""
+    """Return the ancestors of two queues at the level where their paths diverge."""
     pair = (ours, theirs)
     for pair in zip(reversed(accounts.paths[ours]), reversed(accounts.paths[theirs]), strict=False):
         if pair[0] != pair[1]:
@@ -86,7 +86,7 @@ def _stays_in_quota(accounts: Accounts, gang: SimulatedGang, bounds: QueueBounds
 def _stays_behind(
     held: Vector, bounds: QueueBounds, rest: Vector, sibling: QueueBounds, resources: set[int], multiplier: float
 ) -> bool:
-    """Return whether a queue that exceeds its fair share exceeds it by less than the sibling that it takes from."""
+    """Return whether a queue above its fair share exceeds it by less than the sibling that it takes from."""
     for at in resources:
         ours, theirs = bounds.fair[at], sibling.fair[at]
         ratio = _ratio(held[at], ours)

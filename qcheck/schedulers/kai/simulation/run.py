@@ -1,4 +1,4 @@
-"""The clock of the simulation: arrivals, ends and cycles, and the history that the shares look back on."""
+"""The state of a simulated run: arrivals, ends and cycles, and the past usage on which shares depend."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ShardState(Value):
 class KaiCycle(Value):
     """The events of a cycle: its second, the finished gangs, the started ones, and the evictions with their causes.
 
-    `evicted` names the gang that gets the room and the action that takes it.
+    `evicted` gives the gang that gets the room and the action that takes it.
     """
 
     at: int
@@ -51,7 +51,7 @@ class KaiCycle(Value):
 
     @property
     def has_event(self) -> bool:
-        """Return whether a gang has come or is done."""
+        """Return whether a gang has arrived or finished."""
         return bool(self.ended) or self.has_arrivals
 
     @property
@@ -76,16 +76,16 @@ class Run:
 
     @property
     def waiting(self) -> dict[str, SimulatedGang]:
-        """The gangs that wait, and those that are still to come."""
+        """The gangs that wait, and those that have not arrived yet."""
         return self.present | {gang.name: gang for gang in self._later}
 
     @property
     def past(self) -> Past | None:
-        """The history, if any is read."""
+        """The past usage, if any is read."""
         return self._world.past
 
     def coming(self) -> Iterator[int]:
-        """The seconds at which gangs come, are done or have left."""
+        """Yield the seconds at which gangs arrive, finish or have left."""
         yield from (gang.since for gang in self._later[-1:])
         yield from (gone for gone, _ in self._leaving)
         for held in self.running.values():
@@ -93,7 +93,7 @@ class Run:
                 yield held.since + held.gang.runs_for
 
     def cycle(self, at: int) -> KaiCycle:
-        """The cycle of a second, after what ends or is gone by then."""
+        """Run the cycle of a second, after handling what ends or is gone by then."""
         ended, returned, arrived = self._end(at), self._return(at), self._arrive(at)
         shares = self._shares()
         if not ended and not returned and not arrived and shares == self._quiet:
@@ -103,7 +103,7 @@ class Run:
         return cycle
 
     def _act(self, at: int, shares: Amounts, ended: tuple[str, ...], arrived: bool) -> KaiCycle:
-        """Runs the actions, one after the other."""
+        """Run the actions in order."""
         state, present = self._world, self.present
         session = self._session(shares, at)
         _allocate(session, present.values())
@@ -137,7 +137,7 @@ class Run:
         self._asked[gang.queue] = change(self._asked.get(gang.queue, NOTHING), gang.total)
 
     def _end(self, at: int) -> tuple[str, ...]:
-        """Takes out gangs that are done."""
+        """Remove gangs that are finished."""
         done = [
             h.gang for h in self.running.values() if h.gang.runs_for is not None and h.since + h.gang.runs_for <= at
         ]
@@ -147,7 +147,7 @@ class Run:
         return tuple(gang.name for gang in done)
 
     def _return(self, at: int) -> bool:
-        """Puts those whose eviction is over back among the waiting."""
+        """Return gangs whose eviction is over to the waiting ones."""
         gone = [held.gang for second, held in self._leaving if second <= at]
         self._leaving = [each for each in self._leaving if each[0] > at]
         for gang in gone:
@@ -156,7 +156,7 @@ class Run:
         return bool(gone)
 
     def _arrive(self, at: int) -> bool:
-        """Takes in those whose time has come."""
+        """Add gangs that arrive by this second."""
         before = len(self._later)
         while self._later and self._later[-1].since <= at:
             gang = self._later.pop()
@@ -184,12 +184,12 @@ class Run:
 
 
 def _left(session: Session, present: dict[str, SimulatedGang]) -> list[SimulatedGang]:
-    """The gangs that still wait in a cycle."""
+    """Return the gangs that still wait in a cycle."""
     return [gang for name, gang in present.items() if name not in session.running and name not in session.promised]
 
 
 def _allocate(session: Session, waiting: Iterable[SimulatedGang]) -> None:
-    """Start what there is room for."""
+    """Start the gangs for which there is room."""
     turns = Turns(session.accounts, waiting)
     while (gang := turns.pop()) is not None:
         if not session.start(gang):

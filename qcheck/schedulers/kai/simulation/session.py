@@ -1,4 +1,4 @@
-"""One cycle of the scheduler: what is allocated, what is evicted, and what is promised to whom."""
+"""One cycle of the scheduler: what is allocated, what is evicted, and what is promised to which gang."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ if TYPE_CHECKING:
 
 
 class Action(StrEnum):
-    """The action for which KAI evicts, in its own words."""
+    """The action for which KAI evicts, in its own terms."""
 
     RECLAIM = "Reclaim"
     PREEMPT = "Preempt"
 
 
 class Eviction(Value):
-    """For whom a gang must leave, and by which action."""
+    """The gang for which another must leave, and the action."""
 
     by: str
     action: Action
 
 
 class Session:
-    """The state that the actions of a cycle work on.
+    """The state on which the actions of a cycle work.
 
-    `running` are gangs by name; `evicted` those that leave, with the gang they make room for; `promised` are gangs that
-    start in a later cycle, when the room is there.
+    `running` are gangs by name; `evicted` those that leave, with the gang for which they leave; `promised` are gangs
+    that start in a later cycle, once there is room.
     """
 
     def __init__(self, accounts: Accounts, floor: Floor, running: dict[str, Held], at: int) -> None:
@@ -43,14 +43,14 @@ class Session:
         self.promised: set[str] = set()
 
     def copy(self) -> Session:
-        """An independent copy, to try something out."""
+        """Return an independent copy, for a trial."""
         other = Session(self.accounts.copy(), self.floor.copy(), dict(self.running), self.at)
         other.evicted.update(self.evicted)
         other.promised.update(self.promised)
         return other
 
     def start(self, gang: SimulatedGang) -> bool:
-        """Start a gang, or promise it what is about to be free; say whether either is possible."""
+        """Start a gang, or promise it what will be free; return whether either is possible."""
         if self.accounts.refusal(gang) is not None:
             return False
         nodes = self.floor.place(gang.pods, later=False)
@@ -61,7 +61,7 @@ class Session:
         return self.promise(gang) is not None
 
     def promise(self, gang: SimulatedGang) -> tuple[int, ...] | None:
-        """Promise a gang what is or will be free; return the nodes, or None if it does not fit."""
+        """Promise a gang what is or will be free; return its nodes, or None if it does not fit."""
         if self.accounts.refusal(gang) is not None:
             return None
         nodes = self.floor.place(gang.pods, later=True)
@@ -71,21 +71,21 @@ class Session:
         return nodes
 
     def evict(self, held: Held, by: Eviction) -> None:
-        """A gang must leave for another one."""
+        """Make a gang leave for another one."""
         del self.running[held.gang.name]
         self.accounts.remove(held.gang)
         self.floor.leave(held)
         self.evicted[held.gang.name] = (held, by)
 
     def keep(self, held: Held) -> None:
-        """A gang that was to leave is promised its own nodes: it stays."""
+        """Promise a leaving gang its own nodes, so that it stays."""
         name = held.gang.name
         del self.evicted[name]
         self.promised.discard(name)
         self.running[name] = held
 
     def become(self, other: Session) -> None:
-        """Go on from what was tried out."""
+        """Adopt the state of a trial."""
         self.accounts.become(other.accounts)
         self.floor, self.running = other.floor, other.running
         self.evicted, self.promised = other.evicted, other.promised

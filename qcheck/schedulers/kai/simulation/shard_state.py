@@ -1,4 +1,4 @@
-"""A shard as the place of a run: its nodes, its division and its history."""
+"""A shard as the setting of a run: its nodes, its division and its past usage."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 WEEK = Fraction(604_800)
 MINUTE = Fraction(60)
-"""KAI's defaults for the window and for how often it reads past usage."""
+"""KAI's defaults for the window and for the interval at which it reads past usage."""
 
 
 def shard_state_of(cluster: Cluster, shard: Shard, eviction_delay: int) -> ShardState:
-    """The state of a shard."""
+    """Return the state of a shard."""
     spec = shard.spec
     proportion = spec.plugin("proportion") if spec else None
     arguments = (proportion.arguments if proportion else None) or {}
@@ -44,7 +44,7 @@ def shard_state_of(cluster: Cluster, shard: Shard, eviction_delay: int) -> Shard
 
 
 def seconds_per_sample(shard: Shard) -> int:
-    """Return how often the shard's scheduler reads past usage."""
+    """Return the interval, in seconds, at which the shard's scheduler reads past usage."""
     usage = shard.spec.usage if shard.spec else None
     return max(1, int(_length(usage, "fetchInterval", MINUTE))) if usage else 1
 
@@ -55,7 +55,7 @@ def _nodes(shard: Shard) -> list[int]:
 
 
 def _past(cluster: Cluster, shard: Shard) -> Past | None:
-    """The history, where the shard reads one; usage is measured against the whole cluster."""
+    """Return the past usage if the shard reads it; it is measured relative to the whole cluster."""
     usage = shard.spec.usage if shard.spec else None
     if usage is None or not shard.k or usage.params.get("windowType", "sliding") != "sliding":
         return None

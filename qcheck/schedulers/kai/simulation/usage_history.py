@@ -1,4 +1,4 @@
-"""The history of a run: samples of what queues hold, equal ones in a row kept once."""
+"""The history of a run: samples of what queues hold; equal consecutive samples are stored once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Past:
         self._runs: list[tuple[dict[str, Vector], int]] = []
 
     def add(self, held: dict[str, Vector], times: int = 1) -> None:
-        """Adds equal samples."""
+        """Add equal samples."""
         if not times:
             return
         if self._runs and self._runs[-1][0] == held:
@@ -38,16 +38,16 @@ class Past:
 
     @property
     def size(self) -> int:
-        """Return how many samples the window has."""
+        """The number of samples in the window."""
         return self._window.size
 
     @property
     def is_steady(self) -> bool:
-        """Return whether the whole window is alike, so that more of the same changes nothing."""
+        """Return whether the whole window is uniform, so that further equal samples change nothing."""
         return len(self._runs) == 1 and self._runs[0][1] >= self._window.size
 
     def usage(self) -> Amounts:
-        """The part of the capacity that each queue held."""
+        """Return the fraction of the capacity that each queue held."""
         age, whole = 1, 0.0
         sums: dict[str, list[float]] = {}
         for held, times in reversed(self._runs):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class AdmittedWorkloads:
-    """Holders by priority, and what those of one priority hold together of each cell."""
+    """Holders by priority, and the total of each priority for each cell."""
 
     def __init__(self) -> None:
         self._by_priority: dict[int, dict[str, Holder]] = {}
@@ -40,7 +40,7 @@ class AdmittedWorkloads:
             del self._by_priority[priority], self._totals[priority]
 
     def without(self, is_gone: Callable[[str], bool]) -> AdmittedWorkloads:
-        """The same without some workloads, by name."""
+        """Return the same without some workloads, by name."""
         rest = AdmittedWorkloads()
         for holder in self:
             if not is_gone(holder.job.name):
@@ -48,7 +48,7 @@ class AdmittedWorkloads:
         return rest
 
     def allowed(self, policy: str, job: Job) -> Iterator[Holder]:
-        """The workloads that a job may preempt under a policy: lower ones, of equals the newer ones, or any."""
+        """Yield the workloads that a job may preempt under a policy: lower ones, newer ones among equals, or any."""
         for priority, holders in self._by_priority.items():
             if policy is PreemptionPolicy.ANY or (policy is not PreemptionPolicy.NEVER and priority < job.priority):
                 yield from holders.values()
@@ -56,7 +56,7 @@ class AdmittedWorkloads:
                 yield from (h for h in holders.values() if h.job.since > job.since)
 
     def most(self, policy: str, job: Job, cell: LedgerCell) -> int:
-        """No less than what the workloads of `allowed` hold of a cell."""
+        """Return an upper bound of what the workloads of `allowed` hold of a cell."""
         if policy is PreemptionPolicy.NEVER:
             return 0
         is_any, takes_equals = policy is PreemptionPolicy.ANY, policy is not PreemptionPolicy.LOWER_PRIORITY

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Candidate(Value):
-    """A workload that may go. `meeting` is the cohort where its side meets the preemptor's; None in the own queue.
+    """A possible victim. `meeting` is the lowest cohort shared with the preemptor; None in the preemptor's own queue.
 
     `not_borrowing`: it may only go while the preemptor stays within its own quota.
     """
@@ -37,9 +37,9 @@ class Candidate(Value):
 
 
 class Ancestor(Value):
-    """A cohort above the preemptor. `below`: the node on the way to it, whose side is seen already.
+    """A cohort above the preemptor. `below`: the node on the way to it, whose side was already searched.
 
-    `is_entitled`: the request fits into the quota of a node below, so that candidates here are taken back, not competed with.
+    `is_entitled`: the request fits into the quota of a node below, so candidates here are reclaimed, not competed with.
     """
 
     cohort: LedgerNode
@@ -65,7 +65,7 @@ def victims(attempt: Attempt) -> list[Victim]:
 
 
 def _is_hopeless(attempt: Attempt, ancestors: list[Ancestor]) -> bool:
-    """Return whether no attempt can succeed, by what candidates hold together: most searches end here."""
+    """Return whether no attempt can succeed, by the candidates' total: most searches end here."""
     takes_others = attempt.queue.preemption.borrow is not PreemptionPolicy.NEVER or any(
         a.is_entitled for a in ancestors
     )
@@ -75,7 +75,7 @@ def _is_hopeless(attempt: Attempt, ancestors: list[Ancestor]) -> bool:
 
 
 def _attempts(attempt: Attempt, has_hierarchy: bool, has_rivals: bool) -> tuple[bool, ...]:
-    """Return whether the request may borrow, in the order in which it is tried."""
+    """Return whether the request may borrow, in the order of the attempts."""
     is_set = attempt.queue.preemption.borrow is not PreemptionPolicy.NEVER
     is_full = any(cell.usage >= cell.nominal for cell in attempt.in_need)
     if not (has_hierarchy or has_rivals) or (not is_set and is_full):
@@ -89,7 +89,7 @@ def _own(attempt: Attempt) -> list[Candidate]:
 
 
 def _ancestors(attempt: Attempt) -> list[Ancestor]:
-    """The cohorts on the way up. At each, what is free of the part that stays there reduces the rest of the request."""
+    """Return the ancestors. At each, the free part of what stays there reduces the rest of the request."""
     rest = dict(attempt.wanted)
     cells = {cell: cell for cell in rest}
     found: list[Ancestor] = []
@@ -104,7 +104,7 @@ def _ancestors(attempt: Attempt) -> list[Ancestor]:
 
 
 def _others(attempt: Attempt, ancestors: list[Ancestor]) -> tuple[list[Candidate], list[Candidate]]:
-    """Candidates of other queues: those that the preemptor's own quota takes back, and those it competes with."""
+    """Return candidates of other queues: those that the preemptor's quota reclaims, and those it competes with."""
     hierarchy: list[Candidate] = []
     rivals: list[Candidate] = []
     if attempt.queue.preemption.reclaim is PreemptionPolicy.NEVER:
@@ -125,7 +125,7 @@ def _others(attempt: Attempt, ancestors: list[Ancestor]) -> tuple[list[Candidate
 def _under(
     cohort: LedgerNode, seen: LedgerNode, attempt: Attempt, keys: tuple[FlavorResource, ...]
 ) -> Iterator[tuple[Holder, LedgerNode]]:
-    """Candidates below a cohort, leaving out what was seen and whatever is within its own quota in the cells in need."""
+    """Yield candidates below a cohort, except those already searched or within their own quota in the cells in need."""
     for child in cohort.cohorts:
         if child is not seen and not child.is_within_nominal(keys):
             yield from _under(child, seen, attempt, keys)
@@ -135,7 +135,7 @@ def _under(
 
 
 def _rival(attempt: Attempt, holder: Holder, node: LedgerNode, meeting: LedgerNode) -> Candidate:
-    """A candidate that may only be taken while borrowing if borrowWithinCohort allows it."""
+    """Return a candidate that may only be taken while borrowing if borrowWithinCohort allows it."""
     policy = attempt.queue.preemption
     threshold, priority = policy.borrow_threshold, holder.job.priority
     is_spared = (
@@ -148,7 +148,7 @@ def _rival(attempt: Attempt, holder: Holder, node: LedgerNode, meeting: LedgerNo
 
 
 def _search(attempt: Attempt, ordered: list[Candidate], is_borrowing: bool) -> list[Victim]:
-    """Remove candidates until the request fits, then put back all that may stay. The ledger is unchanged at the end."""
+    """Remove candidates until the request fits, then put back all that may stay; the ledger ends up unchanged."""
     removed: list[Victim] = []
     for candidate in ordered:
         if candidate.meeting is not None and not _may_go(attempt, candidate, candidate.meeting, is_borrowing):
@@ -166,7 +166,7 @@ def _search(attempt: Attempt, ordered: list[Candidate], is_borrowing: bool) -> l
 
 
 def _may_go(attempt: Attempt, candidate: Candidate, meeting: LedgerNode, is_borrowing: bool) -> bool:
-    """Return whether a candidate of another queue still counts: earlier removals may leave its side within quota."""
+    """Return whether a candidate of another queue still counts: removals may leave its side within quota."""
     if is_borrowing and candidate.not_borrowing:
         return False
     for node in candidate.node.path:

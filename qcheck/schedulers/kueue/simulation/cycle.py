@@ -1,4 +1,4 @@
-"""One cycle: every head is nominated against the same state, then they are processed one after the other.
+"""One cycle: every head is nominated in the same state, then they are processed one after the other.
 
 Source: Kueue 0.20 `pkg/scheduler/scheduler.go` (schedule, nominate, processEntry, updateAssignmentIfNeeded).
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Cycle:
     """The scheduler during one cycle. The ledger is restored when it ends.
 
-    `grades` are known of each tree's present state from earlier cycles; this one adds to them.
+    `grades` of each tree's current state may come from earlier cycles; this one adds to them.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Cycle:
         self._gone: dict[str, Holder] = {}
 
     def run(self, heads: list[Head]) -> list[Entry]:
-        """Processes the heads; entries in the order of processing."""
+        """Process the heads; return entries in the order of processing."""
         before = self._ledger.usage()
         entries = [self._entered(head) for head in heads]
         processed = []
@@ -132,7 +132,7 @@ class Cycle:
         return any(v.holder.job.name in self._gone for v in entry.targets)
 
     def _renew(self, entry: Entry) -> None:
-        """Assigns an entry anew as if all victims of this cycle were gone, over the flavors that it was nominated for."""
+        """Assign an entry anew as if all victims of this cycle were gone, among the flavors of its nomination."""
         gone, holders = list(self._gone.values()), self._holders
         for holder in gone:
             discharge(holder.usage)
@@ -145,7 +145,7 @@ class Cycle:
             charge(holder.usage)
 
     def _fits(self, entry: Entry) -> bool:
-        """Return whether an entry fits once its own victims and those of the entries before it are gone."""
+        """Return whether an entry fits once its own victims and those of earlier entries are gone."""
         leaving = {**self._gone, **{v.holder.job.name: v.holder for v in entry.targets}}
         for holder in leaving.values():
             discharge(holder.usage)
@@ -155,13 +155,13 @@ class Cycle:
         return fits
 
     def _hold_room(self, entry: Entry) -> None:
-        """Keeps room from the entries behind one that can neither fit nor preempt, unless its queue may reclaim it."""
+        """Hold room against later entries for one that can neither fit nor preempt, unless its queue may reclaim it."""
         if self._queues[entry.job.queue].preemption.reclaim is not PreemptionPolicy.ANY:
             charge(_room(entry.assignment.usage, entry.assignment.level > 0))
 
 
 def _room(usage: Usage, borrows: bool) -> Usage:
-    """The part of a request that is held: what the queue may have without or with borrowing."""
+    """Return the part of a request that is held: what the queue may have without or with borrowing."""
     if not borrows:
         return {cell: max(0, min(amount, cell.nominal - cell.usage)) for cell, amount in usage.items()}
     return {

@@ -11,11 +11,12 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kueue.simulation.ledger import LedgerNode
 
     DominantShare = tuple[bool, float]
-    """The share: whether it is infinite (weight 0 and borrowing), and its value, or else the ratio without the weight."""
+    """The share: whether it is infinite (weight 0 and borrowing), and its value, or else the ratio without the weight.
+    """
 
 
 def dominant_share(node: LedgerNode) -> DominantShare:
-    """The present share of a node, as a value that compares as Kueue compares shares."""
+    """Return the current share of a node, as a value that compares as Kueue compares shares."""
     ratio = node.borrowed_ratio()
     if node.weight == 0:
         return ratio > 0, ratio

@@ -1,4 +1,4 @@
-"""A head in one cycle: what it is nominated for, and what becomes of it."""
+"""A head in one cycle: its nomination and its outcome."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 
 class Nomination(Value):
-    """The result for a head by itself: its flavors, and the workloads to preempt for it."""
+    """The result for a head alone: its flavors, and the workloads to preempt for it."""
 
     assignment: SimulatedAssignment
     targets: list[Victim]
 
 
 class Head(Value):
-    """A workload that a queue offers, with how far the search for its flavors came.
+    """A workload that a queue offers, and how far the search for its flavors went.
 
-    `known` is its nomination where an earlier cycle made it on the same state.
+    `known` is its nomination if an earlier cycle made it in the same state.
     """
 
     job: Job
@@ -33,7 +33,7 @@ class Head(Value):
 
 
 class Entry:
-    """A head with its nomination, which the cycle may renew, and in the end its outcome."""
+    """A head with its nomination, which the cycle may renew, and finally its outcome."""
 
     __slots__ = ("assignment", "job", "node", "nomination", "outcome", "targets")
 
@@ -47,13 +47,13 @@ class Entry:
 
     @property
     def progress(self) -> dict[Spot, int]:
-        """Return how far the search for flavors got, if the next cycle continues from there."""
+        """Return how far the search for flavors went, if the next cycle continues from there."""
         is_dropped = self.outcome in (Outcome.PENDING_PREEMPTION, Outcome.DEFERRED_FIT)
         return {} if is_dropped else self.assignment.progress
 
     @property
     def flavors(self) -> Flavors:
-        """The flavors that every pod set gets for what it asks for itself."""
+        """Return the flavors that every pod set gets for its own requests."""
         found: Flavors = {}
         for (index, number), got in self.assignment.got.items():
             placement = self.job.placements[index]

@@ -1,4 +1,4 @@
-"""Preemption with fair sharing: whom a workload preempts so that shares come closer to each other.
+"""Preemption with fair sharing: whom a workload preempts so that shares become more equal.
 
 Source: Kueue 0.20 `pkg/scheduler/preemption/preemption.go`, `fairsharing/ordering.go`, `fairsharing/strategy.go`.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kueue.simulation.workload import Holder
 
     Lists = dict[str, list[Holder]]
-    """The candidates that are left, by queue, in the order in which they go."""
+    """The remaining candidates, by queue, in the order in which they go."""
 
 
 class Strategy(StrEnum):
@@ -32,7 +32,7 @@ class Strategy(StrEnum):
     INITIAL = "LessThanInitialShare"
 
     def allows(self, new: DominantShare, before: DominantShare, after: DominantShare) -> bool:
-        """Compares the preemptor's share with the workload and the other side's before and after the preemption."""
+        """Compare the preemptor's share with the workload to the other side's before and after the preemption."""
         return new <= after if self is Strategy.FINAL else new < before
 
 
@@ -40,7 +40,10 @@ DEFAULT_STRATEGIES = (Strategy.FINAL, Strategy.INITIAL)
 
 
 def victims(attempt: Attempt, strategies: tuple[Strategy, ...], takes_own_quota: bool) -> list[Victim]:
-    """Return the workloads to preempt so that the request fits; empty if it cannot. `takes_own_quota`: see `_FairSearch`."""
+    """Return the workloads to preempt so that the request fits; empty if impossible.
+
+    `takes_own_quota`: see `_FairSearch`.
+    """
     lists = _candidates(attempt) if attempt.could_fit(takes_others=True) else {}
     return _FairSearch(attempt, lists, strategies, takes_own_quota).run() if lists else []
 
@@ -57,7 +60,7 @@ def _candidates(attempt: Attempt) -> Lists:
 
 
 class _FairSearch:
-    """One search. `takes_own_quota`: a preemptor within its own quota takes from borrowers whatever the shares are."""
+    """One search. `takes_own_quota`: a preemptor within its own quota takes from borrowers regardless of shares."""
 
     def __init__(self, attempt: Attempt, lists: Lists, strategies: tuple[Strategy, ...], takes_own_quota: bool) -> None:
         self._attempt = attempt
@@ -68,7 +71,7 @@ class _FairSearch:
         self._set_aside: Lists = {}
 
     def run(self) -> list[Victim]:
-        """The victims. The ledger is as before at the end."""
+        """Return the victims. The ledger ends up unchanged."""
         attempt = self._attempt
         charge(attempt.wanted)
         found = self._by_first_strategy() or (len(self._strategies) > 1 and self._by_second_strategy())
@@ -95,7 +98,7 @@ class _FairSearch:
         return False
 
     def _first_allowed(self, queue: LedgerNode, candidates: list[Holder]) -> Holder | None:
-        """The first candidate of a queue that the strategy allows; those before it are set aside."""
+        """Return the first candidate of a queue that the strategy allows; those before it are set aside."""
         mine, theirs = _below_meeting(self._attempt.node, queue)
         new, before = dominant_share(mine), dominant_share(theirs)
         aside = self._set_aside.setdefault(queue.name, [])
@@ -110,7 +113,7 @@ class _FairSearch:
         return None
 
     def _by_second_strategy(self) -> bool:
-        """A preemptor whose share is lower than the other side's takes one workload of each queue."""
+        """Take one workload of each queue if the preemptor's share is lower than the other side's."""
         lists = {name: candidates for name, candidates in self._set_aside.items() if candidates}
         for queue in _Walk(self._attempt, lists):
             mine, theirs = _below_meeting(self._attempt.node, queue)
@@ -121,7 +124,7 @@ class _FairSearch:
         return False
 
     def _fits_without(self, holder: Holder, cause: Cause) -> bool:
-        """Removes a workload and tests the request, which is charged already."""
+        """Remove a workload and test the request, which is already charged."""
         discharge(holder.usage)
         self._removed.append(Victim(holder, cause))
         discharge(self._attempt.wanted)
@@ -131,14 +134,14 @@ class _FairSearch:
 
 
 def _below_meeting(one: LedgerNode, other: LedgerNode) -> tuple[LedgerNode, LedgerNode]:
-    """The two nodes just below the lowest cohort that both have above them."""
+    """Return the two nodes just below the lowest common cohort."""
     mine, theirs = one.path, other.path
     meeting = next(node for node in mine[1:] if node in theirs)
     return mine[mine.index(meeting) - 1], theirs[theirs.index(meeting) - 1]
 
 
 class _Walk:
-    """Names the queue from which to take next: from the root down, the largest share first."""
+    """Yields the queue from which to take next: from the root down, the largest share first."""
 
     def __init__(self, attempt: Attempt, lists: Lists) -> None:
         self._attempt = attempt
@@ -159,7 +162,7 @@ class _Walk:
                 yield queue
 
     def _next(self, cohort: LedgerNode) -> LedgerNode | None:
-        """The queue to take from below a cohort; None if something had to be dropped, so that the walk starts again."""
+        """Return the queue to take from below a cohort; None if something was dropped, so that the walk restarts."""
         queue = self._largest_queue(cohort)
         child = self._largest_cohort(cohort)
         if child is not None and (queue is None or dominant_share(child) >= dominant_share(queue)):
@@ -187,7 +190,7 @@ class _Walk:
         return self._attempt.sorted((self._lists[best.name][0], first))[0] is first
 
     def _largest_cohort(self, cohort: LedgerNode) -> LedgerNode | None:
-        """Of several with the same share, which Kueue chooses at random, the first by name."""
+        """Return the child cohort with the largest share; among equals, where Kueue chooses randomly, the first."""
         left = []
         for child in cohort.cohorts:
             if child in self._dropped:

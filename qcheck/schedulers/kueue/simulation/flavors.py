@@ -1,4 +1,4 @@
-"""Flavors for a workload while others hold quota: Kueue's flavor assigner with usage, preemption and a memory.
+"""Flavors for a workload while others hold quota: Kueue's flavor assigner with usage, preemption and progress.
 
 Source: Kueue 0.20 `pkg/scheduler/flavorassigner/flavorassigner.go`, `pkg/scheduler/preemption/preemption_oracle.go`.
 """
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     Grades = dict[tuple[LedgerCell, int, int, int], Grade]
     """Cached answers for one state: by cell, amount, priority and, if it matters, age of the workload."""
     Victims = Callable[[Mapping[LedgerCell, int], frozenset[LedgerCell]], list[Holder]]
-    """Finds who has to go for an amount in each of some cells, of which the second argument names those in need."""
+    """A function that finds victims for amounts in some cells; the second argument lists the cells in need."""
 
 _SEVERITY = (WaitReason.WAITING_FOR_QUOTA, WaitReason.EXCEEDS_MAX_QUOTA, WaitReason.NO_MATCHING_FLAVOR)
-"""From what is soonest overcome on: of several flavors the mildest counts, of several resource groups the worst."""
+"""From least to most severe: among flavors the least severe counts, among resource groups the most severe."""
 LAST = -1
-"""The progress of a search that saw the last flavor."""
+"""The progress of a search that reached the last flavor."""
 
 
 class AssignedFlavor(Value):
-    """The flavor that one resource group of a placement gets, with the grade of each cell and of them all.
+    """The flavor that one resource group of a placement gets, with the grade of each cell and the overall grade.
 
-    `seen` is the index of the last flavor looked at, or LAST. `misfit`: why flavors were passed over, if one was.
+    `seen` is the index of the last flavor considered, or LAST. `misfit`: why flavors were skipped, if any were.
     """
 
     flavor: str
@@ -46,7 +46,7 @@ class AssignedFlavor(Value):
 
 
 class SimulatedAssignment(Value, cached=True):
-    """The flavors of a job. `got` by placement and choice; `reason` is given where a placement finds none."""
+    """The flavors of a job. `got` is by placement and choice; `reason` is set if a placement finds none."""
 
     got: dict[Spot, AssignedFlavor]
     usage: Usage
@@ -76,12 +76,12 @@ class SimulatedAssignment(Value, cached=True):
 
     @property
     def progress(self) -> dict[Spot, int]:
-        """Return how far each search got."""
+        """How far each search went."""
         return {spot: g.seen for spot, g in self.got.items()}
 
 
 class SimulatedAssigner:
-    """Assigns flavors to one job of a queue on the present state of the ledger."""
+    """Assigns flavors to one job of a queue in the current state of the ledger."""
 
     def __init__(self, job: Job, queue: ClusterQueue, is_fair: bool, find_victims: Victims, known: Grades) -> None:
         self._job = job
@@ -95,8 +95,10 @@ class SimulatedAssigner:
         )
 
     def assign(self, progress: Mapping[Spot, int], only: Mapping[Spot, str] | None = None) -> SimulatedAssignment:
-        """Flavors for every placement, in order. `progress` is how far an earlier search came; with `only` each choice
-        is confined to the flavor that it names."""
+        """Return flavors for every placement, in order.
+
+        `progress` is how far an earlier search went; with `only` each choice is restricted to the flavor that it names.
+        """
         got: dict[Spot, AssignedFlavor] = {}
         usage: Usage = {}
         for index, placement in enumerate(self._job.placements):
@@ -135,7 +137,7 @@ class SimulatedAssigner:
     def _choose(
         self, choice: FlavorChoice, start: int, only: str | None, assumed: Usage
     ) -> AssignedFlavor | WaitReason:
-        """The flavor of one resource group: the first that stops the search, else the best of those tried."""
+        """Return the flavor of one resource group: the first that stops the search, else the best of those tried."""
         fungibility, seen = self._queue.fungibility, LAST
         best: tuple[str, tuple[LedgerCell, ...], tuple[Grade, ...], Grade] | None = None
         reasons = []

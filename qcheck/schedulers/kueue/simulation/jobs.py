@@ -1,4 +1,4 @@
-"""Workloads as jobs of the simulation: what they are charged, and which flavors of their queue match their pods.
+"""Workloads as jobs of the simulation: their charges, and the flavors of their queue that match their pods.
 
 The requests, the grouping of pod sets and the matching of flavors are those of `flavor_assignment`.
 """
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 
 class UnknownCell(ValueError):
-    """A workload is said to hold what its queue has no quota for; the message says what."""
+    """A workload is stated to hold something for which its queue has no quota; the message says what."""
 
 
 class Jobs:
-    """Makes jobs for the queues of one ledger. Workloads that ask the same share what is worked out for them."""
+    """Creates jobs for the queues of one ledger. Workloads with equal requests share the results."""
 
     def __init__(self, cluster: Cluster, ledger: Ledger) -> None:
         self._cluster = cluster
@@ -46,7 +46,7 @@ class Jobs:
     def job(
         self, name: str, workload: Workload, queue: ClusterQueue, priority: int, since: int, runs_for: int | None
     ) -> Job:
-        """A workload in a queue. Its `since` is the time of its creation."""
+        """Return a workload in a queue as a job. Its `since` is the time of its creation."""
         return Job(
             name=name,
             queue=queue.name,
@@ -58,7 +58,7 @@ class Jobs:
         )
 
     def holder(self, job: Job, workload: Workload, queue: ClusterQueue, flavors: Flavors, since: int) -> Holder:
-        """A workload that holds quota already: `flavors` by pod set and resource. Raises `UnknownCell`."""
+        """Return a workload that already holds quota: `flavors` by pod set and resource. Raises `UnknownCell`."""
         cells = self._ledger.queues[queue.name].cells
         covered = {r for g in queue.groups for r in g.covered}
         usage: Usage = {}
@@ -133,9 +133,9 @@ class Jobs:
 
 
 def _turn(resource: str) -> int:
-    """The order in which Kueue walks resources: by a hash of their names (FNV-1a, 64 bits).
+    """Return the sort key by which Kueue orders resources: a hash of the name (FNV-1a, 64 bits).
 
-    It decides which reason is given for a workload that does not fit, nothing else.
+    It only affects which reason is given for a workload that does not fit.
     """
     value = 0xCBF29CE484222325
     for byte in resource.encode():

@@ -1,7 +1,7 @@
-"""Quota with usage: the cohort tree as a ledger of what every queue and cohort holds at a moment.
+"""Quota with usage: the cohort tree as a ledger of what every queue and cohort currently holds.
 
-The static amounts (`subtree`, `local`, `potential`) are `CohortTree`'s; this adds what is used.
-Source: Kueue 0.20 `pkg/cache/scheduler/resource_node.go`, `fair_sharing.go` and
+The static amounts (`subtree`, `local`, `potential`) are those of `CohortTree`; this module adds usage. Source: Kueue
+0.20 `pkg/cache/scheduler/resource_node.go`, `fair_sharing.go` and
 `pkg/scheduler/preemption/classical/hierarchical_preemption.go`.
 """
 
@@ -23,7 +23,7 @@ DEFAULT_WEIGHT = 1.0
 
 
 class LedgerCell:
-    """The quota of one node for a flavor and a resource, with what is used of it. Amounts in base units."""
+    """The quota of one node for a flavor and a resource, with its usage. Amounts are in base units."""
 
     __slots__ = ("borrowing_limit", "key", "local", "node", "nominal", "parent", "potential", "subtree", "usage")
 
@@ -43,7 +43,7 @@ class LedgerCell:
 
     @property
     def local_free(self) -> int:
-        """Return what is free of the part that never leaves the node."""
+        """The free part of what is never lent."""
         return max(0, self.local - self.usage)
 
     @property
@@ -51,7 +51,7 @@ class LedgerCell:
         return self.usage <= self.subtree
 
     def available(self) -> int:
-        """Return what the node could still take; below zero where more is used than there is."""
+        """Return what the node could still take; negative if it uses more than exists."""
         if self.parent is None:
             return self.subtree - self.usage
         reach = self.parent.available()
@@ -65,7 +65,7 @@ class LedgerCell:
         return amount <= max(0, self.available())
 
     def add(self, amount: int) -> None:
-        """Charges `amount`; what the node does not keep to itself is charged to its parent as well."""
+        """Charge `amount`; the part beyond the node's local quota is also charged to its parent."""
         cell: LedgerCell | None = self
         while cell is not None:
             beyond = amount - cell.local_free
@@ -75,7 +75,7 @@ class LedgerCell:
             cell, amount = cell.parent, beyond
 
     def remove(self, amount: int) -> None:
-        """The inverse of `add`."""
+        """Undo `add`."""
         cell: LedgerCell | None = self
         while cell is not None:
             stored = cell.usage - cell.local
@@ -86,7 +86,7 @@ class LedgerCell:
             cell = cell.parent
 
     def level(self, amount: int) -> tuple[int, bool]:
-        """Return how high a queue must reach for `amount` more, and whether there is anything above that.
+        """Return the level from which a queue borrows for `amount` more, and whether there is any level above it.
 
         The level is 0 within its own quota, else the height of the lowest cohort in which the request fits.
         """
@@ -118,7 +118,7 @@ class LedgerNode:
 
     @cached_property
     def path(self) -> tuple[LedgerNode, ...]:
-        """The node and all above it, up to the root."""
+        """The node and all its ancestors, up to the root."""
         return (self, *self.parent.path) if self.parent else (self,)
 
     @property
@@ -126,7 +126,7 @@ class LedgerNode:
         return self.path[-1]
 
     def queues_below(self) -> Iterator[LedgerNode]:
-        """The queues at and below the node."""
+        """Yield the queues at and below the node."""
         if self.is_queue:
             yield self
         yield from self.queues
@@ -144,7 +144,7 @@ class LedgerNode:
         return all(cells[k].usage <= cells[k].subtree for k in keys if k in cells)
 
     def borrowed_ratio(self) -> float:
-        """The dominant share: thousandths of what its parent can give that it holds beyond its own quota.
+        """Return the dominant share: the borrowed part of what its parent can give, in thousandths.
 
         In double precision, as upstream; 0 at the root.
         """
@@ -164,7 +164,7 @@ def _weight(source: TreeNode) -> float:
 
 
 class Ledger:
-    """All queues and cohorts of a cluster with their usage. Queues below a cycle of cohorts are left out."""
+    """All queues and cohorts of a cluster with their usage. Queues below a cycle of cohorts are omitted."""
 
     def __init__(self, tree: CohortTree) -> None:
         self._tree = tree
@@ -179,11 +179,11 @@ class Ledger:
         self._cells = [cell for node in nodes for cell in node.cells.values()]
 
     def usage(self) -> list[int]:
-        """The usage of every cell at this moment, for `restore`."""
+        """Return the current usage of every cell, for `restore`."""
         return [cell.usage for cell in self._cells]
 
     def restore(self, usage: list[int]) -> None:
-        """Restores an earlier state: a cycle charges quota that may not be granted in the end."""
+        """Restore an earlier state: a cycle charges quota that may not be granted in the end."""
         for cell, used in zip(self._cells, usage, strict=True):
             cell.usage = used
 
@@ -207,7 +207,7 @@ class Ledger:
         return self._cohorts[name]
 
     def _cell(self, node: LedgerNode, source: TreeNode, key: FlavorResource) -> LedgerCell:
-        """The cell of a node and, as its parents, the same of all cohorts above it."""
+        """Return the cell of a node, with the same cell of all cohorts above it as its ancestors."""
         if key not in node.cells:
             above = self._cell(node.parent, self._tree.cohorts[node.parent.name], key) if node.parent else None
             node.cells[key] = LedgerCell(tree=self._tree, source=source, key=key, node=node, parent=above)
@@ -221,7 +221,7 @@ class Ledger:
         return found
 
     def _known(self, root: LedgerNode) -> set[FlavorResource]:
-        """Every cell that a root knows: its own and those of everything below it."""
+        """Return every cell in a tree: the root's own and those of everything below it."""
         cohorts = [c for c in self._tree.cohorts if self._tree.ancestors(c)[-1] == root.name]
         queues = [q for c in cohorts for q in self._tree.cohorts[c].queues]
         sources = [*(self._tree.cohorts[c] for c in cohorts), *(self._tree.queues[q] for q in queues)]
@@ -229,12 +229,12 @@ class Ledger:
 
 
 def charge(usage: Usage) -> None:
-    """Charges the usage of a workload to its queue."""
+    """Charge the usage of a workload to its queue."""
     for cell, amount in usage.items():
         cell.add(amount)
 
 
 def discharge(usage: Usage) -> None:
-    """Takes the usage of a workload from its queue."""
+    """Remove the usage of a workload from its queue."""
     for cell, amount in usage.items():
         cell.remove(amount)

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kueue.simulation.ledger import LedgerNode
 
     Standing = tuple[bool, DominantShare]
-    """Of a node with an entry's usage: whether it borrows what the entry asks for, and its share."""
+    """For a node with an entry's usage: whether it borrows what the entry requests, and its share."""
 
 
 def classical_order(entries: list[Entry]) -> Iterator[Entry]:
-    """Lower borrowing level, then higher priority, then the earlier one; one order over all cohorts."""
+    """Yield entries by lower borrowing level, higher priority, earlier time; one order over all cohorts."""
     yield from sorted(entries, key=lambda e: (e.assignment.level, *e.job.order))
 
 
 def fair_order(entries: list[Entry], prefers_non_borrowing: bool) -> Iterator[Entry]:
-    """The winners of one tournament after the other, tree by tree; each sees what became of those before it.
+    """Yield the winners of successive tournaments, tree by tree; each starts from the outcome of the previous ones.
 
-    The trees go by name: their order is random in Kueue, and they do not touch each other.
+    Trees are ordered by name: their order is random in Kueue, and they do not affect each other.
     """
     trees: dict[tuple[str, bool], list[Entry]] = {}
     for entry in entries:
@@ -43,7 +43,7 @@ def fair_order(entries: list[Entry], prefers_non_borrowing: bool) -> Iterator[En
 
 
 class _Tournament:
-    """Every cohort chooses among its queues' entries and its child cohorts' winners."""
+    """A tournament in which every cohort chooses among its queues' entries and its child cohorts' winners."""
 
     def __init__(self, entries: list[Entry], prefers_non_borrowing: bool) -> None:
         self._of_queue = {e.node: e for e in entries}
@@ -61,7 +61,7 @@ class _Tournament:
         discharge(entry.assignment.usage)
 
     def winner(self, node: LedgerNode) -> Entry:
-        """The entry that wins below a node."""
+        """Return the winning entry below a node."""
         if node.is_queue:
             return self._of_queue[node]
         rivals = [(self.winner(child), child) for child in (*node.queues, *node.cohorts) if child in self._above]

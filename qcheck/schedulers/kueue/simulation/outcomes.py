@@ -1,6 +1,7 @@
-"""The scheduler's own words: outcomes of a cycle, reasons of a preemption and of waiting.
+"""The scheduler's own terms: outcomes of a cycle, reasons of a preemption and of waiting.
 
-Source: Kueue 0.20, `pkg/scheduler/flavorassigner`, `pkg/scheduler/scheduler.go`, `apis/kueue/v1beta2/workload_types.go`.
+Source: Kueue 0.20, `pkg/scheduler/flavorassigner`, `pkg/scheduler/scheduler.go`,
+`apis/kueue/v1beta2/workload_types.go`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class Cause(StrEnum):
 
 
 class WaitReason(StrEnum):
-    """The reason of a waiting workload's QuotaReserved condition, which before 0.20 is always `Pending`."""
+    """The reason of a waiting workload's QuotaReserved condition; before 0.20 it is always `Pending`."""
 
     WAITING_FOR_QUOTA = "WaitingForQuota"
     EXCEEDS_MAX_QUOTA = "ExceedsMaxQuota"
@@ -40,7 +41,7 @@ class WaitReason(StrEnum):
 
 
 class PendingPlace(StrEnum):
-    """The place of a waiting workload in its queue: HEAP offers it again, INADMISSIBLE waits for quota to become free."""
+    """Where a waiting workload is in its queue: HEAP offers it again, INADMISSIBLE waits for quota to become free."""
 
     HEAP = "heap"
     INADMISSIBLE = "inadmissible"

@@ -1,4 +1,4 @@
-"""Waiting workloads: per queue a heap of workloads to try and a set of inadmissible ones that wait for quota to become free.
+"""Waiting workloads: per queue, a heap of workloads to try and a set of inadmissible ones that wait for free quota.
 
 Source: Kueue 0.20 `pkg/cache/queue/cluster_queue.go`, `manager.go`, `inadmissible_workloads.go`.
 """
@@ -47,14 +47,14 @@ class PendingWorkloads:
         return bool(self._offered)
 
     def push(self, job: Job) -> None:
-        """Add a workload; one whose shape failed before goes directly to the inadmissible ones."""
+        """Add a workload; one whose shape failed before is inadmissible at once."""
         if self._groups_shapes and job.shape in self._failed_shapes:
             self._aside[job.name] = job
         else:
             self._offer(job)
 
     def take_back(self, job: Job) -> None:
-        """Takes an evicted workload."""
+        """Add an evicted workload again."""
         self._reasons[job.name] = WaitReason.PENDING_EVALUATION
         self.push(job)
 
@@ -66,7 +66,7 @@ class PendingWorkloads:
             heapq.heappush(self._heap, (job.order, job.name))
 
     def pop(self) -> Job | None:
-        """Takes the head: the sticky workload, else the first in order."""
+        """Remove and return the head: the sticky workload, else the first in order."""
         if self._sticky in self._offered:
             return self._withdraw(self._sticky)
         while self._heap:
@@ -100,18 +100,18 @@ class PendingWorkloads:
         return PendingPlace.INADMISSIBLE
 
     def reason(self, job: Job) -> WaitReason | None:
-        """The reason of a waiting workload: its own, or that of the equal one that was tried; None before any."""
+        """Return why a workload waits: its own reason, or that of an equal one that was tried; None before any."""
         shared = self._failed_shapes.get(job.shape) if job.name in self._aside else None
         return self._reasons.get(job.name, shared)
 
     def forget(self, name: str) -> None:
-        """Ends what is remembered of a workload that is admitted."""
+        """Forget a workload that was admitted."""
         self._reasons.pop(name, None)
         if self._sticky == name:
             self._sticky = None
 
     def wake(self) -> None:
-        """Puts every inadmissible workload back into the heap."""
+        """Put every inadmissible workload back into the heap."""
         self._failed_shapes.clear()
         for job in self._aside.values():
             self._offer(job)

@@ -20,13 +20,13 @@ _STICKY_SINCE = 15
 class Rules(Value):
     """The switches of a simulation.
 
-    * `strategies`: of fair sharing; empty for classical preemption.
-    * `recomputes_overlaps`: a head whose victims another one took is assigned anew in the same cycle.
+    * `strategies`: those of fair sharing; empty for classical preemption.
+    * `recomputes_overlaps`: a head whose victims another one took is assigned again in the same cycle.
     * `groups_shapes`: equal workloads are set aside together.
-    * `takes_own_quota`: with fair sharing, a queue within its quota takes from borrowers whatever the shares are.
-    * `prefers_non_borrowing`: with fair sharing, an entry that borrows comes after one that does not.
+    * `takes_own_quota`: with fair sharing, a queue within its quota takes from borrowers regardless of shares.
+    * `prefers_non_borrowing`: with fair sharing, entries that borrow come after others.
     * `has_sticky_heads`: a BestEffortFIFO queue offers the workload that preempted before any other.
-    * `names_reasons`: waiting workloads carry a reason of their own instead of Pending.
+    * `names_reasons`: waiting workloads have a reason of their own instead of Pending.
     """
 
     strategies: tuple[Strategy, ...] = ()
@@ -43,7 +43,7 @@ class Rules(Value):
 
 
 def rules_of(cluster: Cluster, is_fair: bool | None = None) -> Rules:
-    """The rules of a cluster's release and Configuration. `is_fair` None: as the Configuration says."""
+    """Return the rules of a cluster's release and Configuration. `is_fair` None: the Configuration decides."""
     manager, release = cluster.configuration, cluster.policy.kueue
     if is_fair is None:
         is_fair = manager is not None and manager.fair_sharing

@@ -1,7 +1,7 @@
-"""A whole run: arrivals, cycles, ends and evictions second by second, until nothing moves any more.
+"""A whole run: arrivals, cycles, ends and evictions second by second, until nothing changes.
 
-This holds the only state that changes from cycle to cycle. What happens at a second (arrival, end, eviction) happens
-before the cycle of that second. Source of the order: Kueue 0.20 `pkg/scheduler`, `pkg/cache/queue`.
+Only this module has state that changes from cycle to cycle. Events of a second (arrival, end, eviction) precede its
+cycle. Source of the order: Kueue 0.20 `pkg/scheduler`, `pkg/cache/queue`.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kueue.simulation.workload import Job
 
     Report = Callable[[int, int], None]
-    """Called after every cycle with its number and second."""
+    """A function called after every cycle with its number and second."""
 
 _STILL = 4
-"""Equal cycles after which nothing will move, if no list of flavors is longer."""
+"""The number of equal cycles after which nothing will change, if no list of flavors is longer."""
 _LOOP_CYCLES, _LOOP_PREEMPTIONS = 60, 4
 """A run cycles if a workload was preempted this often within this many cycles after the last arrival or end."""
 _WAITS_FOR = {
@@ -52,9 +52,9 @@ class _Kind(IntEnum):
 
 
 class _Tried(Value):
-    """A nomination and the state on which it was made: the progress before it and the version of its tree.
+    """A nomination and the state in which it was made: the earlier progress and the version of its tree.
 
-    `progress` is how far the search for flavors came, `cycle` and `generation` (of the queue) when.
+    `progress` is how far the search for flavors went; `cycle` and `generation` (of the queue) say when.
     """
 
     nomination: Nomination
@@ -96,12 +96,12 @@ class Simulation:
         self._rest = max(_STILL, longest + 1)
 
     def hold(self, holders: Iterable[Holder]) -> None:
-        """Takes workloads that hold quota from the start."""
+        """Add workloads that hold quota from the start."""
         for holder in holders:
             self._take(holder)
 
     def submit(self, jobs: Iterable[Job]) -> None:
-        """Takes workloads that wait; one that is created later arrives at that second."""
+        """Add workloads that wait; one that is created later arrives at that second."""
         for job in jobs:
             if job.since > self._now:
                 self._plan(job.since, _Kind.ARRIVAL, job)
@@ -109,7 +109,7 @@ class Simulation:
                 self._arrive(job)
 
     def run(self, report: Report | None = None) -> Timeline:
-        """Runs until nothing moves any more; may be called once."""
+        """Run until nothing changes; may be called once."""
         while self._advance():
             self._cycle += 1
             self._since_event += 1
@@ -122,7 +122,7 @@ class Simulation:
         return self._recorder.timeline(holders, waiting)
 
     def _advance(self) -> bool:
-        """Goes to the second of the next cycle; False if there is none."""
+        """Advance to the second of the next cycle; return False if there is none."""
         if self._loops() or self._still >= self._rest:
             ahead = [at for at, kind, *_ in self._events if kind is not _Kind.EVICTION or not self._loops()]
             self._recorder.stops(self._still, is_loop=self._loops())
@@ -166,7 +166,7 @@ class Simulation:
         self._preemptions.clear()
 
     def _take(self, holder: Holder) -> None:
-        """A workload gets quota."""
+        """Give a workload its quota."""
         queue = holder.job.queue
         self._holders[queue].add(holder)
         charge(holder.usage)
@@ -175,7 +175,7 @@ class Simulation:
             self._plan(holder.since + holder.job.runs_for, _Kind.END, holder)
 
     def _leave(self, holder: Holder) -> None:
-        """A workload's quota becomes free."""
+        """Free a workload's quota."""
         queue = holder.job.queue
         self._holders[queue].remove(holder)
         discharge(holder.usage)
@@ -183,7 +183,7 @@ class Simulation:
         self._recorder.leaves(holder, self._now)
 
     def _changed(self, queue: str) -> None:
-        """A workload of a queue got quota, lost it or is about to."""
+        """Record that a workload of a queue got quota, lost it or is about to."""
         self._generation[queue] += 1
         root = self._ledger.queues[queue].root
         self._version[root] += 1
@@ -196,7 +196,7 @@ class Simulation:
         self._preemptions.clear()
 
     def _release(self, holders: list[Holder]) -> None:
-        """Evicted workloads return to their heaps, together with all inadmissible workloads of their trees."""
+        """Return evicted workloads to their heaps, together with all inadmissible workloads of their trees."""
         for holder in holders:
             self._leave(holder)
             self._waiting[holder.job.queue].take_back(holder.job)
@@ -208,7 +208,7 @@ class Simulation:
             self._waiting[queue.name].wake()
 
     def _processed(self) -> list[Entry]:
-        """Runs a cycle over the heads of all queues."""
+        """Run a cycle over the heads of all queues."""
         jobs = [job for w in self._waiting.values() if (job := w.pop()) is not None]
         heads = {job.name: self._head(job) for job in jobs}
         cycle = Cycle(
@@ -227,9 +227,10 @@ class Simulation:
         return entries
 
     def _head(self, job: Job) -> Head:
-        """A workload with what is known of it.
+        """Return a workload with its known progress and nomination.
 
-        How far the search for flavors came counts, unless the queue changed since and the search is not the last cycle's.
+        The progress of the search for flavors counts, unless the queue has changed since and the search is older than
+        the last cycle.
         """
         tried = self._tried.get(job.name)
         if tried is None:
@@ -240,7 +241,7 @@ class Simulation:
         return Head(job, progress, tried.nomination if is_same else None)
 
     def _apply(self, entries: list[Entry]) -> bool:
-        """Admits, preempts and requeues according to the cycle's outcome; False if nothing changed."""
+        """Admit, preempt and requeue by the cycle's outcome; return False if nothing changed."""
         changed = False
         evicted: list[Holder] = []
         for entry in entries:
@@ -263,7 +264,7 @@ class Simulation:
         self._take(Holder(entry.job, entry.assignment.usage, entry.flavors, self._now))
 
     def _evict(self, entry: Entry) -> list[Holder]:
-        """Starts the eviction of an entry's victims, unless it is under way."""
+        """Start the eviction of an entry's victims, unless it is under way."""
         new = [v for v in entry.targets if v.holder.evicted_by is None]
         for victim in new:
             victim.holder.evicted_by = entry.job.name, victim.cause

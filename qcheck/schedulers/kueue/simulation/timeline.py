@@ -1,4 +1,4 @@
-"""The record of a simulation: cycle by cycle, and at its end."""
+"""The record of a simulation: each cycle, and the state at the end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Admission(Value):
 
 
 class PreemptionEvent(Value):
-    """`cause` in the words of the scheduler that ran."""
+    """A preemption. `cause` is in the terms of the simulated scheduler."""
 
     workload: str
     by: str
@@ -48,7 +48,7 @@ class CycleRecord(Value):
 
 
 class PendingWorkload(Value):
-    """A workload that waits at the end; `reason`, in its scheduler's words, is None for one that was never tried."""
+    """A workload that waits at the end; `reason`, in its scheduler's terms, is None if it was never tried."""
 
     job: Job
     site: PendingPlace
@@ -56,9 +56,9 @@ class PendingWorkload(Value):
 
 
 class Span(Value):
-    """A time in which a workload holds quota, in seconds; `end` is None if it still does when the run ends.
+    """A period in which a workload holds quota, in seconds; `end` is None if it still holds it at the end of the run.
 
-    `held` in base units by cell. `preempted_by` names who ended it, if anybody did.
+    `held` is in base units by cell. `preempted_by` names the preemptor that ended it, if any.
     """
 
     job: Job
@@ -72,7 +72,7 @@ class Span(Value):
 class Timeline(Value):
     """A whole run, from second `start` to `end`, after which nothing changes.
 
-    `waiting`: who waits at the end. `spans`: who held quota when, in the order of their ends.
+    `waiting`: the workloads pending at the end. `spans`: the periods of holding quota, in the order of their ends.
     """
 
     outcome: End
@@ -84,7 +84,7 @@ class Timeline(Value):
 
     @property
     def running(self) -> tuple[Span, ...]:
-        """Return who holds quota at the end, by name."""
+        """Return the workloads that hold quota at the end, by name."""
         return tuple(sorted((s for s in self.spans if s.end is None), key=lambda s: s.job.name))
 
 
@@ -98,7 +98,7 @@ class Recorder:
         self._ends_in_loop = False
 
     def cycle(self, number: int, at: int, entries: list[Entry], evicted: list[Holder]) -> None:
-        """A cycle, with the workloads whose eviction it started."""
+        """Record a cycle, with the workloads whose eviction it started."""
         admitted = [Admission(e.job.name, e.flavors) for e in entries if e.outcome is Outcome.ADMITTED]
         preempted = [PreemptionEvent(h.job.name, *h.evicted_by) for h in evicted if h.evicted_by is not None]
         record = CycleRecord(
@@ -114,19 +114,19 @@ class Recorder:
             self._last = at
 
     def leaves(self, holder: Holder, at: int) -> None:
-        """A workload that gives its quota back."""
+        """Record that a workload releases its quota."""
         by = holder.evicted_by[0] if holder.evicted_by else None
         self._spans.append(_span(holder, at, by))
         self._last = max(self._last, at)
 
     def stops(self, still: int, is_loop: bool) -> None:
-        """The run stands still, for the last `still` cycles, or goes in circles."""
+        """Record that nothing changed in the last `still` cycles, or that the run loops."""
         if still:
             del self._cycles[-still:]
         self._ends_in_loop |= is_loop
 
     def timeline(self, holders: list[Holder], waiting: list[PendingWorkload]) -> Timeline:
-        """The whole timeline, with the workloads that hold quota or wait at the end."""
+        """Return the whole timeline, with the workloads that hold quota or wait at the end."""
         open_spans = (_span(h, None, None) for h in holders)
         return Timeline(
             outcome=End.CYCLING if self._ends_in_loop else End.QUIET,

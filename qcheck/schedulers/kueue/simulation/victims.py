@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 
 class Victim(Value):
-    """A workload to preempt, and the reason that Kueue gives for it."""
+    """A workload to preempt, and Kueue's reason for it."""
 
     holder: Holder
     cause: Cause
 
 
 class Attempt(Value, cached=True):
-    """A search for victims: who asks, for how much of which cells, and in which of them others have to give way.
+    """A search for victims: the preemptor, the amounts it wants by cell, and the cells in which others must give way.
 
-    `holders` are the workloads that may be victims, without those that are gone in this cycle.
+    `holders` are the possible victims, without those that are already gone in this cycle.
     """
 
     job: Job
@@ -46,18 +46,18 @@ class Attempt(Value, cached=True):
 
     @cached_property
     def keys(self) -> tuple[FlavorResource, ...]:
-        """The cells in need as they are called in every node."""
+        """The cells in need by the key that they have in every node."""
         return tuple(cell.key for cell in self.in_need)
 
     def fits(self, is_borrowing: bool = True) -> bool:
-        """Return whether the request fits now; without borrowing also into the queue's own quota."""
+        """Return whether the request fits now; without borrowing also within the queue's own quota."""
         return all(
             cell.takes(amount) and (is_borrowing or cell.usage + amount <= cell.nominal)
             for cell, amount in self.wanted.items()
         )
 
     def candidates(self, node: LedgerNode, keys: Iterable[FlavorResource]) -> list[Holder]:
-        """The workloads of a queue that the preemptor's policy lets go and that hold quota in some cell in need."""
+        """Return the workloads of a queue that hold quota in a cell in need and that the policy lets be preempted."""
         cells = [node.cells[k] for k in keys if k in node.cells]
         allowed = self.holders[node.name].allowed(self._policy(node), self.job)
         return [h for h in allowed if any(c in h.usage for c in cells)]
@@ -67,7 +67,7 @@ class Attempt(Value, cached=True):
         return policy.within_queue if node is self.node else policy.reclaim
 
     def could_fit(self, takes_others: bool) -> bool:
-        """Return whether the request fits without all candidates for preemption, in all queues or in its own only."""
+        """Return whether the request fits without all candidates for preemption, in all queues or only in its own."""
         nodes = self.node.root.queues_below() if takes_others else (self.node,)
         freed = [pair for node in nodes for pair in self._freed(node)]
         for cell, amount in freed:
@@ -78,12 +78,12 @@ class Attempt(Value, cached=True):
         return fits
 
     def could_be_within_quota(self) -> bool:
-        """Return whether the request is within the own quota without everybody of the own queue who may be preempted."""
+        """Return whether the request is within the queue's quota without all candidates of the same queue."""
         freed = dict(self._freed(self.node))
         return all(c.usage - freed.get(c, 0) + amount <= c.nominal for c, amount in self.wanted.items())
 
     def _freed(self, node: LedgerNode) -> Iterator[tuple[LedgerCell, int]]:
-        """No less than what candidates of a queue hold of the cells that are wanted."""
+        """Yield upper bounds of what candidates of a queue hold of the wanted cells."""
         policy = self._policy(node)
         if policy is PreemptionPolicy.NEVER or (node is not self.node and node.is_within_nominal(self.keys)):
             return
@@ -95,7 +95,7 @@ class Attempt(Value, cached=True):
                 yield cell, amount
 
     def sorted(self, candidates: Iterable[Holder]) -> list[Holder]:
-        """Candidates in the order in which they go."""
+        """Return candidates in the order in which they go."""
         return sorted(candidates, key=self.turn)
 
     def turn(self, holder: Holder) -> tuple[bool, bool, int, int, str]:
@@ -105,9 +105,9 @@ class Attempt(Value, cached=True):
 
 
 def spared(attempt: Attempt, victims: list[Victim], is_borrowing: bool) -> list[Victim]:
-    """The victims that are needed: from the last but one down to the first, one that may stay is put back.
+    """Return the victims that are needed: from the last but one to the first, those that may stay are put back.
 
-    All victims are gone from the ledger when it is called, and those returned are when it ends.
+    All victims are removed from the ledger at the call; at the return, only those returned are.
     """
     kept = list(victims)
     for index in range(len(kept) - 2, -1, -1):

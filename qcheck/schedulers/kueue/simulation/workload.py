@@ -1,4 +1,4 @@
-"""A workload as the scheduler sees it: what it asks of its queue's flavors, its rank, and what it holds once admitted."""
+"""A workload as the scheduler sees it: its requests for its queue's flavors, its rank, and its usage once admitted."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     """The usage of one queue's cells, in base units."""
     Order = tuple[int, int, str]
     Flavors = dict[str, dict[str, str]]
-    """Pod set to resource to flavor."""
+    """Flavors by pod set and resource."""
 
 
 class FlavorOption(Value):
-    """A flavor that a queue offers for some resources; `cells` are None if the pods do not match the flavor."""
+    """A flavor that a queue offers for some resources; `cells` is None if the pods do not match the flavor."""
 
     flavor: str
     cells: tuple[LedgerCell, ...] | None
 
 
 class FlavorChoice(Value):
-    """The flavors of one resource group, in the queue's order, and what is asked of the chosen one.
+    """The flavors of one resource group, in the queue's order, and the amounts requested from the chosen one.
 
-    `resources` and `amounts` go together with the cells of each option.
+    `resources`, `amounts` and the cells of each option correspond to each other.
     """
 
     resources: tuple[str, ...]
@@ -38,14 +38,14 @@ class FlavorChoice(Value):
 
 
 class WorkloadShare(Value):
-    """The part of a placement of one pod set: the resources that it requests itself."""
+    """One pod set's part of a placement: the resources that it requests itself."""
 
     pod_set: str
     resources: frozenset[str]
 
 
 class FlavorPlacement(Value):
-    """Pod sets that get their flavors together. `is_misfit`: the queue does not cover something they ask for."""
+    """Pod sets that get their flavors together. `is_misfit`: the queue does not cover something that they request."""
 
     shares: tuple[WorkloadShare, ...]
     choices: tuple[FlavorChoice, ...]
@@ -53,9 +53,9 @@ class FlavorPlacement(Value):
 
 
 class Job(Value, cached=True):
-    """A workload in a queue. `since` is its queue-order time; its name breaks the last ties, as the UID does in Kueue.
+    """A workload in a queue. `since` is its queue-order time; its name breaks ties, as the UID does in Kueue.
 
-    Jobs with equal `shape` ask the same with the same priority. `runs_for`: seconds from admission to its end.
+    Jobs with equal `shape` have equal requests and priority. `runs_for`: seconds from admission to its end.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Job(Value, cached=True):
 
     @property
     def asks(self) -> dict[str, int]:
-        """Return what it asks for in total, by resource, in base units; nothing if its queue does not cover it."""
+        """Return its total request by resource, in base units; nothing if its queue does not cover it."""
         total: dict[str, int] = {}
         for placement in self.placements:
             for choice in placement.choices:
@@ -78,12 +78,15 @@ class Job(Value, cached=True):
 
     @cached_property
     def order(self) -> Order:
-        """The place among others of its queue: higher priority first, then the earlier one."""
+        """The sort key in its queue: higher priority first, then the earlier one."""
         return (-self.priority, self.since, self.name)
 
 
 class Holder:
-    """An admitted workload: what it holds since when. `evicted_by`: the preemptor and the cause, once it must leave."""
+    """An admitted workload: what it holds and since when.
+
+    `evicted_by`: the preemptor and the cause, once it must leave.
+    """
 
     __slots__ = ("evicted_by", "flavors", "job", "since", "usage")
 
