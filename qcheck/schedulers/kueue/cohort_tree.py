@@ -206,7 +206,7 @@ class CohortTree:
         return self.height(ancestors[-1])
 
     def height(self, cohort: str) -> int:
-        """Return the levels below a cohort: 0 without children, 1 with only queues, else the highest cohort's plus one."""
+        """Return the levels below a cohort: 0 without children, 1 with queues only, else the highest cohort's + 1."""
         if not self.cohorts[cohort].queues and not self.cohorts[cohort].cohorts:
             return 0
         below = [self.height(c) for c in self.cohorts[cohort].cohorts if c not in self._cyclic]

@@ -40,7 +40,7 @@ class _Attempt(Value):
 
     @property
     def grade(self) -> Grade:
-        """How the flavor is obtained on an idle cluster, where nothing has to be preempted."""
+        """The grade of the flavor on an idle cluster, where nothing has to be preempted."""
         return Grade(AssignmentMode.FIT, self.level)
 
     @property

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class AssignmentMode(IntEnum):
-    """How a request fits a cell, worst first. RECLAIM preempts only in other queues, PREEMPT also in its own."""
+    """The fit of a request in a cell, worst first. RECLAIM preempts only in other queues, PREEMPT also in its own."""
 
     NO_FIT = 0
     NO_CANDIDATES = 1
@@ -27,7 +27,7 @@ class AssignmentMode(IntEnum):
 
 
 class Grade(Value):
-    """How a request fits a flavor. `level`: 0 within its own quota, else the borrowing level."""
+    """The fit of a request in a flavor. `level`: 0 within its own quota, else the borrowing level."""
 
     mode: AssignmentMode
     level: int

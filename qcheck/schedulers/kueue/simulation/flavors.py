@@ -76,7 +76,7 @@ class SimulatedAssignment(Value, cached=True):
 
     @property
     def progress(self) -> dict[Spot, int]:
-        """How far each search went."""
+        """The progress of each search."""
         return {spot: g.seen for spot, g in self.got.items()}
 
 

@@ -41,7 +41,7 @@ class WaitReason(StrEnum):
 
 
 class PendingPlace(StrEnum):
-    """Where a waiting workload is in its queue: HEAP offers it again, INADMISSIBLE waits for quota to become free."""
+    """The place of a waiting workload in its queue: HEAP offers it again, INADMISSIBLE waits for quota to become free."""
 
     HEAP = "heap"
     INADMISSIBLE = "inadmissible"
