@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from itertools import combinations_with_replacement
+from operator import sub
 from random import Random
 
 from qcheck.packing.domains import Domain
@@ -18,57 +19,57 @@ Counts = tuple[int, ...]
 def fits_by_trying(question: Question) -> bool:
     """Whether the pods fit, by filling node after node in every way."""
     each = [index for index, nodes in enumerate(question.nodes) for _ in range(nodes.count)]
+    resources = sorted({r for pods in question.pods for r in pods.request})
+    requests = [tuple(pods.request.get(r, 0) for r in resources) for pods in question.pods]
+    free = [tuple(nodes.free.get(r, 0) for r in resources) for nodes in question.nodes]
+
+    def fill(node: int, wanted: Counts, left: Counts, begun: Counts = ()) -> Iterator[Counts]:
+        """Every way to put some of the wanted pods on one node: what each leaves to be placed elsewhere."""
+        at = len(begun)
+        if at == len(wanted):
+            yield begun
+            return
+        lefts = [left]
+        for _ in range(wanted[at] if question.pods[at].may_use(node) else 0):
+            lefts.append(tuple(map(sub, lefts[-1], requests[at])))
+            if min(lefts[-1], default=0) < 0:
+                lefts.pop()
+                break
+        for number in range(len(lefts) - 1, -1, -1):
+            yield from fill(node, wanted, lefts[number], (*begun, wanted[at] - number))
 
     @cache
     def from_node(at: int, wanted: Counts) -> bool:
         if not any(wanted) or at == len(each):
             return not any(wanted)
-        fillings = fill(question, each[at], wanted)
-        return any(from_node(at + 1, tuple(w - n for w, n in zip(wanted, f, strict=True))) for f in fillings)
+        return any(from_node(at + 1, rest) for rest in fill(each[at], wanted, free[each[at]]))
 
     return from_node(0, question.wanted)
-
-
-def fill(question: Question, node: int, wanted: Counts, begun: Counts = ()) -> Iterator[Counts]:
-    """Every way to put some of the wanted pods on one node."""
-    at = len(begun)
-    if at == len(wanted):
-        yield begun
-        return
-    for number in range(wanted[at] if question.pods[at].may_use(node) else 0, -1, -1):
-        if is_room(question, node, (*begun, number)):
-            yield from fill(question, node, wanted, (*begun, number))
-
-
-def is_room(question: Question, node: int, counts: Counts) -> bool:
-    asked: Amounts = {}
-    for number, pods in zip(counts, question.pods, strict=False):
-        for resource, amount in pods.request.items():
-            asked[resource] = asked.get(resource, 0) + number * amount
-    free = question.nodes[node].free
-    return all(amount <= free.get(resource, 0) for resource, amount in asked.items())
 
 
 def gangs_fit_by_trying(question: GangQuestion) -> bool:
     """Whether the gangs fit, by giving every gang to every domain."""
     domains = [d for d in question.domains for _ in range(d.count)]
     gangs = [g for g in question.gangs for _ in range(g.count)]
+    asked: dict[tuple[str, tuple[str, ...]], bool] = {}
+
+    def holds(domain: Domain, together: tuple[Gang, ...]) -> bool:
+        key = domain.label, tuple(g.label for g in together)
+        if key not in asked:
+            pods = tuple(m for g in together for m in g.members)
+            asked[key] = fits_by_trying(Question(tuple(domain.all_nodes()), pods))
+        return asked[key]
 
     def place(at: int, given: tuple[tuple[Gang, ...], ...]) -> bool:
         if at == len(gangs):
             return True
         for index, domain in enumerate(domains):
             together = (*given[index], gangs[at])
-            if domain_holds(domain, together) and place(at + 1, (*given[:index], together, *given[index + 1 :])):
+            if holds(domain, together) and place(at + 1, (*given[:index], together, *given[index + 1 :])):
                 return True
         return False
 
     return place(0, ((),) * len(domains))
-
-
-def domain_holds(domain: Domain, gangs: tuple[Gang, ...]) -> bool:
-    pods = tuple(m for g in gangs for m in g.members)
-    return fits_by_trying(Question(tuple(domain.all_nodes()), pods))
 
 
 def most_blocked(nodes: tuple[Nodes, ...], large: Amounts, small: Amounts, pods: int) -> int:
