@@ -18,6 +18,7 @@ settings.register_profile(
 settings.load_profile("busy machine")
 
 os.environ.pop("GITHUB_ACTIONS", None)  # under it errors are annotations as well
+os.environ["PIP_NO_COMPILE"] = "1"  # environments that tests install are used once
 
 
 @pytest.fixture

@@ -43,6 +43,7 @@ class Runner:
         self.summary.write_text("")
         env = {
             "PATH": os.environ["PATH"],
+            "PIP_NO_COMPILE": os.environ["PIP_NO_COMPILE"],
             "HOME": str(self.temp),
             "PYTHONPATH": str(ROOT) if step == "check" and outputs is None else "",
             "GITHUB_ACTIONS": "true",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -23,12 +24,6 @@ def test_hooks_read_the_whole_repository() -> None:
         assert (hook["entry"], hook["pass_filenames"], hook["require_serial"]) == ("qcheck check", False, True)
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """pre-commit's cache, shared by the tests: installing the hook takes a while."""
-    return tmp_path_factory.mktemp("pre-commit")
-
-
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     repo = tmp_path / "repo"
@@ -39,33 +34,47 @@ def repository(tmp_path: Path) -> Path:
     return repo
 
 
-def git(repo: Path, *words: str) -> None:
-    subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@example.com", *words], cwd=repo, check=True)
+def git(repo: Path, *words: str) -> str:
+    command = ["git", "-c", "user.name=t", "-c", "user.email=t@example.com", *words]
+    return subprocess.run(command, cwd=repo, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def hook(repo: Path, home: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "PRE_COMMIT_HOME": str(home), "PRE_COMMIT_COLOR": "never"}
-    command = [sys.executable, "-m", "pre_commit", "try-repo", str(ROOT), *words]
+def pre_commit(repo: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "PRE_COMMIT_HOME": str(repo.parent / "pre-commit"), "PRE_COMMIT_COLOR": "never"}
+    command = [sys.executable, "-m", "pre_commit", *words]
     return subprocess.run(command, cwd=repo, env=env, capture_output=True, text=True, check=False, timeout=600)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="try-repo needs a git repository")
-def test_the_hook_sees_what_the_command_sees(repository: Path, home: Path) -> None:
+def test_the_hook_sees_what_the_command_sees(repository: Path) -> None:
     command = subprocess.run(
         [sys.executable, "-m", "qcheck", "check", str(EXAMPLE)], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    one_file = hook(repository, home, "qcheck", "--files", "cluster/queues/reserved.yaml")
+    one_file = pre_commit(repository, "try-repo", str(ROOT), "qcheck", "--files", "cluster/queues/reserved.yaml")
     assert one_file.returncode == 1
     assert one_file.stdout.count("error[") == command.stdout.count("error[") > 0
     assert "cluster/nodes/h100.yaml" in one_file.stdout, "the other files were read as well"
 
 
+def published(folder: Path) -> tuple[str, str]:
+    """A repository with one commit, which holds this one as it is in the working tree: its path and the commit."""
+    subprocess.run(["git", "init", "--quiet", "--bare", str(folder)], check=True)
+    state = git(ROOT, "stash", "create") or "HEAD"
+    commit = git(ROOT, "commit-tree", f"{state}^{{tree}}", "-m", "as it is")
+    git(ROOT, "push", "--quiet", str(folder), f"{commit}:refs/heads/main")
+    return str(folder), commit
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="try-repo needs a git repository")
-def test_when_the_hooks_run(repository: Path, home: Path) -> None:
-    assert "Skipped" in hook(repository, home, "qcheck", "--files", "notes.txt").stdout
-    assert hook(repository, home, "qcheck-always", "--files", "notes.txt").returncode == 1
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="needs the commit that the hooks are in")
+def test_when_the_hooks_run(repository: Path, tmp_path: Path) -> None:
+    address, commit = published(tmp_path / "published")
+    hooks = [{"repo": address, "rev": commit, "hooks": [{"id": name} for name in HOOKS]}]
+    (repository / ".pre-commit-config.yaml").write_text(json.dumps({"repos": hooks}))
+    git(repository, "add", ".")
+    assert "Skipped" in pre_commit(repository, "run", "qcheck", "--files", "notes.txt").stdout
+    assert pre_commit(repository, "run", "qcheck-always", "--files", "notes.txt").returncode == 1
     (repository / "qcheck.yaml").write_text("rules: {select: [QC001]}\n")
     git(repository, "add", ".")
-    assert hook(repository, home, "qcheck", "--files", "qcheck.yaml").returncode == 0
+    assert pre_commit(repository, "run", "qcheck", "--files", "qcheck.yaml").returncode == 0
