@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from qcheck.cluster.kueue_configuration import Configuration
+    from qcheck.cluster.kueue_install import KueueInstall
     from qcheck.cluster.mig import MigLayout
     from qcheck.cluster.nodes import NodePool
     from qcheck.cluster.objects import Object
@@ -73,6 +74,7 @@ def assemble(
     objects: Iterable[Object],
     pools: Iterable[NodePool] = (),
     configuration: Configuration | None = None,
+    install: KueueInstall | None = None,
     problems: Iterable[Problem] = (),
     copies: Iterable[Object] = (),
     unread: Iterable[Unread] = (),
@@ -95,6 +97,7 @@ def assemble(
         policy=policy,
         pools=tuple(pools),
         configuration=configuration,
+        install=install,
         problems=tuple(problems),
         copies=tuple(copies),
         unread=tuple(unread),

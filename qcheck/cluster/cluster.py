@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         WorkloadPriorityClass,
     )
     from qcheck.cluster.kueue_configuration import Configuration
+    from qcheck.cluster.kueue_install import KueueInstall
     from qcheck.cluster.mig import MigLayout
     from qcheck.cluster.nodes import Node, NodePool
     from qcheck.cluster.objects import Generator, Namespace, Object, ObjectId, Other
@@ -85,6 +86,7 @@ class Cluster(Value, cached=True):
     job_flows: tuple[JobFlow, ...] = ()
     volcano_scheduler: VolcanoScheduler | None = None
     configuration: Configuration | None = None
+    install: KueueInstall | None = None
     mig_layouts: tuple[MigLayout, ...] = ()
     generators: tuple[Generator, ...] = ()
     others: tuple[Other, ...] = ()
@@ -106,6 +108,12 @@ class Cluster(Value, cached=True):
     @property
     def has_nodes(self) -> bool:
         return bool(self.pools or self.nodes)
+
+    @cached_property
+    def feature_gates(self) -> dict[str, bool]:
+        """The feature gates of Kueue that are set: in the Configuration, else on the manager's command line."""
+        written = self.configuration.feature_gates if self.configuration else {}
+        return {**(self.install.gates if self.install else {}), **written}
 
     @cached_property
     def flavor(self) -> dict[str, ResourceFlavor]:

@@ -69,6 +69,13 @@ def mentions_configuration(text: str) -> bool:
     return "config.kueue.x-k8s.io/" in text
 
 
+def mentions_install(text: str) -> bool:
+    """Return whether a text may install Kueue's manager: its Deployment, or its chart."""
+    return "kueue-controller-manager" in text or (
+        "kueue" in text and ("featureGates" in text or "argoproj.io/" in text or "helm.toolkit.fluxcd.io/" in text)
+    )
+
+
 def mentions_layouts(text: str) -> bool:
     """Return whether a text may hold MIG layouts, also inside a ConfigMap or Helm values."""
     return "mig-configs:" in text

@@ -7,6 +7,7 @@ import posixpath
 from functools import partial
 
 from qcheck.cluster.assemble import as_fleet
+from qcheck.cluster.policy import Release
 from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.documents.load import load
@@ -20,7 +21,7 @@ from qcheck.settings import Settings, members
 from qcheck.sources import files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence, Set
+    from collections.abc import Iterable, Iterator, Sequence, Set
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.problems import Problem
@@ -183,6 +184,7 @@ def modelled(read: ReadInputs, settings: Settings, watch: Watch = unwatched) -> 
             *left_out(_news(loaded, read.as_is)),
             *unjudged_rules(loaded, settings),
             *(NotRead(settings.path or "", why) for why in settings.newer_releases),
+            *_other_releases(clusters),
         ),
         unjudged=(
             *(f"{n.path}: {n.why}" for n in not_read if n.failed),
@@ -192,6 +194,16 @@ def modelled(read: ReadInputs, settings: Settings, watch: Watch = unwatched) -> 
         read=tuple(FileRead(f.text.path, len(f.documents) + f.passed_over, len(f.text.text)) for f in loaded),
     )
     return Gathered(loaded, clusters, inputs)
+
+
+def _other_releases(clusters: Iterable[Cluster]) -> Iterator[NotRead]:
+    """Yield what installs another release of Kueue than the one by which its cluster is judged."""
+    for cluster in clusters:
+        install, judged = cluster.install, cluster.policy.kueue
+        if install is not None and install.release not in (None, (judged.major, judged.minor)):
+            found = Release(*install.release)
+            why = f'it installs Kueue {found}, but the release {judged} counts: set `kueue: "{found}"` in the settings'
+            yield NotRead(install.place.origin.path, why)
 
 
 def _why_nothing(read: ReadInputs, clusters: Sequence[Cluster]) -> Iterator[str]:

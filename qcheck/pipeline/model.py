@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 
 from qcheck.cluster.assemble import assemble
+from qcheck.cluster.kueue_install import agreed
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.unread import Unread
@@ -15,6 +16,7 @@ from qcheck.kinds import validate_cluster
 from qcheck.kinds.decode import (
     is_of_cluster,
     mentions_configuration,
+    mentions_install,
     mentions_layouts,
     mentions_volcano_scheduler,
     roots,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue_configuration import Configuration
+    from qcheck.cluster.kueue_install import KueueInstall
     from qcheck.cluster.mig import MigLayout
     from qcheck.cluster.nodes import Machine
     from qcheck.cluster.policy import Policy, Release
@@ -61,7 +64,8 @@ def model(
     files = [*rendered, *as_is.files]
     found = objects_of(rendered, as_is, own_types)
     configuration, misconfigured = _configuration(files, scope.policy.kueue)
-    rejected = begin(found.written, _target(scope.policy, configuration))
+    install = _install(files)
+    rejected = begin(found.written, _target(scope.policy, configuration, install))
     scheduler, misread = _volcano_scheduler(scope, files)
     own, state = _own(found.distinct.first)
     kept = without_deep_queues(list(decoded(own)))
@@ -72,6 +76,7 @@ def model(
         [*kept.objects, *found.nodes],
         found.pools,
         configuration=configuration,
+        install=install,
         problems=[
             *problems,
             *misconfigured,
@@ -108,10 +113,10 @@ def _gaps(
     return [*faults, *as_is.problems, *applications], [*_unread_files(files, as_is), *as_is.unread, *brought, *failed]
 
 
-def _target(policy: Policy, configuration: Configuration | None) -> Target:
+def _target(policy: Policy, configuration: Configuration | None, install: KueueInstall | None) -> Target:
     """Return the releases and gates by which a cluster's API server and webhooks judge."""
     others = {**dict.fromkeys(KAI, policy.kai.release), **dict.fromkeys(VOLCANO, policy.volcano.release)}
-    gates = configuration.feature_gates if configuration else {}
+    gates = {**(install.gates if install else {}), **(configuration.feature_gates if configuration else {})}
     return Target((policy.kueue.major, policy.kueue.minor), gates, others)
 
 
@@ -123,6 +128,15 @@ def _configuration(loaded: Iterable[Loaded], release: Release) -> tuple[Configur
     from qcheck.kinds.configuration import read_configuration  # 0.7 ms
 
     return read_configuration(documents, (release.major, release.minor))
+
+
+def _install(loaded: Sequence[Loaded]) -> KueueInstall | None:
+    """Return how Kueue is installed, as far as the files state it in one way."""
+    if not any(mentions_install(f.text.text) for f in loaded):
+        return None
+    from qcheck.kinds.kueue_install import read_installs  # 0.7 ms
+
+    return agreed(read_installs(loaded))
 
 
 def _volcano_scheduler(scope: ClusterScope, loaded: Iterable[Loaded]) -> tuple[VolcanoScheduler | None, list[Problem]]:

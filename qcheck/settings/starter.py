@@ -44,7 +44,9 @@ def _basics(cluster: Cluster) -> Iterator[YamlEntry]:
         f"Written by `qcheck init` from what it found ({_found(cluster)}).",
     )
     yield YamlEntry("version", 1, above=above)
-    yield YamlEntry("kueue", str(Release()), beside="the release that the clusters run")
+    installed = cluster.install.release if cluster.install else None
+    release = ".".join(map(str, installed)) if installed else str(Release())
+    yield YamlEntry("kueue", release, beside="the release that the clusters run")
     yield YamlEntry("complete", True, beside="false: objects may also be defined outside this repository")
 
 

@@ -47,6 +47,8 @@ def _obstacle(cluster: Cluster, manager: Configuration) -> tuple[Place, str, str
         change = f"Set featureGates.{GATE} to true, or run Kueue 0.15 or newer."
         if GATE in manager.feature_gates:
             return manager.place.at("featureGates", GATE), f"the gate {GATE} is off", change
+        if cluster.install is not None and GATE in cluster.install.gates:
+            return cluster.install.place, f"the gate {GATE} is off", f"Remove {GATE}=false from the manager's gates."
         fact = f"the gate {GATE} is off by default in Kueue {cluster.policy.kueue}"
         return (section.key() if manager.admission_fair_sharing else manager.place), fact, change
     if not manager.admission_fair_sharing:

@@ -1,4 +1,4 @@
-"""Feature gates of Kueue that affect admission: from the Configuration, else by the release."""
+"""Feature gates of Kueue that affect admission: as they are set, else by the release."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ QUOTA_CHECK = "QuotaCheckStrategy"
 
 
 def is_on(cluster: Cluster, gate: str) -> bool:
-    """Return whether a gate is on: by the Configuration, else by the release's default."""
-    chosen = cluster.configuration.feature_gates.get(gate) if cluster.configuration else None
+    """Return whether a gate is on: as it is set, else by the release's default."""
+    chosen = cluster.feature_gates.get(gate)
     release = cluster.policy.kueue
     return gate_table.is_on(gate, (release.major, release.minor)) if chosen is None else chosen

@@ -98,9 +98,7 @@ def kueue_rank(cluster: Cluster, workload: Workload) -> Rank | None:
 
 
 def _default_workload_class(cluster: Cluster) -> str | None:
-    chosen = (
-        cluster.configuration.feature_gates.get("WorkloadPriorityClassDefaulting") if cluster.configuration else None
-    )
+    chosen = cluster.feature_gates.get("WorkloadPriorityClassDefaulting")
     is_on = cluster.policy.kueue.at_least(_DEFAULT_CLASS_SINCE) if chosen is None else chosen
     return "default" if is_on and "default" in cluster.workload_priority_class else None
 

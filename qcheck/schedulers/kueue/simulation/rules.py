@@ -49,7 +49,7 @@ def rules_of(cluster: Cluster, is_fair: bool | None = None) -> Rules:
         is_fair = manager is not None and manager.fair_sharing
     written = manager.preemption_strategies if manager else ()
     given = tuple(s for s in Strategy for word in written if word == s)
-    chosen = manager.feature_gates.get(_REASONS_GATE) if manager else None
+    chosen = cluster.feature_gates.get(_REASONS_GATE)
     return Rules(
         strategies=(given or DEFAULT_STRATEGIES) if is_fair else (),
         recomputes_overlaps=is_on(cluster, OVERLAP_GATE),

@@ -1,0 +1,29 @@
+"""An installation of Kueue's manager: its release and its feature gates."""
+
+from __future__ import annotations
+
+from qcheck.cluster.place import Place
+from qcheck.cluster.value import TYPE_CHECKING, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Release = tuple[int, int]
+
+
+class KueueInstall(Value):
+    """What installs the manager. `release` is None if it is not stated; `gates` are those of the command line."""
+
+    place: Place
+    release: Release | None = None
+    gates: dict[str, bool] = {}
+
+
+def agreed(installs: Sequence[KueueInstall]) -> KueueInstall | None:
+    """Return what all installations of one cluster state; where they differ, nothing is known."""
+    if not installs:
+        return None
+    first = installs[0]
+    releases = {i.release for i in installs if i.release is not None}
+    same = all(i.gates == first.gates for i in installs)
+    return KueueInstall(first.place, releases.pop() if len(releases) == 1 else None, first.gates if same else {})

@@ -1,0 +1,113 @@
+"""What installs Kueue's manager: its Deployment, and releases and values of its chart.
+
+The manager's command line states feature gates (`--feature-gates`), which the chart writes from
+`controllerManager.featureGates`; the tag of its image, or the version of the chart, states the release.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import zip_longest
+
+from qcheck.cluster.kueue_install import KueueInstall
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.documents.cursor import root
+from qcheck.documents.load import load
+from qcheck.kinds.decode import mentions_install, roots
+from qcheck.kinds.gitops import ARGO, FLUX_HELM
+from qcheck.kinds.shared_fields import metadata, place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from qcheck.cluster.kueue_install import Release
+    from qcheck.documents.cursor import Cursor
+    from qcheck.documents.load import Loaded
+
+NAME, CHART = "kueue-controller-manager", "kueue"
+IMAGE = re.compile(r"(?:^|/)kueue:v?(\d{1,3})\.(\d{1,3})(?=[.-]|\Z)", re.ASCII)
+VERSION = re.compile(r"[~^=v]*(\d{1,3})\.(\d{1,3})(?=[.-]|\Z)", re.ASCII)
+FLAG = "--feature-gates"
+GATE = re.compile(r"\s*(\w+)\s*=\s*(true|false)\s*\Z", re.IGNORECASE)
+
+
+def read_installs(loaded: Iterable[Loaded]) -> list[KueueInstall]:
+    """Return every installation of the manager among some files."""
+    found: list[KueueInstall] = []
+    for file in loaded:
+        text = file.text.text
+        if not mentions_install(text):
+            continue
+        if NAME in text:
+            found += [i for d in file.documents for at in roots(d) if (i := _deployment(at)) is not None]
+        if "featureGates" in text or ARGO in text or FLUX_HELM in text:
+            documents = load(text, file.text.path).documents
+            found += [i for d in documents for at in roots(d) for i in _of_chart(at)]
+    return found
+
+
+def _deployment(at: Cursor) -> KueueInstall | None:
+    labels, _ = metadata(at)
+    name = at["metadata"].text_at("name")
+    is_manager = name == NAME or (labels.get("app.kubernetes.io/name") == CHART and name.endswith("controller-manager"))
+    if at.text_at("kind") != "Deployment" or not is_manager:
+        return None
+    containers = at["spec"]["template"]["spec"]["containers"].items()
+    manager = next((c for c in containers if c.text_at("name") == "manager"), None)
+    if manager is None:
+        return None
+    words = [word.text() or "" for field in ("command", "args") for word in manager[field].items()]
+    return KueueInstall(place(manager), _release(IMAGE.search(manager.text_at("image"))), _flags(words))
+
+
+def _flags(words: list[str]) -> dict[str, bool]:
+    """The gates of `--feature-gates=A=true,B=false`, whose value may be the next word."""
+    found: dict[str, bool] = {}
+    for word, following in zip_longest(words, words[1:], fillvalue=""):
+        flag, _, value = word.partition("=")
+        if flag == FLAG:
+            gates = (GATE.match(part) for part in (value or following).split(","))
+            found.update((gate[1], gate[2].lower() == "true") for gate in gates if gate)
+    return found
+
+
+def _of_chart(at: Cursor) -> Iterator[KueueInstall]:
+    """Installations of the chart: by Flux, by Argo CD, or with a file of values."""
+    group, kind, spec = at.text_at("apiVersion"), at.text_at("kind"), at["spec"]
+    if group.startswith(FLUX_HELM) and kind == "HelmRelease":
+        chart = spec["chart"]["spec"]
+        if _is_kueue(chart.text_at("chart")):
+            yield _chart(chart, chart.text_at("version"), [spec["values"]])
+    elif group.startswith(ARGO) and kind in ("Application", "ApplicationSet"):
+        inside = spec if kind == "Application" else spec["template"]["spec"]
+        for source in (inside["source"], *inside["sources"].items()):
+            if _is_kueue(source.text_at("chart")):
+                helm = source["helm"]
+                written = load(helm["values"].text() or "", at.document.path).documents
+                yield _chart(source, source.text_at("targetRevision"), [*map(root, written), helm["valuesObject"]])
+    elif not group and not kind and _is_own_values(at):
+        yield _chart(at["controllerManager"], "", [at])
+
+
+def _is_kueue(chart: str) -> bool:
+    return chart.rstrip("/").rpartition("/")[2] == CHART
+
+
+def _is_own_values(at: Cursor) -> bool:
+    """Return whether a file holds values of Kueue's chart: no other has both keys."""
+    return at["managerConfig"].exists and at["controllerManager"]["featureGates"].exists
+
+
+def _chart(at: Cursor, version: str, values: Iterable[Cursor]) -> KueueInstall:
+    release, gates = _release(VERSION.match(version)), {}
+    for each in values:
+        manager = each["controllerManager"]
+        release = _release(VERSION.match(manager["manager"]["image"].text_at("tag"))) or release
+        for gate in manager["featureGates"].items():
+            if gate.text_at("name") and (is_on := gate["enabled"].boolean()) is not None:
+                gates[gate.text_at("name")] = is_on
+    return KueueInstall(place(at), release, gates)
+
+
+def _release(found: re.Match[str] | None) -> Release | None:
+    return (int(found[1]), int(found[2])) if found else None
