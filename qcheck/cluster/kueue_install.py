@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class KueueInstall(Value):
-    """What installs the manager. `release` is None if it is not stated; `gates` are those of the command line."""
+    """An installation. `release` is None if it is not stated; `gates` are those of the command line."""
 
     place: Place
     release: Release | None = None

@@ -1,4 +1,4 @@
-"""What installs Kueue's manager: its Deployment, and releases and values of its chart.
+"""Installations of Kueue's manager: its Deployment, and releases and values of its chart.
 
 The manager's command line states feature gates (`--feature-gates`), which the chart writes from
 `controllerManager.featureGates`; the tag of its image, or the version of the chart, states the release.
