@@ -37,8 +37,7 @@ _OWN_RESOURCES = r"(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+
 
 
 CONTAINERS = ("initContainers", "containers")
-RUN = frozenset({"image", "command", "args", "env", "envFrom"})
-"""Fields that say what a container runs. They differ from pod to pod, and only `what_it_runs` looks at them."""
+_WORDED = frozenset({"image", "command", "args", "env"})
 
 
 def all_containers(spec: Cursor) -> list[Cursor]:
@@ -46,8 +45,28 @@ def all_containers(spec: Cursor) -> list[Cursor]:
     return [container for kind in CONTAINERS for container in spec[kind].items()]
 
 
+def without_wording(containers: object) -> object:
+    """The data of containers without texts whose wording no check looks at: they differ between pods of one purpose."""
+    if not isinstance(containers, list):
+        return containers
+    return [_without_wording(each) if isinstance(each, dict) else each for each in containers]
+
+
+def _without_wording(container: dict[str, object]) -> object:
+    """The image, the command and the values of environment variables may be any text, as long as they are there."""
+    rest = {key: value for key, value in container.items() if key not in _WORDED}
+    env = container.get("env")
+    names = [_without_value(each) if isinstance(each, dict) else each for each in env] if isinstance(env, list) else env
+    return rest, _is_missing(container.get("image")), names
+
+
+def _without_value(variable: dict[str, object]) -> object:
+    value = variable.get("value")
+    return variable.get("name"), variable.get("valueFrom"), isinstance(value, str) and value != ""
+
+
 def containers(spec: Cursor) -> Iterator[Failure]:
-    """Check all containers of a pod spec but what they run: each alone, and their names and host ports together."""
+    """Check all containers of a pod spec: each alone, and their names and host ports together."""
     initial, later = spec["initContainers"].items(), spec["containers"].items()
     if not later:
         yield refuse(spec["containers"], "POD-V05", "Required value: a pod has at least one container")
@@ -57,11 +76,11 @@ def containers(spec: Cursor) -> Iterator[Failure]:
     if initial:
         yield from _distinct([*initial, *later])
     for container in initial:
-        yield from by_field(container, _OF_CONTAINER)
+        yield from _container(container)
         if container.text_at("restartPolicy") != "Always":
             yield from _not_while_initialising(container)
     for container in later:
-        yield from by_field(container, _OF_CONTAINER)
+        yield from _container(container)
     yield from _host_ports(later)
     yield from _host_ports([c for c in initial if c.text_at("restartPolicy") == "Always"])
 
@@ -79,12 +98,15 @@ def _distinct(listed: list[Cursor]) -> Iterator[Failure]:
             yield refuse(container["name"], "POD-V05", text, related=(first.route,))
 
 
-def what_it_runs(container: Cursor) -> Iterator[Failure]:
-    """Check the image and the environment of a container."""
-    image = container["image"]
-    if image.data in (None, ""):
+def _container(at: Cursor) -> Iterator[Failure]:
+    image = at["image"]
+    if _is_missing(image.data):
         yield refuse(image, "POD-V15", "Required value: a container has an image")
-    yield from by_field(container, _OF_WHAT_IT_RUNS)
+    yield from by_field(at, _OF_CONTAINER)
+
+
+def _is_missing(image: object) -> bool:
+    return image is None or image == ""
 
 
 def _not_while_initialising(at: Cursor) -> Iterator[Failure]:
@@ -250,12 +272,13 @@ _OF_CONTAINER: dict[str, FieldCheck] = {
     "terminationMessagePolicy": partial(one_of, check="POD-V15", values=("File", "FallbackToLogsOnError")),
     "restartPolicy": partial(one_of, check="POD-V16", values=_RESTART, allow_empty=False),
     "ports": _ports,
+    "env": _environment,
+    "envFrom": _environment_from,
     **{kind: partial(_probe, kind=kind) for kind in ("livenessProbe", "readinessProbe", "startupProbe")},
     "lifecycle": _lifecycle,
     "securityContext": _security,
 }
 """Checks of single fields of a container."""
-_OF_WHAT_IT_RUNS: dict[str, FieldCheck] = {"env": _environment, "envFrom": _environment_from}
 _OF_PORT: dict[str, FieldCheck] = {
     "containerPort": _port_number,
     "hostPort": _host_port,

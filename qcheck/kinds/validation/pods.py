@@ -10,7 +10,7 @@ from functools import partial
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.schema.formats import is_address, key_fault, label_fault, subdomain_fault
-from qcheck.kinds.validation.containers import CONTAINERS, RUN, all_containers, claims, containers, what_it_runs
+from qcheck.kinds.validation.containers import CONTAINERS, all_containers, claims, containers, without_wording
 from qcheck.kinds.validation.metadata import labels_and_annotations
 from qcheck.kinds.validation.remembered import remembered
 from qcheck.kinds.validation.resources import pod_resources
@@ -42,27 +42,17 @@ def pod_template(
     spec = template["spec"]
     if not is_pod:
         yield from labels_and_annotations(template["metadata"], "POD-V01")
-    for container in all_containers(spec):
-        yield from what_it_runs(container)
     yield from _pod(spec, restart, claimed)
 
 
-def _without_what_runs(spec: Cursor) -> object:
-    """The data of a pod spec without the fields in which pods of one purpose differ."""
+def _without_wording(spec: Cursor) -> object:
     if not isinstance(spec.data, dict):
         return spec.data
-    return {key: _without_runs(value) if key in CONTAINERS else value for key, value in spec.data.items()}
+    return {key: without_wording(value) if key in CONTAINERS else value for key, value in spec.data.items()}
 
 
-def _without_runs(containers: object) -> object:
-    if not isinstance(containers, list):
-        return containers
-    return [{k: v for k, v in c.items() if k not in RUN} if isinstance(c, dict) else c for c in containers]
-
-
-@remembered(_without_what_runs)
+@remembered(_without_wording)
 def _pod(spec: Cursor, restart: tuple[str, ...], claimed: frozenset[str]) -> Iterator[Failure]:
-    """Check everything in a pod spec but what its containers run."""
     listed = all_containers(spec)
     yield from by_field(spec, _OF_SPEC)
     yield from containers(spec)
