@@ -30,13 +30,13 @@ def app_wrapper(root: Cursor) -> Object:
 
 def wrapped_pod_sets(root: Cursor) -> Iterator[WrittenPodSet]:
     """The pod sets of all components as they are written."""
-    for component in root["spec"]["components"].items():
+    for component in root["spec"].items_at("components"):
         yield from _component(component)
 
 
 def _component(component: Cursor) -> Iterator[WrittenPodSet]:
     """The declared pod sets of a component, else those that AppWrapper finds in the kind it wraps."""
-    declared = component["podSets"].items() or component["declaredPodSets"].items()
+    declared = component.items_at("podSets") or component.items_at("declaredPodSets")
     for each in declared:
         template = at_path(component, each["path"].text() or "")
         if template.exists:
@@ -57,7 +57,7 @@ def _inferred(wrapped: Cursor) -> Iterator[WrittenPodSet]:
 def _ray(wrapped: Cursor) -> Iterator[WrittenPodSet]:
     cluster = ray_cluster_of(wrapped)
     yield WrittenPodSet("head", cluster["headGroupSpec"]["template"], 1, cluster["headGroupSpec"])
-    for group in cluster["workerGroupSpecs"].items():
+    for group in cluster.items_at("workerGroupSpecs"):
         yield WrittenPodSet("", group["template"], count_of(group["replicas"]), group["replicas"])
 
 

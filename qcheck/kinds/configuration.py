@@ -86,8 +86,8 @@ def decode(at: Cursor, release: Release) -> Configuration:
         usage_sampling=at["admissionFairSharing"]["usageSamplingInterval"].text(),
         ignore_undeclared=resources["quotaCheckStrategy"].text() == "IgnoreUndeclared",
         exclude_prefixes=text_list(resources["excludeResourcePrefixes"]),
-        transformations=tuple(_transformation(t) for t in resources["transformations"].items()),
-        device_classes=tuple(_device_class(m) for m in resources["deviceClassMappings"].items()),
+        transformations=tuple(_transformation(t) for t in resources.items_at("transformations")),
+        device_classes=tuple(_device_class(m) for m in resources.items_at("deviceClassMappings")),
         feature_gates=at["featureGates"].booleans(),
     )
 

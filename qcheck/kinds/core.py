@@ -47,7 +47,7 @@ def priority_class(root: Cursor) -> Object:
 
 def limit_range(root: Cursor) -> Object:
     """A LimitRange with the API server's own defaults: a max is also the default limit, that the default request."""
-    limits = root["spec"]["limits"].items()
+    limits = root["spec"].items_at("limits")
     most, least = _merged(limits, "Container", "max", smaller), _merged(limits, "Container", "min", larger)
     default_limits = {**most, **_first(limits, "Container", "default")}
     return workloads.LimitRange(
@@ -173,8 +173,8 @@ def _job(root: Cursor, at: Cursor) -> Workload:
 
 def _on_disruption(policy: Cursor) -> str | None:
     """The action of the first rule that meets evicted pods; they carry the condition DisruptionTarget."""
-    for each in policy["rules"].items():
-        if any(c["type"].text() == "DisruptionTarget" for c in each["onPodConditions"].items()):
+    for each in policy.items_at("rules"):
+        if any(c["type"].text() == "DisruptionTarget" for c in each.items_at("onPodConditions")):
             return each["action"].text()
     return None
 

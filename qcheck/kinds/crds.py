@@ -70,7 +70,7 @@ def definitions(roots: Iterable[Cursor]) -> dict[Key, CustomDefinition]:
         if not is_definition(root):
             continue
         group, kind = root["spec"]["group"].text(), root["spec"]["names"]["kind"].text()
-        for version in root["spec"]["versions"].items():
+        for version in root["spec"].items_at("versions"):
             schema, name = version["schema"]["openAPIV3Schema"], version["name"].text()
             if group and kind and name and isinstance(schema.data, dict) and version["served"].data is not False:
                 key = (group, name, kind)

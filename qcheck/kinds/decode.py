@@ -98,7 +98,7 @@ def roots(document: Document) -> Iterator[Cursor]:
     if kind == "Pod" and re.search(POD_TEMPLATE, document.path) and _is_partial(whole["spec"]):
         return
     if kind.endswith("List") and isinstance(whole["items"].data, list):
-        yield from whole["items"].items()
+        yield from whole.items_at("items")
     else:
         yield whole
 
@@ -114,7 +114,7 @@ def is_of_cluster(data: object) -> bool:
 
 
 def _is_partial(spec: Cursor) -> bool:
-    containers = spec["containers"].items()
+    containers = spec.items_at("containers")
     return not containers or not all(each["image"].exists for each in containers)
 
 

@@ -90,7 +90,7 @@ def _sources(at: Cursor, repositories: Mapping[str, str]) -> Iterator[GitSource]
         yield GitSource(by=str(object_id(at)), at=place(at), path=_normal(spec.text_at("path")), repository=url)
     elif group.startswith(ARGO) and kind in ("Application", "ApplicationSet"):
         inside = spec if kind == "Application" else spec["template"]["spec"]
-        for source in (inside["source"], *inside["sources"].items()):
+        for source in (inside["source"], *inside.items_at("sources")):
             if source.exists:
                 yield _argo_source(at, source)
 
@@ -105,7 +105,7 @@ def _release(at: Cursor, repositories: Mapping[str, str]) -> GitSource:
         path=path,
         repository=_repository(spec["chart"]["spec"]["sourceRef"], repositories),
         chart="" if path else named,
-        values=_chart_values([spec["values"].data], spec["valuesFrom"].items()),
+        values=_chart_values([spec["values"].data], spec.items_at("valuesFrom")),
     )
 
 
@@ -122,7 +122,7 @@ def _argo_source(at: Cursor, source: Cursor) -> GitSource:
         path=_normal(path) if path else "",
         repository=source.text_at("repoURL") if path else "",
         chart=source.text_at("chart"),
-        values=_chart_values(inline, [*helm["parameters"].items(), *helm["fileParameters"].items()]),
+        values=_chart_values(inline, [*helm.items_at("parameters"), *helm.items_at("fileParameters")]),
     )
 
 
@@ -168,7 +168,7 @@ def _of(at: Cursor, place: str) -> Iterator[Deployment]:
     if group.startswith(FLUX) and kind == "Kustomization" and at["spec"].text_at("path"):
         yield Deployment(_normal(at["spec"].text_at("path")), place)
     elif group.startswith(ARGO) and kind == "Application":
-        sources = [at["spec"]["source"], *at["spec"]["sources"].items()]
+        sources = [at["spec"]["source"], *at["spec"].items_at("sources")]
         for source in sources:
             if source.text_at("path"):
                 yield _argo(at, source, place)
@@ -176,7 +176,7 @@ def _of(at: Cursor, place: str) -> Iterator[Deployment]:
 
 def _argo(at: Cursor, source: Cursor, place: str) -> Deployment:
     folder, helm = _normal(source.text_at("path")), source["helm"]
-    files = (t for v in helm["valueFiles"].items() if (t := v.text()) and "://" not in t)
+    files = (t for v in helm.items_at("valueFiles") if (t := v.text()) and "://" not in t)
     values = (
         _normal(v.partition("/")[2]) if v.startswith("$") else _normal(posixpath.join(folder, v))
         for v in files  # `$values/prod.yaml` is below the root of another source, most often of the same repository

@@ -78,7 +78,7 @@ def pod_group(root: Cursor) -> Object:
         preemptibility=spec.text_at("preemptibility"),
         preemption_delay=spec["preemptionDelay"].meant(),
         topology=_topology_constraint(spec["topologyConstraint"]),
-        sub_groups=tuple(_sub_group(s) for s in spec["subGroups"].items()),
+        sub_groups=tuple(_sub_group(s) for s in spec.items_at("subGroups")),
     )
 
 
@@ -145,7 +145,7 @@ def _usage(at: Cursor) -> kai.UsageSource | None:
 
 
 def topology(root: Cursor) -> Object:
-    levels = root["spec"]["levels"].items()
+    levels = root["spec"].items_at("levels")
     named = tuple((level.text_at("nodeLabel"), level.text_at("alias")) for level in levels)
     return kai.KaiTopology(object_id(root), place(root), *metadata(root), levels=named)
 

@@ -86,7 +86,7 @@ def _groups(at: Cursor) -> tuple[queues.ResourceGroup, ...]:
     return tuple(
         queues.ResourceGroup(
             covered=text_list(g["coveredResources"]),
-            flavors=tuple(_flavor_quotas(f) for f in g["flavors"].items()),
+            flavors=tuple(_flavor_quotas(f) for f in g.items_at("flavors")),
             place=place(g),
         )
         for g in at.items()
@@ -95,7 +95,7 @@ def _groups(at: Cursor) -> tuple[queues.ResourceGroup, ...]:
 
 def _flavor_quotas(at: Cursor) -> queues.FlavorQuotas:
     name = at["name"].text() or ""
-    cells = (_quota(name, r) for r in at["resources"].items())
+    cells = (_quota(name, r) for r in at.items_at("resources"))
     return queues.FlavorQuotas(name, place(at), tuple(c for c in cells if c is not None))
 
 
@@ -139,12 +139,12 @@ def _fungibility_policy(at: Cursor, default: queues.FungibilityPolicy) -> queues
 
 def _checks(spec: Cursor, is_current: bool) -> tuple[queues.CheckUse, ...]:
     """The checks in force: in v1beta1 the plain list silently overwrites the strategy."""
-    plain = [] if is_current else spec["admissionChecks"].items()
+    plain = [] if is_current else spec.items_at("admissionChecks")
     if plain:
         return tuple(queues.CheckUse(c.text() or "", (), place(c), place(c)) for c in plain)
     return tuple(
         queues.CheckUse(c["name"].text() or "", text_list(c["onFlavors"]), place(c["name"]), place(c["onFlavors"]))
-        for c in spec["admissionChecksStrategy"]["admissionChecks"].items()
+        for c in spec["admissionChecksStrategy"].items_at("admissionChecks")
     )
 
 
@@ -167,7 +167,7 @@ def local_queue(root: Cursor) -> Object:
 
 
 def topology(root: Cursor) -> Object:
-    levels = tuple(lv["nodeLabel"].text() or "" for lv in root["spec"]["levels"].items())
+    levels = tuple(lv["nodeLabel"].text() or "" for lv in root["spec"].items_at("levels"))
     return queues.Topology(object_id(root), place(root), *metadata(root), levels=levels)
 
 
@@ -229,7 +229,7 @@ def workload(root: Cursor) -> Object:
         queue_place=place(spec["queueName"]),
         priority_class=priority_class.text() or labels.get(PRIORITY_CLASS),
         priority_class_place=place(priority_class),
-        pod_sets=tuple(pod_set(p) for p in spec["podSets"].items()),
+        pod_sets=tuple(pod_set(p) for p in spec.items_at("podSets")),
     )
 
 
@@ -253,7 +253,7 @@ def _topology_request(at: Cursor) -> TopologyRequest | None:
     level, size = at.text_at("podSetSliceRequiredTopology") or None, at["podSetSliceSize"].count()
     layers = tuple(
         TopologySlice(each.text_at("topology"), each["size"].count() or 0)
-        for each in at["podsetSliceRequiredTopologyConstraints"].items()
+        for each in at.items_at("podsetSliceRequiredTopologyConstraints")
     )
     return TopologyRequest(
         place=place(at),

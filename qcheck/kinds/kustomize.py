@@ -142,11 +142,11 @@ def _changes(at: Cursor, folder: str, read: ReadText) -> Iterator[KustomizeChang
     yield from _labels(at)
     yield from _patches(at, folder, read)
     yield from _replacements(at, folder, read)
-    for each in at["vars"].items():
+    for each in at.items_at("vars"):
         yield KustomizeChange("vars", _place(each), test="variable", argument=each.text_at("name"))
-    for each in at["replicas"].items():
+    for each in at.items_at("replicas"):
         yield KustomizeChange("replicas", _place(each), name=re.escape(each.text_at("name")))
-    if at["transformers"].items():
+    if at.items_at("transformers"):
         yield KustomizeChange("transformers", _key(at, "transformers"))
 
 
@@ -154,7 +154,7 @@ def _labels(at: Cursor) -> Iterator[KustomizeChange]:
     for field in ("commonLabels", "commonAnnotations"):
         if keys := [key for key, _ in at[field].mapping()]:
             yield KustomizeChange(field, _key(at, field), test="labels", argument=" ".join(keys))
-    for each in at["labels"].items():
+    for each in at.items_at("labels"):
         keys = [key for key, _ in each["pairs"].mapping()]
         yield KustomizeChange("labels", _key(at, "labels"), test="labels", argument=" ".join(keys))
 
@@ -170,7 +170,7 @@ def _patches(at: Cursor, folder: str, read: ReadText) -> Iterator[KustomizeChang
                 yield KustomizeChange(field, _place(each), kind or None, name or None, patches=patches)
             else:
                 yield from _of_objects(field, _place(each), objects)
-    for each in at["patchesStrategicMerge"].items():
+    for each in at.items_at("patchesStrategicMerge"):
         text = each.text() or ""
         objects = _embedded(each) if "\n" in text else _objects(read(_below(folder, text)))
         yield from _of_objects("patchesStrategicMerge", _place(each), objects)
@@ -197,13 +197,13 @@ def _embedded(at: Cursor) -> list[Cursor] | None:
 
 
 def _replacements(at: Cursor, folder: str, read: ReadText) -> Iterator[KustomizeChange]:
-    for each in at["replacements"].items():
+    for each in at.items_at("replacements"):
         path = each["path"].text()
         inner = _objects(read(_below(folder, path))) if path else [each]
         if inner is None:
             yield KustomizeChange("replacements", _place(each))
         for one in inner or ():
-            for target in one["targets"].items():
+            for target in one.items_at("targets"):
                 select = target["select"]
                 yield KustomizeChange("replacements", _place(each), select["kind"].text(), select["name"].text())
 

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 def policy(root: Cursor) -> Object:
     """A Policy or ClusterPolicy with the kinds that its `generate` rules create."""
-    kinds = {kind for rule in root["spec"]["rules"].items() for kind in _kinds(rule["generate"])}
+    kinds = {kind for rule in root["spec"].items_at("rules") for kind in _kinds(rule["generate"])}
     return Generator(object_id(root), place(root), *metadata(root), kinds=tuple(sorted(kinds)))
 
 
 def _kinds(generate: Cursor) -> Iterator[str]:
-    for target in (generate, *generate["foreach"].items()):
+    for target in (generate, *generate.items_at("foreach")):
         kind = target["kind"].text()
         if kind:
             yield kind

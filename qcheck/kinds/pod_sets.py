@@ -102,7 +102,7 @@ def _replicas(root: Cursor) -> PodSets:
 
 
 def _job_set(root: Cursor) -> PodSets:
-    return map(replicated_job, root["spec"]["replicatedJobs"].items())
+    return map(replicated_job, root["spec"].items_at("replicatedJobs"))
 
 
 def _kubeflow(root: Cursor) -> PodSets:
@@ -135,7 +135,7 @@ def _ray(root: Cursor) -> PodSets:
         return
     yield WrittenPodSet("head", head["template"], 1, head)
     grows = cluster["enableInTreeAutoscaling"].boolean() or False
-    for group in cluster["workerGroupSpecs"].items():
+    for group in cluster.items_at("workerGroupSpecs"):
         hosts, most = max(1, group["numOfHosts"].count() or 1), group["maxReplicas"].count()
         yield WrittenPodSet(
             group.text_at("groupName").lower(),

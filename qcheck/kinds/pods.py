@@ -11,7 +11,7 @@ from qcheck.cluster.workloads import TopologyRequest, TopologySlice
 from qcheck.kinds.shared_fields import label_selector, metadata, node_selection, place, quantities, tolerations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from qcheck.documents.cursor import Cursor
 
@@ -24,6 +24,9 @@ def pod_template(template: Cursor) -> PodTemplate:
     spec = template["spec"]
     affinity, resources = spec["affinity"], spec["resources"]
     labels, annotations = metadata(template)
+    containers, init_containers = spec.items_at("containers"), spec.items_at("initContainers")
+    on_host = spec["hostNetwork"].boolean() or False
+    pod, anti = (affinity[side].items_at(_REQUIRED) for side in ("podAffinity", "podAntiAffinity"))
     return PodTemplate(
         place=place(spec),
         labels=labels,
@@ -31,8 +34,8 @@ def pod_template(template: Cursor) -> PodTemplate:
         metadata_place=place(template["metadata"]),
         selection=node_selection(spec),
         tolerations=tolerations(spec["tolerations"]),
-        containers=tuple(container(c) for c in spec["containers"].items()),
-        init_containers=tuple(container(c) for c in spec["initContainers"].items()),
+        containers=tuple(container(c) for c in containers),
+        init_containers=tuple(container(c) for c in init_containers),
         overhead=quantities(spec["overhead"]),
         pod_requests=quantities(resources["requests"]),
         pod_limits=quantities(resources["limits"]),
@@ -44,23 +47,21 @@ def pod_template(template: Cursor) -> PodTemplate:
         preemption_policy=spec.text_at("preemptionPolicy") or None,
         termination_grace_seconds=spec["terminationGracePeriodSeconds"].integer(),
         node_name=spec.text_at("nodeName") or None,
-        host_network=spec["hostNetwork"].boolean() or False,
-        scheduling_gates=tuple(g.text_at("name") for g in spec["schedulingGates"].items()),
+        host_network=on_host,
+        scheduling_gates=tuple(g.text_at("name") for g in spec.items_at("schedulingGates")),
         claim_templates=_claims(spec, "resourceClaimTemplateName"),
         claims=_claims(spec, "resourceClaimName"),
-        one_per_node=_one_per_node(affinity),
-        has_pod_affinity=any(affinity[side][_REQUIRED].items() for side in ("podAffinity", "podAntiAffinity")),
-        host_ports=tuple(_host_ports(spec)),
-        spreads=tuple(_spread(c, labels) for c in spec["topologySpreadConstraints"].items() if _is_hard(c)),
+        one_per_node=any(t.text_at("topologyKey") == "kubernetes.io/hostname" for t in anti),
+        has_pod_affinity=bool(pod or anti),
+        host_ports=tuple(_host_ports([*containers, *filter(_is_sidecar, init_containers)], on_host)),
+        spreads=tuple(_spread(c, labels) for c in spec.items_at("topologySpreadConstraints") if _is_hard(c)),
     )
 
 
-def _host_ports(spec: Cursor) -> Iterator[HostPort]:
+def _host_ports(containers: Iterable[Cursor], on_host: bool) -> Iterator[HostPort]:
     """Ports of the node; on the host's network a container's port is one even if that is not written."""
-    on_host = spec["hostNetwork"].boolean() or False
-    sidecars = [c for c in spec["initContainers"].items() if c.text_at("restartPolicy") == "Always"]
-    for each in (*spec["containers"].items(), *sidecars):
-        for at in each["ports"].items():
+    for each in containers:
+        for at in each.items_at("ports"):
             port = at["hostPort"].count() or (at["containerPort"].count() if on_host else None)
             ip = at.text_at("hostIP")
             if port:
@@ -83,7 +84,7 @@ def _spread(at: Cursor, labels: dict[str, str]) -> Spread:
         max_skew=at["maxSkew"].count() or 1,
         minimum_domains=at["minDomains"].count(),
         counts_own=selector is not None and selector.matches(labels),
-        is_plain=honoured and ignored and not at["matchLabelKeys"].items(),
+        is_plain=honoured and ignored and not at.items_at("matchLabelKeys"),
         place=place(at),
     )
 
@@ -95,18 +96,16 @@ def container(at: Cursor) -> Container:
         place=place(at),
         requests=quantities(resources["requests"]),
         limits=quantities(resources["limits"]),
-        is_sidecar=at.text_at("restartPolicy") == "Always",
+        is_sidecar=_is_sidecar(at),
     )
 
 
+def _is_sidecar(at: Cursor) -> bool:
+    return at.text_at("restartPolicy") == "Always"
+
+
 def _claims(spec: Cursor, field: str) -> tuple[str, ...]:
-    return tuple(t for c in spec["resourceClaims"].items() if (t := c.text_at(field)))
-
-
-def _one_per_node(affinity: Cursor) -> bool:
-    """Return whether required anti-affinity on the hostname keeps pods of the template apart."""
-    terms = affinity["podAntiAffinity"][_REQUIRED].items()
-    return any(t.text_at("topologyKey") == "kubernetes.io/hostname" for t in terms)
+    return tuple(t for c in spec.items_at("resourceClaims") if (t := c.text_at(field)))
 
 
 def topology_request(template: PodTemplate) -> TopologyRequest | None:

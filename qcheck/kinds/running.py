@@ -39,7 +39,7 @@ def split(manifests: Sequence[Cursor]) -> tuple[list[Cursor], State]:
 def owner_of(root: Cursor) -> Key | None:
     """The object whose controller made this one."""
     namespace = object_id(root).namespace or ""
-    for each in root["metadata"]["ownerReferences"].items():
+    for each in root["metadata"].items_at("ownerReferences"):
         if each["controller"].boolean():
             return each.text_at("kind"), namespace, each.text_at("name")
     return None
@@ -98,11 +98,11 @@ def _workload(root: Cursor) -> QueuedWorkload:
         owner=owner_of(root) or _key(root),
         queue=spec.text_at("queueName") or None,
         cluster_queue=admission.text_at("clusterQueue") or None,
-        assignments=tuple(_assignment(a) for a in admission["podSetAssignments"].items()),
+        assignments=tuple(_assignment(a) for a in admission.items_at("podSetAssignments")),
         conditions=_conditions(root["status"]["conditions"]),
         priority=spec["priority"].integer() or 0,
         created=root["metadata"].text_at("creationTimestamp"),
-        pod_sets=tuple(pod_set(p) for p in spec["podSets"].items()),
+        pod_sets=tuple(pod_set(p) for p in spec.items_at("podSets")),
     )
 
 
@@ -129,7 +129,7 @@ def _usage(at: Cursor) -> Usage:
     return {
         (flavor.text_at("name"), name): amount(name, total)
         for flavor in at.items()
-        for resource in flavor["resources"].items()
+        for resource in flavor.items_at("resources")
         if (name := resource.text_at("name")) and (total := quantity(resource["total"])) is not None
     }
 

@@ -92,7 +92,7 @@ def node_selection(spec: Cursor) -> NodeSelection:
     if isinstance(required.data, dict):
         terms = tuple(
             NodeSelectorTerm(requirements(t["matchExpressions"]), requirements(t["matchFields"]))
-            for t in required["nodeSelectorTerms"].items()
+            for t in required.items_at("nodeSelectorTerms")
         )
     return NodeSelection(spec["nodeSelector"].strings(), terms)
 

@@ -30,7 +30,7 @@ def train_job(root: Cursor) -> Object:
         nodes_place=place(trainer["numNodes"]),
         requests=quantities(trainer["resourcesPerNode"]["requests"]),
         limits=quantities(trainer["resourcesPerNode"]["limits"]),
-        overrides=tuple(_override(o) for o in spec["podTemplateOverrides"].items()),
+        overrides=tuple(_override(o) for o in spec.items_at("podTemplateOverrides")),
     )
     framework = "trainer.kubeflow.org/trainjob"
     return queued(root, framework, root, (), recipe=recipe)
@@ -38,7 +38,7 @@ def train_job(root: Cursor) -> Object:
 
 def _override(at: Cursor) -> workloads.TemplateOverride:
     return workloads.TemplateOverride(
-        jobs=tuple(name for j in at["targetJobs"].items() if (name := j["name"].text())),
+        jobs=tuple(name for j in at.items_at("targetJobs") if (name := j["name"].text())),
         selection=node_selection(at["spec"]),
         tolerations=tolerations(at["spec"]["tolerations"]),
     )
@@ -46,7 +46,7 @@ def _override(at: Cursor) -> workloads.TemplateOverride:
 
 def training_runtime(root: Cursor) -> Object:
     spec = root["spec"]
-    jobs = spec["template"]["spec"]["replicatedJobs"].items()
+    jobs = spec["template"]["spec"].items_at("replicatedJobs")
     steps = tuple(metadata(j["template"])[0].get(_STEP) for j in jobs)
     return workloads.TrainingRuntime(
         object_id(root),

@@ -75,7 +75,7 @@ def cron_job(root: Cursor) -> Object:
 
 def _job(root: Cursor, spec: Cursor) -> volcano.VolcanoJob:
     """A job with the defaults of the mutating webhook: all replicas of a task, and the minimums of all tasks."""
-    tasks = spec["tasks"].items()
+    tasks = spec.items_at("tasks")
     pod_sets = tuple(
         pod_set(WrittenPodSet(t.text_at("name") or f"default{i}", t["template"], _replicas(t), t["replicas"]))
         for i, t in enumerate(tasks)
@@ -134,7 +134,7 @@ def hyper_node(root: Cursor) -> Object:
         *metadata(root),
         tier=spec["tier"].integer() or 0,
         tier_name=spec.text_at("tierName"),
-        members=tuple(_member(m) for m in spec["members"].items()),
+        members=tuple(_member(m) for m in spec.items_at("members")),
     )
 
 
@@ -152,7 +152,7 @@ def _member(at: Cursor) -> volcano.HyperNodeMember:
 def job_flow(root: Cursor) -> Object:
     flows = tuple(
         volcano.Flow(f.text_at("name"), place(f), text_list(f["dependsOn"]["targets"]))
-        for f in root["spec"]["flows"].items()
+        for f in root["spec"].items_at("flows")
     )
     return volcano.JobFlow(object_id(root), place(root), *metadata(root), flows=flows)
 

@@ -71,7 +71,9 @@ def _is_configuration(at: Cursor) -> bool:
 
 def _decode(at: Cursor, holder: ObjectId) -> VolcanoScheduler:
     actions = tuple(a.strip() for a in at.text_at("actions").split(",") if a.strip())
-    plugins = tuple(_plugin(p, tier) for tier, each in enumerate(at["tiers"].items()) for p in each["plugins"].items())
+    plugins = tuple(
+        _plugin(p, tier) for tier, each in enumerate(at.items_at("tiers")) for p in each.items_at("plugins")
+    )
     return VolcanoScheduler(
         actions=actions,
         plugins=plugins,

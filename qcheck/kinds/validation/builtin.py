@@ -127,7 +127,7 @@ def _failure_policy(spec: Cursor) -> Iterator[Failure]:
     if restart.text() == "OnFailure":
         text = 'Invalid value: "OnFailure": only "Never" is supported when podFailurePolicy is specified'
         yield refuse(restart, "JOB-V03", text)
-    rules = policy["rules"].items()
+    rules = policy.items_at("rules")
     if len(rules) > _MOST_RULES:
         yield refuse(policy["rules"], "JOB-V03", f"Too many: {len(rules)}: must have at most {_MOST_RULES} items")
     for rule in rules:
@@ -139,14 +139,14 @@ def _failure_rule(rule: Cursor, spec: Cursor) -> Iterator[Failure]:
     yield from one_of(rule["action"], "JOB-V03", actions, allow_empty=False)
     if rule["action"].text() == "FailIndex" and not spec["backoffLimitPerIndex"].exists:
         yield refuse(rule["action"], "JOB-V03", 'Invalid value: "FailIndex": requires backoffLimitPerIndex')
-    codes, conditions = rule["onExitCodes"], rule["onPodConditions"].items()
+    codes, conditions = rule["onExitCodes"], rule.items_at("onPodConditions")
     if codes.exists == bool(conditions):
         text = "specifying both onExitCodes and onPodConditions is not supported" if conditions else ""
         yield refuse(
             rule, "JOB-V03", f"Invalid value: {text or 'specifying one of onExitCodes and onPodConditions is required'}"
         )
     yield from one_of(codes["operator"], "JOB-V03", ("In", "NotIn"), allow_empty=False)
-    values = codes["values"].items()
+    values = codes.items_at("values")
     if codes.exists and not 1 <= len(values) <= _MOST_VALUES:
         yield refuse(codes["values"], "JOB-V03", f"Invalid value: must have between 1 and {_MOST_VALUES} values")
     if codes["operator"].text() == "In" and any(v.integer() == 0 for v in values):
@@ -169,9 +169,9 @@ def _success_policy(spec: Cursor) -> Iterator[Failure]:
         return
     if spec["completionMode"].text() != "Indexed":
         yield refuse(policy, "JOB-V03", "Invalid value: requires indexed completion mode", on_key=True)
-    if not policy["rules"].items():
+    if not policy.items_at("rules"):
         yield refuse(policy["rules"], "JOB-V03", "Required value: at least one rules must be specified")
-    for rule in policy["rules"].items():
+    for rule in policy.items_at("rules"):
         if not rule["succeededCount"].exists and not rule["succeededIndexes"].exists:
             text = "Required value: at least one of succeededCount or succeededIndexes must be specified"
             yield refuse(rule, "JOB-V03", text)
@@ -189,7 +189,7 @@ def replicated(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG0
     if deadline.exists:
         kind = root["kind"].text()
         yield refuse(deadline, "APP-V02", f"Forbidden: activeDeadlineSeconds is not supported in a {kind}", on_key=True)
-    claimed = frozenset(c["metadata"]["name"].text() or "" for c in spec["volumeClaimTemplates"].items())
+    claimed = frozenset(c["metadata"]["name"].text() or "" for c in spec.items_at("volumeClaimTemplates"))
     yield from pod_template(spec["template"], ("Always",), claimed=claimed)
 
 
@@ -200,7 +200,7 @@ def _selects_its_pods(spec: Cursor) -> Iterator[Failure]:
     if (
         isinstance(spec["selector"].data, dict)
         and not selector.data
-        and not spec["selector"]["matchExpressions"].items()
+        and not spec["selector"].items_at("matchExpressions")
     ):
         yield refuse(spec["selector"], "APP-V01", "Invalid value: empty selector is invalid")
     for key, value in selector.mapping():

@@ -77,7 +77,7 @@ def is_v1beta2(root: Cursor) -> bool:
 
 def _enabled(root: Cursor) -> dict[str, Cursor | None]:
     """The kinds of the integrations that are on, with where they are listed; Jobs alone if none is."""
-    listed = root["integrations"]["frameworks"].items()
+    listed = root["integrations"].items_at("frameworks")
     on: dict[str, Cursor | None] = {FRAMEWORKS[f.text() or ""]: f for f in listed if f.text() in FRAMEWORKS}
     return on if listed else {FRAMEWORKS["batch/job"]: None}
 
@@ -85,13 +85,13 @@ def _enabled(root: Cursor) -> dict[str, Cursor | None]:
 def _integrations(root: Cursor) -> Iterator[Failure]:
     at = root["integrations"]
     seen: dict[str | None, Cursor] = {}
-    for name in at["frameworks"].items():
+    for name in at.items_at("frameworks"):
         if isinstance(name.data, str) and name.data not in FRAMEWORKS:
             near = nearest(name.data, FRAMEWORKS)
             text = f"Unsupported value: {show(name.data)}: is not a built-in integration of Kueue"
             yield refuse(name, "CFG-V02", text, f"write {near}" if near else "")
         yield from _again(name, seen, "CFG-V02")
-    yield from _external(at["externalFrameworks"].items(), _enabled(root), "CFG-V03")
+    yield from _external(at.items_at("externalFrameworks"), _enabled(root), "CFG-V03")
 
 
 def _external(names: list[Cursor], enabled: dict[str, Cursor | None], check: str) -> Iterator[Failure]:
@@ -119,7 +119,7 @@ def _again(name: Cursor, seen: dict[str | None, Cursor], check: str) -> Iterator
 
 def _namespaces(root: Cursor) -> Iterator[Failure]:
     selector = root["managedJobsNamespaceSelector"]
-    uses_pods = "pod" in [f.text() for f in root["integrations"]["frameworks"].items()]
+    uses_pods = "pod" in [f.text() for f in root["integrations"].items_at("frameworks")]
     check = "CFG-V04" if uses_pods else "CFG-V05"
     yield from label_selector(selector, check)
     if not isinstance(selector.data, dict):
@@ -128,9 +128,9 @@ def _namespaces(root: Cursor) -> Iterator[Failure]:
         {k: v.data for k, v in selector["matchLabels"].mapping() if isinstance(v.data, str)},
         tuple(
             Requirement(
-                e["key"].text() or "", e["operator"].text() or "", tuple(v.text() or "" for v in e["values"].items())
+                e["key"].text() or "", e["operator"].text() or "", tuple(v.text() or "" for v in e.items_at("values"))
             )
-            for e in selector["matchExpressions"].items()
+            for e in selector.items_at("matchExpressions")
         ),
     )
     own = root["namespace"].text() or _own_namespace(found)
@@ -157,7 +157,7 @@ def _multikueue(at: Cursor, enabled: dict[str, Cursor | None]) -> Iterator[Failu
     if origin.text() is not None and (fault := value_fault(origin.text() or "")):
         yield refuse(origin, "CFG-V06", f"Invalid value: {show(origin.data)}: {fault}")
     adapted = {kind: at for kind, at in enabled.items() if kind not in _WITHOUT_ADAPTER}
-    yield from _external([f["name"] for f in at["externalFrameworks"].items()], adapted, "CFG-V06")
+    yield from _external([f["name"] for f in at.items_at("externalFrameworks")], adapted, "CFG-V06")
     yield from _providers(at["clusterProfile"])
     steps = at["incrementalDispatcherConfig"]
     is_incremental = at["dispatcherName"].text() == "kueue.x-k8s.io/multikueue-dispatcher-incremental"
@@ -174,7 +174,7 @@ def _providers(at: Cursor) -> Iterator[Failure]:
     for provider in current.items() or old.items():
         command = provider["execConfig"]
         wanted = [provider["name"], *(command[f] for f in ("command", "apiVersion", "interactiveMode"))]
-        for field in (*wanted, *(e["name"] for e in command["env"].items())):
+        for field in (*wanted, *(e["name"] for e in command.items_at("env"))):
             if not field.text():
                 yield refuse(field, "CFG-V06", "Required value: must be specified")
 
@@ -203,7 +203,7 @@ def _fair_sharing(fair: Cursor, admission: Cursor, has_list: bool) -> Iterator[F
 
 def _resources(at: Cursor, target: Target) -> Iterator[Failure]:
     inputs: dict[str | None, Cursor] = {}
-    for entry in at["transformations"].items():
+    for entry in at.items_at("transformations"):
         if entry["input"].text():
             yield from _again(entry["input"], inputs, "CFG-V09")
     yield from device_classes(at["deviceClassMappings"], target)

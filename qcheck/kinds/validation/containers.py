@@ -67,10 +67,10 @@ def _without_value(variable: dict[str, object]) -> object:
 
 def containers(spec: Cursor) -> Iterator[Failure]:
     """Check all containers of a pod spec: each alone, and their names and host ports together."""
-    initial, later = spec["initContainers"].items(), spec["containers"].items()
+    initial, later = spec.items_at("initContainers"), spec.items_at("containers")
     if not later:
         yield refuse(spec["containers"], "POD-V05", "Required value: a pod has at least one container")
-    if spec["ephemeralContainers"].items():
+    if spec.items_at("ephemeralContainers"):
         text = "Forbidden: ephemeral containers are not allowed when a pod is created"
         yield refuse(spec["ephemeralContainers"], "POD-V05", text, on_key=True)
     if initial:
@@ -148,7 +148,7 @@ def _host_port(at: Cursor) -> Iterator[Failure]:
 
 def _host_ports(listed: list[Cursor]) -> Iterator[Failure]:
     seen: dict[tuple[str, str, int], Cursor] = {}
-    for port in (p for c in listed for p in c["ports"].items()):
+    for port in (p for c in listed for p in c.items_at("ports")):
         number = port["hostPort"].integer()
         if not number:
             continue
@@ -233,7 +233,7 @@ def _one_handler(at: Cursor, kinds: tuple[str, ...]) -> Iterator[Failure]:
         yield refuse(at, "POD-V19", "Required value: must specify a handler type")
     for extra in given[1:]:
         yield refuse(at[extra], "POD-V19", "Forbidden: may not specify more than 1 handler type", on_key=True)
-    if "exec" in given and not at["exec"]["command"].items():
+    if "exec" in given and not at["exec"].items_at("command"):
         yield refuse(at["exec"]["command"], "POD-V19", "Required value")
     for kind in ("httpGet", "tcpSocket", "grpc"):
         port = at[kind]["port"]
@@ -250,7 +250,7 @@ def _security(at: Cursor) -> Iterator[Failure]:
         if at["privileged"].boolean():
             text = "Invalid value: cannot set `allowPrivilegeEscalation` to false and `privileged` to true"
             yield refuse(at, "POD-V14", text)
-        if any(c.text() in ("CAP_SYS_ADMIN", "SYS_ADMIN") for c in at["capabilities"]["add"].items()):
+        if any(c.text() in ("CAP_SYS_ADMIN", "SYS_ADMIN") for c in at["capabilities"].items_at("add")):
             text = "Invalid value: cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
             yield refuse(at, "POD-V14", text)
 
@@ -289,7 +289,7 @@ _OF_PORT: dict[str, FieldCheck] = {
 def claims(spec: Cursor, listed: list[Cursor]) -> Iterator[Failure]:
     """Resource claims of the pod, and those that its containers name."""
     known = set()
-    for each in spec["resourceClaims"].items():
+    for each in spec.items_at("resourceClaims"):
         name = each["name"].text()
         known.add(name)
         if name is not None and (fault := label_fault(name)):
@@ -302,7 +302,7 @@ def claims(spec: Cursor, listed: list[Cursor]) -> Iterator[Failure]:
             if fault := subdomain_fault(each[field].text() or ""):
                 yield refuse(each[field], "POD-V20", f"Invalid value: {show(each[field].data)}: {fault}")
     for container in listed:
-        for used in container["resources"]["claims"].items():
+        for used in container["resources"].items_at("claims"):
             if used["name"].text() is not None and used["name"].text() not in known:
                 text = f"Not found: {show(used['name'].data)}: must be one of the names in pod.spec.resourceClaims"
                 yield refuse(used["name"], "POD-V20", text)

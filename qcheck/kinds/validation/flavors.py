@@ -23,7 +23,7 @@ def resource_flavor(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa:
     spec = root["spec"]
     yield from label_map(spec["nodeLabels"], "RF-W01")
     yield from _taints(spec["nodeTaints"])
-    for toleration in spec["tolerations"].items():
+    for toleration in spec.items_at("tolerations"):
         yield from _toleration(toleration)
     if spec["topologyName"].exists and not spec["nodeLabels"].data:
         text = "Invalid value: at least one nodeLabel is required when topology is set"
@@ -71,7 +71,7 @@ def _toleration(at: Cursor) -> Iterator[Failure]:
 
 
 def topology(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001
-    levels = [level["nodeLabel"] for level in root["spec"]["levels"].items()]
+    levels = [level["nodeLabel"] for level in root["spec"].items_at("levels")]
     seen: dict[str | None, Cursor] = {}
     for level in levels:
         first = seen.setdefault(level.text(), level)
@@ -95,7 +95,7 @@ def multikueue_config(root: Cursor, target: Target) -> Iterator[Failure]:  # noq
     if root["apiVersion"].text() != "kueue.x-k8s.io/v1beta2":
         return
     seen: dict[str | None, Cursor] = {}
-    for name in root["spec"]["clusters"].items():
+    for name in root["spec"].items_at("clusters"):
         first = seen.setdefault(name.text(), name)
         if first is not name and name.text() is not None:
             text = f"Duplicate value: {show(name.data)}: clusters must be unique"

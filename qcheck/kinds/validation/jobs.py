@@ -190,7 +190,7 @@ def _ray(root: Cursor, kind: str, target: Target) -> Iterator[Failure]:
         yield from _ray_job(root)
         if root["spec"]["clusterSelector"].data:
             return
-    groups = spec["workerGroupSpecs"].items()
+    groups = spec.items_at("workerGroupSpecs")
     if len(groups) + 1 > MOST_POD_SETS:
         text = f"Too many: {len(groups)}: must have at most {MOST_POD_SETS - 1} worker groups"
         yield refuse(spec["workerGroupSpecs"], "JOB-W31", text)

@@ -31,8 +31,8 @@ def pod_group(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG00
     spec = root["spec"]
     if _both(spec):
         yield refuse(spec["minSubGroup"], "KP-W01", "Invalid value: minMember and minSubGroup exclude each other")
-    groups = {g.text_at("name"): g for g in spec["subGroups"].items()}
-    yield from _repeated_names(spec["subGroups"].items())
+    groups = {g.text_at("name"): g for g in spec.items_at("subGroups")}
+    yield from _repeated_names(spec.items_at("subGroups"))
     parents = {name: g["parent"].text() for name, g in groups.items()}
     for name, group in groups.items():
         parent = parents[name]
@@ -91,7 +91,7 @@ def scheduling_shard(root: Cursor, target: Target) -> Iterator[Failure]:
 
 
 def topology(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001
-    levels = root["spec"]["levels"].items()
+    levels = root["spec"].items_at("levels")
     yield from _repeated(levels, "nodeLabel", "KT-C01")
     for level in levels[:-1]:
         if level.text_at("nodeLabel") == HOSTNAME:

@@ -93,7 +93,7 @@ def _readiness_gates(at: Cursor) -> Iterator[Failure]:
 
 def _gates(spec: Cursor) -> Iterator[Failure]:
     seen: dict[str, Cursor] = {}
-    for each in spec["schedulingGates"].items():
+    for each in spec.items_at("schedulingGates"):
         name = each["name"].text() or ""
         if fault := key_fault(name):
             yield refuse(each["name"], "POD-V10", f"Invalid value: {show(name)}: {fault}")
@@ -104,20 +104,20 @@ def _gates(spec: Cursor) -> Iterator[Failure]:
 
 
 def _nameservers(spec: Cursor) -> Iterator[Failure]:
-    if spec.text_at("dnsPolicy") == "None" and not spec["dnsConfig"]["nameservers"].items():
+    if spec.text_at("dnsPolicy") == "None" and not spec["dnsConfig"].items_at("nameservers"):
         text = "Required value: must provide at least one DNS nameserver when `dnsPolicy` is None"
         yield refuse(spec["dnsConfig"]["nameservers"], "POD-V11", text)
 
 
 def _dns(config: Cursor) -> Iterator[Failure]:
-    servers = config["nameservers"].items()
+    servers = config.items_at("nameservers")
     if len(servers) > _MOST_NAMESERVERS:
         text = f"Invalid value: must not have more than {_MOST_NAMESERVERS} nameservers"
         yield refuse(config["nameservers"], "POD-V11", text)
-    if len(config["searches"].items()) > _MOST_SEARCHES:
+    if len(config.items_at("searches")) > _MOST_SEARCHES:
         text = f"Invalid value: must not have more than {_MOST_SEARCHES} search paths"
         yield refuse(config["searches"], "POD-V11", text)
-    for option in config["options"].items():
+    for option in config.items_at("options"):
         if not option["name"].text():
             yield refuse(option["name"], "POD-V11", "Required value: must not be empty")
     for server in servers:
@@ -127,7 +127,7 @@ def _dns(config: Cursor) -> Iterator[Failure]:
 def _host_aliases(at: Cursor) -> Iterator[Failure]:
     for alias in at.items():
         yield from _address(alias["ip"])
-        for name in alias["hostnames"].items():
+        for name in alias.items_at("hostnames"):
             if name.text() is not None and (fault := subdomain_fault(name.text() or "")):
                 yield refuse(name, "POD-V11", f"Invalid value: {show(name.data)}: {fault}")
 
@@ -140,7 +140,7 @@ def _address(at: Cursor) -> Iterator[Failure]:
 def _hosts(listed: list[Cursor]) -> Iterator[Failure]:
     """On the host's network a port of a container is the node's."""
     for container in listed:
-        for port in container["ports"].items():
+        for port in container.items_at("ports"):
             own, hosts = port["containerPort"].integer(), port["hostPort"].integer()
             if hosts and own and hosts != own:
                 text = f"Invalid value: {hosts}: must match `containerPort` when `hostNetwork` is true"
@@ -172,7 +172,7 @@ def _match_keys(spread: Cursor) -> Iterator[Failure]:
     if keys.items() and not selector.exists:
         yield refuse(keys, "POD-V13", "Forbidden: must not be specified when labelSelector is not set", on_key=True)
     selected = set(dict(selector["matchLabels"].mapping())) | {
-        e["key"].text() for e in selector["matchExpressions"].items()
+        e["key"].text() for e in selector.items_at("matchExpressions")
     }
     for key in keys.items():
         if key.text() in selected:
@@ -184,7 +184,7 @@ def _match_keys(spread: Cursor) -> Iterator[Failure]:
 def _security(at: Cursor) -> Iterator[Failure]:
     for field in ("runAsUser", "runAsGroup", "fsGroup"):
         yield from in_range(at[field], "POD-V14", 0, _INT32)
-    for group in at["supplementalGroups"].items():
+    for group in at.items_at("supplementalGroups"):
         yield from in_range(group, "POD-V14", 0, _INT32)
     yield from one_of(at["fsGroupChangePolicy"], "POD-V14", ("OnRootMismatch", "Always"), allow_empty=False)
 

@@ -61,8 +61,8 @@ def cohort(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001  
 
 def _cells(groups: Cursor) -> Iterator[Cursor]:
     for group in groups.items():
-        for flavor in group["flavors"].items():
-            yield from flavor["resources"].items()
+        for flavor in group.items_at("flavors"):
+            yield from flavor.items_at("resources")
 
 
 def _resource_groups(groups: Cursor, kind: str) -> Iterator[Failure]:
@@ -70,7 +70,7 @@ def _resource_groups(groups: Cursor, kind: str) -> Iterator[Failure]:
     seen: dict[tuple[str, str], Cursor] = {}
     ids = {n: f"CQ-W0{n}" if kind == "CQ" else "CO-W01" for n in range(1, 6)}
     for group in groups.items():
-        covered, flavors = group["coveredResources"].items(), group["flavors"].items()
+        covered, flavors = group.items_at("coveredResources"), group.items_at("flavors")
         if max(len(covered), len(flavors)) > LONGEST:
             continue
         for name in covered:
@@ -81,7 +81,7 @@ def _resource_groups(groups: Cursor, kind: str) -> Iterator[Failure]:
         for flavor in flavors:
             yield from _once(flavor["name"], "flavor", seen, ids[3])
             yield from _covers(flavor, covered, ids[4], f"{kind}-C0{2 if kind == 'CQ' else 1}")
-            for cell in flavor["resources"].items():
+            for cell in flavor.items_at("resources"):
                 yield from _negative(cell, ids[5])
 
 
@@ -100,7 +100,7 @@ def _once(name: Cursor, what: str, seen: dict[tuple[str, str], Cursor], check: s
 
 def _covers(flavor: Cursor, covered: list[Cursor], order: str, number: str) -> Iterator[Failure]:
     """A flavor must list the covered resources, all and in their order."""
-    cells = flavor["resources"].items()
+    cells = flavor.items_at("resources")
     wanted = [c.text() for c in covered]
     found = [c["name"].text() for c in cells]
     listed = ", ".join(w or "?" for w in wanted)
@@ -180,32 +180,32 @@ def _weight(at: Cursor, check: str) -> Iterator[Failure]:
 
 
 def _totals(groups: Cursor) -> Iterator[Failure]:
-    flavors = sum(len(g["flavors"].items()) for g in groups.items())
-    resources = sum(len(g["coveredResources"].items()) for g in groups.items())
+    flavors = sum(len(g.items_at("flavors")) for g in groups.items())
+    resources = sum(len(g.items_at("coveredResources")) for g in groups.items())
     if flavors > 256:
         yield refuse(groups, "CQ-W12", f"Too many: {flavors} flavors in all groups: must have at most 256")
     if resources > 256:
         yield refuse(groups, "CQ-W13", f"Too many: {resources} covered resources in all groups: must have at most 256")
     for group in groups.items():
-        cells = len(group["flavors"].items()) * len(group["coveredResources"].items())
+        cells = len(group.items_at("flavors")) * len(group.items_at("coveredResources"))
         if cells > 512:
             yield refuse(group, "CQ-W14", f"Too many: {cells} pairs of flavor and resource: must have at most 512")
 
 
 def _on_flavors(spec: Cursor) -> Iterator[Failure]:
-    flavors = {f["name"].text() for g in spec["resourceGroups"].items() for f in g["flavors"].items()}
-    for check in spec["admissionChecksStrategy"]["admissionChecks"].items():
-        for name in check["onFlavors"].items():
+    flavors = {f["name"].text() for g in spec.items_at("resourceGroups") for f in g.items_at("flavors")}
+    for check in spec["admissionChecksStrategy"].items_at("admissionChecks"):
+        for name in check.items_at("onFlavors"):
             if name.text() and name.text() not in flavors:
                 text = f"Invalid value: {show(name.data)}: must be one of the queue's flavors"
                 yield refuse(name, "CQ-W15", text)
 
 
 def _concurrent_admission(spec: Cursor) -> Iterator[Failure]:
-    policy, groups = spec["concurrentAdmissionPolicy"], spec["resourceGroups"].items()
+    policy, groups = spec["concurrentAdmissionPolicy"], spec.items_at("resourceGroups")
     if not policy.exists:
         return
-    flavors = [f for g in groups for f in g["flavors"].items()]
+    flavors = [f for g in groups for f in g.items_at("flavors")]
     if len(groups) != 1:
         yield refuse(
             policy, "CQ-W16", f"Invalid value: needs exactly one resource group, not {len(groups)}", on_key=True

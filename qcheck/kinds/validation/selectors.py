@@ -42,16 +42,16 @@ def annotation_keys(at: Cursor, check: str) -> Iterator[Failure]:
 
 def label_selector(at: Cursor, check: str) -> Iterator[Failure]:
     yield from label_map(at["matchLabels"], check)
-    for expression in at["matchExpressions"].items():
+    for expression in at.items_at("matchExpressions"):
         yield from _requirement(expression, check, LABEL_OPERATORS, "is not a valid selector operator")
 
 
 def node_selector_term(at: Cursor, check: str, is_preferred: bool = False) -> Iterator[Failure]:
     """A term of a node affinity. In a preferred one values need not be label values."""
-    for expression in at["matchExpressions"].items():
+    for expression in at.items_at("matchExpressions"):
         unknown = "is not a valid selector operator"
         yield from _requirement(expression, check, NODE_OPERATORS, unknown, checks_values=not is_preferred)
-    for field in at["matchFields"].items():
+    for field in at.items_at("matchFields"):
         yield from _field(field, check)
 
 
@@ -85,7 +85,7 @@ def _field(at: Cursor, check: str) -> Iterator[Failure]:
     if at["operator"].text() not in (None, "In", "NotIn"):
         text = f"Invalid value: {show(at['operator'].data)}: not a valid selector operator for fields: In, NotIn"
         yield refuse(at["operator"], check, text)
-    elif len(at["values"].items()) != 1:
+    elif len(at.items_at("values")) != 1:
         yield refuse(at["values"], check, "Required value: must be only one value for fields")
 
 
@@ -98,13 +98,13 @@ def affinity(at: Cursor, check: str) -> Iterator[Failure]:
         yield refuse(terms, check, "Required value: must have at least one node selector term")
     for term in terms.items():
         yield from node_selector_term(term, check)
-    for preferred in node["preferredDuringSchedulingIgnoredDuringExecution"].items():
+    for preferred in node.items_at("preferredDuringSchedulingIgnoredDuringExecution"):
         yield from _weight(preferred["weight"], check)
         yield from node_selector_term(preferred["preference"], check, is_preferred=True)
     for kind in ("podAffinity", "podAntiAffinity"):
-        for term in at[kind]["requiredDuringSchedulingIgnoredDuringExecution"].items():
+        for term in at[kind].items_at("requiredDuringSchedulingIgnoredDuringExecution"):
             yield from _pod_term(term, check)
-        for preferred in at[kind]["preferredDuringSchedulingIgnoredDuringExecution"].items():
+        for preferred in at[kind].items_at("preferredDuringSchedulingIgnoredDuringExecution"):
             yield from _weight(preferred["weight"], check)
             yield from _pod_term(preferred["podAffinityTerm"], check)
 

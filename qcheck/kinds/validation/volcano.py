@@ -80,7 +80,7 @@ def _is_positive(text: str) -> bool:
 
 def pod_group(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001
     spec = root["spec"]
-    for at in (spec, *spec["subGroupPolicy"].items()):
+    for at in (spec, *spec.items_at("subGroupPolicy")):
         yield from _two_tiers(at["networkTopology"], "VP-W01")
 
 
@@ -99,7 +99,7 @@ def cron_job(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001
 
 
 def _job(spec: Cursor) -> Iterator[Failure]:
-    tasks = spec["tasks"].items()
+    tasks = spec.items_at("tasks")
     if not tasks and spec.exists:
         yield refuse(spec["tasks"], "VJ-W01", "Required value: a job has at least one task")
     yield from _tasks(tasks)
@@ -113,7 +113,7 @@ def _job(spec: Cursor) -> Iterator[Failure]:
         if name not in PLUGINS:
             text = f"Invalid value: {show(name)}: there is no job plugin with this name"
             yield refuse(at, "VJ-W05", text, f"write one of {', '.join(sorted(PLUGINS))}", on_key=True)
-    yield from _volumes(spec["volumes"].items())
+    yield from _volumes(spec.items_at("volumes"))
     yield from _two_tiers(spec["networkTopology"], "VJ-W08")
     yield from _dependencies(tasks)
 
@@ -150,7 +150,7 @@ def _policies(at: Cursor) -> Iterator[Failure]:
     """Events and exit codes exclude each other, and each may occur in one policy only."""
     seen: dict[object, Cursor] = {}
     for policy in at.items():
-        events = [e for e in (policy["event"], *policy["events"].items()) if e.text()]
+        events = [e for e in (policy["event"], *policy.items_at("events")) if e.text()]
         code = policy["exitCode"]
         if events and code.exists:
             yield refuse(code, "VJ-W06", "Invalid value: an event and an exitCode exclude each other", on_key=True)
@@ -194,7 +194,7 @@ def _volumes(volumes: list[Cursor]) -> Iterator[Failure]:
 
 
 def _dependencies(tasks: list[Cursor]) -> Iterator[Failure]:
-    waits = {t.text_at("name"): [n.text() or "" for n in t["dependsOn"]["name"].items()] for t in tasks}
+    waits = {t.text_at("name"): [n.text() or "" for n in t["dependsOn"].items_at("name")] for t in tasks}
     places = {t.text_at("name"): t["dependsOn"] for t in tasks}
     for name in stuck(waits)[:1]:
         text = (
@@ -241,8 +241,8 @@ def _invalid(failure: Failure) -> Failure:
 
 
 def job_flow(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001
-    flows = {f.text_at("name"): f for f in root["spec"]["flows"].items()}
-    waits = {name: [t.text() or "" for t in f["dependsOn"]["targets"].items()] for name, f in flows.items()}
+    flows = {f.text_at("name"): f for f in root["spec"].items_at("flows")}
+    waits = {name: [t.text() or "" for t in f["dependsOn"].items_at("targets")] for name, f in flows.items()}
     for name in stuck(waits)[:1]:
         text = (
             f"Invalid value: {show(name)} waits for flows that never finish: they wait for each other, or do not exist"

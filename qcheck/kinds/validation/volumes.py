@@ -71,15 +71,15 @@ def _host_path(at: Cursor) -> Iterator[Failure]:
 
 def mounts(spec: Cursor, listed: list[Cursor], claimed: frozenset[str]) -> Iterator[Failure]:
     """The mounts of some containers: they name a volume of the pod, or one of those that are `claimed` for it."""
-    known = {v["name"].text() for v in spec["volumes"].items()} | claimed
+    known = {v["name"].text() for v in spec.items_at("volumes")} | claimed
     for container in listed:
-        for each in container["volumeMounts"].items():
+        for each in container.items_at("volumeMounts"):
             yield from _known_volume(each["name"], known)
             yield from by_field(each, _OF_MOUNT)
             if each.text_at("subPath") and each.text_at("subPathExpr"):
                 text = "Invalid value: subPathExpr and subPath are mutually exclusive"
                 yield refuse(each["subPathExpr"], "POD-V22", text)
-        for device in container["volumeDevices"].items():
+        for device in container.items_at("volumeDevices"):
             yield from _known_volume(device["name"], known)
 
 

@@ -24,10 +24,10 @@ _KIND_OF_GROUP = {"scheduling.k8s.io": "PriorityClass", "kueue.x-k8s.io": "Workl
 
 def workload(root: Cursor, target: Target) -> Iterator[Failure]:
     spec = root["spec"]
-    yield from _pod_sets(root, spec["podSets"].items())
+    yield from _pod_sets(root, spec.items_at("podSets"))
     yield from _priority(spec)
     yield from gates(root, target)
-    for pod_set in spec["podSets"].items():
+    for pod_set in spec.items_at("podSets"):
         yield from _pod_set(pod_set, target)
     boost = root["metadata"]["annotations"][BOOST]
     if target.has_gate("PriorityBoost") and boost.text() is not None and not _is_int32(boost.text() or ""):
@@ -76,7 +76,7 @@ def _pod_set(at: Cursor, target: Target) -> Iterator[Failure]:
 
 
 def _resources(spec: Cursor, target: Target) -> Iterator[Failure]:
-    containers = [*spec["initContainers"].items(), *spec["containers"].items()]
+    containers = [*spec.items_at("initContainers"), *spec.items_at("containers")]
     for holder in (*(c["resources"] for c in containers), spec["resources"]):
         for part in ("requests", "limits"):
             for name, value in holder[part].mapping():
