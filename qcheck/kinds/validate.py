@@ -13,6 +13,7 @@ from qcheck.kinds.quantities import quantity_problems
 from qcheck.kinds.schema.catalogue import CONFIG, KUEUE, OWN, described
 from qcheck.kinds.schema.failure import QUOTE, Failure, field_path
 from qcheck.kinds.shared_fields import object_id
+from qcheck.kinds.validation.likeness import likeness
 from qcheck.kinds.validation.metadata import metadata
 from qcheck.kinds.validation.target import Target
 
@@ -73,11 +74,28 @@ _REFUSALS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
 """The functions of `validation` for each kind; their modules are imported only for kinds that are present."""
 
 
+MOST = 2000
+_right: set[bytes] = set()
+"""Likenesses of objects with which nothing was wrong, at most `MOST`: thousands of objects are a few different ones."""
+
+
 def validate(root: Cursor, target: Target) -> tuple[Problem, ...]:
     """All problems of one object. None for kinds that are not described."""
     identity = object_id(root)
     found = described(identity.group, identity.version, identity.kind, target.release_of(identity.group))
-    problems = list(version_problems(root, identity, target.release))
+    if found is None:
+        return tuple(_problems(root, target, identity, found))
+    alike = likeness(root.data, target)
+    if alike in _right:
+        return ()
+    problems = tuple(_problems(root, target, identity, found))
+    if not problems and alike is not None and len(_right) < MOST:
+        _right.add(alike)
+    return problems
+
+
+def _problems(root: Cursor, target: Target, identity: ObjectId, found: Described | None) -> Iterator[Problem]:
+    yield from version_problems(root, identity, target.release)
     failures: list[Failure] = []
     if found is not None:
         failures += _structure(root, found)
@@ -85,11 +103,10 @@ def validate(root: Cursor, target: Target) -> tuple[Problem, ...]:
     if found is not None or identity.group not in (KUEUE, CONFIG, OWN, "", "apps", "batch"):
         for refusal in _refusals(identity.group, identity.kind):
             failures += refusal(root, target)
-    if failures:
-        problems += [_problem(root, identity, found, failure) for failure in _distinct(failures)]
+    for failure in _distinct(failures):
+        yield _problem(root, identity, found, failure)
     if found is not None and identity.group not in NO_OBJECTS:
-        problems += quantity_problems(root, identity, found)
-    return tuple(problems)
+        yield from quantity_problems(root, identity, found)
 
 
 @cache

@@ -36,33 +36,9 @@ _FIELD_OF_MAP = r"metadata\.(labels|annotations)\['[^']+'\]"
 _OWN_RESOURCES = r"(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)"
 
 
-CONTAINERS = ("initContainers", "containers")
-_WORDED = frozenset({"image", "command", "args", "env"})
-
-
 def all_containers(spec: Cursor) -> list[Cursor]:
     """The init containers of a pod, then its containers."""
-    return [container for kind in CONTAINERS for container in spec[kind].items()]
-
-
-def without_wording(containers: object) -> object:
-    """The data of containers without texts whose wording no check looks at: they differ between pods of one purpose."""
-    if not isinstance(containers, list):
-        return containers
-    return [_without_wording(each) if isinstance(each, dict) else each for each in containers]
-
-
-def _without_wording(container: dict[str, object]) -> object:
-    """The image, the command and the values of environment variables may be any text, as long as they are there."""
-    rest = {key: value for key, value in container.items() if key not in _WORDED}
-    env = container.get("env")
-    names = [_without_value(each) if isinstance(each, dict) else each for each in env] if isinstance(env, list) else env
-    return rest, _is_missing(container.get("image")), names
-
-
-def _without_value(variable: dict[str, object]) -> object:
-    value = variable.get("value")
-    return variable.get("name"), variable.get("valueFrom"), isinstance(value, str) and value != ""
+    return [*spec.items_at("initContainers"), *spec.items_at("containers")]
 
 
 def containers(spec: Cursor) -> Iterator[Failure]:
@@ -100,13 +76,9 @@ def _distinct(listed: list[Cursor]) -> Iterator[Failure]:
 
 def _container(at: Cursor) -> Iterator[Failure]:
     image = at["image"]
-    if _is_missing(image.data):
+    if not image.exists or image.text() == "":
         yield refuse(image, "POD-V15", "Required value: a container has an image")
     yield from by_field(at, _OF_CONTAINER)
-
-
-def _is_missing(image: object) -> bool:
-    return image is None or image == ""
 
 
 def _not_while_initialising(at: Cursor) -> Iterator[Failure]:

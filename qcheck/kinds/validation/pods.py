@@ -10,9 +10,8 @@ from functools import partial
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.schema.formats import is_address, key_fault, label_fault, subdomain_fault
-from qcheck.kinds.validation.containers import CONTAINERS, all_containers, claims, containers, without_wording
+from qcheck.kinds.validation.containers import all_containers, claims, containers
 from qcheck.kinds.validation.metadata import labels_and_annotations
-from qcheck.kinds.validation.remembered import remembered
 from qcheck.kinds.validation.resources import pod_resources
 from qcheck.kinds.validation.selectors import affinity, label_map, label_selector, tolerations
 from qcheck.kinds.validation.target import by_field, in_range, named, one_of, refuse
@@ -40,20 +39,9 @@ def pod_template(
     `claimed` are the volumes that the owner adds. What holds of every object's metadata is said of a Pod already.
     """
     spec = template["spec"]
+    listed = all_containers(spec)
     if not is_pod:
         yield from labels_and_annotations(template["metadata"], "POD-V01")
-    yield from _pod(spec, restart, claimed)
-
-
-def _without_wording(spec: Cursor) -> object:
-    if not isinstance(spec.data, dict):
-        return spec.data
-    return {key: without_wording(value) if key in CONTAINERS else value for key, value in spec.data.items()}
-
-
-@remembered(_without_wording)
-def _pod(spec: Cursor, restart: tuple[str, ...], claimed: frozenset[str]) -> Iterator[Failure]:
-    listed = all_containers(spec)
     yield from by_field(spec, _OF_SPEC)
     yield from containers(spec)
     yield from mounts(spec, listed, claimed)
