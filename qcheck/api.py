@@ -46,7 +46,7 @@ def admit(
 
     With `busy`, running workloads and pods count; otherwise the clusters count as idle.
     """
-    from qcheck.pipeline.admit import judged  # 50 ms: the simulation
+    from qcheck.pipeline.admit import judged  # 10 ms: the simulation
 
     return judged(workloads, paths, settings or Settings(), watch, live, busy)
 
@@ -65,14 +65,14 @@ def simulate(
 
     Raises `QuestionError` for a scenario that cannot be read or that refers to something the cluster does not have.
     """
-    from qcheck.pipeline.simulate import run_scenario  # 25 ms
+    from qcheck.pipeline.simulate import run_scenario  # 80 ms
 
     return run_scenario(scenario, paths, settings or Settings(), watch, live=live, busy=busy).run
 
 
 def drift(paths: Sequence[str], live: Live, settings: Settings, watch: Watch = unwatched) -> Drift:
     """Return how a running cluster differs from the files under `paths`. The settings must have a single cluster."""
-    from qcheck.pipeline.drift import DriftSide, differences  # 45 ms
+    from qcheck.pipeline.drift import DriftSide, differences  # 11 ms
 
     written, running = gather(paths, settings, watch), gather((), settings, watch, live=live)
     ours, theirs = DriftSide(written.loaded, written.clusters[0]), DriftSide(running.loaded, running.clusters[0])

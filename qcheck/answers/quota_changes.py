@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qcheck.answers.judge import judge
 from qcheck.answers.verdicts import verdicts_of
 from qcheck.cluster.quantity import NANO, Quantity
 from qcheck.cluster.value import TYPE_CHECKING, replace
@@ -68,8 +69,6 @@ def least_for_workloads(cluster: Cluster, cell: Cell) -> int:
 
 def workload_objection(cluster: Cluster, amounts: tuple[tuple[Cell, int], ...]) -> str:
     """Return which workload would never be admitted with other amounts of some quotas; empty if none is known."""
-    from qcheck.answers.judge import judge  # 25 ms, with packing and the admission of Kueue
-
     changed = with_quotas(cluster, {(c.holder, *c.key): n for c, n in amounts})
     for cell, amount in amounts:
         for need, verdict in _needs(cluster).get((cell.holder, *cell.key), ()):

@@ -6,6 +6,7 @@ from qcheck.answers.node_proposals import groups_of, more_nodes, without_daemon_
 from qcheck.answers.proposals import Proposal, Way
 from qcheck.answers.quota_proposals import lower_quotas
 from qcheck.answers.verdicts import verdicts_of
+from qcheck.answers.workload_changes import WorkloadChange, changes
 from qcheck.cluster.edits import How
 from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.value import TYPE_CHECKING
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from qcheck.answers.constraints import Constraints
     from qcheck.answers.verdict import Verdict
-    from qcheck.answers.workload_changes import WorkloadChange
     from qcheck.cluster.cluster import Cluster
     from qcheck.findings.finding import Finding
     from qcheck.supply.groups import NodeGroup
@@ -73,8 +73,6 @@ def _changed_workloads(cluster: Cluster, found: Finding) -> Iterator[Proposal]:
     verdicts = _concerned(cluster, found)
     if not verdicts or len(verdicts) > MOST_WORKLOADS:
         return
-    from qcheck.answers.workload_changes import changes  # 25 ms, with packing and the admission of Kueue
-
     by_way: dict[Way, list[tuple[Verdict, WorkloadChange]]] = {}
     for verdict in verdicts:
         for change in changes(cluster, verdict):

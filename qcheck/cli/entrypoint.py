@@ -43,10 +43,10 @@ def _dispatch(words: Sequence[str]) -> int:
     if words and words[0] == "check" and "_QCHECK_COMPLETE" not in os.environ:
         options = parse_plainly(words[1:])
         if options is not None:
-            from qcheck.cli.check import check  # 50 ms, which other commands do not need
+            from qcheck.cli.check import check  # 15 ms, which other commands do not need
 
             return check(options)
-    from qcheck.cli.app import main  # 75 ms
+    from qcheck.cli.app import main  # 25 ms
 
     return main(words)
 

@@ -61,7 +61,7 @@ def explain(
     With preemption, explain for the clusters in PATHS which queue gets its quota back, from whom, and how long it takes.
     """
     if rule == PREEMPTION:
-        from qcheck.cli.preemption import explain_preemption  # 15 ms
+        from qcheck.cli.preemption import explain_preemption  # 6 ms
 
         explain_preemption(paths or (), config, cluster or (), format or ())
         return
@@ -98,8 +98,8 @@ def _print(path: Path, color: str) -> None:
 
 
 def _rendered(page: str) -> str:
-    from rich.console import Console  # 60 ms
-    from rich.markdown import Markdown  # 120 ms
+    from rich.console import Console  # 12 ms
+    from rich.markdown import Markdown  # 30 ms
 
     console = Console(force_terminal=True)
     with console.capture() as capture:

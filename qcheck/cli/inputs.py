@@ -81,7 +81,7 @@ def running(live: str | None, watch: Watch) -> Live | None:
     """Return the running cluster that `--live` names; None if the option was not given."""
     if live is None:
         return None
-    from qcheck.pipeline.live import read_live  # 50 ms
+    from qcheck.pipeline.live import read_live  # 12 ms
 
     end_tidily()
     return read_live(live, watch)
@@ -103,8 +103,8 @@ def audited(
 
 
 def _since(revision: str, paths: Sequence[str], settings: Settings, watch: Watch) -> Result:
-    from qcheck.pipeline.diff import check_since  # 25 ms
-    from qcheck.sources.git import GitError  # 25 ms
+    from qcheck.pipeline.diff import check_since  # 7 ms
+    from qcheck.sources.git import GitError  # 7 ms
 
     if "-" in paths:
         raise UsageError(
@@ -135,7 +135,7 @@ def check_rules(named: Iterable[str], where: str) -> None:
     catalogue = load_catalogue()
     _, unknown = choose(catalogue.values(), asked)
     if unknown:
-        from qcheck.cli.rules import no_such_rule  # 65 ms
+        from qcheck.cli.rules import no_such_rule  # 25 ms
 
         error = no_such_rule(catalogue, unknown[0])
         raise UsageError(f"{where}: {error}", error.hint)

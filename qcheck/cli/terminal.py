@@ -30,7 +30,7 @@ def width_of(stream: TextIO) -> int | None:
     """Return a terminal's width in columns; None for anything else, whose lines may have any length."""
     if not stream.isatty():
         return None
-    from shutil import get_terminal_size  # 15 ms
+    from shutil import get_terminal_size  # 2 ms
 
     return get_terminal_size().columns
 

@@ -89,7 +89,7 @@ def assemble(
         sorted_objects[_field_of(found)].append(found)
     sorted_objects["workloads"] = list(joined(sorted_objects["workloads"], sorted_objects["training_runtimes"]))  # type: ignore[arg-type]
     if sorted_objects["pod_autoscalers"]:
-        from qcheck.cluster.autoscalers import scaled  # 0.5 ms
+        from qcheck.cluster.autoscalers import scaled  # 0.2 ms
 
         sorted_objects["workloads"] = scaled(sorted_objects["workloads"], sorted_objects["pod_autoscalers"])  # type: ignore[arg-type, assignment]
     return Cluster(

@@ -122,7 +122,7 @@ class Cluster(Value, cached=True):
     @cached_property
     def kai_names(self) -> KaiNames:
         """The scheduler name and the label keys that KAI uses in this cluster."""
-        from qcheck.cluster.kai import names_of  # 1 ms
+        from qcheck.cluster.kai import names_of  # 2 ms
 
         return names_of(self.policy.kai, self.kai_configs)
 
@@ -131,11 +131,11 @@ class Cluster(Value, cached=True):
         """The node sets for which quota is stated, by key, for all schedulers."""
         pools = {f.name: f.quota_pool(self.topology.get(f.topology or "")) for f in self.flavors}
         if self.kai_queues or self.kai_shards:
-            from qcheck.cluster.kai import shard_pools  # 1 ms
+            from qcheck.cluster.kai import shard_pools  # 2 ms
 
             pools.update((pool.key, pool) for pool in shard_pools(self.kai_shards, self.kai_queues, self.kai_names))
         if self.volcano_queues:
-            from qcheck.cluster.volcano import volcano_pools  # 1 ms
+            from qcheck.cluster.volcano import volcano_pools  # 0.4 ms
 
             pools.update((pool.key, pool) for pool in volcano_pools(self.volcano_queues, self.volcano_scheduler))
         return pools

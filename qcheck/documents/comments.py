@@ -52,9 +52,9 @@ def _strings(text: str, base: int) -> list[tuple[int, int]]:
 
     Of a text that is no YAML, those before its fault.
     """
-    from ruamel.yaml.error import YAMLError  # 30 ms
+    from ruamel.yaml.error import YAMLError  # 11 ms
 
-    from qcheck.documents.events import from_events  # 30 ms
+    from qcheck.documents.events import from_events  # 11 ms
 
     found: list[tuple[int, int]] = []
     try:
@@ -65,7 +65,7 @@ def _strings(text: str, base: int) -> list[tuple[int, int]]:
 
 
 def _collect(following: Callable[[], Any], text: str, base: int, found: list[tuple[int, int]]) -> None:
-    from ruamel.yaml.events import ScalarEvent  # 30 ms
+    from ruamel.yaml.events import ScalarEvent  # 11 ms
 
     found.clear()
     while (event := following()) is not None:

@@ -232,6 +232,6 @@ def _rendered(
     """Return the rendered output of a cluster's directories; None if nothing is to be rendered."""
     if not as_is.renders:
         return None
-    from qcheck.pipeline.render import rendered  # 25 ms
+    from qcheck.pipeline.render import rendered  # 7 ms
 
     return rendered(scope, as_is, settings, partial(load, limit=settings.limits, wanted=is_wanted), watch, within)

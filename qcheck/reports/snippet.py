@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unicodedata import combining, east_asian_width
+
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.reports.wording import plain
 
@@ -113,6 +115,4 @@ def _columns(piece: str) -> int:
     """Return how many columns a terminal uses for a piece: two for wide characters, none for combining ones."""
     if piece.isascii():
         return len(piece)
-    from unicodedata import combining, east_asian_width  # 1.5 ms
-
     return 0 if combining(piece) else 2 if east_asian_width(piece) in "WF" else 1

@@ -103,7 +103,7 @@ def laid_out(revision: str, root: str) -> Iterator[str]:
 
     Links that lead out of it are omitted. Raises `GitError`.
     """
-    import tarfile  # 5 ms
+    import tarfile  # 1.1 ms
 
     def kept(member: tarfile.TarInfo, path: str) -> tarfile.TarInfo | None:
         try:
