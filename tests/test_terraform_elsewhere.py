@@ -165,3 +165,32 @@ def test_a_pool_that_nobody_depends_on_is_not_mentioned(tmp_path: Path) -> None:
     text = GPUS.replace("var.size", "4").replace('variable "size" { default = 3 }\n', "")
     assert found(tmp_path, main_tf=text, web_tf=unknown) == {}
     assert "QC010" in found(tmp_path, web_tf=unknown.replace('pool = "web"', 'gpu = "h100"'))
+
+
+MODULE = """\
+module "cluster" {
+  source = "terraform-aws-modules/eks/aws"
+  eks_managed_node_groups = {
+    gpus = { create = SWITCH, instance_types = ["p5.48xlarge"], min_size = 2, max_size = 2, labels = { gpu = "h100" } }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("switch", "severity", "why"),
+    [
+        ("true", None, ""),
+        ("false", "error", ""),
+        ("var.gpus", "warning", "off by default: create is var.gpus"),
+        ("local.gpus", "warning", "off by default: create is local.gpus"),
+        ("data.aws_x.y.gpus", "warning", "create is data.aws_x.y.gpus"),
+    ],
+)
+def test_an_entry_of_a_modules_map_may_be_off(tmp_path: Path, switch: str, severity: str | None, why: str) -> None:
+    text = f'variable "gpus" {{ default = false }}\nlocals {{ gpus = var.gpus }}\n{MODULE.replace("SWITCH", switch)}'
+    now = found(tmp_path, main_tf=text, system_tf=SYSTEM)
+    assert now.get("QC201", (None,))[0] == severity
+    assert (f"module.cluster.eks_managed_node_groups.gpus ({why})" in now.get("QC010", ("", ""))[1]) is bool(why)
+    if "default" in why:
+        assert found(tmp_path, terraform_tfvars="gpus = false\n")["QC201"][0] == "error"

@@ -5,20 +5,29 @@ from __future__ import annotations
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.documents.hcl import HclDocument
+from qcheck.documents.unresolved import Unresolved
+from qcheck.nodepools.scalars import place
 from qcheck.nodepools.terraform import modules
 from qcheck.nodepools.terraform.pools import READERS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator, Sequence
 
+    from qcheck.documents.cursor import Cursor
     from qcheck.documents.terraform_json import Body
     from qcheck.nodepools.terraform.configuration import Module
+    from qcheck.nodepools.terraform.resource import Resource
 
 
-def switched_off(module: Module, made: Collection[str]) -> Iterator[Problem]:
+def switched_off(module: Module, resources: Sequence[Resource]) -> Iterator[Problem]:
     """Yield a problem for pools that a variable's default disables if no tfvars file sets the variable."""
+    for resource in resources:
+        if resource.type.startswith("module ") and modules.is_known(resource.type):
+            yield from _entries(resource, bool(module.tfvars))
     if module.tfvars:
         return
+    made = {resource.address for resource in resources}
     blocks = [(f"{kind}.{name}", block) for (kind, name), block in module.resources.items() if kind in READERS]
     blocks += [(f"module.{b.labels[0]}", b) for b in module.calls if modules.is_known(_source(b))]
     for address, block in blocks:
@@ -30,6 +39,29 @@ def switched_off(module: Module, made: Collection[str]) -> Iterator[Problem]:
             at = Place(*block.document(None))
             message = f"{address} (off by default: {written[0]} is {written[1]})"
             yield Problem(ProblemCode.NODES_ELSEWHERE, at, message, data={"address": address})
+
+
+def _entries(resource: Resource, is_set: bool) -> Iterator[Problem]:
+    """Yield a problem for each entry of a module's map of pools that may be created; `is_set`: there are tfvars files."""
+    for field in modules.SWITCHED:
+        for key, group in resource.values[field].mapping():
+            why = None if modules.is_created(group) else _doubt(group["create"], is_set)
+            if why is not None:
+                address = f"{resource.address}.{field}.{key}"
+                at, message = place(group["create"]), f"{address} ({why})"
+                yield Problem(ProblemCode.NODES_ELSEWHERE, at, message, data={"address": address})
+
+
+def _doubt(switch: Cursor, is_set: bool) -> str | None:
+    """Return why a switch that is not on may be on nevertheless; None if it is certainly off."""
+    if isinstance(switch.data, Unresolved):
+        return f"create is {switch.data.expression}"
+    document = switch.document
+    is_here = isinstance(document, HclDocument) and document.has(switch.route)
+    written = document.written(switch.route) if is_here and isinstance(document, HclDocument) else ""
+    if is_set or written == "false":
+        return None
+    return f"off by default: create is {written}" if written else "off by default"
 
 
 def _source(call: Body) -> str:

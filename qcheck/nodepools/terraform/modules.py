@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     Reader = Callable[[Resource, Own], Iterator[NodePool]]
 
 MODULE = LabelOrigin("the Terraform module", before_boot=True)
+SWITCHED = ("eks_managed_node_groups", "self_managed_node_groups", "worker_pools")
+"""Arguments whose entries have a switch, `create`."""
 NODE_LABELS = re.compile(r"--node-labels[= ]'?\"?([^\s'\"]+)")
 NODE_TAINTS = re.compile(r"--register-with-taints[= ]'?\"?([^\s'\"]+)")
 
@@ -46,6 +48,11 @@ def read(resource: Resource, own: Own) -> Iterator[NodePool]:
 def is_known(source: str) -> bool:
     """Return whether the module at a source is supported here."""
     return any(re.search(pattern, source) for pattern, _ in READERS)
+
+
+def is_created(group: Cursor) -> bool:
+    """Return whether an entry of a map of pools is known to be created: `create` is true unless it is written."""
+    return not group["create"].exists or group["create"].meant() == "true"
 
 
 def _entries(at: Cursor, figures: Figures) -> list[tuple[str, Cursor]]:
@@ -77,10 +84,12 @@ def _eks(resource: Resource, own: Own) -> Iterator[NodePool]:
     values, figures = resource.values, Figures()
     for key, group in _entries(values["eks_managed_node_groups"], figures):
         merged = _with_defaults(group, values["eks_managed_node_group_defaults"])
-        yield _managed(Fields(merged), key, own, resource.hint)
+        if is_created(group):
+            yield _managed(Fields(merged), key, own, resource.hint)
     for key, group in _entries(values["self_managed_node_groups"], figures):
         merged = _with_defaults(group, values["self_managed_node_group_defaults"])
-        yield _self_managed(Fields(merged), key, own, resource.hint)
+        if is_created(group):
+            yield _self_managed(Fields(merged), key, own, resource.hint)
     yield from unknown_pool(resource, figures, "EKS module")
 
 
@@ -238,7 +247,7 @@ def _oke(resource: Resource, own: Own) -> Iterator[NodePool]:
     """Yield the pools in `worker_pools`, whose defaults are separate arguments."""
     values, figures = resource.values, Figures()
     for key, group in _entries(values["worker_pools"], figures):
-        if Figures().flag(group["create"]) or not group["create"].exists:
+        if is_created(group):
             yield _oke_pool(group, values, key, own, resource.hint)
     yield from unknown_pool(resource, figures, "OKE module")
 
