@@ -98,6 +98,47 @@ def test_what_brings_no_nodes_lowers_nothing(tmp_path: Path, text: str) -> None:
     assert "QC010" not in now
 
 
+JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train, labels: {kueue.x-k8s.io/queue-name: gpu}}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: main, image: i, resources: {limits: {nvidia.com/gpu: 8}}}]
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'resource "helm_release" "q" {\n  name  = "queues"\n  chart = "oci://example.com/charts/batch"\n}\n',
+        'resource "helm_release" "q" {\n  name  = "b"\n  chart = "./b"\n  values = [yamlencode({ localQueues = {} })]\n}\n',
+        'module "kueue_queues" {\n  source = "example/batch/kubernetes"\n}\n',
+    ],
+)
+def test_what_may_bring_queues_lowers_their_absence_and_is_named(tmp_path: Path, text: str) -> None:
+    assert found(tmp_path, main_tf=GPUS, job_yaml=JOB)["QC403"][0] == "error"
+    now = found(tmp_path, more_tf=text)
+    assert now["QC403"][0] == "warning"
+    assert "was not read: it may define queues" in now["QC009"][1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'resource "helm_release" "kueue" {\n  name  = "kueue"\n  chart = "kueue"\n}\n',
+        'resource "helm_release" "web" {\n  name  = "web"\n  chart = "./web"\n}\n',
+        'module "queue" {\n  source = "terraform-aws-modules/sqs/aws"\n}\n',
+    ],
+)
+def test_what_brings_no_queues_lowers_nothing(tmp_path: Path, text: str) -> None:
+    now = found(tmp_path, main_tf=GPUS, job_yaml=JOB, more_tf=text)
+    assert now["QC403"][0] == "error"
+    assert "QC009" not in now
+
+
 def test_a_pool_that_is_off_by_default_may_still_come(tmp_path: Path) -> None:
     gated = 'variable "gpus" { default = false }\n' + GPUS.replace(
         '"gpus" {\n', '"gpus" {\n  count = var.gpus ? 1 : 0\n'

@@ -32,6 +32,7 @@ class ProblemCode(StrEnum):
     DUPLICATE_OBJECT = "duplicate-object"
     CAPACITY_UNKNOWN = "capacity-unknown"
     NODES_ELSEWHERE = "nodes-elsewhere"
+    QUEUES_ELSEWHERE = "queues-elsewhere"
     REQUESTS_INVALID = "requests-invalid"
     CONFIGURATION_REJECTED = "configuration-rejected"
     KAI_TOPOLOGY_INVALID = "kai-topology-invalid"

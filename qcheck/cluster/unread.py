@@ -11,6 +11,21 @@ QUOTA_KINDS = ("ClusterQueue", "Cohort", "ResourceFlavor")
 """Kinds of which another object could let a queue admit more."""
 
 
+QUEUE_KINDS = frozenset(
+    {
+        "ClusterQueue",
+        "LocalQueue",
+        "ResourceFlavor",
+        "Cohort",
+        "WorkloadPriorityClass",
+        "Topology",
+        "AdmissionCheck",
+        "Queue",
+    }
+)
+"""What a chart or a module of queues may define."""
+
+
 class Unread(Value):
     """An input that was not read. `kinds`: the kinds of objects that it may define; None means any kind.
 

@@ -6,7 +6,7 @@ import posixpath
 import re
 
 from qcheck.cluster.problems import Problem, ProblemCode
-from qcheck.cluster.unread import NODES, Unread
+from qcheck.cluster.unread import NODES, QUEUE_KINDS, Unread
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.gitops import ChartValues, GitSource, sources
 from qcheck.kinds.helm import is_below
@@ -31,18 +31,6 @@ QUEUE_SECTIONS = re.compile(r"(?i)(?:.*[_-])?queues\Z|.*flavou?rs\Z|.*cohorts?\Z
 QUEUE_FIELDS = re.compile(r"(?i).*(?:nominal[_-]?quota|cohort)\Z")
 """Keys of values with which a chart creates queues. A nodeSelector or a queue name is only a reference."""
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-QUEUE_KINDS = frozenset(
-    {
-        "ClusterQueue",
-        "LocalQueue",
-        "ResourceFlavor",
-        "Cohort",
-        "WorkloadPriorityClass",
-        "Topology",
-        "AdmissionCheck",
-        "Queue",
-    }
-)
 CHART = "Chart.yaml"
 
 

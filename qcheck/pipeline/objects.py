@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.problems import Problem, ProblemCode
-from qcheck.cluster.unread import NODES, Unread
+from qcheck.cluster.unread import NODES, QUEUE_KINDS, Unread
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.kinds.decode import decode, roots
 from qcheck.kinds.shared_fields import object_id
@@ -111,3 +111,5 @@ def _unread(problems: Iterable[Problem]) -> Iterator[Unread]:
             yield Unread(problem.place.origin.path, frozenset({NODES}))
         elif problem.code is ProblemCode.NODES_ELSEWHERE:
             yield Unread(problem.place.origin.path, frozenset({NODES}), problem.place, problem.message)
+        elif problem.code is ProblemCode.QUEUES_ELSEWHERE:
+            yield Unread(problem.place.origin.path, QUEUE_KINDS)

@@ -95,7 +95,7 @@ def quantity_not_canonical(cluster: Cluster) -> Iterator[Finding]:
 @rule("QC009")
 def template_not_rendered(cluster: Cluster) -> Iterator[Finding]:
     """Report a file with placeholders that was therefore not read."""
-    return of_problems(cluster, ProblemCode.TEMPLATE_NOT_RENDERED)
+    return of_problems(cluster, ProblemCode.TEMPLATE_NOT_RENDERED, ProblemCode.QUEUES_ELSEWHERE)
 
 
 @rule("QC014")

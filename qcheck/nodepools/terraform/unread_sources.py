@@ -1,12 +1,14 @@
-"""Unread parts of a Terraform configuration that may define nodes: modules, Helm releases, other providers.
+"""Unread parts of a Terraform configuration that may define nodes or queues: modules, Helm releases, other providers.
 
-Their code is not available. Words in their names and arguments indicate nodes; a network or a database defines none.
+Their code is not available. Words in their names and arguments indicate nodes or queues; a network or a database defines
+neither.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
+from itertools import islice
 
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
@@ -26,7 +28,7 @@ WORDS = (
     "node|pool|gpu|worker|karpenter|machine|eks|aks|gke|oke|k8s|kubernetes|cluster|compute|nvidia|accelerat|[ahb][12]00"
 )
 MARKS = (
-    rf"""module\s+"[^"]*(?:{WORDS})|source\s*=\s*"[^."][^"]*(?:{WORDS})"""
+    rf"""module\s+"[^"]*(?:{WORDS}|kueue)|source\s*=\s*"[^."][^"]*(?:{WORDS}|kueue)"""
     r"""|(?:cluster_autoscaling|compute_config|node_provisioning_profile|enable_autopilot)\b"""
     r"""|resource\s+"(?:helm_release|\w*(?:node_?pool|node_?group|worker_?pool|machine_?pool|machine_?set))"""
 )
@@ -37,8 +39,15 @@ POOL_TYPE = re.compile(r"node_?pool|node_?group|worker_?pool|machine_?pool|machi
 POOL_VALUES = re.compile(
     r"(?i)node_?-?pools?\b|\bpools?\b|node_?-?groups?\b|node_?class|instance_?-?types?|machine_?-?types?|provisioner"
 )
+QUEUE_MODULE = re.compile(r"(?i)kueue|(?:cluster|local)[_-]?queues?")
+QUEUE_RELEASE = re.compile(
+    r"(?i)queues?\b|kueue[_-](?:config\w*|resources?|setup|objects?|manifests?)|flavou?rs?\b|cohorts?\b"
+)
+"""Words in the names of modules and of Helm releases that define queues."""
+QUEUE_VALUES = re.compile(r"(?i)queues\b|flavou?rs\b|nominal_?-?quota|\bcohorts?\b")
 AUTOPILOT = re.compile(r"^module .*kubernetes-engine.*autopilot")
 ADDS_POOLS = "which adds node pools by itself"
+HELP = "Add its code, its rendered output or a Terraform plan as JSON to the paths."
 OTHER_MODULES = re.compile(
     r"(?i)(?:^|[/_-])(?:vpc|vnet|network|networking|subnets?|security-group|iam[\w-]*|s3[\w-]*|rds[\w-]*|kms|ecr|acm|alb|elb|nlb"
     r"|route53|dns|lambda|dynamodb[\w-]*|sqs|sns|efs|fsx[\w-]*|bastion|bucket|storage|cloud-storage|sql[\w-]*|redis|elasticache"
@@ -49,29 +58,48 @@ OTHER_MODULES = re.compile(
 
 
 def elsewhere(resources: Iterable[Resource], folders: Container[str]) -> list[Problem]:
-    """Return one problem for each unread source that may define nodes; repeated instances count once.
+    """Return one problem for each unread source that may define nodes or queues; repeated instances count once.
 
     `folders` are the directories with HCL that was read.
     """
-    found: dict[str, Problem] = {}
+    found: dict[tuple[ProblemCode, str], Problem] = {}
     for resource in resources:
-        what = next(_may_bring_nodes(resource, folders), None)
-        if what is not None:
-            at = place(resource.values)
-            found.setdefault(
-                at.line, Problem(ProblemCode.NODES_ELSEWHERE, at, what, data={"address": resource.address})
-            )
+        at, address = place(resource.values), resource.address
+        for what in islice(_may_bring_nodes(resource, folders), 1):
+            code = ProblemCode.NODES_ELSEWHERE
+            found.setdefault((code, at.line), Problem(code, at, what, data={"address": address}))
+        for what in _may_bring_queues(resource, folders):
+            code, message = ProblemCode.QUEUES_ELSEWHERE, f"{what} was not read: it may define queues"
+            found.setdefault((code, at.line), Problem(code, at, message, HELP, data={"address": address}))
     return list(found.values())
+
+
+def _may_bring_queues(resource: Resource, folders: Container[str]) -> Iterator[str]:
+    """Yield the name of a module or Helm release that may define queues."""
+    if resource.type.startswith("module "):
+        source = resource.type.removeprefix("module ")
+        is_named = QUEUE_MODULE.search(f"{source} {resource.label}") and not is_software(resource.label)
+        if is_named and not modules.is_known(source) and not _is_read(resource, source, folders):
+            yield f"{resource.address} ({source})"
+    elif resource.type == "helm_release":
+        name, chart, short = _chart_of(resource)
+        named = QUEUE_RELEASE.search(f"{name} {short} {resource.label}")
+        if not is_software(short) and (named or QUEUE_VALUES.search(_written_values(resource))):
+            yield f"{resource.address} (chart {chart or name})"
+
+
+def _is_read(resource: Resource, source: str, folders: Container[str]) -> bool:
+    """Return whether a module is a directory whose HCL was read."""
+    home = posixpath.dirname(resource.values.document.path)
+    return source.startswith(".") and posixpath.normpath(posixpath.join(home, source)) in folders
 
 
 def _may_bring_nodes(resource: Resource, folders: Container[str]) -> Iterator[str]:
     """Yield the name of a resource that may define nodes."""
     if resource.type.startswith("module "):
         source = resource.type.removeprefix("module ")
-        if source.startswith("."):
-            home = posixpath.dirname(resource.values.document.path)
-            if posixpath.normpath(posixpath.join(home, source)) in folders:
-                return
+        if _is_read(resource, source, folders):
+            return
         arguments = resource.values.data if isinstance(resource.values.data, dict) else {}
         words = " ".join((source, resource.label, *map(str, arguments)))
         if modules.is_known(source) and _adds_pools(resource):
@@ -107,15 +135,24 @@ def _only(at: Cursor) -> Cursor:
 
 
 def _release(resource: Resource) -> Iterator[str]:
-    values = resource.values
-    name, chart = values["name"].text() or resource.label, values["chart"].text() or ""
-    short = chart.rstrip("/").rpartition("/")[2] or name
+    name, chart, short = _chart_of(resource)
     if is_software(short):
         return
-    document = values.document
-    written = ""
-    if isinstance(document, HclDocument):
-        written = " ".join(document.written((*values.route, key)) for key in ("values", "set"))
     named = re.search(r"(?i)node|pool|karpenter|machine|provisioner", f"{name} {short} {resource.label}")
-    if named or POOL_VALUES.search(written):
+    if named or POOL_VALUES.search(_written_values(resource)):
         yield f"{resource.address} (chart {chart or name})"
+
+
+def _chart_of(resource: Resource) -> tuple[str, str, str]:
+    """Return the name of a Helm release, its chart as written, and the chart's own name."""
+    values = resource.values
+    name, chart = values["name"].text() or resource.label, values["chart"].text() or ""
+    return name, chart, chart.rstrip("/").rpartition("/")[2] or name
+
+
+def _written_values(resource: Resource) -> str:
+    """Return the text of a Helm release's values."""
+    document = resource.values.document
+    if not isinstance(document, HclDocument):
+        return ""
+    return " ".join(document.written((*resource.values.route, key)) for key in ("values", "set"))
