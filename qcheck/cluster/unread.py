@@ -23,7 +23,7 @@ QUEUE_KINDS = frozenset(
         "Queue",
     }
 )
-"""What a chart or a module of queues may define."""
+"""The kinds that a chart or module of queues may define."""
 
 
 class Unread(Value):
